@@ -1,0 +1,62 @@
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+export PYTHON
+
+python := .venv/bin/python
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: serve
+serve: .venv/base.stamp ## Run the hub: PORT, BIND_HOST, PUBLIC_URL, DATABASE_URL and A2A_VAR configure it
+	@$(python) manage.py serve
+
+.PHONY: test
+test: lint test-sqlite test-postgres ## Check everything, then run the tests on both databases
+
+.PHONY: lint
+lint: .venv/dev.stamp ## Check format, style, types, layers, settings and migrations
+	$(python) -m ruff format --check .
+	$(python) -m ruff check .
+	$(python) -m mypy .
+	.venv/bin/lint-imports
+	$(python) manage.py check --fail-level WARNING
+	$(python) manage.py makemigrations --check --dry-run
+
+.PHONY: test-sqlite
+test-sqlite: .venv/dev.stamp ## Run the tests on SQLite
+	DATABASE_URL= A2A_VAR=var/test $(python) -m pytest
+
+.PHONY: test-postgres
+test-postgres: .venv/dev.stamp ## Run the tests on PostgreSQL: TEST_DATABASE_URL, or a server of their own
+	A2A_VAR=var/test $(python) -m tests.postgres -- $(python) -m pytest
+
+.PHONY: format
+format: .venv/dev.stamp ## Format the code and fix what can be fixed
+	$(python) -m ruff format .
+	$(python) -m ruff check --fix .
+
+compile := uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
+	--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock"
+
+.PHONY: lock
+lock: ## Pin the newest allowed version of every requirement (needs uv)
+	$(compile) pyproject.toml --output-file requirements/base.txt
+	$(compile) pyproject.toml --group dev --constraints requirements/base.txt --output-file requirements/dev.txt
+
+.PHONY: clean
+clean: ## Delete the environment and the caches, but no data
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+# Everything of the first is in the second, so whoever has the second needs no other install.
+.venv/base.stamp: requirements/base.txt
+	@requirements/install.sh $<
+	@touch $@
+
+.venv/dev.stamp: requirements/dev.txt
+	@requirements/install.sh $<
+	@touch .venv/base.stamp $@

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Install one pinned requirements file into .venv, which is made when it is missing.
+# Usage: PYTHON=python3 requirements/install.sh FILE
+# With uv on the PATH it is used for speed; otherwise the standard library's venv and pip do the same.
+set -eu
+
+file=$1
+python=${PYTHON:-python3}
+venv=.venv
+
+fail() {
+    printf '%s\n' "$@" >&2
+    exit 1
+}
+
+has_uv() {
+    command -v uv >/dev/null 2>&1
+}
+
+is_usable() {
+    [ -x "$venv/bin/python" ] || return 1
+    if has_uv; then "$venv/bin/python" -c ''; else "$venv/bin/python" -m pip --version; fi >/dev/null 2>&1
+}
+
+make_venv() {
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
+        fail "$python is missing or older than 3.11. Name another one: make PYTHON=/path/to/python3"
+    rm -rf "$venv"
+    if has_uv; then
+        uv venv --quiet --python "$python" "$venv"
+        return
+    fi
+    log=$(mktemp)
+    "$python" -m venv "$venv" >"$log" 2>&1 || {
+        cat "$log" >&2
+        rm -rf "$venv" "$log"
+        fail "" "$python cannot make virtual environments with pip." \
+            "On Debian or Ubuntu: apt install python3-venv. Or put uv on the PATH."
+    }
+    rm -f "$log"
+}
+
+if ! is_usable; then
+    echo "Making $venv with $("$python" --version 2>&1 || true)"
+    make_venv
+fi
+
+echo "Installing $file"
+if has_uv; then
+    uv pip install --quiet --compile-bytecode --python "$venv/bin/python" --require-hashes -r "$file"
+else
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$file"
+fi
