@@ -1,0 +1,42 @@
+"""What the hub answers when no view did: JSON for machines, Django's own pages for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.http import JsonResponse
+from django.views import defaults
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+    from django.http.response import HttpResponseBase
+
+PAGES_FOR_PEOPLE = ("/ops/", "/admin/")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        return defaults.bad_request(request, exception)
+    return _error(400, "invalid_request", "The request is malformed, or its Host is not one this hub answers to.")
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        return defaults.permission_denied(request, exception)
+    return _error(403, "forbidden", "This is not allowed.")
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        return defaults.page_not_found(request, exception)
+    return _error(404, "not_found", "There is no such route. /api/docs/ lists them.")
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        return defaults.server_error(request)
+    return _error(500, "internal_error", "The hub failed to answer. Whether the change was made is unknown; repeat it.")
+
+
+def _error(status: int, code: str, message: str) -> HttpResponse:
+    return JsonResponse({"kind": "error", "code": code, "message": message}, status=status)

@@ -1,0 +1,201 @@
+"""Settings of the hub. Every value an operator may choose is read from the environment here, and only here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import environ
+
+from a2aproject.var import private_file, private_folder, secret
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+A2A_VAR = private_folder(BASE_DIR / env.str("A2A_VAR", "var"))
+
+DEBUG = False
+SECRET_KEY = env.str("SECRET_KEY", "") or secret(A2A_VAR / "secret_key")
+
+# Where the hub listens, and the address people and agents know it by.
+BIND_HOST = env.str("BIND_HOST", "127.0.0.1")
+PORT = env.int("PORT", 3000)
+PUBLIC_URL = env.str("PUBLIC_URL", "").rstrip("/") or f"http://{BIND_HOST}:{PORT}"
+WEB_WORKERS = env.int("WEB_WORKERS", 2)
+WEB_THREADS = env.int("WEB_THREADS", 256)  # each waiting request (a long poll, a slow body) holds one
+
+_public = urlsplit(PUBLIC_URL)
+_is_https = _public.scheme == "https"
+ALLOWED_HOSTS = list(
+    dict.fromkeys(
+        [_public.hostname or "", BIND_HOST, "localhost", "127.0.0.1", "[::1]", *env.list("ALLOWED_HOSTS", default=[])]
+    )
+)
+CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+
+# The largest request body. A body has to be read and parsed whole, so there is a ceiling (a2a.E007).
+A2A_MAX_BODY_BYTES = env.int("A2A_MAX_BODY_BYTES", 1_048_576)
+DATA_UPLOAD_MAX_MEMORY_SIZE = A2A_MAX_BODY_BYTES
+
+INSTALLED_APPS = [
+    "a2aproject.apps.A2AProjectConfig",
+    "mailbox.apps.MailboxConfig",
+    "django_q",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "a2aproject.urls"
+WSGI_APPLICATION = "a2aproject.wsgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# An acknowledged write must survive a crash, so neither database may trade that for speed (a2a.E001 to a2a.E004).
+SQLITE_OPTIONS = {
+    "transaction_mode": "IMMEDIATE",  # a transaction that upgrades from read to write is not made to wait, it fails
+    "timeout": 10,
+    "init_command": (
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON; PRAGMA trusted_schema=OFF;"
+    ),
+}
+POSTGRESQL_OPTIONS = {
+    "synchronous_commit": "on",
+    "statement_timeout": str(env.int("DATABASE_STATEMENT_TIMEOUT_MS", 30_000)),
+    "lock_timeout": "10000",
+    "idle_in_transaction_session_timeout": "60000",
+}
+DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 16)  # connections a process; 0: none are kept
+
+
+def _database() -> dict[str, Any]:
+    """Read DATABASE_URL and add what durability and many threads need."""
+    url = env.str("DATABASE_URL", "") or f"sqlite:///{A2A_VAR / 'hub.sqlite3'}"
+    database: dict[str, Any] = environ.Env.db_url_config(url)
+    options: dict[str, Any] = database.setdefault("OPTIONS", {})
+    if database["ENGINE"].endswith(".sqlite3"):
+        database["OPTIONS"] = SQLITE_OPTIONS | options
+        database["CONN_MAX_AGE"] = None
+        database["TEST"] = {"NAME": str(A2A_VAR / "test.sqlite3")}  # a file: the tests use processes and threads
+        if (file := Path(database["NAME"])).parent.is_dir():
+            private_file(file)
+    elif database["ENGINE"].endswith(".postgresql"):
+        own = " ".join(f"-c {name}={value}" for name, value in POSTGRESQL_OPTIONS.items())
+        options["options"] = f"{own} {options.get('options', '')}".strip()
+        database["CONN_MAX_AGE"] = 0
+        database["CONN_HEALTH_CHECKS"] = True
+        if DATABASE_POOL_SIZE:
+            options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10}
+    return database
+
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+# Files are served by the web processes straight from the packages that bring them: nothing to collect before a start.
+STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _is_https else None
+SESSION_COOKIE_SECURE = _is_https
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_SECURE = _is_https
+CSRF_COOKIE_HTTPONLY = True
+X_FRAME_OPTIONS = "DENY"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+# The API knows keys, not sessions: each dialect brings its own authentication and errors.
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "A2A Hub",
+    "DESCRIPTION": "A durable mailbox between agents.",
+    "VERSION": "0.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# A job's payload is pickled, so jobs carry ids only, and their results are not kept. A job that outlives `retry` is
+# started a second time beside the first, hence timeout < retry (a2a.E006).
+Q_CLUSTER = {
+    "name": "a2a",
+    "orm": "default",
+    "workers": 1,
+    "poll": 1,
+    "timeout": 300,
+    "retry": 360,
+    "max_attempts": 1,
+    "ack_failures": True,
+    "catch_up": False,
+    "save_limit": -1,
+    "sync": False,
+    "log_level": "WARNING",
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "WARNING").upper()},
+    "loggers": {
+        "django": {"handlers": [], "level": "NOTSET", "propagate": True},
+        "django.request": {"level": "ERROR"},  # a client's mistake is answered, not logged
+    },
+}

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+urlpatterns = [
+    path("", include("mailbox.dialects.covenant.urls")),
+    path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("api/docs/", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
+    path("admin/", admin.site.urls),
+]
+
+handler400 = "a2aproject.errors.bad_request"
+handler403 = "a2aproject.errors.permission_denied"
+handler404 = "a2aproject.errors.page_not_found"
+handler500 = "a2aproject.errors.server_error"
