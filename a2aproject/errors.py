@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.http import JsonResponse
-from django.views import defaults
+from django.views import csrf, defaults
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -24,6 +24,12 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
     if request.path.startswith(PAGES_FOR_PEOPLE):
         return defaults.permission_denied(request, exception)
     return _error(403, "forbidden", "This is not allowed.")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        return csrf.csrf_failure(request, reason)
+    return _error(403, "forbidden", "A form was sent without this site's token.")
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import environ
 
@@ -23,7 +23,7 @@ BIND_HOST = env.str("BIND_HOST", "127.0.0.1")
 PORT = env.int("PORT", 3000)
 PUBLIC_URL = env.str("PUBLIC_URL", "").rstrip("/") or f"http://{BIND_HOST}:{PORT}"
 WEB_WORKERS = env.int("WEB_WORKERS", 2)
-WEB_THREADS = env.int("WEB_THREADS", 256)  # each waiting request (a long poll, a slow body) holds one
+WEB_THREADS = env.int("WEB_THREADS", 1024)  # of a worker, made when needed: each waiting request holds one
 
 _public = urlsplit(PUBLIC_URL)
 _is_https = _public.scheme == "https"
@@ -39,9 +39,9 @@ A2A_MAX_BODY_BYTES = env.int("A2A_MAX_BODY_BYTES", 1_048_576)
 DATA_UPLOAD_MAX_MEMORY_SIZE = A2A_MAX_BODY_BYTES
 
 INSTALLED_APPS = [
-    "a2aproject.apps.A2AProjectConfig",
     "mailbox.apps.MailboxConfig",
     "django_q",
+    "a2aproject.apps.A2AProjectConfig",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
@@ -97,7 +97,7 @@ POSTGRESQL_OPTIONS = {
     "lock_timeout": "10000",
     "idle_in_transaction_session_timeout": "60000",
 }
-DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 16)  # connections a process; 0: none are kept
+DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 16)  # connections of one web process
 
 
 def _database() -> dict[str, Any]:
@@ -113,10 +113,12 @@ def _database() -> dict[str, Any]:
             private_file(file)
     elif database["ENGINE"].endswith(".postgresql"):
         own = " ".join(f"-c {name}={value}" for name, value in POSTGRESQL_OPTIONS.items())
+        database["HOST"] = unquote(database["HOST"])  # a socket's folder is written %2Flike%2Fthis
         options["options"] = f"{own} {options.get('options', '')}".strip()
         database["CONN_MAX_AGE"] = 0
         database["CONN_HEALTH_CHECKS"] = True
-        if DATABASE_POOL_SIZE:
+        # Only web processes pool, as wsgi.py says: the task cluster forks, and a pool does not survive that.
+        if env.bool("A2A_IS_WEB_PROCESS", False):
             options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10}
     return database
 
@@ -143,6 +145,7 @@ SESSION_COOKIE_SECURE = _is_https
 SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = _is_https
 CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "a2aproject.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -196,6 +199,8 @@ LOGGING = {
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "WARNING").upper()},
     "loggers": {
         "django": {"handlers": [], "level": "NOTSET", "propagate": True},
-        "django.request": {"level": "ERROR"},  # a client's mistake is answered, not logged
+        # A client's mistake is answered, not logged.
+        "django.request": {"level": "ERROR"},
+        "django.security": {"level": "CRITICAL"},
     },
 }

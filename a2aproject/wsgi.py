@@ -5,5 +5,6 @@ import os
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
+os.environ["A2A_IS_WEB_PROCESS"] = "1"
 
 application = get_wsgi_application()

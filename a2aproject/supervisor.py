@@ -1,0 +1,159 @@
+"""Keeps the hub's two processes, the web server and the task cluster, running until it is told to stop."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 30.0
+STEADY_AFTER = 10.0  # a child that ran this long had started well: its next death is a first one again
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A program to keep running. `name` is what operators read about it."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Child:
+    """A service and the process that runs it now, if one does."""
+
+    service: Service
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    start_due_at: float = 0.0
+    deaths_in_a_row: int = 0
+
+    def start(self, now: float) -> None:
+        self.process = subprocess.Popen(  # noqa: S603 (our own command, no shell)
+            self.service.command,
+            env=os.environ | self.service.environment,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=_die_with_parent() if sys.platform == "linux" else None,
+        )
+        self.started_at = now
+
+    def bury(self, now: float) -> str | None:
+        """Reap the process if it has died and plan its next start; return what an operator should know, or None."""
+        if self.process is None or (code := self.process.poll()) is None:
+            return None
+        self.kill()
+        steady = now - self.started_at >= STEADY_AFTER
+        self.deaths_in_a_row = 1 if steady else self.deaths_in_a_row + 1
+        pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (self.deaths_in_a_row - 1))
+        self.start_due_at = now + pause
+        how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        return f"The {self.service.name} {how}; starting it again in {pause:g} s."
+
+    def ask_to_stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+
+    def kill(self) -> None:
+        """Kill what is left of the process and of the processes it started."""
+        if self.process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+
+
+class Supervisor:
+    """Runs services, brings back those that die, and leaves no process behind when it stops."""
+
+    def __init__(self, services: Sequence[Service], *, say: Callable[[str], object], grace: float) -> None:
+        """Take the services in the order to start them; each has `grace` seconds to stop before it is killed."""
+        self.children = [Child(service) for service in services]
+        self.say = say
+        self.grace = grace
+
+    def run(self) -> None:
+        """Return after the first stop signal, when every process is gone. A second signal kills at once."""
+        with _signals() as wait_for_signals:
+            try:
+                while not wait_for_signals(self._tend()):
+                    pass
+                self.say("Stopping.")
+                self._stop(wait_for_signals)
+            finally:
+                for child in self.children:
+                    child.kill()
+
+    def _tend(self) -> float:
+        """Bury the dead, start those that are due; return the seconds until the next start is due."""
+        now = time.monotonic()
+        for child in self.children:
+            if report := child.bury(now):
+                self.say(report)
+            if child.process is None and child.start_due_at <= now:
+                child.start(now)
+        return min((child.start_due_at - now for child in self.children if child.process is None), default=60.0)
+
+    def _stop(self, wait_for_signals: Callable[[float], bool]) -> None:
+        for child in self.children:
+            child.ask_to_stop()
+        give_up_at = time.monotonic() + self.grace
+        while any(child.process and child.process.poll() is None for child in self.children):
+            remaining = give_up_at - time.monotonic()
+            if remaining <= 0 or wait_for_signals(remaining):
+                self.say("Some processes did not stop in time and are killed.")
+                return
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[Callable[[float], bool]]:
+    """Yield a function that sleeps until a signal arrives or the given seconds pass; it says if one asked to stop.
+
+    A child's death wakes it too. The signals go through a socket, so none can slip in between a look and a sleep.
+    """
+    reader, writer = socket.socketpair()
+    reader.setblocking(False)
+    writer.setblocking(False)
+    watched = (*STOP_SIGNALS, signal.SIGCHLD)
+    earlier_handlers = {number: signal.signal(number, lambda *_: None) for number in watched}
+    earlier_fd = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+
+    def wait(seconds: float) -> bool:
+        readable, _, _ = select.select([reader], [], [], max(0.0, seconds))
+        return bool(readable) and any(number in STOP_SIGNALS for number in reader.recv(4096))
+
+    try:
+        yield wait
+    finally:
+        signal.set_wakeup_fd(earlier_fd)
+        for number, handler in earlier_handlers.items():
+            signal.signal(number, handler)
+        reader.close()
+        writer.close()
+
+
+def _die_with_parent() -> Callable[[], None]:
+    """Return what a new process runs to be asked to stop when the supervisor dies, even by SIGKILL. Linux only."""
+    prctl = ctypes.CDLL(None).prctl
+    parent = os.getpid()
+
+    def tie() -> None:
+        prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return tie
