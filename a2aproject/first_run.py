@@ -62,7 +62,7 @@ def create_operator_and_agent() -> Credentials | None:
     password = secrets.token_urlsafe(18)
     operator = users.objects.create_superuser(OPERATOR, password=password)
     operator.groups.add(Group.objects.get(name=Role.ADMIN))
-    operator_key = registration.add_key(caller, user=operator)
+    operator_key = registration.add_key(caller, username=OPERATOR)
     first = None
     with contextlib.suppress(AgentConflictError):
         first = registration.register_agent(caller, FIRST_AGENT)

@@ -1,0 +1,53 @@
+"""Who is calling a verb, through which door, and on whose trust."""
+
+from __future__ import annotations
+
+import getpass
+from dataclasses import dataclass
+from enum import StrEnum
+
+from mailbox.models import Agent, AuditEvent, CapabilityGrant
+
+
+class Role(StrEnum):
+    """What a person may do; the name of the Django group that gives it."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """The authenticated party of one request.
+
+    ``name`` is what the journal calls it. ``agent`` is the agent it acts as, which sees what it is party to;
+    None for people and the hub's own, who see everything. ``grants`` are the agent's live grants if the credential look-up read them, else None.
+    ``trusted`` callers need no capability: they can open the database themselves.
+    """
+
+    name: str
+    source: AuditEvent.Source
+    agent: Agent | None = None
+    role: Role | None = None
+    trusted: bool = False
+    request_id: str = ""
+    grants: tuple[CapabilityGrant, ...] | None = None
+
+    @classmethod
+    def command_line(cls, agent: Agent | None = None) -> Caller:
+        """Return the system user at the command line, acting as ``agent`` if one is given."""
+        return cls(name=f"cli:{_system_user()}", source=AuditEvent.Source.CLI, agent=agent, trusted=True)
+
+    @classmethod
+    def local(cls, agent: Agent | None = None) -> Caller:
+        """Return code in this process, acting as ``agent``; None receives from every mailbox."""
+        name = agent.display if agent else "local"
+        return cls(name=name, source=AuditEvent.Source.LOCAL, agent=agent, trusted=True)
+
+
+def _system_user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"

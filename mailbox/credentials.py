@@ -1,0 +1,100 @@
+"""Who is calling, by the API key presented."""
+
+from __future__ import annotations
+
+import hmac
+import threading
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from mailbox import audit, key_format
+from mailbox.callers import Caller, Role
+from mailbox.errors import Draft, UnauthenticatedError
+from mailbox.kinds import Kind
+from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant
+
+USE_NOTED_EVERY = timedelta(minutes=1)
+FAILURES_NOTED_EVERY = 60.0  # seconds, per process and reason
+_NO_DIGEST = "0" * 64
+
+
+def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str = "") -> Caller:
+    """Return the caller that presents ``key``, with its live grants, in one round trip.
+
+    Raises `UnauthenticatedError` for no key (None), a malformed one (no query is made), an unknown,
+    expired or revoked one, alike. Failures are journalled as ``authentication_failed``, a storm of them
+    as one row a minute with its count.
+    """
+    if key is None:
+        raise _failed("missing", UnauthenticatedError.__doc__)
+    public_id = key_format.public_id(key)
+    if public_id is None:
+        raise _failed("malformed", "that is not an API key of this hub: its form or checksum is wrong")
+    now = timezone.now()
+    rows = ApiKey.objects.credential_rows(public_id, now=now, unused_since=now - USE_NOTED_EVERY)
+    known = rows[0][1] if rows else _NO_DIGEST
+    if not hmac.compare_digest(known, key_format.digest(key)):
+        raise _failed("unknown", "unknown, expired or revoked API key")
+    key_pk, _, user_pk, use_is_due, agent_pk, display, pubkey, *_ = rows[0]
+    if use_is_due:
+        ApiKey.objects.filter(pk=key_pk).update(last_used_at=now)
+    if agent_pk is None:
+        return _person(user_pk, source, request_id)
+    return Caller(
+        name=display,
+        source=source,
+        agent=Agent.from_identity(agent_pk, display, pubkey),
+        request_id=request_id,
+        grants=tuple(_grant(row[7:]) for row in rows if row[7] is not None),
+    )
+
+
+def role_of(user: User) -> Role | None:
+    """Return the strongest role of a person's groups; a superuser is an admin; None for a stranger to all groups."""
+    if user.is_superuser:
+        return Role.ADMIN
+    groups = set(user.groups.values_list("name", flat=True))
+    return next((role for role in (Role.ADMIN, Role.OPERATOR, Role.VIEWER) if role in groups), None)
+
+
+def _person(user_pk: int, source: AuditEvent.Source, request_id: str) -> Caller:
+    user = User.objects.get(pk=user_pk)
+    role = role_of(user) if user.is_active else None
+    if role is None:
+        raise _failed("no role", "the owner of this API key is in none of the groups viewer, operator, admin")
+    return Caller(name=f"user:{user.username}", source=source, role=role, request_id=request_id)
+
+
+def _grant(row: tuple[Any, ...]) -> CapabilityGrant:
+    columns = ["id", "grant_id", "action", "scope", "max_uses", "granted_by"]
+    return CapabilityGrant.from_db(None, columns, row)
+
+
+@dataclass(slots=True)
+class _Storm:
+    count: int = 0
+    noted_at: float = float("-inf")
+
+
+_storms: dict[str, _Storm] = {}
+_storms_lock = threading.Lock()
+
+
+def _failed(reason: str, message: str | None) -> UnauthenticatedError:
+    """Return the error; journal it, unless a row of its kind was written within the minute: then count it."""
+    with _storms_lock:
+        storm = _storms.setdefault(reason, _Storm())
+        storm.count += 1
+        due = time.monotonic() - storm.noted_at >= FAILURES_NOTED_EVERY
+        count = storm.count
+        if due:
+            storm.count, storm.noted_at = 0, time.monotonic()
+    if due:
+        stranger = Caller(name="anonymous", source=AuditEvent.Source.API)
+        audit.note(stranger, Draft(kind=Kind.AUTHENTICATION_FAILED, data={"reason": reason, "count": count}))
+    return UnauthenticatedError(message)

@@ -1,0 +1,173 @@
+"""Grants, agents, keys and the journal over HTTP, for operators' keys and agents that hold the capability."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox import grants, inspection, key_format, registration
+from mailbox.dialects.covenant import answers, wire
+from mailbox.dialects.covenant.views import MailboxView
+from mailbox.dialects.fields import AgentField, DateMs, Exact, Integer, Text, moment
+from mailbox.dialects.openapi import describe
+
+
+class GrantBody(Exact):
+    subject: AgentField
+    action: Text
+    scope: dict[str, Any] | None = None
+    expires_at: DateMs | None = None
+    max_uses: Integer | None = Field(None, ge=1, le=2**31 - 1)
+
+
+class RevokeBody(Exact):
+    grant_id: UUID
+
+
+class AgentBody(Exact):
+    display: Text
+    pubkey: Text | None = None
+
+
+class KeyBody(Exact):
+    """Whose key: an agent's, or for automation a person's; neither means the calling agent's own."""
+
+    agent: AgentField | None = None
+    username: Text | None = None
+    expires_at: DateMs | None = None
+
+
+class RevokeKeyBody(Exact):
+    public_id: Text
+
+
+class AuditQuery(wire.ListQuery):
+    limit: int = Field(20, ge=1, le=1000)
+
+
+class GrantView(MailboxView):
+    @describe(
+        summary="Grant a capability",
+        tag="capabilities",
+        body=GrantBody,
+        answer=answers.Granted,
+        errors=(403, 404),
+        operation_id="grant_capability",
+    )
+    def post(self, request: Request) -> Response:
+        body = self.body(GrantBody)
+        made = grants.grant(
+            self.caller,
+            registration.find_agent(body.subject),
+            body.action,
+            scope=body.scope,
+            expires_at=moment(body.expires_at),
+            max_uses=body.max_uses,
+        )
+        return Response(
+            {
+                "kind": "capability_granted",
+                "grant_id": made.grant_id,
+                "subject_display": made.subject.display,
+                "action": made.action,
+            }
+        )
+
+
+class RevokeView(MailboxView):
+    @describe(
+        summary="Revoke a capability",
+        tag="capabilities",
+        body=RevokeBody,
+        answer=answers.Revoked,
+        errors=(403, 404),
+        operation_id="revoke_capability",
+    )
+    def post(self, request: Request) -> Response:
+        revoked = grants.revoke(self.caller, self.body(RevokeBody).grant_id)
+        rendered = wire.capability(revoked)
+        return Response(
+            {
+                "kind": "capability_revoked",
+                "grant_id": revoked.grant_id,
+                "revoked_at_ms": rendered["revoked_at_ms"],
+            }
+        )
+
+
+class RecentGrantsView(MailboxView):
+    @describe(
+        summary="List grants, newest first", tag="capabilities", query=wire.ListQuery, answer=answers.Capabilities
+    )
+    def get(self, request: Request) -> Response:
+        asked = self.query(wire.ListQuery)
+        page = inspection.grants(self.caller, limit=asked.limit, cursor=asked.cursor)
+        found = [wire.capability(grant) for grant in page.items]
+        return Response({"kind": "capabilities", "capabilities": found, "next_cursor": page.next_cursor})
+
+
+class AgentsView(MailboxView):
+    @describe(summary="List registered agents", tag="agents", query=wire.ListQuery, answer=answers.Agents)
+    def get(self, request: Request) -> Response:
+        asked = self.query(wire.ListQuery)
+        page = inspection.agents(limit=asked.limit, cursor=asked.cursor)
+        found = [wire.agent_id(agent) for agent in page.items]
+        return Response({"kind": "a2a_agents", "agents": found, "next_cursor": page.next_cursor})
+
+    @describe(
+        summary="Register an agent",
+        tag="agents",
+        body=AgentBody,
+        answer=answers.RegisteredAgent,
+        errors=(403, 409),
+        operation_id="register_agent",
+    )
+    def post(self, request: Request) -> Response:
+        body = self.body(AgentBody)
+        made = registration.register_agent(self.caller, body.display, pubkey=body.pubkey)
+        return Response(wire.registration(made))
+
+
+class KeysView(MailboxView):
+    @describe(
+        summary="Add an API key",
+        tag="agents",
+        body=KeyBody,
+        answer=answers.KeyAdded,
+        errors=(403, 404, 409),
+        operation_id="add_key",
+    )
+    def post(self, request: Request) -> Response:
+        body = self.body(KeyBody)
+        agent = registration.find_agent(body.agent) if body.agent else None
+        if agent is None and body.username is None:
+            agent = self.caller.agent
+        key = registration.add_key(self.caller, agent=agent, username=body.username, expires_at=moment(body.expires_at))
+        return Response({"kind": "a2a_key", "public_id": key_format.public_id(key), "api_key": key})
+
+
+class RevokeKeyView(MailboxView):
+    @describe(
+        summary="Revoke an API key",
+        tag="agents",
+        body=RevokeKeyBody,
+        answer=answers.KeyRevoked,
+        errors=(403, 404),
+        operation_id="revoke_key",
+    )
+    def post(self, request: Request) -> Response:
+        revoked = registration.revoke_key(self.caller, self.body(RevokeKeyBody).public_id)
+        return Response({"kind": "a2a_key_revoked", "public_id": revoked.public_id})
+
+
+class AuditView(MailboxView):
+    @describe(summary="Read the journal, newest first", tag="audit", query=AuditQuery, answer=answers.AuditEvents)
+    def get(self, request: Request) -> Response:
+        asked = self.query(AuditQuery)
+        page = inspection.recent_events(self.caller, limit=asked.limit, cursor=asked.cursor)
+        events = [wire.event(event) for event in page.items]
+        return Response({"kind": "audit_events", "events": events, "next_cursor": page.next_cursor})

@@ -1,0 +1,251 @@
+"""What each route of the mailbox answers, for the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+from uuid import UUID
+
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from mailbox.dialects.fields import AgentId
+
+ResultStatus = Literal["ok", "error", "partial"]
+
+
+class WireIdempotency(TypedDict):
+    duplicate_safety: Literal["unsafe", "idempotent"]
+    key: str
+
+
+class WireTask(TypedDict):
+    """An A2ATask; the optional keys are absent when they are not set."""
+
+    id: UUID
+    sender: AgentId
+    recipient: AgentId
+    intent_text: str
+    task_kind: NotRequired[str]
+    parent: NotRequired[UUID]
+    deadline_ms: NotRequired[int]
+    idempotency: NotRequired[WireIdempotency]
+
+
+class WireResult(TypedDict):
+    """An A2ATaskResult; ``error_message`` is absent when there is none."""
+
+    task_id: UUID
+    status: ResultStatus
+    content: list[dict[str, Any]]
+    error_message: NotRequired[str]
+
+
+class WireLease(BaseModel):
+    lease_id: UUID
+    attempt: int
+    leased_at_ms: int
+    last_seen_at_ms: int
+
+
+class HeldLease(WireLease):
+    task: WireTask
+    leased_to: AgentId
+
+
+class QueueEntry(TypedDict):
+    state: Literal["queued", "in_flight", "resolved"]
+    task: WireTask
+    attempt: int
+    lease_id: NotRequired[UUID]
+    leased_to: NotRequired[AgentId]
+    leased_at_ms: NotRequired[int]
+
+
+class TaskEntry(QueueEntry):
+    outcome: Literal["ok", "partial", "error", "cancelled", "rejected", "expired"] | None
+    sent_at_ms: int
+    queued_at_ms: int
+    resolved_at_ms: int | None
+
+
+class TreeNode(BaseModel):
+    depth: int
+    state: Literal["queued", "in_flight", "resolved"]
+    outcome: str | None
+    attempt: int
+    task: WireTask
+    result: WireResult | None
+
+
+class JournalEvent(BaseModel):
+    id: int
+    kind: str
+    actor: str
+    task_id: UUID | None
+    seq: int | None
+    at_ms: int
+    source: Literal["api", "dashboard", "cli", "scheduler", "local"]
+    request_id: str
+    data: dict[str, Any]
+
+
+class TaskQueued(BaseModel):
+    kind: Literal["a2a_task_queued"]
+    task_id: UUID
+
+
+class TaskOpt(BaseModel):
+    kind: Literal["a2a_task_opt"]
+    task: WireTask | None
+    lease: WireLease | None
+
+
+class Tasks(BaseModel):
+    kind: Literal["a2a_tasks"]
+    tasks: list[WireTask]
+    next_cursor: str | None
+
+
+class ResultPosted(BaseModel):
+    kind: Literal["a2a_result_posted"]
+    task_id: UUID
+
+
+class ResultOpt(BaseModel):
+    kind: Literal["a2a_result_opt"]
+    result: WireResult | None
+
+
+class Results(BaseModel):
+    kind: Literal["a2a_results"]
+    results: list[WireResult]
+    next_cursor: str | None
+
+
+class ResultsAcked(BaseModel):
+    kind: Literal["a2a_results_acked"]
+    task_ids: list[UUID]
+
+
+class Queue(BaseModel):
+    kind: Literal["a2a_queue"]
+    tasks: list[QueueEntry]
+    results: list[WireResult]
+    next_cursor: str | None
+
+
+class Status(BaseModel):
+    kind: Literal["a2a_status"]
+    limit: int
+    min_lease_age_ms: int | None
+    deadline_within_ms: int | None
+    state_filter: Literal["queued", "in_flight"] | None
+    tasks: list[QueueEntry]
+    results: list[WireResult]
+
+
+class Leases(BaseModel):
+    kind: Literal["a2a_leases"]
+    leases: list[HeldLease]
+    next_cursor: str | None
+
+
+class TaskEntryAnswer(BaseModel):
+    kind: Literal["a2a_task_entry"]
+    entry: TaskEntry
+
+
+class Tree(BaseModel):
+    kind: Literal["a2a_tree"]
+    root: UUID
+    nodes: list[TreeNode]
+
+
+class Timeline(BaseModel):
+    kind: Literal["a2a_timeline"]
+    task_id: UUID
+    events: list[JournalEvent]
+    next_cursor: str | None
+
+
+class TaskReleased(BaseModel):
+    kind: Literal["a2a_task_released"]
+    task_id: UUID
+    attempt: int
+
+
+class LeaseAnswer(BaseModel):
+    kind: Literal["a2a_lease"]
+    task_id: UUID
+    lease: WireLease
+
+
+class TaskCancelled(BaseModel):
+    kind: Literal["a2a_task_cancelled"]
+    task_id: UUID
+
+
+class Granted(BaseModel):
+    kind: Literal["capability_granted"]
+    grant_id: UUID
+    subject_display: str
+    action: str
+
+
+class Revoked(BaseModel):
+    kind: Literal["capability_revoked"]
+    grant_id: UUID
+    revoked_at_ms: int
+
+
+class Capability(BaseModel):
+    grant_id: UUID
+    subject: AgentId
+    action: str
+    scope: dict[str, Any]
+    granted_by: str
+    expires_at: int | None
+    max_uses: int | None
+    uses: int
+    created_at_ms: int
+    revoked_at_ms: int | None
+
+
+class Capabilities(BaseModel):
+    kind: Literal["capabilities"]
+    capabilities: list[Capability]
+    next_cursor: str | None
+
+
+class RegisteredAgent(BaseModel):
+    """The secrets are shown this once; ``private_key`` is null when the agent brought its own."""
+
+    kind: Literal["a2a_agent"]
+    agent: AgentId
+    private_key: str | None
+    api_key: str
+
+
+class Agents(BaseModel):
+    kind: Literal["a2a_agents"]
+    agents: list[AgentId]
+    next_cursor: str | None
+
+
+class KeyAdded(BaseModel):
+    """The key is shown this once."""
+
+    kind: Literal["a2a_key"]
+    public_id: str
+    api_key: str
+
+
+class KeyRevoked(BaseModel):
+    kind: Literal["a2a_key_revoked"]
+    public_id: str
+
+
+class AuditEvents(BaseModel):
+    kind: Literal["audit_events"]
+    events: list[JournalEvent]
+    next_cursor: str | None

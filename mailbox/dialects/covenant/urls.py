@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from mailbox.dialects.covenant import admin_views, views
+
+urlpatterns = [
+    path("a2a/tasks", views.TasksView.as_view()),
+    path("a2a/tasks/next", views.NextTaskView.as_view()),
+    path("a2a/tasks/recent", views.RecentTasksView.as_view()),
+    path("a2a/tasks/<uuid:task_id>/entry", views.EntryView.as_view()),
+    path("a2a/tasks/<uuid:task_id>/result", views.TaskResultView.as_view()),
+    path("a2a/tasks/<uuid:task_id>/tree", views.TreeView.as_view()),
+    path("a2a/tasks/<uuid:task_id>/timeline", views.TimelineView.as_view()),
+    path("a2a/tasks/<uuid:task_id>/release", views.ReleaseView.as_view()),
+    path("a2a/tasks/<uuid:task_id>/heartbeat", views.HeartbeatView.as_view()),
+    path("a2a/tasks/<uuid:task_id>/cancel", views.CancelView.as_view()),
+    path("a2a/results", views.ResultsView.as_view()),
+    path("a2a/results/next", views.NextResultView.as_view()),
+    path("a2a/results/recent", views.RecentResultsView.as_view()),
+    path("a2a/results/ack", views.AckView.as_view()),
+    path("a2a/queue", views.QueueView.as_view()),
+    path("a2a/status", views.StatusView.as_view()),
+    path("a2a/leases", views.LeasesView.as_view()),
+    path("a2a/agents", admin_views.AgentsView.as_view()),
+    path("a2a/keys", admin_views.KeysView.as_view()),
+    path("a2a/keys/revoke", admin_views.RevokeKeyView.as_view()),
+    path("capabilities/grant", admin_views.GrantView.as_view()),
+    path("capabilities/revoke", admin_views.RevokeView.as_view()),
+    path("capabilities/recent", admin_views.RecentGrantsView.as_view()),
+    path("audit/recent", admin_views.AuditView.as_view()),
+]

@@ -1,0 +1,279 @@
+"""The mailbox over HTTP. Source: Covenant A2A, "Daemon-mediated flow"."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox import delivery, inspection, leasing, results, waiting
+from mailbox.dialects.base import DialectView
+from mailbox.dialects.covenant import answers, errors, wire
+from mailbox.dialects.openapi import ATTEMPT_HEADER, describe
+from mailbox.errors import InvalidRequestError, WrongPartyError
+
+
+class MailboxView(DialectView):
+    error_status = errors.STATUS
+
+    def received(self, shape: type[wire.NextTask]) -> Any:
+        """Return how to receive: from the query of a GET or the body of a POST, the attempt id also from its header."""
+        if self.caller.agent is None:
+            raise WrongPartyError("only agents receive; look with /a2a/queue")
+        how = self.body(shape) if self.request.method == "POST" else self.query(shape)
+        header = self.request.headers.get("A2A-Receive-Attempt-Id")
+        if header is not None and how.attempt_id is None:
+            try:
+                how.attempt_id = UUID(header)
+            except ValueError as error:
+                raise InvalidRequestError({"A2A-Receive-Attempt-Id": "must be a UUID"}) from error
+        return how
+
+
+class TasksView(MailboxView):
+    @describe(
+        summary="Send a task",
+        tag="tasks",
+        body=wire.TaskBody,
+        answer=answers.TaskQueued,
+        errors=(403, 404, 409),
+        operation_id="send_task",
+    )
+    def post(self, request: Request) -> Response:
+        sent = delivery.send_task(self.caller, self.body(wire.TaskBody).envelope())
+        return Response({"kind": "a2a_task_queued", "task_id": sent.uuid})
+
+
+class NextTaskView(MailboxView):
+    # HEAD would lease a task and throw it away.
+    http_method_names = ("get", "post")
+
+    @describe(
+        summary="Lease the next task",
+        tag="tasks",
+        query=wire.NextTask,
+        headers=(ATTEMPT_HEADER,),
+        answer=answers.TaskOpt,
+        errors=(403,),
+        operation_id="next_task",
+    )
+    def get(self, request: Request) -> Response:
+        how = self.received(wire.NextTask)
+        leases = waiting.until(
+            lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
+        )
+        task, lease = (wire.task(leases[0].task), wire.lease(leases[0])) if leases else (None, None)
+        return Response({"kind": "a2a_task_opt", "task": task, "lease": lease})
+
+    post = describe(
+        summary="Lease the next task",
+        tag="tasks",
+        body=wire.NextTask,
+        headers=(ATTEMPT_HEADER,),
+        answer=answers.TaskOpt,
+        errors=(403,),
+        operation_id="lease_next_task",
+    )(get)
+
+
+class RecentTasksView(MailboxView):
+    @describe(summary="List queued tasks", tag="tasks", query=wire.ListQuery, answer=answers.Tasks)
+    def get(self, request: Request) -> Response:
+        asked = self.query(wire.ListQuery)
+        page = inspection.recent_tasks(self.caller, limit=asked.limit, cursor=asked.cursor)
+        tasks = [wire.task(task) for task in page.items]
+        return Response({"kind": "a2a_tasks", "tasks": tasks, "next_cursor": page.next_cursor})
+
+
+class ResultsView(MailboxView):
+    @describe(
+        summary="Post a result",
+        tag="results",
+        body=wire.ResultBody,
+        answer=answers.ResultPosted,
+        errors=(403, 404, 409),
+        operation_id="post_result",
+    )
+    def post(self, request: Request) -> Response:
+        posted = results.post_result(self.caller, self.body(wire.ResultBody).envelope())
+        return Response({"kind": "a2a_result_posted", "task_id": posted.task.uuid})
+
+
+class NextResultView(MailboxView):
+    # HEAD would drain a result and throw it away.
+    http_method_names = ("get", "post")
+
+    @describe(
+        summary="Drain the next result",
+        tag="results",
+        query=wire.NextResult,
+        headers=(ATTEMPT_HEADER,),
+        answer=answers.ResultOpt,
+        errors=(403, 404),
+        operation_id="next_result",
+    )
+    def get(self, request: Request) -> Response:
+        how = self.received(wire.NextResult)
+        ack = [how.ack] if how.ack else []
+        drained = results.drain_results(self.caller, attempt_id=how.attempt_id, ack=ack) or waiting.until(
+            lambda: results.drain_results(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
+        )
+        return Response({"kind": "a2a_result_opt", "result": wire.result(drained[0]) if drained else None})
+
+    post = describe(
+        summary="Drain the next result",
+        tag="results",
+        body=wire.NextResult,
+        headers=(ATTEMPT_HEADER,),
+        answer=answers.ResultOpt,
+        errors=(403, 404),
+        operation_id="drain_next_result",
+    )(get)
+
+
+class AckView(MailboxView):
+    @describe(
+        summary="Acknowledge results",
+        tag="results",
+        body=wire.AckBody,
+        answer=answers.ResultsAcked,
+        errors=(404,),
+        operation_id="ack_results",
+    )
+    def post(self, request: Request) -> Response:
+        acked = results.ack_results(self.caller, self.body(wire.AckBody).task_ids)
+        return Response({"kind": "a2a_results_acked", "task_ids": acked})
+
+
+class RecentResultsView(MailboxView):
+    @describe(
+        summary="List results that wait to be drained", tag="results", query=wire.ListQuery, answer=answers.Results
+    )
+    def get(self, request: Request) -> Response:
+        asked = self.query(wire.ListQuery)
+        page = inspection.recent_results(self.caller, limit=asked.limit, cursor=asked.cursor)
+        found = [wire.result(result) for result in page.items]
+        return Response({"kind": "a2a_results", "results": found, "next_cursor": page.next_cursor})
+
+
+class QueueView(MailboxView):
+    @describe(
+        summary="See queued tasks, live leases and pending results",
+        tag="queue",
+        query=wire.QueueQuery,
+        answer=answers.Queue,
+    )
+    def get(self, request: Request) -> Response:
+        asked = self.query(wire.QueueQuery)
+        page = inspection.queue(self.caller, asked.filter(), limit=asked.limit, cursor=asked.cursor)
+        pending = inspection.recent_results(self.caller, limit=asked.limit)
+        return Response(
+            {
+                "kind": "a2a_queue",
+                "tasks": [wire.queue_entry(entry) for entry in page.items],
+                "results": [wire.result(result) for result in pending.items],
+                "next_cursor": page.next_cursor,
+            }
+        )
+
+
+class StatusView(MailboxView):
+    @describe(
+        summary="See the queue as the command line does", tag="queue", query=wire.QueueQuery, answer=answers.Status
+    )
+    def get(self, request: Request) -> Response:
+        asked = self.query(wire.QueueQuery)
+        page = inspection.queue(self.caller, asked.filter(), limit=asked.limit, cursor=asked.cursor)
+        pending = inspection.recent_results(self.caller, limit=asked.limit)
+        return Response(wire.status(asked, page.items, pending.items))
+
+
+class LeasesView(MailboxView):
+    @describe(summary="List your own live leases", tag="queue", query=wire.ListQuery, answer=answers.Leases)
+    def get(self, request: Request) -> Response:
+        asked = self.query(wire.ListQuery)
+        page = inspection.leases(self.caller, limit=asked.limit, cursor=asked.cursor)
+        found = [wire.held(lease) for lease in page.items]
+        return Response({"kind": "a2a_leases", "leases": found, "next_cursor": page.next_cursor})
+
+
+class EntryView(MailboxView):
+    @describe(summary="See one task", tag="task", answer=answers.TaskEntryAnswer, errors=(404,))
+    def get(self, request: Request, task_id: UUID) -> Response:
+        entry = inspection.task(self.caller, task_id)
+        return Response({"kind": "a2a_task_entry", "entry": wire.task_entry(entry)})
+
+
+class TaskResultView(MailboxView):
+    @describe(summary="Read a task's result without draining it", tag="task", answer=answers.ResultOpt, errors=(404,))
+    def get(self, request: Request, task_id: UUID) -> Response:
+        found = inspection.result(self.caller, task_id)
+        return Response({"kind": "a2a_result_opt", "result": wire.result(found) if found else None})
+
+
+class TreeView(MailboxView):
+    @describe(summary="See a task and all below it", tag="task", answer=answers.Tree, errors=(404,))
+    def get(self, request: Request, task_id: UUID) -> Response:
+        nodes = inspection.tree(self.caller, task_id)
+        return Response({"kind": "a2a_tree", "root": task_id, "nodes": [wire.node(node) for node in nodes]})
+
+
+class TimelineView(MailboxView):
+    @describe(
+        summary="Read the journal of a task",
+        tag="task",
+        query=wire.TimelineQuery,
+        answer=answers.Timeline,
+        errors=(404,),
+    )
+    def get(self, request: Request, task_id: UUID) -> Response:
+        asked = self.query(wire.TimelineQuery)
+        page = inspection.timeline(self.caller, task_id, limit=asked.limit, cursor=asked.cursor)
+        events = [wire.event(event) for event in page.items]
+        return Response({"kind": "a2a_timeline", "task_id": task_id, "events": events, "next_cursor": page.next_cursor})
+
+
+class ReleaseView(MailboxView):
+    @describe(
+        summary="Hand your lease back",
+        tag="task",
+        body=wire.ReleaseBody,
+        answer=answers.TaskReleased,
+        errors=(404, 409),
+        operation_id="release_task",
+    )
+    def post(self, request: Request, task_id: UUID) -> Response:
+        body = self.body(wire.ReleaseBody)
+        task = leasing.release(self.caller, task_id, reason=body.reason, lease_id=body.lease_id)
+        return Response({"kind": "a2a_task_released", "task_id": task_id, "attempt": task.attempt})
+
+
+class HeartbeatView(MailboxView):
+    @describe(
+        summary="Say that you are still at work",
+        tag="task",
+        body=wire.HeartbeatBody,
+        answer=answers.LeaseAnswer,
+        errors=(404, 409),
+        operation_id="heartbeat_task",
+    )
+    def post(self, request: Request, task_id: UUID) -> Response:
+        lease = leasing.heartbeat(self.caller, task_id, lease_id=self.body(wire.HeartbeatBody).lease_id)
+        return Response({"kind": "a2a_lease", "task_id": task_id, "lease": wire.lease(lease)})
+
+
+class CancelView(MailboxView):
+    @describe(
+        summary="Cancel a task you sent",
+        tag="task",
+        body=wire.CancelBody,
+        answer=answers.TaskCancelled,
+        errors=(404, 409),
+        operation_id="cancel_task",
+    )
+    def post(self, request: Request, task_id: UUID) -> Response:
+        delivery.cancel(self.caller, task_id, reason=self.body(wire.CancelBody).reason)
+        return Response({"kind": "a2a_task_cancelled", "task_id": task_id})

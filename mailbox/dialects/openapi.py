@@ -1,0 +1,73 @@
+"""Describing views from the very shapes that parse their requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from pydantic import BaseModel
+
+View = TypeVar("View", bound=Callable[..., Any])
+
+ATTEMPT_HEADER = OpenApiParameter(
+    "A2A-Receive-Attempt-Id",
+    {"type": "string", "format": "uuid"},
+    OpenApiParameter.HEADER,
+    description="Names this receive call; the same id gets the same answer, so a lost response costs nothing.",
+)
+
+
+class ErrorBody(BaseModel):
+    """The one shape of every refusal; ids of what it concerns stand beside these."""
+
+    kind: str = "error"
+    code: str
+    message: str
+    fields: dict[str, str] | None = None
+
+
+def describe(
+    *,
+    answer: type[BaseModel],
+    summary: str,
+    tag: str,
+    body: type[BaseModel] | None = None,
+    query: type[BaseModel] | None = None,
+    headers: tuple[OpenApiParameter, ...] = (),
+    errors: tuple[int, ...] = (),
+    operation_id: str | None = None,
+) -> Callable[[View], View]:
+    """Describe one method of a view: its shapes, and the refusals beside those that every route shares."""
+    refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
+        sorted({400, 401, 503, *((411, 413, 415) if body else ()), *errors}), ErrorBody
+    )
+    return extend_schema(
+        summary=summary,
+        tags=[tag],
+        request=body,
+        responses={200: answer, **refusals},
+        parameters=[*headers, *(parameters_of(query) if query else ())],
+        operation_id=operation_id,
+    )
+
+
+def parameters_of(query: type[BaseModel]) -> list[OpenApiParameter]:
+    """Return one query parameter per field of ``query``."""
+    described = query.model_json_schema(mode="validation")
+    required = described.get("required", [])
+    return [
+        OpenApiParameter(name, _plain(schema), OpenApiParameter.QUERY, required=name in required)
+        for name, schema in described.get("properties", {}).items()
+    ]
+
+
+def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that is present: a query parameter that may be null is one that may be absent."""
+    options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
+    kept = dict(options[0])
+    for name in ("title", "default"):
+        kept.pop(name, None)
+    if schema.get("default") is not None:
+        kept["default"] = schema["default"]
+    return kept

@@ -1,0 +1,175 @@
+"""What crosses an edge: plain, frozen values with no database behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any, Self
+from uuid import UUID
+
+import base58
+
+from mailbox import content, json_text
+from mailbox.errors import InvalidRequestError
+
+DISPLAY = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+", re.ASCII)
+LOCAL_PART = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
+DISPLAY_MAX_LENGTH = 200
+KEY_MAX_LENGTH = 500
+MAX_DEADLINE_MS = 2**63 - 1
+
+
+class DuplicateSafety(StrEnum):
+    """What the sender promises about doing the work twice. Source: Covenant idempotency policy."""
+
+    UNSAFE = "unsafe"
+    IDEMPOTENT = "idempotent"
+
+
+class ResultStatus(StrEnum):
+    """How the holder says the work ended; ``partial`` is final too. Source: Covenant A2A, wire types."""
+
+    OK = "ok"
+    ERROR = "error"
+    PARTIAL = "partial"
+
+
+class TaskSource(StrEnum):
+    """Who sent the task: an agent, or a person by hand. Source: corvid-agent, session source."""
+
+    AGENT = "agent"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRef:
+    """An agent as a caller names it: by display, by bare local part, or by public key.
+
+    When both are given the public key decides, whatever the display says.
+    """
+
+    display: str | None = None
+    pubkey: str | None = None
+
+    @classmethod
+    def parse(cls, value: object, path: str = "agent") -> Self:
+        """Read ``"research@local"``, ``"research"`` or ``{"display", "pubkey"}``; raise `InvalidRequestError`."""
+        display, pubkey = value, None
+        if isinstance(value, Mapping):
+            display, pubkey = value.get("display"), value.get("pubkey")
+        if not isinstance(display, str) or (isinstance(value, Mapping) and not isinstance(pubkey, str)):
+            raise InvalidRequestError({path: "expected an agent name or {display, pubkey}"})
+        if not (DISPLAY.fullmatch(display) or (pubkey is None and LOCAL_PART.fullmatch(display))):
+            raise InvalidRequestError({path: f'invalid AgentId.display: "{display[:200]}"'})
+        if len(display) > DISPLAY_MAX_LENGTH:
+            raise InvalidRequestError({path: f"display is longer than {DISPLAY_MAX_LENGTH} characters"})
+        if pubkey is not None:
+            check_pubkey(pubkey, path)
+        return cls(display, pubkey)
+
+    def __str__(self) -> str:
+        return self.display or self.pubkey or ""
+
+
+def check_pubkey(pubkey: str, path: str) -> None:
+    """Raise `InvalidRequestError` unless ``pubkey`` is base58 of exactly 32 bytes."""
+    try:
+        decoded = base58.b58decode(pubkey) if len(pubkey) <= 64 else b""
+    except ValueError as error:
+        raise InvalidRequestError({path: "pubkey is not base58"}) from error
+    if len(decoded) != 32:
+        raise InvalidRequestError({path: f"pubkey must decode to 32 bytes, got {len(decoded)}"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idempotency:
+    """Duplicate safety and the stable key of the logical work unit, which both safeties require."""
+
+    duplicate_safety: DuplicateSafety
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEnvelope:
+    """A task on its way in. Source: Covenant A2A, wire types; those after ``idempotency`` are what other dialects carry.
+
+    ``id`` None lets the hub choose one (a repeat is then a new task); ``sender`` None means the caller;
+    ``deadline_ms`` is absolute, in Unix epoch milliseconds; ``work_timeout`` counts from the lease.
+    """
+
+    recipient: AgentRef
+    intent_text: str
+    id: UUID | None = None
+    sender: AgentRef | None = None
+    task_kind: str | None = None
+    parent: UUID | None = None
+    deadline_ms: int | None = None
+    idempotency: Idempotency | None = None
+    context_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    work_timeout: timedelta | None = None
+    source: TaskSource = TaskSource.AGENT
+
+    def check(self) -> None:
+        """Raise `InvalidRequestError` naming every field that breaks a rule."""
+        problems: dict[str, str | None] = {
+            "intent_text": _blank(self.intent_text, "intent_text must not be empty"),
+            "task_kind": _blank(self.task_kind, "task_kind must not be empty when present"),
+            "context_id": _blank(self.context_id, "context_id must not be empty when present"),
+        }
+        problems["metadata"] = json_text.problem_in(dict(self.metadata))
+        if self.deadline_ms is not None and not 0 <= self.deadline_ms <= MAX_DEADLINE_MS:
+            problems["deadline_ms"] = "deadline_ms must be between 0 and 2^63-1 epoch milliseconds"
+        if self.idempotency is not None:
+            problems["idempotency.key"] = _blank(
+                self.idempotency.key, "idempotency key must not be empty"
+            ) or _too_long(self.idempotency.key, KEY_MAX_LENGTH)
+        for path, text in (("task_kind", self.task_kind), ("context_id", self.context_id)):
+            problems[path] = problems[path] or _too_long(text or "", KEY_MAX_LENGTH)
+        _refuse(problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultEnvelope:
+    """A result on its way in. Source: Covenant A2A, wire types.
+
+    ``lease_id`` is the fence: given, it must be the live lease; None posts without one.
+    """
+
+    task_id: UUID
+    status: ResultStatus
+    content: Sequence[Mapping[str, Any]] = ()
+    error_message: str | None = None
+    lease_id: UUID | None = None
+
+    def check(self) -> None:
+        """Raise `InvalidRequestError` naming every content block and field that breaks a rule."""
+        problems: dict[str, str | None] = dict(content.problems(self.content))
+        problems["error_message"] = json_text.problem_with(self.error_message or "")
+        _refuse(problems)
+
+
+def check_reason(reason: str, *, path: str = "reason", limit: int = 500) -> str:
+    """Return ``reason`` trimmed; raise `InvalidRequestError` when it is blank or longer than ``limit``."""
+    problem = _blank(reason, f"{path} must not be empty") or _too_long(reason.strip(), limit)
+    _refuse({path: problem})
+    return reason.strip()
+
+
+def _blank(text: str | None, problem: str) -> str | None:
+    if text is None:
+        return None
+    return json_text.problem_with(text) or (None if text.strip() else problem)
+
+
+def _too_long(text: str, limit: int) -> str | None:
+    return f"longer than {limit} characters" if len(text) > limit else None
+
+
+def _refuse(problems: Mapping[str, str | None]) -> None:
+    found = {path: problem for path, problem in problems.items() if problem}
+    if found:
+        raise InvalidRequestError(found)

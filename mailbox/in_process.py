@@ -1,0 +1,83 @@
+"""The seed's Mailbox trait, for agents in this process. Source: Covenant A2A, "Mailbox"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from mailbox import delivery, inspection, leasing, repair, results, waiting
+from mailbox.callers import Caller
+from mailbox.envelopes import AgentRef, ResultEnvelope, TaskEnvelope
+from mailbox.errors import WaitTimeoutError
+from mailbox.models import Agent, Lease, Result, Task
+
+
+class Mailbox:
+    """Ten methods over the same verbs as every other door, on local trust.
+
+    Agents are named by display, bare local part, `AgentRef` or row. Nothing here needs a grant, all of
+    it is journalled.
+    """
+
+    def send_task(self, task: TaskEnvelope) -> Task:
+        """Send as ``task.sender``, which must be named; see `delivery.send_task`."""
+        if task.sender is None:
+            raise ValueError("in process a task names its sender")
+        return delivery.send_task(Caller.local(_agent(task.sender)), task)
+
+    def recv_task(self, *, timeout: timedelta | None = None) -> Lease:
+        """Lease the oldest task for anyone, waiting for one; raise `WaitTimeoutError`. ``timeout`` None waits for ever."""
+        leases = waiting.until(lambda: leasing.lease_tasks(Caller.local()), timeout)
+        if not leases:
+            raise WaitTimeoutError
+        return leases[0]
+
+    def try_recv_task_for(self, recipient: AgentRef | Agent | str) -> Lease | None:
+        """Lease the oldest task for ``recipient``; None when nothing waits."""
+        leases = leasing.lease_tasks(Caller.local(_agent(recipient)))
+        return leases[0] if leases else None
+
+    def recent_tasks(self, limit: int) -> Sequence[Task]:
+        """Return up to ``limit`` queued tasks, oldest first."""
+        return inspection.recent_tasks(Caller.local(), limit=limit).items
+
+    def task_queue(self, limit: int) -> Sequence[inspection.QueueEntry]:
+        """Return up to ``limit`` unresolved tasks: queued ones, then leases by age."""
+        return inspection.queue(Caller.local(), limit=limit).items
+
+    def repair_task(self, task_id: UUID, *, action: str, **request: Any) -> Task | Result:
+        """Apply ``requeue`` or ``force_error`` with the arguments of the verb of that name."""
+        match action:
+            case "requeue":
+                return repair.requeue(Caller.local(), task_id, **request)
+            case "force_error":
+                return repair.force_error(Caller.local(), task_id, **request)
+        raise ValueError(f"unknown repair action {action!r}")
+
+    def send_result(self, result: ResultEnvelope) -> Result:
+        """Post a result on behalf of the task's recipient; see `results.post_result`."""
+        return results.post_result(Caller.local(), result)
+
+    def recv_result(self, *, timeout: timedelta | None = None) -> Result:
+        """Drain the oldest result for anyone, waiting for one; raise `WaitTimeoutError`. ``timeout`` None waits for ever."""
+        drained = waiting.until(lambda: results.drain_results(Caller.local()), timeout)
+        if not drained:
+            raise WaitTimeoutError
+        return drained[0]
+
+    def try_recv_result_for(self, peer: AgentRef | Agent | str) -> Result | None:
+        """Drain the oldest result of ``peer``'s tasks; None when none waits."""
+        drained = results.drain_results(Caller.local(_agent(peer)))
+        return drained[0] if drained else None
+
+    def recent_results(self, limit: int) -> Sequence[Result]:
+        """Return up to ``limit`` results that wait to be drained, oldest first."""
+        return inspection.recent_results(Caller.local(), limit=limit).items
+
+
+def _agent(named: AgentRef | Agent | str) -> Agent:
+    if isinstance(named, Agent):
+        return named
+    return Agent.objects.named(named if isinstance(named, AgentRef) else AgentRef.parse(named))

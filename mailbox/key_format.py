@@ -1,0 +1,59 @@
+"""API keys: ``a2a_<8 public>_<32 secret>_<6 checksum>``, all base62.
+
+The checksum lets a mistyped key be refused, and a leaked one be recognised, without a look-up.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import string
+import zlib
+from typing import NamedTuple
+
+_ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_SHAPE = re.compile(r"a2a_([0-9A-Za-z]{8})_[0-9A-Za-z]{32,64}_[0-9A-Za-z]{6}", re.ASCII)
+
+
+class Minted(NamedTuple):
+    """A new key: the whole of it, shown once, and the two parts that are stored."""
+
+    key: str
+    public_id: str
+    digest: str
+
+
+def mint() -> Minted:
+    """Return a new random key with 190 bits of secret."""
+    public_id, secret = _random(8), _random(32)
+    body = f"a2a_{public_id}_{secret}"
+    key = f"{body}_{_checksum(body)}"
+    return Minted(key, public_id, digest(key))
+
+
+def public_id(key: str) -> str | None:
+    """Return the look-up part of a well-formed key; None for anything else."""
+    match = _SHAPE.fullmatch(key)
+    if match is None:
+        return None
+    body, _, checksum = key.rpartition("_")
+    return match[1] if secrets.compare_digest(checksum, _checksum(body)) else None
+
+
+def digest(key: str) -> str:
+    """Return what is stored of a key: SHA-256 in hex, enough for a secret of this length."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def _random(length: int) -> str:
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+def _checksum(body: str) -> str:
+    number = zlib.crc32(body.encode())
+    digits = []
+    for _ in range(6):
+        number, remainder = divmod(number, 62)
+        digits.append(_ALPHABET[remainder])
+    return "".join(digits)

@@ -1,0 +1,30 @@
+"""The kinds of journal rows. The data of each is described where it is written."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    CAPABILITY_CHECK = "capability_check"
+    CAPABILITY_SCOPE_REJECTED = "capability_scope_rejected"
+    CAPABILITY_GRANTED = "capability_granted"
+    CAPABILITY_REVOKED = "capability_revoked"
+    AUTHENTICATION_FAILED = "authentication_failed"
+    AGENT_REGISTERED = "agent_registered"
+    KEY_ADDED = "key_added"
+    KEY_REVOKED = "key_revoked"
+
+    TASK_SENT = "a2a_task_sent"
+    TASK_LEASED = "a2a_task_leased"
+    TASK_RELEASED = "a2a_task_released"
+    TASK_CANCELLED = "a2a_task_cancelled"
+    TASK_EXPIRED = "a2a_task_expired"
+    RESULT_POSTED = "a2a_result_posted"
+    RESULT_DELIVERED = "a2a_result_delivered"
+    RESULT_ACKED = "a2a_result_acked"
+
+    SENDER_MISMATCH = "a2a_sender_mismatch"
+    RESULT_REJECTED = "a2a_result_rejected"
+    REPAIR_APPLIED = "a2a_repair_applied"
+    REPAIR_REFUSED = "a2a_repair_refused"

@@ -1,0 +1,113 @@
+"""What a recipient does with its tasks: lease, release, heartbeat."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from mailbox import audit, expiry
+from mailbox.callers import Caller
+from mailbox.envelopes import check_reason
+from mailbox.errors import LeaseMismatchError, NotInFlightError, UnknownTaskError
+from mailbox.kinds import Kind
+from mailbox.models import Lease, Task
+from mailbox.models.task import TaskQuerySet
+
+
+def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = None) -> list[Lease]:
+    """Lease the caller's oldest queued tasks, at most ``limit``; an empty list when nothing waits.
+
+    ``attempt_id`` names this receive call: while leases taken under it live, the same id returns those
+    same leases, attempt unchanged. Leases have no expiry. Tasks past their deadline are resolved as
+    expired instead, and a paused recipient gets nothing. A local caller without an agent receives for
+    every recipient. Locks each task row, skipping locked ones; journals ``a2a_task_leased``.
+    Source: Covenant A2A, "Mailbox"; receive attempt ids: Amazon SQS FIFO.
+    """
+    if attempt_id is None and not _leasable(caller).exists():
+        return []
+    return audit.once_more_on_conflict(lambda: _lease(caller, limit, attempt_id))
+
+
+def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
+    with audit.decision(caller) as journal:
+        if attempt_id is not None:
+            earlier = list(Lease.objects.with_task().received_by(attempt_id, caller.agent))
+            if earlier:
+                return earlier
+        leases: list[Lease] = []
+        while len(leases) < limit:
+            waiting = _leasable(caller).with_parties().in_order()
+            batch = list(waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))[: limit - len(leases)])
+            for task in batch:
+                if task.is_overdue(journal.now):
+                    expiry.expire_queued(task, journal)
+                    continue
+                lease = task.start_lease(task.recipient, journal.now, attempt_id=attempt_id, index=len(leases))
+                journal.life(
+                    task,
+                    Kind.TASK_LEASED,
+                    lease_id=str(lease.lease_id),
+                    attempt=lease.attempt,
+                    holder=lease.holder.display,
+                )
+                leases.append(lease)
+            if not batch:
+                break
+        return leases
+
+
+def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None = None) -> Task:
+    """Hand the caller's live lease back: the task goes to the back of the queue, attempt kept.
+
+    ``lease_id`` guards against releasing a newer lease. Raises `UnknownTaskError`, `NotInFlightError`,
+    `LeaseMismatchError`. Journals ``a2a_task_released`` with the reason.
+    """
+    reason = check_reason(reason)
+    with audit.decision(caller) as journal:
+        task, lease = _own_lease(caller, task_id, lease_id)
+        task.return_to_queue(lease, Lease.End.RELEASE, journal.now)
+        journal.life(task, Kind.TASK_RELEASED, lease_id=str(lease.lease_id), attempt=lease.attempt, reason=reason)
+    return task
+
+
+def heartbeat(caller: Caller, task_id: UUID, *, lease_id: UUID | None = None) -> Lease:
+    """Move ``last_seen_at`` of the caller's live lease to now, and nothing else; not journalled.
+
+    Raises `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`.
+    """
+    with audit.decision(caller) as journal:
+        _, lease = _own_lease(caller, task_id, lease_id)
+        lease.last_seen_at = journal.now
+        lease.save(update_fields=["last_seen_at"])
+    return lease
+
+
+def _leasable(caller: Caller) -> TaskQuerySet:
+    queued = Task.objects.queued().filter(recipient__paused_at=None)
+    return queued.addressed_to(caller.agent) if caller.agent else queued
+
+
+def _own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None) -> tuple[Task, Lease]:
+    """Lock the task and return it with its live lease, which must be the caller's and, if named, ``lease_id``."""
+    held = Task.objects.visible_to(caller.agent) if caller.agent else Task.objects.none()
+    task = held.with_parties().locked().filter(uuid=task_id).first()
+    if task is None:
+        raise UnknownTaskError.of(task_id)
+    lease = task.live_lease()
+    if lease is None:
+        raise NotInFlightError(f"task {task_id} is not leased: it is {task.state}", task_id=task_id)
+    if lease.holder != caller.agent:
+        raise LeaseMismatchError(f"you do not hold the lease of task {task_id}", task_id=task_id)
+    return task, require_lease(task, lease, lease_id)
+
+
+def require_lease(task: Task, lease: Lease | None, lease_id: UUID | None) -> Lease:
+    """Return the live lease if ``lease_id`` is None or names it; raise `LeaseMismatchError` with both ids."""
+    actual = lease.lease_id if lease else None
+    if lease is None or (lease_id is not None and lease_id != actual):
+        raise LeaseMismatchError(
+            f"lease mismatch for task {task.uuid}: expected {lease_id}, actual {actual}",
+            task_id=task.uuid,
+            expected_lease_id=lease_id,
+            actual_lease_id=actual,
+        )
+    return lease

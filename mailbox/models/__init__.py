@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+from mailbox.models.agent import Agent
+from mailbox.models.api_key import ApiKey
+from mailbox.models.audit import AuditEvent
+from mailbox.models.grant import CapabilityGrant
+from mailbox.models.lease import Lease
+from mailbox.models.result import Result
+from mailbox.models.task import Task
+
+__all__ = ["Agent", "ApiKey", "AuditEvent", "CapabilityGrant", "Lease", "Result", "Task"]

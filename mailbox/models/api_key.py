@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import connections, models
+from django.db.models import Q
+
+# One round trip for who is calling and what it may do. Comparisons with the clock happen in SQL,
+# so that no column needs a conversion that differs between the databases.
+_AUTHENTICATE = """
+SELECT k.id, k.digest, k.user_id, k.last_used_at IS NULL OR k.last_used_at < %s,
+       a.id, a.display, a.pubkey,
+       g.id, g.grant_id, g.action, g.scope, g.max_uses, g.granted_by
+FROM mailbox_apikey k
+LEFT JOIN mailbox_agent a ON a.id = k.agent_id
+LEFT JOIN mailbox_capabilitygrant g ON g.subject_id = k.agent_id AND g.revoked_at IS NULL
+  AND (g.expires_at IS NULL OR g.expires_at >= %s) AND (g.max_uses IS NULL OR g.uses < g.max_uses)
+WHERE k.public_id = %s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > %s)
+"""
+
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def live(self, now: datetime) -> ApiKeyQuerySet:
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
+
+    def credential_rows(self, public_id: str, *, now: datetime, unused_since: datetime) -> Sequence[tuple[Any, ...]]:
+        """Return the live key with its owner, once per live grant of that owner; empty when there is no such key."""
+        connection = connections[self.db]
+        moment, idle = (connection.ops.adapt_datetimefield_value(value) for value in (now, unused_since))
+        with connection.cursor() as cursor:
+            cursor.execute(_AUTHENTICATE, [idle, moment, public_id, moment])
+            rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
+            return rows
+
+
+class ApiKey(models.Model):
+    """A credential of one agent, or of one operator for automation. Only its SHA-256 is kept."""
+
+    agent = models.ForeignKey("mailbox.Agent", models.CASCADE, null=True, blank=True, related_name="keys")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+")
+    public_id = models.CharField(max_length=8, unique=True)  # the look-up part of the key, not secret
+    digest = models.CharField(max_length=64)  # hex SHA-256 of the whole key
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True, blank=True)  # None: until revoked
+    revoked_at = models.DateTimeField(null=True, blank=True)  # set once; acts on the next request
+    last_used_at = models.DateTimeField(null=True, blank=True)  # coarse: written at most once a minute
+
+    objects: ClassVar[ApiKeyQuerySet] = ApiKeyQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(agent=None, user__isnull=False) | Q(agent__isnull=False, user=None),
+                name="api_key_belongs_to_agent_or_user",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"a2a_{self.public_id}_…"

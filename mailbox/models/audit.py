@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+
+from mailbox import json_text
+
+
+class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
+    def of_task(self, task_id: UUID) -> AuditEventQuerySet:
+        """Return the numbered life of one task, in order."""
+        return self.filter(task_id=task_id, seq__isnull=False).order_by("seq")
+
+    def newest_first(self) -> AuditEventQuerySet:
+        return self.order_by("-pk")
+
+
+class AuditEvent(models.Model):
+    """One decision, as it was taken. Append-only: triggers refuse UPDATE and DELETE on both databases.
+
+    Ids and names are plain copies, so that the row outlives what it describes.
+    """
+
+    class Source(models.TextChoices):
+        """Through which door the caller came."""
+
+        API = "api"
+        DASHBOARD = "dashboard"
+        CLI = "cli"
+        SCHEDULER = "scheduler"
+        LOCAL = "local"  # in process, through mailbox.Mailbox
+
+    kind = models.CharField(max_length=60)
+    actor = models.CharField(max_length=250)  # agent display, operator:<user>, cli:<user>, scheduler@hub, anonymous
+    actor_pubkey = models.CharField(max_length=64, null=True)  # None: not an agent
+    task_id = models.UUIDField(null=True)  # the public task id, also of tasks that never existed here
+    # From 1, per task, given out under the task row's lock: no gaps, and commit order within a task.
+    # None: a check or refusal beside the task's life.
+    seq = models.PositiveIntegerField(null=True)
+    data = models.TextField()  # JSON text, one shape per kind
+    at = models.DateTimeField()
+    request_id = models.CharField(max_length=64, blank=True)
+    source = models.CharField(max_length=10, choices=Source.choices)
+
+    objects: ClassVar[AuditEventQuerySet] = AuditEventQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task_id", "seq"], name="audit_task_seq_unique"),
+            models.CheckConstraint(condition=Q(seq=None) | Q(task_id__isnull=False), name="audit_seq_needs_task"),
+        ]
+        indexes = [
+            models.Index(fields=["actor_pubkey", "-id"], name="audit_actor", condition=Q(actor_pubkey__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} by {self.actor}"
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The data as the shape its kind defines."""
+        loaded: dict[str, Any] = json_text.loads(self.data)
+        return loaded

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+
+from mailbox import json_text
+from mailbox.models.agent import Agent
+
+
+class CapabilityGrantQuerySet(models.QuerySet["CapabilityGrant"]):
+    def live(self, now: datetime) -> CapabilityGrantQuerySet:
+        """Not revoked, not past its expiry (the instant itself still counts), uses left."""
+        return self.filter(
+            Q(expires_at=None) | Q(expires_at__gte=now),
+            Q(max_uses=None) | Q(uses__lt=F("max_uses")),
+            revoked_at=None,
+        )
+
+    def involving(self, agent: Agent) -> CapabilityGrantQuerySet:
+        """Narrow to grants that this agent holds or passed on."""
+        return self.filter(Q(subject=agent) | Q(passed_on_from__subject=agent))
+
+
+class CapabilityGrant(models.Model):
+    """Permission for one agent to take one kind of action. Source: Covenant A2A, "Capability gating"."""
+
+    grant_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    subject = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="grants")
+    action = models.CharField(max_length=300)  # a2a.send.<agent>, a2a.compact, ...; compared by segment
+    scope = models.TextField(default="{}")  # JSON text; {} admits any request
+    expires_at = models.DateTimeField(null=True, blank=True)  # None: until revoked
+    max_uses = models.PositiveIntegerField(null=True, blank=True)  # None: any number
+    uses = models.PositiveIntegerField(default=0)  # counted in the transaction of the use
+    granted_by = models.CharField(max_length=250)  # the actor's name, as the journal spells it
+    passed_on_from = models.ForeignKey("self", models.CASCADE, null=True, blank=True)  # the wider grant, if by an agent
+    created_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)  # set once; acts on the next request
+
+    objects: ClassVar[CapabilityGrantQuerySet] = CapabilityGrantQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(max_uses=None) | Q(uses__lte=F("max_uses")), name="grant_uses_within_max"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.action} for {self.subject_id}"
+
+    @property
+    def pins(self) -> dict[str, Any]:
+        """The scope without its version: each field pins the request's field of that name."""
+        scope: dict[str, Any] = json_text.loads(self.scope)
+        return {name: value for name, value in scope.items() if name != "version" and value is not None}

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import ClassVar
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Q
+
+from mailbox.models.agent import Agent
+
+
+class LeaseQuerySet(models.QuerySet["Lease"]):
+    def live(self) -> LeaseQuerySet:
+        return self.filter(ended_at=None)
+
+    def with_task(self) -> LeaseQuerySet:
+        return self.select_related("holder", "task__sender", "task__recipient")
+
+    def received_by(self, attempt_id: UUID, holder: Agent | None) -> LeaseQuerySet:
+        """Return the live leases one receive attempt was given, in order; ``holder`` None is a local receive for all."""
+        given = self.live().filter(receive_attempt_id=attempt_id).order_by("receive_index")
+        return given.filter(holder=holder) if holder else given
+
+    def oldest_first(self) -> LeaseQuerySet:
+        return self.order_by("leased_at", "task__uuid")
+
+
+class Lease(models.Model):
+    """One attempt at a task: one row per attempt, never overwritten. It has no expiry.
+
+    Source: Covenant A2A, "A received task becomes an explicit in_flight lease".
+    """
+
+    class End(models.TextChoices):
+        """What ended the lease; each lease ends once."""
+
+        RESULT = "result"
+        REQUEUE = "requeue"
+        AUTO_REQUEUE = "auto_requeue"
+        FORCE_ERROR = "force_error"
+        RELEASE = "release"
+        CANCEL = "cancel"
+        EXPIRED = "expired"
+
+    lease_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)  # the fence callers present
+    task = models.ForeignKey("mailbox.Task", models.CASCADE, related_name="leases", db_index=False)
+    holder = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+", db_index=False)
+    attempt = models.PositiveIntegerField()  # 1 for the first lease of the task
+    leased_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()  # leased_at, then moved by heartbeats alone
+    ended_at = models.DateTimeField(null=True)  # None while live
+    end = models.CharField(max_length=20, choices=End.choices, null=True)  # None while live
+    # The caller's own name for the receive call that took this lease; the same name gets the same
+    # leases back, numbered within that call, so a lost response costs nothing.
+    receive_attempt_id = models.UUIDField(null=True)
+    receive_index = models.PositiveSmallIntegerField(default=0)
+
+    objects: ClassVar[LeaseQuerySet] = LeaseQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["task"], condition=Q(ended_at=None), name="lease_one_live_per_task"),
+            models.UniqueConstraint(fields=["task", "attempt"], name="lease_attempt_unique"),
+            models.UniqueConstraint(
+                fields=["holder", "receive_attempt_id", "receive_index"],
+                condition=Q(ended_at=None, receive_attempt_id__isnull=False),
+                name="lease_receive_attempt_unique",
+            ),
+            models.CheckConstraint(
+                condition=Q(ended_at=None, end=None) | Q(ended_at__isnull=False, end__isnull=False),
+                name="lease_end_iff_ended",
+            ),
+        ]
+        indexes = [
+            # inspection's own leases and queue, and the retry scan: live leases only, oldest first.
+            models.Index(fields=["holder", "leased_at"], name="lease_live_by_holder", condition=Q(ended_at=None)),
+            models.Index(fields=["leased_at"], name="lease_live_by_age", condition=Q(ended_at=None)),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.attempt} of task {self.task_id}"
+
+    def finish(self, how: Lease.End, now: datetime) -> None:
+        """End this live lease. The caller holds the task row's lock."""
+        self.ended_at, self.end = now, how
+        self.save(update_fields=["ended_at", "end"])

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, ClassVar, Self
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+
+from mailbox import json_text
+from mailbox.envelopes import DuplicateSafety, TaskEnvelope, TaskSource
+from mailbox.models.agent import Agent
+from mailbox.models.lease import Lease
+from mailbox.models.result import Result
+
+
+class TaskQuerySet(models.QuerySet["Task"]):
+    def queued(self) -> TaskQuerySet:
+        return self.filter(state=Task.State.QUEUED)
+
+    def addressed_to(self, recipient: Agent) -> TaskQuerySet:
+        return self.filter(recipient=recipient)
+
+    def visible_to(self, agent: Agent) -> TaskQuerySet:
+        """Narrow to tasks this agent is party to: as sender, recipient or holder of the live lease."""
+        held = Lease.objects.live().filter(task=OuterRef("pk"), holder=agent)
+        return self.filter(Q(sender=agent) | Q(recipient=agent) | Exists(held))
+
+    def overdue(self, now: datetime) -> TaskQuerySet:
+        """Still queued past their deadline."""
+        return self.queued().filter(deadline_ms__lte=epoch_ms(now))
+
+    def in_order(self) -> TaskQuerySet:
+        """First in, first out; a requeue goes to the back."""
+        return self.order_by("queued_at", "pk")
+
+    def with_parties(self) -> TaskQuerySet:
+        return self.select_related("sender", "recipient")
+
+    def locked(self) -> TaskQuerySet:
+        """Lock the task rows, which lock everything that hangs from them. On SQLite the whole database is locked."""
+        return self.select_for_update(of=("self",), no_key=True)
+
+
+class Task(models.Model):
+    """A request from one agent to another, whichever dialect it came by. Source: Covenant A2A, wire types."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"  # waiting to be leased
+        IN_FLIGHT = "in_flight"  # leased; stays so across restarts until someone says otherwise
+        RESOLVED = "resolved"  # final; has exactly one result
+
+    class Outcome(models.TextChoices):
+        """How a resolved task ended. The last three are ``error`` in results and in dialects without the word."""
+
+        OK = "ok"
+        PARTIAL = "partial"
+        ERROR = "error"
+        CANCELLED = "cancelled"
+        REJECTED = "rejected"
+        EXPIRED = "expired"
+
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)  # what every wire calls id; the sender may choose it
+    sender = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+", db_index=False)
+    recipient = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+", db_index=False)
+    intent_text = models.TextField()  # never blank
+    task_kind = models.CharField(max_length=500, null=True)  # None: not declared
+    parent = models.UUIDField(null=True)  # another task's uuid, which need not exist (yet)
+    deadline_ms = models.BigIntegerField(null=True)  # Unix epoch milliseconds; past it the task is never leased
+    duplicate_safety = models.CharField(max_length=10, null=True)  # None: not declared, so unsafe
+    idempotency_key = models.CharField(max_length=500, null=True)  # as sent; compared trimmed
+    context_id = models.CharField(max_length=500, null=True)  # the conversation, in dialects that have one
+    metadata = models.TextField(default="{}")  # JSON text of an object, opaque to the hub
+    source = models.CharField(max_length=5, default=TaskSource.AGENT)  # agent, or user: an operator by hand
+    work_timeout = models.DurationField(null=True)  # how long one lease may last; None: for ever
+
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # set when resolved
+    attempt = models.PositiveIntegerField(default=0)  # leases so far: 0 at send, +1 per lease; a requeue keeps it
+    sent_at = models.DateTimeField()
+    queued_at = models.DateTimeField()  # sent_at, then the last return to the queue
+    resolved_at = models.DateTimeField(null=True)
+    journal_seq = models.PositiveIntegerField(default=1)  # the seq of its newest journal row
+
+    objects: ClassVar[TaskQuerySet] = TaskQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="resolved", resolved_at__isnull=False, outcome__isnull=False)
+                | Q(~Q(state="resolved"), resolved_at=None, outcome=None),
+                name="task_resolved_at_iff_resolved",
+            ),
+            models.CheckConstraint(
+                condition=Q(deadline_ms=None) | Q(deadline_ms__gte=0), name="task_deadline_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(duplicate_safety=None, idempotency_key=None)
+                | Q(duplicate_safety__in=["unsafe", "idempotent"], idempotency_key__isnull=False),
+                name="task_idempotency_is_whole",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="in_flight") | Q(attempt__gte=1), name="task_in_flight_has_attempt"
+            ),
+        ]
+        indexes = [
+            # delivery.lease_tasks: the oldest queued task of one recipient.
+            models.Index(fields=["recipient", "queued_at", "id"], name="task_lease_order", condition=Q(state="queued")),
+            # inspection: what one sender still has waiting.
+            models.Index(
+                fields=["sender", "queued_at", "id"], name="task_queued_by_sender", condition=Q(state="queued")
+            ),
+            # expiry: queued tasks past their deadline.
+            models.Index(
+                fields=["deadline_ms"],
+                name="task_queued_by_deadline",
+                condition=Q(state="queued", deadline_ms__isnull=False),
+            ),
+            models.Index(fields=["parent"], name="task_children", condition=Q(parent__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+    @classmethod
+    def from_envelope(cls, envelope: TaskEnvelope, *, sender: Agent, recipient: Agent, now: datetime) -> Self:
+        """Return the unsaved row of a newly sent task."""
+        idempotency = envelope.idempotency
+        return cls(
+            uuid=envelope.id or uuid.uuid4(),
+            sender=sender,
+            recipient=recipient,
+            intent_text=envelope.intent_text,
+            task_kind=envelope.task_kind,
+            parent=envelope.parent,
+            deadline_ms=envelope.deadline_ms,
+            duplicate_safety=idempotency and idempotency.duplicate_safety,
+            idempotency_key=idempotency and idempotency.key,
+            context_id=envelope.context_id,
+            metadata=json_text.dumps(dict(envelope.metadata)),
+            source=envelope.source,
+            work_timeout=envelope.work_timeout,
+            sent_at=now,
+            queued_at=now,
+        )
+
+    def says(self, other: Task) -> bool:
+        """Whether ``other`` is this very task, sent again by the same sender."""
+        return all(getattr(self, name) == getattr(other, name) for name in _CONTENT)
+
+    @property
+    def is_idempotent(self) -> bool:
+        """Declared safe to do twice, with a key."""
+        return self.duplicate_safety == DuplicateSafety.IDEMPOTENT and bool((self.idempotency_key or "").strip())
+
+    def is_overdue(self, now: datetime) -> bool:
+        return self.deadline_ms is not None and self.deadline_ms <= epoch_ms(now)
+
+    def live_lease(self) -> Lease | None:
+        return self.leases.live().select_related("holder").first()
+
+    def change(self, **fields: object) -> None:
+        """Write ``fields`` and take the next journal number. The caller holds this row's lock and journals once."""
+        self.journal_seq += 1
+        for name, value in fields.items():
+            setattr(self, name, value)
+        self.save(update_fields=[*fields, "journal_seq"])
+
+    def start_lease(self, holder: Agent, now: datetime, *, attempt_id: UUID | None, index: int) -> Lease:
+        """Move from queued to in flight under a new lease of ``holder``."""
+        self.change(state=Task.State.IN_FLIGHT, attempt=self.attempt + 1)
+        lease = Lease(
+            task=self,
+            holder=holder,
+            attempt=self.attempt,
+            leased_at=now,
+            last_seen_at=now,
+            receive_attempt_id=attempt_id,
+            receive_index=index,
+        )
+        lease.save(force_insert=True)
+        return lease
+
+    def return_to_queue(self, lease: Lease, how: Lease.End, now: datetime) -> None:
+        """End ``lease`` and queue again at the back, same id, attempt kept."""
+        lease.finish(how, now)
+        self.change(state=Task.State.QUEUED, queued_at=now)
+
+    def resolve(
+        self,
+        outcome: Task.Outcome,
+        now: datetime,
+        *,
+        lease: Lease | None,
+        end: Lease.End,
+        content: Sequence[Mapping[str, Any]] = (),
+        error_message: str | None = None,
+        posted_by: Agent | None = None,
+    ) -> Result:
+        """End ``lease`` if there is one, become final, and leave one result; ``posted_by`` None is the hub."""
+        if lease is not None:
+            lease.finish(end, now)
+        self.change(state=Task.State.RESOLVED, outcome=outcome, resolved_at=now)
+        status = outcome if outcome in Result.Status.values else Result.Status.ERROR
+        result = Result(
+            task=self,
+            sender_id=self.sender_id,
+            recipient_id=self.recipient_id,
+            status=status,
+            content=json_text.dumps([dict(block) for block in content]),
+            error_message=error_message,
+            posted_by=posted_by,
+            posted_at=now,
+        )
+        result.save(force_insert=True)
+        return result
+
+
+def epoch_ms(moment: datetime) -> int:
+    """Return ``moment`` in whole Unix epoch milliseconds."""
+    return int(moment.timestamp() * 1000)
+
+
+# What a repeated send must repeat; state and times are the hub's own.
+_CONTENT = (
+    "sender_id",
+    "recipient_id",
+    "intent_text",
+    "task_kind",
+    "parent",
+    "deadline_ms",
+    "duplicate_safety",
+    "idempotency_key",
+    "context_id",
+    "metadata",
+    "work_timeout",
+)

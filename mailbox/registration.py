@@ -1,0 +1,136 @@
+"""Agents and their API keys: who there is, and how each proves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import base58
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.contrib.auth.models import User
+from django.db import IntegrityError
+
+from mailbox import audit, capabilities, key_format
+from mailbox.callers import Caller
+from mailbox.capabilities import Request
+from mailbox.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, AgentRef, check_pubkey
+from mailbox.errors import AgentConflictError, Draft, InvalidRequestError, KeyLimitError, UnknownKeyError
+from mailbox.kinds import Kind
+from mailbox.models import Agent, ApiKey
+
+LIVE_KEYS_PER_OWNER = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A new agent with its secrets, which are shown once and kept nowhere.
+
+    ``private_key`` is base58 of the 32-byte Ed25519 seed; None when the agent brought its own key.
+    """
+
+    agent: Agent
+    private_key: str | None
+    api_key: str
+
+
+def register_agent(caller: Caller, display: str, *, pubkey: str | None = None) -> Registration:
+    """Register an agent and give it its first API key. Needs ``a2a.agents.register``.
+
+    A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 pair is made. Raises
+    `AgentConflictError` when the display (ignoring case) or the key is taken.
+    """
+    display = display if "@" in display else f"{display}@local"
+    if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
+        raise InvalidRequestError({"display": f'invalid AgentId.display: "{display[:DISPLAY_MAX_LENGTH]}"'})
+    if pubkey is not None:
+        check_pubkey(pubkey, "pubkey")
+    private_key, pubkey = (None, pubkey) if pubkey else _new_pair()
+    try:
+        with audit.decision(caller) as journal:
+            request = Request(verb=capabilities.REGISTER, scope_id=f"a2a-register:{display}")
+            permit = capabilities.require(caller, request, journal.now)
+            permit.use(journal.now)
+            local = display.partition("@")[0]
+            agent = Agent.objects.create(display=display, local=local, pubkey=pubkey, created_at=journal.now)
+            key = _create_key(journal.now, agent=agent)
+            journal.beside(permit.draft)
+            journal.beside(Draft(kind=Kind.AGENT_REGISTERED, data={"display": display, "pubkey": pubkey}))
+    except IntegrityError as error:
+        raise AgentConflictError(f'"{display}" or its public key is already registered', agent=display) from error
+    return Registration(agent=agent, private_key=private_key, api_key=key)
+
+
+def add_key(
+    caller: Caller,
+    *,
+    agent: Agent | None = None,
+    username: str | None = None,
+    expires_at: datetime | None = None,
+) -> str:
+    """Return a new API key of ``agent``, or of a person for automation; it is shown this once.
+
+    An agent may add a key of its own (to rotate it); any other needs ``a2a.capabilities.grant``.
+    Raises `KeyLimitError` when the owner already has two live keys.
+    """
+    if (agent is None) == (username is None):
+        raise InvalidRequestError({"owner": "name an agent or a person, one of them"})
+    with audit.decision(caller) as journal:
+        _require_own(caller, agent, journal, scope_id=f"a2a-key:{agent or username}")
+        user = User.objects.filter(username=username).first() if username is not None else None
+        owner = agent or user
+        if owner is None:
+            raise InvalidRequestError({"username": "no such person"})
+        # The owner's row serialises the count of its keys.
+        type(owner)._default_manager.select_for_update().get(pk=owner.pk)
+        if ApiKey.objects.live(journal.now).filter(agent=agent, user=user).count() >= LIVE_KEYS_PER_OWNER:
+            raise KeyLimitError(f"{owner} already has {LIVE_KEYS_PER_OWNER} live keys; revoke one first")
+        key = _create_key(journal.now, agent=agent, user=user, expires_at=expires_at)
+        data = {"owner": str(owner), "public_id": key_format.public_id(key)}
+        journal.beside(Draft(kind=Kind.KEY_ADDED, data=data))
+    return key
+
+
+def revoke_key(caller: Caller, public_id: str) -> ApiKey:
+    """Revoke a key at once; revoking it again changes nothing.
+
+    An agent may revoke its own; any other needs ``a2a.capabilities.grant``. Raises `UnknownKeyError`.
+    """
+    with audit.decision(caller) as journal:
+        visible = ApiKey.objects.filter(agent=caller.agent) if caller.agent else ApiKey.objects.all()
+        key = (
+            visible.select_for_update(of=("self",)).select_related("agent", "user").filter(public_id=public_id).first()
+        )
+        if key is None:
+            raise UnknownKeyError(f'no key "{public_id[:8]}" here', public_id=public_id[:8])
+        _require_own(caller, key.agent, journal, scope_id=f"a2a-key:{key.agent or key.user}")
+        if key.revoked_at is None:
+            key.revoked_at = journal.now
+            key.save(update_fields=["revoked_at"])
+            data = {"owner": str(key.agent or key.user), "public_id": public_id}
+            journal.beside(Draft(kind=Kind.KEY_REVOKED, data=data))
+    return key
+
+
+def find_agent(ref: AgentRef) -> Agent:
+    """Return the registered agent that ``ref`` means; raise `UnknownAgentError`."""
+    return Agent.objects.named(ref)
+
+
+def _require_own(caller: Caller, agent: Agent | None, journal: audit.Journal, *, scope_id: str) -> None:
+    if caller.agent is not None and caller.agent == agent:
+        return
+    permit = capabilities.require(caller, Request(verb=capabilities.GRANT, scope_id=scope_id), journal.now)
+    journal.beside(permit.draft)
+
+
+def _create_key(now: datetime, **owner: Any) -> str:
+    minted = key_format.mint()
+    ApiKey.objects.create(public_id=minted.public_id, digest=minted.digest, created_at=now, **owner)
+    return minted.key
+
+
+def _new_pair() -> tuple[str, str]:
+    private = Ed25519PrivateKey.generate()
+    seed = base58.b58encode(private.private_bytes_raw()).decode()
+    return seed, base58.b58encode(private.public_key().public_bytes_raw()).decode()

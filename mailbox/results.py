@@ -1,0 +1,178 @@
+"""Results on their way back to the sender: post, drain, acknowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from uuid import UUID
+
+from django.utils import timezone
+
+from mailbox import audit, capabilities, expiry
+from mailbox.audit import Journal
+from mailbox.callers import Caller
+from mailbox.capabilities import Request
+from mailbox.envelopes import ResultEnvelope
+from mailbox.errors import AlreadyResolvedError, Draft, MailboxError, ResultConflictError, UnknownTaskError
+from mailbox.kinds import Kind
+from mailbox.leasing import require_lease
+from mailbox.models import Lease, Result, Task
+from mailbox.models.result import ResultQuerySet
+from mailbox.models.task import TaskQuerySet
+
+
+def post_result(caller: Caller, envelope: ResultEnvelope) -> Result:
+    """Resolve a task with its holder's result; return the stored result, also for an identical repeat.
+
+    Order of refusals: `InvalidRequestError`; `UnknownTaskError`, before any capability check, and with
+    the same words for a stranger's task; a capability error for ``a2a.respond.<sender>``; then the state:
+    `LeaseMismatchError` when ``lease_id`` is not the live lease, `ResultConflictError` when the task has
+    another result, `AlreadyResolvedError` when it was cancelled, expired or forced. Without a
+    ``lease_id`` any unresolved task is accepted, a queued copy withdrawn. Locks the task row; journals
+    ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``. Source: Covenant A2A.
+    """
+    envelope.check()
+    with audit.decision(caller) as journal:
+        addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
+        task = addressed.with_parties().locked().filter(uuid=envelope.task_id).first()
+        if task is None:
+            raise UnknownTaskError.of(envelope.task_id, draft=_rejected(envelope, UnknownTaskError.code))
+        earlier = Result.objects.filter(task=task).first()
+        if earlier is not None and earlier.says(envelope):
+            return earlier
+        request = Request(
+            verb=capabilities.RESPOND,
+            scope_id=f"a2a-respond:{task.uuid}",
+            target=task.sender,
+            peer_pubkey_b58=task.sender.pubkey,
+            task_id=task.uuid,
+            lease_id=envelope.lease_id,
+        )
+        permit = capabilities.require(caller, request, journal.now)
+        permit.use(journal.now)
+        try:
+            lease = _resolvable(task, earlier, envelope)
+        except MailboxError as refusal:
+            refusal.draft = _rejected(envelope, refusal.code)
+            raise
+        journal.beside(permit.draft)
+        return _resolve(task, lease, envelope, journal)
+
+
+def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope) -> Lease | None:
+    """Return the live lease that this result ends, None for a queued task; raise what the state forbids."""
+    if earlier is not None and earlier.posted_by is not None:
+        raise ResultConflictError(f"task {task.uuid} already has a different result", task_id=task.uuid)
+    if earlier is not None:
+        raise AlreadyResolvedError(f"task {task.uuid} is already resolved as {task.outcome}", task_id=task.uuid)
+    lease = task.live_lease()
+    if envelope.lease_id is None:
+        return lease
+    return require_lease(task, lease, envelope.lease_id)
+
+
+def _resolve(task: Task, lease: Lease | None, envelope: ResultEnvelope, journal: Journal) -> Result:
+    result = task.resolve(
+        Task.Outcome(envelope.status),
+        journal.now,
+        lease=lease,
+        end=Lease.End.RESULT,
+        content=envelope.content,
+        error_message=envelope.error_message,
+        posted_by=task.recipient,
+    )
+    journal.life(
+        task,
+        Kind.RESULT_POSTED,
+        status=result.status,
+        lease_id=str(lease.lease_id) if lease else None,
+        attempt=task.attempt,
+        late_result=lease is None,
+    )
+    return result
+
+
+def drain_results(
+    caller: Caller, *, limit: int = 1, attempt_id: UUID | None = None, ack: Collection[UUID] = ()
+) -> Sequence[Result]:
+    """Give the caller its oldest pending results, at most ``limit``, and mark them delivered.
+
+    Nothing is deleted. ``attempt_id`` names this receive call: until its results are acknowledged the
+    same id returns the same ones. ``ack`` acknowledges earlier results, by task id, in the same
+    transaction. A local caller without an agent drains for every sender. Locks the task rows, skipping
+    locked ones; journals ``a2a_result_delivered``. Source: Covenant A2A, ``GET /a2a/results/next``;
+    receive attempt ids: Amazon SQS FIFO.
+    """
+    if attempt_id is None and not ack and not _something_to_drain(caller):
+        return []
+    return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
+
+
+def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
+    with audit.decision(caller) as journal:
+        if ack:
+            _acknowledge(caller, ack, journal)
+        if attempt_id is not None:
+            given = _of(caller).filter(receive_attempt_id=attempt_id, delivery=Result.Delivery.DELIVERED)
+            earlier = list(given.select_related("task").order_by("receive_index"))
+            if earlier:
+                return earlier
+        expiry.expire_overdue(_sent_by(caller), journal)
+        pending = _of(caller).pending().in_order().select_related("task")
+        found = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))[:limit]
+        delivered: list[Result] = []
+        for result in found:
+            # The lock is the task's; the guard catches a result delivered between snapshot and lock.
+            taken = Result.objects.pending().filter(pk=result.pk)
+            if taken.update(
+                delivery=Result.Delivery.DELIVERED,
+                delivered_at=journal.now,
+                receive_attempt_id=attempt_id,
+                receive_index=len(delivered),
+            ):
+                result.refresh_from_db(fields=["delivery", "delivered_at", "receive_attempt_id", "receive_index"])
+                result.task.change()
+                journal.life(result.task, Kind.RESULT_DELIVERED, attempt_id=attempt_id and str(attempt_id))
+                delivered.append(result)
+        return delivered
+
+
+def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
+    """Acknowledge results by task id: they are never given out again; return the ids acknowledged now or before.
+
+    All or nothing: `UnknownTaskError` names the first id that has no result for this caller. Locks the
+    task rows in order; journals ``a2a_result_acked``.
+    """
+    with audit.decision(caller) as journal:
+        _acknowledge(caller, task_ids, journal)
+    return list(task_ids)
+
+
+def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -> None:
+    wanted = _of(caller).filter(task__uuid__in=task_ids).select_related("task").order_by("task_id")
+    found = {result.task.uuid: result for result in wanted.select_for_update(no_key=True, of=("self", "task"))}
+    for task_id in task_ids:
+        if task_id not in found:
+            raise UnknownTaskError.of(task_id)
+    for result in found.values():
+        if result.delivery == Result.Delivery.ACKED:
+            continue
+        result.delivery, result.acked_at = Result.Delivery.ACKED, journal.now
+        result.save(update_fields=["delivery", "acked_at"])
+        result.task.change()
+        journal.life(result.task, Kind.RESULT_ACKED)
+
+
+def _something_to_drain(caller: Caller) -> bool:
+    return _of(caller).pending().exists() or _sent_by(caller).overdue(timezone.now()).exists()
+
+
+def _of(caller: Caller) -> ResultQuerySet:
+    return Result.objects.addressed_to(caller.agent) if caller.agent else Result.objects.all()
+
+
+def _sent_by(caller: Caller) -> TaskQuerySet:
+    return Task.objects.filter(sender=caller.agent) if caller.agent else Task.objects.all()
+
+
+def _rejected(envelope: ResultEnvelope, reason: str) -> Draft:
+    return Draft(kind=Kind.RESULT_REJECTED, task_id=envelope.task_id, data={"reason": reason})

@@ -1,0 +1,32 @@
+"""Waiting for something to arrive, holding no transaction and no database connection meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TypeVar
+
+from django.db import connection
+
+Found = TypeVar("Found")
+
+SHORTEST, LONGEST = 0.02, 0.5  # seconds between looks
+
+
+def until(look: Callable[[], Found], timeout: timedelta | None) -> Found:
+    """Look again, less and less often, until something truthy is found or time is up; return the last look.
+
+    ``timeout`` None waits for ever; zero looks once.
+    """
+    end = None if timeout is None else time.monotonic() + timeout.total_seconds()
+    pause = SHORTEST
+    while True:
+        found = look()
+        left = None if end is None else end - time.monotonic()
+        if found or (left is not None and left <= 0):
+            return found
+        if not connection.in_atomic_block:
+            connection.close()
+        time.sleep(pause if left is None else min(pause, left))
+        pause = min(pause * 1.5, LONGEST)
