@@ -4,7 +4,11 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
+from a2aproject.health import healthz, readyz
+
 urlpatterns = [
+    path("healthz", healthz),
+    path("readyz", readyz),
     path("", include("mailbox.dialects.covenant.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
