@@ -29,13 +29,12 @@ def register_all() -> None:
 
 def check_databases(**_: object) -> list[checks.CheckMessage]:
     """Refuse databases that could lose an acknowledged write, or that wait for nothing."""
-    return [error for alias in connections for error in _database_errors(alias, connections[alias].settings_dict)]
+    return [error for alias in connections for error in database_errors(alias, connections[alias].settings_dict)]
 
 
 def check_cluster(**_: object) -> list[checks.CheckMessage]:
     """Refuse a scheduler that would start a running job a second time."""
-    cluster: dict[str, Any] = settings.Q_CLUSTER
-    timeout, retry = cluster.get("timeout"), cluster.get("retry", 60)
+    timeout, retry = settings.Q_CLUSTER.get("timeout"), settings.Q_CLUSTER.get("retry", 60)
     if timeout is not None and timeout < retry:
         return []
     return [
@@ -61,7 +60,7 @@ def check_body_limit(**_: object) -> list[checks.CheckMessage]:
     ]
 
 
-def _database_errors(alias: str, database: dict[str, Any]) -> Iterator[checks.CheckMessage]:
+def database_errors(alias: str, database: dict[str, Any]) -> Iterator[checks.CheckMessage]:
     engine, options = database["ENGINE"], database["OPTIONS"]
     if database["ATOMIC_REQUESTS"]:
         yield checks.Error(

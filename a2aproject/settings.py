@@ -84,7 +84,7 @@ TEMPLATES = [
 ]
 
 # An acknowledged write must survive a crash, so neither database may trade that for speed (a2a.E001 to a2a.E004).
-SQLITE_OPTIONS = {
+SQLITE_OPTIONS: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",  # a transaction that upgrades from read to write is not made to wait, it fails
     "timeout": 10,
     "init_command": (
@@ -176,7 +176,7 @@ SPECTACULAR_SETTINGS = {
 
 # A job's payload is pickled, so jobs carry ids only, and their results are not kept. A job that outlives `retry` is
 # started a second time beside the first, hence timeout < retry (a2a.E006).
-Q_CLUSTER = {
+Q_CLUSTER: dict[str, Any] = {
     "name": "a2a",
     "orm": "default",
     "workers": 1,

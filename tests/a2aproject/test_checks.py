@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import pytest
+from django.core.checks.registry import registry
+
+from a2aproject import checks
+from a2aproject.settings import SQLITE_OPTIONS
+
+
+def sqlite(**changes):
+    return {"ENGINE": "django.db.backends.sqlite3", "ATOMIC_REQUESTS": False, "OPTIONS": SQLITE_OPTIONS | changes}
+
+
+def postgresql(options):
+    return {"ENGINE": "django.db.backends.postgresql", "ATOMIC_REQUESTS": False, "OPTIONS": {"options": options}}
+
+
+def ids(errors):
+    return [error.id for error in errors]
+
+
+def test_the_hub_s_own_settings_pass():
+    assert [*checks.check_databases(), *checks.check_cluster(), *checks.check_body_limit()] == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"transaction_mode": None},
+        {"transaction_mode": "DEFERRED"},
+        {"init_command": ""},
+        {"init_command": SQLITE_OPTIONS["init_command"].replace("WAL", "DELETE")},
+        {"init_command": SQLITE_OPTIONS["init_command"].replace("FULL", "NORMAL")},
+        {"init_command": SQLITE_OPTIONS["init_command"].replace("recursive_triggers=ON", "recursive_triggers=OFF")},
+        {"init_command": f"{SQLITE_OPTIONS['init_command']} PRAGMA synchronous=OFF"},
+    ],
+)
+def test_a_sqlite_that_could_lose_or_reorder_writes_is_refused(changes):
+    (error,) = checks.database_errors("default", sqlite(**changes))
+
+    assert error.id == "a2a.E001"
+    assert "synchronous=FULL" in str(error.hint)
+
+
+def test_pragmas_may_be_written_in_other_ways():
+    init = "pragma journal_mode('wal'); PRAGMA synchronous = 2; PRAGMA recursive_triggers(1)"
+
+    assert ids(checks.database_errors("default", sqlite(init_command=init))) == []
+
+
+def test_a_sqlite_that_does_not_wait_is_refused():
+    assert ids(checks.database_errors("default", sqlite(timeout=5))) == ["a2a.E002"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["", "-c statement_timeout=1", "-c synchronous_commit=off", "-c synchronous_commit=on -c synchronous_commit=local"],
+)
+def test_a_postgresql_that_could_lose_commits_is_refused(options):
+    assert ids(checks.database_errors("default", postgresql(options))) == ["a2a.E003"]
+
+
+@pytest.mark.parametrize(
+    "options", ["-c synchronous_commit=on", "--synchronous_commit=off -csynchronous_commit=remote_apply"]
+)
+def test_a_durable_postgresql_passes(options):
+    assert ids(checks.database_errors("default", postgresql(options))) == []
+
+
+def test_other_databases_are_refused():
+    assert ids(checks.database_errors("default", sqlite() | {"ENGINE": "django.db.backends.mysql"})) == ["a2a.E004"]
+
+
+def test_requests_as_transactions_are_refused():
+    assert ids(checks.database_errors("default", sqlite() | {"ATOMIC_REQUESTS": True})) == ["a2a.E005"]
+
+
+@pytest.mark.parametrize("timeout", [None, 360, 400])
+def test_a_cluster_that_starts_running_jobs_again_is_refused(settings, timeout):
+    settings.Q_CLUSTER = settings.Q_CLUSTER | {"timeout": timeout, "retry": 360}
+
+    assert ids(checks.check_cluster()) == ["a2a.E006"]
+
+
+@pytest.mark.parametrize("limit", [0, -1, 8 * 1024 * 1024 + 1])
+def test_a_body_limit_out_of_bounds_is_refused(settings, limit):
+    settings.A2A_MAX_BODY_BYTES = settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limit
+
+    assert ids(checks.check_body_limit()) == ["a2a.E007"]
+
+
+def test_a_body_limit_that_django_would_undercut_is_refused(settings):
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+
+    assert ids(checks.check_body_limit()) == ["a2a.E007"]
+
+
+def test_the_checks_are_registered():
+    assert {checks.check_databases, checks.check_cluster, checks.check_body_limit} <= registry.registered_checks

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from tests.hub import ROOT, database_of_its_own, free_port, has_ended, served, wait_until
+
+
+@pytest.fixture
+def database_url():
+    with database_of_its_own() as url:
+        yield url
+
+
+@pytest.fixture
+def hub(tmp_path, database_url):
+    """Return a hub to stop."""
+    with served(tmp_path, database_url=database_url) as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def lasting_hub(tmp_path_factory):
+    """Return a hub that the tests share: each leaves it whole."""
+    with database_of_its_own() as url, served(tmp_path_factory.mktemp("hub"), database_url=url) as hub:
+        yield hub
+
+
+def test_the_first_start_prints_credentials_that_work_and_the_second_none(tmp_path, database_url):
+    with served(tmp_path, database_url=database_url) as hub:
+        first = hub.printed
+        password = re.findall(r"password +(\S+)", first)[0]
+        with httpx.Client(base_url=hub.url, follow_redirects=True) as browser:
+            browser.get("/admin/login/")
+            form = {"username": "operator", "password": password, "csrfmiddlewaretoken": browser.cookies["csrftoken"]}
+            admin = browser.post("/admin/login/?next=/admin/", data=form)
+        assert hub.stop() == 0
+    with served(tmp_path, database_url=database_url) as hub:
+        second = hub.printed.removeprefix(first)
+
+    assert "Log out" in admin.text
+    assert len(re.findall(r"API key +a2a_\w+", first)) == 2
+    assert f"{hub.url.rpartition(':')[0]}:" in second
+    assert "API key" not in second
+    assert "password" not in second
+
+
+def test_its_data_are_private(lasting_hub):
+    var = lasting_hub.log.parent
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in var.iterdir() if path != lasting_hub.log}
+
+    assert stat.S_IMODE(var.stat().st_mode) == 0o700
+    assert modes == {0o600}
+
+
+def test_it_serves_the_api_reference_without_another_host(lasting_hub):
+    page = httpx.get(f"{lasting_hub.url}/api/docs/")
+    assets = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+
+    assert page.is_success
+    assert assets
+    assert all(asset.startswith("/static/") for asset in assets)
+    assert all(httpx.get(f"{lasting_hub.url}{asset}").is_success for asset in assets)
+    assert httpx.get(f"{lasting_hub.url}/api/schema/").is_success
+
+
+def test_a_killed_web_worker_comes_back(lasting_hub):
+    workers = lasting_hub.web_workers()
+
+    workers[0].kill()
+    wait_until(lambda: has_ended(workers[0]))
+    wait_until(lambda: len(lasting_hub.web_workers()) == len(workers))
+    wait_until(lambda: all(worker.num_threads() > 1 for worker in lasting_hub.web_workers()))
+
+    assert lasting_hub.is_up()
+    assert workers[0] not in lasting_hub.web_workers()
+
+
+def test_a_killed_web_server_comes_back_and_its_workers_do_not_stay(lasting_hub):
+    main, workers = lasting_hub.web_server(), lasting_hub.web_workers()
+
+    main.kill()
+    wait_until(lambda: all(map(has_ended, (main, *workers))))
+    lasting_hub.wait_until_up()
+
+    assert lasting_hub.web_server().pid != main.pid
+
+
+def test_a_killed_cluster_comes_back(lasting_hub):
+    main = lasting_hub.cluster()
+    parts = main.children(recursive=True)
+
+    main.kill()
+    wait_until(lambda: all(map(has_ended, (main, *parts))))
+    wait_until(lambda: any("qcluster" in child.cmdline() for child in lasting_hub.descendants()))
+
+    assert lasting_hub.is_up()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_signal_ends_every_process(hub, number):
+    processes = hub.descendants()
+
+    assert hub.stop(number) == 0
+    assert len(processes) >= 5
+    assert all(map(has_ended, processes))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of their parent's death")
+def test_no_process_outlives_a_killed_parent(hub):
+    processes = hub.descendants()
+
+    hub.process.kill()
+    hub.process.wait()
+
+    wait_until(lambda: all(map(has_ended, processes)))
+
+
+def test_a_port_in_use_is_refused_before_anything_is_changed(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", free_port()))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        refused = subprocess.run(
+            [sys.executable, "manage.py", "serve"],
+            cwd=ROOT,
+            env=os.environ | {"PORT": port, "A2A_VAR": str(tmp_path), "DATABASE_URL": ""},
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+
+    assert refused.returncode == 1
+    assert f"Port {port} on 127.0.0.1 is in use" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert (tmp_path / "hub.sqlite3").stat().st_size == 0
