@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -130,6 +131,32 @@ LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+
+# Scheduler of the retry gate, as raw text by name: mailbox.schedule reads it, a system check refuses what it cannot
+# keep. The seed's own spelling of each name is understood too.
+_AUTO_RETRY_DEFAULTS = {
+    "SCHEDULER": "0",
+    "INTERVAL_MS": "60000",
+    "MIN_LEASE_AGE_MS": "300000",
+    "MAX_ATTEMPTS": "3",
+    "MAX_REQUEUES": "1",
+    "SCAN_LIMIT": "100",
+}
+A2A_AUTO_RETRY = {
+    name: env.str(f"A2A_AUTO_RETRY_{name}", env.str(f"COVENANT_A2A_AUTO_RETRY_{name}", default))
+    for name, default in _AUTO_RETRY_DEFAULTS.items()
+}
+
+# Which results of idempotent tasks answer later duplicates, and for how long (0: until dropped).
+A2A_REPLAY_STATUSES = env.list("A2A_REPLAY_STATUSES", default=["ok"])
+A2A_REPLAY_TTL = timedelta(milliseconds=env.int("A2A_REPLAY_TTL_MS", 0))
+
+# How long finished work is kept once acknowledged, and once delivered but never acknowledged; whether the sweep
+# compacts by itself; how many tasks of the tasks/send dialect are kept.
+A2A_RETENTION_ACKED = timedelta(milliseconds=env.int("A2A_RETENTION_ACKED_MS", 0))
+A2A_RETENTION_DELIVERED = timedelta(milliseconds=env.int("A2A_RETENTION_DELIVERED_MS", 604_800_000))
+A2A_RETENTION_SWEEP = env.bool("A2A_RETENTION_SWEEP", False)
+A2A_TASKS_SEND_CAP = env.int("A2A_TASKS_SEND_CAP", 1000)
 
 # Files are served by the web processes straight from the packages that bring them: nothing to collect before a start.
 STATIC_URL = "/static/"

@@ -6,3 +6,6 @@ from django.apps import AppConfig
 class MailboxConfig(AppConfig):
     name = "mailbox"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from mailbox import checks  # noqa: F401 registers itself

@@ -23,7 +23,7 @@ class Caller:
 
     ``name`` is what the journal calls it. ``agent`` is the agent it acts as, which sees what it is party to;
     None for people and the hub's own, who see everything. ``grants`` are the agent's live grants if the credential look-up read them, else None.
-    ``trusted`` callers need no capability: they can open the database themselves.
+    ``oversees`` is an agent of the hub's own that sees everything. ``trusted`` callers need no capability: they can open the database themselves.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Caller:
     trusted: bool = False
     request_id: str = ""
     grants: tuple[CapabilityGrant, ...] | None = None
+    oversees: bool = False
 
     @classmethod
     def command_line(cls, agent: Agent | None = None) -> Caller:
@@ -44,6 +45,16 @@ class Caller:
         """Return code in this process, acting as ``agent``; None receives from every mailbox."""
         name = agent.display if agent else "local"
         return cls(name=name, source=AuditEvent.Source.LOCAL, agent=agent, trusted=True)
+
+    @classmethod
+    def scheduler(cls, agent: Agent) -> Caller:
+        """Return the hub's scheduler as its own agent, which may do what an operator granted it."""
+        return cls(name=agent.display, source=AuditEvent.Source.SCHEDULER, agent=agent, oversees=True)
+
+    @property
+    def party(self) -> Agent | None:
+        """The agent whose tasks limit what this caller sees; None sees everything."""
+        return None if self.oversees else self.agent
 
 
 def _system_user() -> str:

@@ -23,6 +23,7 @@ FORCE_ERROR = "a2a.repair.force_error"
 COMPACT = "a2a.compact"
 REGISTER = "a2a.agents.register"
 GRANT = "a2a.capabilities.grant"  # held by admins only, never granted to an agent
+DROP_REPLAY = "a2a.replay.drop"  # held by operators and admins only
 
 TARGETED = (SEND, RESPOND)
 GRANTABLE = (REQUEUE, FORCE_ERROR, COMPACT, REGISTER)
@@ -30,8 +31,8 @@ SCOPE_FIELDS = ("peer_pubkey_b58", "task_id", "lease_id", "duplicate_risk")
 
 ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
     Role.VIEWER: frozenset(),
-    Role.OPERATOR: frozenset({REQUEUE, FORCE_ERROR}),
-    Role.ADMIN: frozenset({REQUEUE, FORCE_ERROR, COMPACT, REGISTER, GRANT}),
+    Role.OPERATOR: frozenset({REQUEUE, FORCE_ERROR, DROP_REPLAY}),
+    Role.ADMIN: frozenset({REQUEUE, FORCE_ERROR, DROP_REPLAY, COMPACT, REGISTER, GRANT}),
 }
 
 
@@ -133,6 +134,13 @@ def require(caller: Caller, request: Request, now: datetime) -> Permit:
     if matching:
         raise _scope_mismatch(request)
     raise _missing(caller, request)
+
+
+def holds(caller: Caller, verb: str, now: datetime) -> bool:
+    """Whether the caller may take ``verb`` at least within some scope; nothing is journalled or counted."""
+    if caller.trusted or (caller.role is not None and verb in ROLE_ACTIONS[caller.role]):
+        return True
+    return any(grant.action == verb for grant in live_grants(caller, now))
 
 
 def live_grants(caller: Caller, now: datetime) -> Iterable[CapabilityGrant]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from mailbox import audit, capabilities
+from mailbox import audit, capabilities, replay
+from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.capabilities import Request
 from mailbox.envelopes import AgentRef, TaskEnvelope, check_reason
@@ -19,6 +20,7 @@ from mailbox.errors import (
 )
 from mailbox.kinds import Kind
 from mailbox.models import Agent, Lease, Task
+from mailbox.resolution import resolve
 
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
@@ -26,8 +28,10 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
 
     Order of refusals: `InvalidRequestError`, `SenderMismatchError`, a capability error for
     ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. A repeat of the caller's own id
-    with the same content makes no second row and counts no use. Journals ``capability_check`` and
-    ``a2a_task_sent``. Source: Covenant A2A, "Daemon-mediated flow" and "Capability gating".
+    with the same content makes no second row and counts no use. An idempotent task whose work is cached is
+    resolved at once; one whose work is under way waits on it. Locks the task it waits on; journals
+    ``capability_check``, ``a2a_task_sent`` and for a cached answer ``a2a_result_replayed``.
+    Source: Covenant A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
     """
     envelope.check()
     return audit.once_more_on_conflict(lambda: _send(caller, envelope))
@@ -55,11 +59,27 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
             raise UnknownAgentError(f'no agent "{envelope.recipient}" is registered here', agent=envelope.recipient)
         if earlier:
             raise TaskConflictError(task_id=envelope.id)
-        task = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
-        task.save(force_insert=True)
         journal.beside(permit.draft)
-        journal.life(task, Kind.TASK_SENT, sender=sender.display, recipient=recipient.display)
-        return task
+        return _insert(Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now), journal)
+
+
+def _insert(task: Task, journal: Journal) -> Task:
+    """Store a new task: answered at once from the cache, waiting on the task that does its work, or leasable."""
+    entry = leader = None
+    task.cache_key = replay.cache_key(task)
+    if task.cache_key is not None:
+        # The leader first: once it is locked, or known to be gone, its result cannot slip in between.
+        leader = replay.leader(task.cache_key)
+        entry = replay.find(task.cache_key, journal.now)
+        task.waits_on = None if entry else leader
+    if entry is not None:
+        task.cache_key = None
+    task.save(force_insert=True)
+    waits_on = {"waits_on": str(leader.uuid)} if task.waits_on and leader else {}
+    journal.life(task, Kind.TASK_SENT, sender=task.sender.display, recipient=task.recipient.display, **waits_on)
+    if entry is not None:
+        replay.answer(task, entry, journal)
+    return task
 
 
 def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
@@ -78,14 +98,16 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
             return task
         if task.state == Task.State.RESOLVED:
             raise AlreadyResolvedError(f"task {task_id} is already resolved as {task.outcome}", task_id=task_id)
-        task.resolve(
+        resolve(
+            task,
             Task.Outcome.CANCELLED,
-            journal.now,
-            lease=task.live_lease(),
+            journal,
+            kind=Kind.TASK_CANCELLED,
+            data={"reason": reason},
             end=Lease.End.CANCEL,
+            lease=task.live_lease(),
             error_message=f"cancelled by the sender: {reason}" if reason else "cancelled by the sender",
         )
-        journal.life(task, Kind.TASK_CANCELLED, reason=reason)
     return task
 
 

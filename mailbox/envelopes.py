@@ -112,6 +112,7 @@ class TaskEnvelope:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     work_timeout: timedelta | None = None
     source: TaskSource = TaskSource.AGENT
+    dialect: str = "mailbox"
 
     def check(self) -> None:
         """Raise `InvalidRequestError` naming every field that breaks a rule."""

@@ -112,6 +112,12 @@ class UnknownKeyError(MailboxError):
     code = "unknown_key"
 
 
+class UnknownReplayEntryError(MailboxError):
+    """No such replay entry."""
+
+    code = "unknown_replay_entry"
+
+
 class AgentConflictError(MailboxError):
     """That name or public key is already registered."""
 

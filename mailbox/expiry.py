@@ -1,19 +1,35 @@
-"""Tasks that ran out of time before anyone took them."""
+"""Tasks that ran out of time: queued past their deadline, or in flight longer than they allow.
+
+Whoever meets such a task first resolves it, so the hub is right without its scheduler; the sweep only
+makes it prompt.
+"""
 
 from __future__ import annotations
 
+from mailbox import audit
 from mailbox.audit import Journal
+from mailbox.callers import Caller
 from mailbox.kinds import Kind
 from mailbox.models import Lease, Task
+from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
+from mailbox.resolution import resolve
 
 DEADLINE_EXCEEDED = "deadline exceeded"
+TIMED_OUT = "Task timed out"  # corvid-agent's words; its clients show them
 
 
 def expire_queued(task: Task, journal: Journal) -> None:
     """Resolve a queued task past its deadline as ``expired``. The caller holds the task row's lock."""
-    task.resolve(Task.Outcome.EXPIRED, journal.now, lease=None, end=Lease.End.EXPIRED, error_message=DEADLINE_EXCEEDED)
-    journal.life(task, Kind.TASK_EXPIRED, reason=DEADLINE_EXCEEDED, deadline_ms=task.deadline_ms)
+    resolve(
+        task,
+        Task.Outcome.EXPIRED,
+        journal,
+        kind=Kind.TASK_EXPIRED,
+        data={"reason": DEADLINE_EXCEEDED, "deadline_ms": task.deadline_ms},
+        end=Lease.End.EXPIRED,
+        error_message=DEADLINE_EXCEEDED,
+    )
 
 
 def expire_overdue(tasks: TaskQuerySet, journal: Journal, *, limit: int = 100) -> int:
@@ -21,8 +37,44 @@ def expire_overdue(tasks: TaskQuerySet, journal: Journal, *, limit: int = 100) -
 
     Locks each row, skipping rows that another decision holds.
     """
-    overdue = tasks.overdue(journal.now).order_by("pk")
-    found = overdue.select_for_update(skip_locked=True, no_key=True, of=("self",))[:limit]
+    overdue = tasks.overdue(journal.now).with_parties().order_by("pk")
+    found = list(overdue.select_for_update(skip_locked=True, no_key=True, of=("self",))[:limit])
     for task in found:
-        expire_queued(task, journal)
+        # A duplicate that waited may have been answered with the task before it in this very loop.
+        task.refresh_from_db(fields=["state", "journal_seq", "waits_on"])
+        if task.state == Task.State.QUEUED:
+            expire_queued(task, journal)
     return len(found)
+
+
+def expire_timed_out(leases: LeaseQuerySet, journal: Journal, *, limit: int = 100) -> int:
+    """Expire up to ``limit`` tasks of these live leases that outlasted ``work_timeout``; return how many.
+
+    Locks each task row, skipping rows that another decision holds.
+    """
+    due = leases.timed_out(journal.now).with_task().order_by("task_id")
+    found = list(due.select_for_update(skip_locked=True, no_key=True, of=("self", "task"))[:limit])
+    for lease in found:
+        resolve(
+            lease.task,
+            Task.Outcome.EXPIRED,
+            journal,
+            kind=Kind.TASK_EXPIRED,
+            data={"reason": TIMED_OUT, "lease_id": str(lease.lease_id), "attempt": lease.attempt},
+            end=Lease.End.EXPIRED,
+            lease=lease,
+            error_message=TIMED_OUT,
+        )
+    return len(found)
+
+
+def sweep(caller: Caller, *, batch: int = 100) -> int:
+    """Expire everything that is due, a bounded transaction at a time; return how many tasks ended."""
+    total = 0
+    while True:
+        with audit.decision(caller) as journal:
+            ended = expire_overdue(Task.objects.all(), journal, limit=batch)
+            ended += expire_timed_out(Lease.objects.all(), journal, limit=batch)
+        total += ended
+        if ended < batch:
+            return total

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from mailbox.callers import Caller
 from mailbox.errors import UnknownTaskError
-from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, Result, Task
+from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, ReplayEntry, Result, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.result import ResultQuerySet
 from mailbox.models.task import TaskQuerySet, epoch_ms
@@ -64,7 +64,7 @@ def queue(
     position = after(cursor, "queue", (str, datetime, int))
     entries: list[tuple[QueueEntry, tuple[object, ...]]] = []
     if wanted.state != Task.State.IN_FLIGHT and (position is None or position[0] == "queued"):
-        queued = _within_deadline(_tasks(caller).queued().with_parties().in_order(), wanted)
+        queued = _within_deadline(_tasks(caller).queued().with_parties().select_related("waits_on").in_order(), wanted)
         if position:
             queued = queued.filter(Q(queued_at__gt=position[1]) | Q(queued_at=position[1], pk__gt=position[2]))
         entries += [(QueueEntry(task=task), ("queued", task.queued_at, task.pk)) for task in queued[: limit + 1]]
@@ -110,7 +110,7 @@ def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
 
 def task(caller: Caller, task_id: UUID) -> QueueEntry:
     """Return one task with its live lease; raise `UnknownTaskError` alike for absent and foreign ids."""
-    found = _tasks(caller).with_parties().filter(uuid=task_id).first()
+    found = _tasks(caller).with_parties().select_related("waits_on").filter(uuid=task_id).first()
     if found is None:
         raise UnknownTaskError.of(task_id)
     return QueueEntry(task=found, lease=found.live_lease())
@@ -138,7 +138,7 @@ def tree(caller: Caller, root: UUID) -> Sequence[Node]:
     The root itself need not exist: an orchestrator may use any id as parent. Raises `UnknownTaskError`
     when neither it nor a child is visible. At most `TREE_LIMIT` nodes. Source: Covenant A2A, "a task graph".
     """
-    visible = _tasks(caller).with_parties()
+    visible = _tasks(caller).with_parties().select_related("waits_on")
     found = {one.uuid: one for one in visible.filter(uuid=root)}
     children: dict[UUID, list[Task]] = {}
     level = [root]
@@ -181,6 +181,17 @@ def grants(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
     return page([(grant, (grant.pk,)) for grant in found[: limit + 1]], limit, "grants")
 
 
+def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[ReplayEntry]:
+    """Return cached results, newest first: an agent those of its own tasks and of its own work, people all."""
+    position = after(cursor, "replay", (int,))
+    found = ReplayEntry.objects.order_by("-pk")
+    if caller.agent is not None:
+        found = found.filter(Q(sender_pubkey=caller.agent.pubkey) | Q(recipient_pubkey=caller.agent.pubkey))
+    if position:
+        found = found.filter(pk__lt=position[0])
+    return page([(entry, (entry.pk,)) for entry in found[: limit + 1]], limit, "replay")
+
+
 def agents(*, limit: int = 10, cursor: str | None = None) -> Page[Agent]:
     """Return the registered agents by name; any caller may know whom it can address."""
     position = after(cursor, "agents", (str,))
@@ -210,7 +221,7 @@ def _results(caller: Caller) -> ResultQuerySet:
 def _leases(caller: Caller, wanted: QueueFilter) -> LeaseQuerySet:
     live = Lease.objects.live().with_task().order_by("leased_at", "pk")
     if caller.agent is not None:
-        live = live.filter(Q(task__sender=caller.agent) | Q(task__recipient=caller.agent) | Q(holder=caller.agent))
+        live = live.concerning(caller.agent)
     if wanted.min_lease_age is not None:
         live = live.filter(leased_at__lte=timezone.now() - wanted.min_lease_age)
     if wanted.deadline_within is not None:

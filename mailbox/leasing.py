@@ -82,8 +82,8 @@ def heartbeat(caller: Caller, task_id: UUID, *, lease_id: UUID | None = None) ->
 
 
 def _leasable(caller: Caller) -> TaskQuerySet:
-    queued = Task.objects.queued().filter(recipient__paused_at=None)
-    return queued.addressed_to(caller.agent) if caller.agent else queued
+    waiting = Task.objects.leasable().filter(recipient__paused_at=None)
+    return waiting.addressed_to(caller.agent) if caller.agent else waiting
 
 
 def _own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None) -> tuple[Task, Lease]:

@@ -10,6 +10,7 @@ import base58
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.contrib.auth.models import User
 from django.db import IntegrityError
+from django.utils import timezone
 
 from mailbox import audit, capabilities, key_format
 from mailbox.callers import Caller
@@ -59,6 +60,12 @@ def register_agent(caller: Caller, display: str, *, pubkey: str | None = None) -
     except IntegrityError as error:
         raise AgentConflictError(f'"{display}" or its public key is already registered', agent=display) from error
     return Registration(agent=agent, private_key=private_key, api_key=key)
+
+
+def hub_agent(display: str) -> Agent:
+    """Return an agent of the hub's own, registered on first use with a key pair that nobody keeps."""
+    defaults = {"local": display.partition("@")[0], "pubkey": _new_pair()[1], "created_at": timezone.now()}
+    return Agent.objects.get_or_create(display=display, defaults=defaults)[0]
 
 
 def add_key(

@@ -24,6 +24,7 @@ from mailbox.errors import (
 from mailbox.kinds import Kind
 from mailbox.leasing import require_lease
 from mailbox.models import Lease, Result, Task
+from mailbox.resolution import resolve
 
 MESSAGE_MAX_LENGTH = 10_000
 
@@ -54,7 +55,7 @@ def requeue(
         if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
             raise DuplicateRiskMismatchError(task_id=task_id)
         task.return_to_queue(lease, Lease.End.REQUEUE, journal.now)
-        _journal_repair(journal, task, "requeue", reason, lease_id, duplicate_risk)
+        journal.life(task, Kind.REPAIR_APPLIED, **applied(task, "requeue", reason, lease_id, duplicate_risk))
     return task
 
 
@@ -68,11 +69,16 @@ def force_error(caller: Caller, task_id: UUID, *, reason: str, message: str, lea
     message = check_reason(message, path="message", limit=MESSAGE_MAX_LENGTH)
     with audit.decision(caller) as journal, _refusals_journalled(task_id, "force_error"):
         task, lease = _repairable(caller, task_id, lease_id, journal, verb=capabilities.FORCE_ERROR)
-        result = task.resolve(
-            Task.Outcome.ERROR, journal.now, lease=lease, end=Lease.End.FORCE_ERROR, error_message=message
+        return resolve(
+            task,
+            Task.Outcome.ERROR,
+            journal,
+            kind=Kind.REPAIR_APPLIED,
+            data=applied(task, "force_error", reason, lease_id, None),
+            end=Lease.End.FORCE_ERROR,
+            lease=lease,
+            error_message=message,
         )
-        _journal_repair(journal, task, "force_error", reason, lease_id, None)
-    return result
 
 
 def _repairable(
@@ -122,10 +128,9 @@ def _refusals_journalled(task_id: UUID, action: str) -> Iterator[None]:
         raise
 
 
-def _journal_repair(
-    journal: Journal, task: Task, action: str, reason: str, lease_id: UUID | None, risk: DuplicateRisk | None
-) -> None:
-    data: dict[str, Any] = {
+def applied(task: Task, action: str, reason: str, lease_id: UUID | None, risk: DuplicateRisk | None) -> dict[str, Any]:
+    """Return the journal data of a repair; ``lease_id`` is the guard of the request, None when it had none."""
+    return {
         "task_id": str(task.uuid),
         "action": action,
         "reason": reason,
@@ -133,4 +138,3 @@ def _journal_repair(
         "duplicate_risk": risk,
         "attempt": task.attempt,
     }
-    journal.life(task, Kind.REPAIR_APPLIED, **data)

@@ -18,6 +18,7 @@ from mailbox.leasing import require_lease
 from mailbox.models import Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
 from mailbox.models.task import TaskQuerySet
+from mailbox.resolution import resolve
 
 
 def post_result(caller: Caller, envelope: ResultEnvelope) -> Result:
@@ -71,24 +72,24 @@ def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope) ->
 
 
 def _resolve(task: Task, lease: Lease | None, envelope: ResultEnvelope, journal: Journal) -> Result:
-    result = task.resolve(
+    data = {
+        "status": envelope.status,
+        "lease_id": str(lease.lease_id) if lease else None,
+        "attempt": task.attempt,
+        "late_result": lease is None,
+    }
+    return resolve(
+        task,
         Task.Outcome(envelope.status),
-        journal.now,
-        lease=lease,
+        journal,
+        kind=Kind.RESULT_POSTED,
+        data=data,
         end=Lease.End.RESULT,
+        lease=lease,
         content=envelope.content,
         error_message=envelope.error_message,
         posted_by=task.recipient,
     )
-    journal.life(
-        task,
-        Kind.RESULT_POSTED,
-        status=result.status,
-        lease_id=str(lease.lease_id) if lease else None,
-        attempt=task.attempt,
-        late_result=lease is None,
-    )
-    return result
 
 
 def drain_results(

@@ -23,6 +23,14 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         given = self.live().filter(receive_attempt_id=attempt_id).order_by("receive_index")
         return given.filter(holder=holder) if holder else given
 
+    def timed_out(self, now: datetime) -> LeaseQuerySet:
+        """Narrow to live leases that lasted longer than their task allows."""
+        return self.live().filter(times_out_at__lte=now)
+
+    def concerning(self, agent: Agent) -> LeaseQuerySet:
+        """Narrow to leases of tasks this agent is party to."""
+        return self.filter(Q(task__sender=agent) | Q(task__recipient=agent) | Q(holder=agent))
+
     def oldest_first(self) -> LeaseQuerySet:
         return self.order_by("leased_at", "task__uuid")
 
@@ -50,6 +58,7 @@ class Lease(models.Model):
     attempt = models.PositiveIntegerField()  # 1 for the first lease of the task
     leased_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()  # leased_at, then moved by heartbeats alone
+    times_out_at = models.DateTimeField(null=True)  # leased_at plus the task's work_timeout; None: never
     ended_at = models.DateTimeField(null=True)  # None while live
     end = models.CharField(max_length=20, choices=End.choices, null=True)  # None while live
     # The caller's own name for the receive call that took this lease; the same name gets the same
@@ -77,6 +86,12 @@ class Lease(models.Model):
             # inspection's own leases and queue, and the retry scan: live leases only, oldest first.
             models.Index(fields=["holder", "leased_at"], name="lease_live_by_holder", condition=Q(ended_at=None)),
             models.Index(fields=["leased_at"], name="lease_live_by_age", condition=Q(ended_at=None)),
+            # expiry: live leases that outlasted their task's work_timeout.
+            models.Index(
+                fields=["times_out_at"],
+                name="lease_live_by_timeout",
+                condition=Q(ended_at=None, times_out_at__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

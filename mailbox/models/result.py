@@ -48,6 +48,7 @@ class Result(models.Model):
     posted_by = models.ForeignKey(
         "mailbox.Agent", models.PROTECT, null=True, related_name="+", db_index=False
     )  # None: the hub
+    replayed_from = models.UUIDField(null=True)  # the task whose cached result this is; None: its own
     posted_at = models.DateTimeField()
     delivery = models.CharField(max_length=10, choices=Delivery.choices, default=Delivery.PENDING)
     delivered_at = models.DateTimeField(null=True)  # the last time it was given out

@@ -20,6 +20,13 @@ class TaskQuerySet(models.QuerySet["Task"]):
     def queued(self) -> TaskQuerySet:
         return self.filter(state=Task.State.QUEUED)
 
+    def leasable(self) -> TaskQuerySet:
+        """Narrow to queued tasks that wait for nothing but a recipient."""
+        return self.queued().filter(waits_on=None)
+
+    def unresolved(self) -> TaskQuerySet:
+        return self.exclude(state=Task.State.RESOLVED)
+
     def addressed_to(self, recipient: Agent) -> TaskQuerySet:
         return self.filter(recipient=recipient)
 
@@ -76,6 +83,12 @@ class Task(models.Model):
     source = models.CharField(max_length=5, default=TaskSource.AGENT)  # agent, or user: an operator by hand
     work_timeout = models.DurationField(null=True)  # how long one lease may last; None: for ever
 
+    dialect = models.CharField(max_length=20, default="mailbox")  # the door it came in by
+    # Digest of sender, recipient, kind and key of an idempotent task; None: never cached.
+    cache_key = models.CharField(max_length=64, null=True)
+    # The unresolved task whose result this duplicate takes. While set, the task is queued but never leased.
+    waits_on = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
+
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # set when resolved
     attempt = models.PositiveIntegerField(default=0)  # leases so far: 0 at send, +1 per lease; a requeue keeps it
@@ -93,6 +106,13 @@ class Task(models.Model):
                 | Q(~Q(state="resolved"), resolved_at=None, outcome=None),
                 name="task_resolved_at_iff_resolved",
             ),
+            models.CheckConstraint(condition=Q(waits_on=None) | Q(state="queued"), name="task_waits_only_in_queue"),
+            # One unresolved task does the work of a cache key; two duplicates sent at once meet here.
+            models.UniqueConstraint(
+                fields=["cache_key"],
+                condition=Q(state__in=["queued", "in_flight"], waits_on=None, cache_key__isnull=False),
+                name="task_one_leader_per_cache_key",
+            ),
             models.CheckConstraint(
                 condition=Q(deadline_ms=None) | Q(deadline_ms__gte=0), name="task_deadline_not_negative"
             ),
@@ -106,8 +126,13 @@ class Task(models.Model):
             ),
         ]
         indexes = [
+            models.Index(fields=["waits_on"], name="task_waiters", condition=Q(waits_on__isnull=False)),
             # delivery.lease_tasks: the oldest queued task of one recipient.
-            models.Index(fields=["recipient", "queued_at", "id"], name="task_lease_order", condition=Q(state="queued")),
+            models.Index(
+                fields=["recipient", "queued_at", "id"],
+                name="task_lease_order",
+                condition=Q(state="queued", waits_on=None),
+            ),
             # inspection: what one sender still has waiting.
             models.Index(
                 fields=["sender", "queued_at", "id"], name="task_queued_by_sender", condition=Q(state="queued")
@@ -141,6 +166,7 @@ class Task(models.Model):
             context_id=envelope.context_id,
             metadata=json_text.dumps(dict(envelope.metadata)),
             source=envelope.source,
+            dialect=envelope.dialect,
             work_timeout=envelope.work_timeout,
             sent_at=now,
             queued_at=now,
@@ -177,6 +203,7 @@ class Task(models.Model):
             attempt=self.attempt,
             leased_at=now,
             last_seen_at=now,
+            times_out_at=now + self.work_timeout if self.work_timeout else None,
             receive_attempt_id=attempt_id,
             receive_index=index,
         )
@@ -193,16 +220,13 @@ class Task(models.Model):
         outcome: Task.Outcome,
         now: datetime,
         *,
-        lease: Lease | None,
-        end: Lease.End,
         content: Sequence[Mapping[str, Any]] = (),
         error_message: str | None = None,
         posted_by: Agent | None = None,
+        replayed_from: UUID | None = None,
     ) -> Result:
-        """End ``lease`` if there is one, become final, and leave one result; ``posted_by`` None is the hub."""
-        if lease is not None:
-            lease.finish(end, now)
-        self.change(state=Task.State.RESOLVED, outcome=outcome, resolved_at=now)
+        """Become final and leave one result for the sender; a live lease must have been ended before."""
+        self.change(state=Task.State.RESOLVED, outcome=outcome, resolved_at=now, waits_on=None)
         status = outcome if outcome in Result.Status.values else Result.Status.ERROR
         result = Result(
             task=self,
@@ -212,6 +236,7 @@ class Task(models.Model):
             content=json_text.dumps([dict(block) for block in content]),
             error_message=error_message,
             posted_by=posted_by,
+            replayed_from=replayed_from,
             posted_at=now,
         )
         result.save(force_insert=True)
@@ -221,6 +246,11 @@ class Task(models.Model):
 def epoch_ms(moment: datetime) -> int:
     """Return ``moment`` in whole Unix epoch milliseconds."""
     return int(moment.timestamp() * 1000)
+
+
+def work_kind(task: Task) -> str:
+    """Return what kind of work ``task`` is: the declared kind, else the whole intent text."""
+    return (task.task_kind or "").strip() or task.intent_text
 
 
 # What a repeated send must repeat; state and times are the hub's own.

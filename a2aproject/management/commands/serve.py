@@ -15,6 +15,7 @@ from django.urls import Resolver404, resolve
 
 from a2aproject import first_run
 from a2aproject.supervisor import Service, Supervisor
+from mailbox import schedule
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -39,6 +40,7 @@ class Command(BaseCommand):
             if not no_migrate:
                 call_command("migrate", interactive=False, verbosity=0)
             credentials = first_run.create_operator_and_agent()
+            schedule.register()
         connections.close_all()
         if credentials is not None:
             self.stdout.write(f"{credentials.describe()}\n")

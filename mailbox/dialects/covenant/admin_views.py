@@ -2,64 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-from uuid import UUID
-
-from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox import grants, inspection, key_format, registration
-from mailbox.dialects.covenant import answers, wire
+from mailbox.dialects.covenant import admin_answers, shapes, wire
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.dialects.fields import AgentField, DateMs, Exact, Integer, Text, moment
+from mailbox.dialects.fields import moment
 from mailbox.dialects.openapi import describe
-
-
-class GrantBody(Exact):
-    subject: AgentField
-    action: Text
-    scope: dict[str, Any] | None = None
-    expires_at: DateMs | None = None
-    max_uses: Integer | None = Field(None, ge=1, le=2**31 - 1)
-
-
-class RevokeBody(Exact):
-    grant_id: UUID
-
-
-class AgentBody(Exact):
-    display: Text
-    pubkey: Text | None = None
-
-
-class KeyBody(Exact):
-    """Whose key: an agent's, or for automation a person's; neither means the calling agent's own."""
-
-    agent: AgentField | None = None
-    username: Text | None = None
-    expires_at: DateMs | None = None
-
-
-class RevokeKeyBody(Exact):
-    public_id: Text
-
-
-class AuditQuery(wire.ListQuery):
-    limit: int = Field(20, ge=1, le=1000)
 
 
 class GrantView(MailboxView):
     @describe(
         summary="Grant a capability",
         tag="capabilities",
-        body=GrantBody,
-        answer=answers.Granted,
+        body=shapes.GrantBody,
+        answer=admin_answers.Granted,
         errors=(403, 404),
         operation_id="grant_capability",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(GrantBody)
+        body = self.body(shapes.GrantBody)
         made = grants.grant(
             self.caller,
             registration.find_agent(body.subject),
@@ -82,13 +45,13 @@ class RevokeView(MailboxView):
     @describe(
         summary="Revoke a capability",
         tag="capabilities",
-        body=RevokeBody,
-        answer=answers.Revoked,
+        body=shapes.RevokeBody,
+        answer=admin_answers.Revoked,
         errors=(403, 404),
         operation_id="revoke_capability",
     )
     def post(self, request: Request) -> Response:
-        revoked = grants.revoke(self.caller, self.body(RevokeBody).grant_id)
+        revoked = grants.revoke(self.caller, self.body(shapes.RevokeBody).grant_id)
         rendered = wire.capability(revoked)
         return Response(
             {
@@ -101,19 +64,22 @@ class RevokeView(MailboxView):
 
 class RecentGrantsView(MailboxView):
     @describe(
-        summary="List grants, newest first", tag="capabilities", query=wire.ListQuery, answer=answers.Capabilities
+        summary="List grants, newest first",
+        tag="capabilities",
+        query=shapes.ListQuery,
+        answer=admin_answers.Capabilities,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(wire.ListQuery)
+        asked = self.query(shapes.ListQuery)
         page = inspection.grants(self.caller, limit=asked.limit, cursor=asked.cursor)
         found = [wire.capability(grant) for grant in page.items]
         return Response({"kind": "capabilities", "capabilities": found, "next_cursor": page.next_cursor})
 
 
 class AgentsView(MailboxView):
-    @describe(summary="List registered agents", tag="agents", query=wire.ListQuery, answer=answers.Agents)
+    @describe(summary="List registered agents", tag="agents", query=shapes.ListQuery, answer=admin_answers.Agents)
     def get(self, request: Request) -> Response:
-        asked = self.query(wire.ListQuery)
+        asked = self.query(shapes.ListQuery)
         page = inspection.agents(limit=asked.limit, cursor=asked.cursor)
         found = [wire.agent_id(agent) for agent in page.items]
         return Response({"kind": "a2a_agents", "agents": found, "next_cursor": page.next_cursor})
@@ -121,13 +87,13 @@ class AgentsView(MailboxView):
     @describe(
         summary="Register an agent",
         tag="agents",
-        body=AgentBody,
-        answer=answers.RegisteredAgent,
+        body=shapes.AgentBody,
+        answer=admin_answers.RegisteredAgent,
         errors=(403, 409),
         operation_id="register_agent",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(AgentBody)
+        body = self.body(shapes.AgentBody)
         made = registration.register_agent(self.caller, body.display, pubkey=body.pubkey)
         return Response(wire.registration(made))
 
@@ -136,13 +102,13 @@ class KeysView(MailboxView):
     @describe(
         summary="Add an API key",
         tag="agents",
-        body=KeyBody,
-        answer=answers.KeyAdded,
+        body=shapes.KeyBody,
+        answer=admin_answers.KeyAdded,
         errors=(403, 404, 409),
         operation_id="add_key",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(KeyBody)
+        body = self.body(shapes.KeyBody)
         agent = registration.find_agent(body.agent) if body.agent else None
         if agent is None and body.username is None:
             agent = self.caller.agent
@@ -154,20 +120,22 @@ class RevokeKeyView(MailboxView):
     @describe(
         summary="Revoke an API key",
         tag="agents",
-        body=RevokeKeyBody,
-        answer=answers.KeyRevoked,
+        body=shapes.RevokeKeyBody,
+        answer=admin_answers.KeyRevoked,
         errors=(403, 404),
         operation_id="revoke_key",
     )
     def post(self, request: Request) -> Response:
-        revoked = registration.revoke_key(self.caller, self.body(RevokeKeyBody).public_id)
+        revoked = registration.revoke_key(self.caller, self.body(shapes.RevokeKeyBody).public_id)
         return Response({"kind": "a2a_key_revoked", "public_id": revoked.public_id})
 
 
 class AuditView(MailboxView):
-    @describe(summary="Read the journal, newest first", tag="audit", query=AuditQuery, answer=answers.AuditEvents)
+    @describe(
+        summary="Read the journal, newest first", tag="audit", query=shapes.AuditQuery, answer=admin_answers.AuditEvents
+    )
     def get(self, request: Request) -> Response:
-        asked = self.query(AuditQuery)
+        asked = self.query(shapes.AuditQuery)
         page = inspection.recent_events(self.caller, limit=asked.limit, cursor=asked.cursor)
         events = [wire.event(event) for event in page.items]
         return Response({"kind": "audit_events", "events": events, "next_cursor": page.next_cursor})

@@ -59,6 +59,7 @@ class QueueEntry(TypedDict):
     lease_id: NotRequired[UUID]
     leased_to: NotRequired[AgentId]
     leased_at_ms: NotRequired[int]
+    waits_on: NotRequired[UUID]
 
 
 class TaskEntry(QueueEntry):
@@ -183,69 +184,3 @@ class LeaseAnswer(BaseModel):
 class TaskCancelled(BaseModel):
     kind: Literal["a2a_task_cancelled"]
     task_id: UUID
-
-
-class Granted(BaseModel):
-    kind: Literal["capability_granted"]
-    grant_id: UUID
-    subject_display: str
-    action: str
-
-
-class Revoked(BaseModel):
-    kind: Literal["capability_revoked"]
-    grant_id: UUID
-    revoked_at_ms: int
-
-
-class Capability(BaseModel):
-    grant_id: UUID
-    subject: AgentId
-    action: str
-    scope: dict[str, Any]
-    granted_by: str
-    expires_at: int | None
-    max_uses: int | None
-    uses: int
-    created_at_ms: int
-    revoked_at_ms: int | None
-
-
-class Capabilities(BaseModel):
-    kind: Literal["capabilities"]
-    capabilities: list[Capability]
-    next_cursor: str | None
-
-
-class RegisteredAgent(BaseModel):
-    """The secrets are shown this once; ``private_key`` is null when the agent brought its own."""
-
-    kind: Literal["a2a_agent"]
-    agent: AgentId
-    private_key: str | None
-    api_key: str
-
-
-class Agents(BaseModel):
-    kind: Literal["a2a_agents"]
-    agents: list[AgentId]
-    next_cursor: str | None
-
-
-class KeyAdded(BaseModel):
-    """The key is shown this once."""
-
-    kind: Literal["a2a_key"]
-    public_id: str
-    api_key: str
-
-
-class KeyRevoked(BaseModel):
-    kind: Literal["a2a_key_revoked"]
-    public_id: str
-
-
-class AuditEvents(BaseModel):
-    kind: Literal["audit_events"]
-    events: list[JournalEvent]
-    next_cursor: str | None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mailbox.dialects.covenant import admin_views, views
+from mailbox.dialects.covenant import admin_views, repair_views, views
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
@@ -22,6 +22,11 @@ urlpatterns = [
     path("a2a/queue", views.QueueView.as_view()),
     path("a2a/status", views.StatusView.as_view()),
     path("a2a/leases", views.LeasesView.as_view()),
+    path("a2a/repair", repair_views.RepairView.as_view()),
+    path("a2a/retry-stale", repair_views.RetryStaleView.as_view()),
+    path("a2a/compact", repair_views.CompactView.as_view()),
+    path("a2a/replay-entries", repair_views.ReplayEntriesView.as_view()),
+    path("a2a/replay-entries/drop", repair_views.DropReplayView.as_view()),
     path("a2a/agents", admin_views.AgentsView.as_view()),
     path("a2a/keys", admin_views.KeysView.as_view()),
     path("a2a/keys/revoke", admin_views.RevokeKeyView.as_view()),

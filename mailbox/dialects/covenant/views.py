@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from mailbox import delivery, inspection, leasing, results, waiting
 from mailbox.dialects.base import DialectView
-from mailbox.dialects.covenant import answers, errors, wire
+from mailbox.dialects.covenant import answers, errors, shapes, wire
 from mailbox.dialects.openapi import ATTEMPT_HEADER, describe
 from mailbox.errors import InvalidRequestError, WrongPartyError
 
@@ -19,7 +19,7 @@ from mailbox.errors import InvalidRequestError, WrongPartyError
 class MailboxView(DialectView):
     error_status = errors.STATUS
 
-    def received(self, shape: type[wire.NextTask]) -> Any:
+    def received(self, shape: type[shapes.NextTask]) -> Any:
         """Return how to receive: from the query of a GET or the body of a POST, the attempt id also from its header."""
         if self.caller.agent is None:
             raise WrongPartyError("only agents receive; look with /a2a/queue")
@@ -37,13 +37,13 @@ class TasksView(MailboxView):
     @describe(
         summary="Send a task",
         tag="tasks",
-        body=wire.TaskBody,
+        body=shapes.TaskBody,
         answer=answers.TaskQueued,
         errors=(403, 404, 409),
         operation_id="send_task",
     )
     def post(self, request: Request) -> Response:
-        sent = delivery.send_task(self.caller, self.body(wire.TaskBody).envelope())
+        sent = delivery.send_task(self.caller, self.body(shapes.TaskBody).envelope())
         return Response({"kind": "a2a_task_queued", "task_id": sent.uuid})
 
 
@@ -54,14 +54,14 @@ class NextTaskView(MailboxView):
     @describe(
         summary="Lease the next task",
         tag="tasks",
-        query=wire.NextTask,
+        query=shapes.NextTask,
         headers=(ATTEMPT_HEADER,),
         answer=answers.TaskOpt,
         errors=(403,),
         operation_id="next_task",
     )
     def get(self, request: Request) -> Response:
-        how = self.received(wire.NextTask)
+        how = self.received(shapes.NextTask)
         leases = waiting.until(
             lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
         )
@@ -71,7 +71,7 @@ class NextTaskView(MailboxView):
     post = describe(
         summary="Lease the next task",
         tag="tasks",
-        body=wire.NextTask,
+        body=shapes.NextTask,
         headers=(ATTEMPT_HEADER,),
         answer=answers.TaskOpt,
         errors=(403,),
@@ -80,9 +80,9 @@ class NextTaskView(MailboxView):
 
 
 class RecentTasksView(MailboxView):
-    @describe(summary="List queued tasks", tag="tasks", query=wire.ListQuery, answer=answers.Tasks)
+    @describe(summary="List queued tasks", tag="tasks", query=shapes.ListQuery, answer=answers.Tasks)
     def get(self, request: Request) -> Response:
-        asked = self.query(wire.ListQuery)
+        asked = self.query(shapes.ListQuery)
         page = inspection.recent_tasks(self.caller, limit=asked.limit, cursor=asked.cursor)
         tasks = [wire.task(task) for task in page.items]
         return Response({"kind": "a2a_tasks", "tasks": tasks, "next_cursor": page.next_cursor})
@@ -92,13 +92,13 @@ class ResultsView(MailboxView):
     @describe(
         summary="Post a result",
         tag="results",
-        body=wire.ResultBody,
+        body=shapes.ResultBody,
         answer=answers.ResultPosted,
         errors=(403, 404, 409),
         operation_id="post_result",
     )
     def post(self, request: Request) -> Response:
-        posted = results.post_result(self.caller, self.body(wire.ResultBody).envelope())
+        posted = results.post_result(self.caller, self.body(shapes.ResultBody).envelope())
         return Response({"kind": "a2a_result_posted", "task_id": posted.task.uuid})
 
 
@@ -109,14 +109,14 @@ class NextResultView(MailboxView):
     @describe(
         summary="Drain the next result",
         tag="results",
-        query=wire.NextResult,
+        query=shapes.NextResult,
         headers=(ATTEMPT_HEADER,),
         answer=answers.ResultOpt,
         errors=(403, 404),
         operation_id="next_result",
     )
     def get(self, request: Request) -> Response:
-        how = self.received(wire.NextResult)
+        how = self.received(shapes.NextResult)
         ack = [how.ack] if how.ack else []
         drained = results.drain_results(self.caller, attempt_id=how.attempt_id, ack=ack) or waiting.until(
             lambda: results.drain_results(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
@@ -126,7 +126,7 @@ class NextResultView(MailboxView):
     post = describe(
         summary="Drain the next result",
         tag="results",
-        body=wire.NextResult,
+        body=shapes.NextResult,
         headers=(ATTEMPT_HEADER,),
         answer=answers.ResultOpt,
         errors=(403, 404),
@@ -138,22 +138,22 @@ class AckView(MailboxView):
     @describe(
         summary="Acknowledge results",
         tag="results",
-        body=wire.AckBody,
+        body=shapes.AckBody,
         answer=answers.ResultsAcked,
         errors=(404,),
         operation_id="ack_results",
     )
     def post(self, request: Request) -> Response:
-        acked = results.ack_results(self.caller, self.body(wire.AckBody).task_ids)
+        acked = results.ack_results(self.caller, self.body(shapes.AckBody).task_ids)
         return Response({"kind": "a2a_results_acked", "task_ids": acked})
 
 
 class RecentResultsView(MailboxView):
     @describe(
-        summary="List results that wait to be drained", tag="results", query=wire.ListQuery, answer=answers.Results
+        summary="List results that wait to be drained", tag="results", query=shapes.ListQuery, answer=answers.Results
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(wire.ListQuery)
+        asked = self.query(shapes.ListQuery)
         page = inspection.recent_results(self.caller, limit=asked.limit, cursor=asked.cursor)
         found = [wire.result(result) for result in page.items]
         return Response({"kind": "a2a_results", "results": found, "next_cursor": page.next_cursor})
@@ -163,11 +163,11 @@ class QueueView(MailboxView):
     @describe(
         summary="See queued tasks, live leases and pending results",
         tag="queue",
-        query=wire.QueueQuery,
+        query=shapes.QueueQuery,
         answer=answers.Queue,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(wire.QueueQuery)
+        asked = self.query(shapes.QueueQuery)
         page = inspection.queue(self.caller, asked.filter(), limit=asked.limit, cursor=asked.cursor)
         pending = inspection.recent_results(self.caller, limit=asked.limit)
         return Response(
@@ -182,19 +182,19 @@ class QueueView(MailboxView):
 
 class StatusView(MailboxView):
     @describe(
-        summary="See the queue as the command line does", tag="queue", query=wire.QueueQuery, answer=answers.Status
+        summary="See the queue as the command line does", tag="queue", query=shapes.QueueQuery, answer=answers.Status
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(wire.QueueQuery)
+        asked = self.query(shapes.QueueQuery)
         page = inspection.queue(self.caller, asked.filter(), limit=asked.limit, cursor=asked.cursor)
         pending = inspection.recent_results(self.caller, limit=asked.limit)
         return Response(wire.status(asked, page.items, pending.items))
 
 
 class LeasesView(MailboxView):
-    @describe(summary="List your own live leases", tag="queue", query=wire.ListQuery, answer=answers.Leases)
+    @describe(summary="List your own live leases", tag="queue", query=shapes.ListQuery, answer=answers.Leases)
     def get(self, request: Request) -> Response:
-        asked = self.query(wire.ListQuery)
+        asked = self.query(shapes.ListQuery)
         page = inspection.leases(self.caller, limit=asked.limit, cursor=asked.cursor)
         found = [wire.held(lease) for lease in page.items]
         return Response({"kind": "a2a_leases", "leases": found, "next_cursor": page.next_cursor})
@@ -225,12 +225,12 @@ class TimelineView(MailboxView):
     @describe(
         summary="Read the journal of a task",
         tag="task",
-        query=wire.TimelineQuery,
+        query=shapes.TimelineQuery,
         answer=answers.Timeline,
         errors=(404,),
     )
     def get(self, request: Request, task_id: UUID) -> Response:
-        asked = self.query(wire.TimelineQuery)
+        asked = self.query(shapes.TimelineQuery)
         page = inspection.timeline(self.caller, task_id, limit=asked.limit, cursor=asked.cursor)
         events = [wire.event(event) for event in page.items]
         return Response({"kind": "a2a_timeline", "task_id": task_id, "events": events, "next_cursor": page.next_cursor})
@@ -240,13 +240,13 @@ class ReleaseView(MailboxView):
     @describe(
         summary="Hand your lease back",
         tag="task",
-        body=wire.ReleaseBody,
+        body=shapes.ReleaseBody,
         answer=answers.TaskReleased,
         errors=(404, 409),
         operation_id="release_task",
     )
     def post(self, request: Request, task_id: UUID) -> Response:
-        body = self.body(wire.ReleaseBody)
+        body = self.body(shapes.ReleaseBody)
         task = leasing.release(self.caller, task_id, reason=body.reason, lease_id=body.lease_id)
         return Response({"kind": "a2a_task_released", "task_id": task_id, "attempt": task.attempt})
 
@@ -255,13 +255,13 @@ class HeartbeatView(MailboxView):
     @describe(
         summary="Say that you are still at work",
         tag="task",
-        body=wire.HeartbeatBody,
+        body=shapes.HeartbeatBody,
         answer=answers.LeaseAnswer,
         errors=(404, 409),
         operation_id="heartbeat_task",
     )
     def post(self, request: Request, task_id: UUID) -> Response:
-        lease = leasing.heartbeat(self.caller, task_id, lease_id=self.body(wire.HeartbeatBody).lease_id)
+        lease = leasing.heartbeat(self.caller, task_id, lease_id=self.body(shapes.HeartbeatBody).lease_id)
         return Response({"kind": "a2a_lease", "task_id": task_id, "lease": wire.lease(lease)})
 
 
@@ -269,11 +269,11 @@ class CancelView(MailboxView):
     @describe(
         summary="Cancel a task you sent",
         tag="task",
-        body=wire.CancelBody,
+        body=shapes.CancelBody,
         answer=answers.TaskCancelled,
         errors=(404, 409),
         operation_id="cancel_task",
     )
     def post(self, request: Request, task_id: UUID) -> Response:
-        delivery.cancel(self.caller, task_id, reason=self.body(wire.CancelBody).reason)
+        delivery.cancel(self.caller, task_id, reason=self.body(shapes.CancelBody).reason)
         return Response({"kind": "a2a_task_cancelled", "task_id": task_id})

@@ -1,4 +1,4 @@
-"""Covenant's JSON, both ways: pure, no queries, no clock.
+"""Covenant's JSON on its way out: pure, no queries, no clock.
 
 Source: Covenant A2A, "Wire types" and "Daemon-mediated flow". ``kind`` follows the seed's spelling.
 """
@@ -7,123 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal
-from uuid import UUID
+from typing import Any
 
 import orjson
-from pydantic import Field
 
-from mailbox.dialects.fields import AgentField, EpochMs, Exact, Lax, Text
-from mailbox.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
-from mailbox.inspection import Node, QueueEntry, QueueFilter
-from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, Result, Task
+from mailbox.dialects.covenant.shapes import QueueQuery
+from mailbox.inspection import Node, QueueEntry
+from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, ReplayEntry, Result, Task
 from mailbox.models.task import epoch_ms
 from mailbox.registration import Registration
-
-MAX_MS = 2**53  # far beyond any age or distance that can be told in datetimes
-MAX_SPAN = timedelta(days=365_000)
-
-
-class IdempotencyBody(Lax):
-    duplicate_safety: Literal["unsafe", "idempotent"]
-    key: Text
-
-
-class TaskBody(Lax):
-    """An A2ATask. Ours beyond the seed: ``id`` and ``sender`` may be left out."""
-
-    id: UUID | None = None
-    sender: AgentField | None = None
-    recipient: AgentField
-    intent_text: Text
-    task_kind: Text | None = None
-    parent: UUID | None = None
-    deadline_ms: EpochMs | None = None
-    idempotency: IdempotencyBody | None = None
-
-    def envelope(self) -> TaskEnvelope:
-        idempotency = None
-        if (given := self.idempotency) is not None:
-            idempotency = Idempotency(duplicate_safety=DuplicateSafety(given.duplicate_safety), key=given.key)
-        return TaskEnvelope(
-            id=self.id,
-            sender=self.sender,
-            recipient=self.recipient,
-            intent_text=self.intent_text,
-            task_kind=self.task_kind,
-            parent=self.parent,
-            deadline_ms=self.deadline_ms,
-            idempotency=idempotency,
-        )
-
-
-class ResultBody(Lax):
-    """An A2ATaskResult, and ours: ``lease_id`` as the fence."""
-
-    task_id: UUID
-    status: Literal["ok", "error", "partial"]
-    content: list[dict[str, Any]] = []
-    error_message: Text | None = None
-    lease_id: UUID | None = None
-
-    def envelope(self) -> ResultEnvelope:
-        return ResultEnvelope(
-            task_id=self.task_id,
-            status=ResultStatus(self.status),
-            content=self.content,
-            error_message=self.error_message,
-            lease_id=self.lease_id,
-        )
-
-
-class NextTask(Exact):
-    """How to receive a task, in the query or the body."""
-
-    wait_ms: int = Field(0, ge=0, le=60_000)
-    attempt_id: UUID | None = None
-
-
-class NextResult(NextTask):
-    ack: UUID | None = None  # the task whose result this call acknowledges
-
-
-class AckBody(Exact):
-    task_ids: list[UUID] = Field(min_length=1, max_length=1000)
-
-
-class ReleaseBody(Exact):
-    reason: Text
-    lease_id: UUID | None = None
-
-
-class HeartbeatBody(Exact):
-    lease_id: UUID | None = None
-
-
-class CancelBody(Exact):
-    reason: Text = ""
-
-
-class ListQuery(Exact):
-    limit: int = Field(10, ge=1, le=1000)
-    cursor: str | None = None
-
-
-class TimelineQuery(ListQuery):
-    limit: int = Field(100, ge=1, le=1000)
-
-
-class QueueQuery(ListQuery):
-    state_filter: Literal["queued", "in_flight"] | None = None
-    min_lease_age_ms: int | None = Field(None, ge=0, le=MAX_MS)
-    deadline_within_ms: int | None = Field(None, ge=0, le=MAX_MS)
-
-    def filter(self) -> QueueFilter:
-        return QueueFilter(
-            state=Task.State(self.state_filter) if self.state_filter else None,
-            min_lease_age=_span(self.min_lease_age_ms),
-            deadline_within=_span(self.deadline_within_ms),
-        )
+from mailbox.retry import RetryPolicy, RetryReport
 
 
 def agent_id(agent: Agent) -> dict[str, str]:
@@ -178,6 +71,8 @@ def queue_entry(entry: QueueEntry) -> dict[str, Any]:
         "task": task(entry.task),
         "attempt": entry.task.attempt,
     }
+    if entry.task.waits_on is not None:
+        rendered["waits_on"] = entry.task.waits_on.uuid
     if entry.lease is not None:
         rendered["lease_id"] = entry.lease.lease_id
         rendered["leased_to"] = agent_id(entry.lease.holder)
@@ -263,9 +158,77 @@ def capability(row: CapabilityGrant) -> dict[str, Any]:
     }
 
 
+def requeued(row: Task) -> dict[str, Any]:
+    """Render an A2ARepairOutcome of a requeue: attempt is that of the repaired lease."""
+    return {"task_id": row.uuid, "action": "requeued", "state": "queued", "attempt": row.attempt}
+
+
+def forced_error(row: Result) -> dict[str, Any]:
+    """Render an A2ARepairOutcome of a forced error, with the result the sender will drain."""
+    return {
+        "task_id": row.task.uuid,
+        "action": "forced_error",
+        "state": "result_pending",
+        "attempt": row.task.attempt,
+        "result": result(row),
+    }
+
+
+def retry_report(report: RetryReport) -> dict[str, Any]:
+    """Render an A2AAutoRetryReport, with the rows a dry run would have requeued."""
+    return {
+        "policy": retry_policy(report.policy),
+        "considered": report.considered,
+        "requeued": [_retried(row) for row in report.requeued],
+        "would_requeue": [_retried(row) for row in report.would_requeue],
+        "skipped": [
+            {
+                "task_id": skip.lease.task.uuid,
+                "reason": skip.reason,
+                "attempt": skip.lease.attempt,
+                "lease_age_ms": skip.age // timedelta(milliseconds=1),
+            }
+            for skip in report.skipped
+        ],
+    }
+
+
+def retry_policy(policy: RetryPolicy) -> dict[str, Any]:
+    """Render an A2AAutoRetryPolicy: always five keys."""
+    return {
+        "enabled": policy.enabled,
+        "min_lease_age_ms": policy.min_lease_age // timedelta(milliseconds=1),
+        "max_attempts": policy.max_attempts,
+        "max_requeues": policy.max_requeues,
+        "scan_limit": policy.scan_limit,
+    }
+
+
+def _retried(row: Lease) -> dict[str, Any]:
+    return {
+        "task_id": row.task.uuid,
+        "lease_id": row.lease_id,
+        "attempt": row.attempt,
+        "idempotency_key": row.task.idempotency_key,
+    }
+
+
+def replay_entry(row: ReplayEntry) -> dict[str, Any]:
+    """Render a cached result with how often it answered."""
+    return {
+        "id": row.pk,
+        "sender_pubkey_b58": row.sender_pubkey,
+        "recipient_pubkey_b58": row.recipient_pubkey,
+        "task_kind": row.task_kind,
+        "key": row.key,
+        "source_task_id": row.source_task_id,
+        "status": row.status,
+        "hits": row.hits,
+        "stored_at_ms": epoch_ms(row.stored_at),
+        "last_hit_at_ms": _ms(row.last_hit_at),
+        "expires_at_ms": _ms(row.expires_at),
+    }
+
+
 def _ms(moment: datetime | None) -> int | None:
     return None if moment is None else epoch_ms(moment)
-
-
-def _span(milliseconds: int | None) -> timedelta | None:
-    return None if milliseconds is None else min(timedelta(milliseconds=milliseconds), MAX_SPAN)

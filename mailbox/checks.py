@@ -1,0 +1,42 @@
+"""System checks of the mailbox's own settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core import checks
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.utils import timezone
+
+from mailbox import capabilities
+from mailbox.models import CapabilityGrant
+from mailbox.schedule import SCHEDULER, AutoRetry, BadSettingError
+
+
+@register()
+def scheduler_settings(**kwargs: Any) -> list[CheckMessage]:
+    """Refuse environment values that the scheduler could only ignore."""
+    try:
+        AutoRetry.from_settings()
+    except BadSettingError as error:
+        hint = "Mend the A2A_AUTO_RETRY_... (or COVENANT_A2A_AUTO_RETRY_...) variable, or unset it for its default."
+        return [Error(str(error), hint=hint, id="mailbox.E001")]
+    return []
+
+
+@register(Tags.database)
+def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn when the scheduler is switched on but holds no grant, so that every pass would fail."""
+    try:
+        enabled = AutoRetry.from_settings().policy.enabled
+    except BadSettingError:
+        return []
+    granted = CapabilityGrant.objects.live(timezone.now()).filter(
+        subject__display=SCHEDULER, action=capabilities.REQUEUE
+    )
+    if not enabled or not databases or granted.exists():
+        return []
+    hint = f"Grant it with: manage.py a2a grant {SCHEDULER} {capabilities.REQUEUE}"
+    return [
+        checks.Warning(f"{SCHEDULER} is switched on but holds no {capabilities.REQUEUE}", hint=hint, id="mailbox.W001")
+    ]

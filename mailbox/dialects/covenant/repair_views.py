@@ -1,0 +1,101 @@
+"""Repair, retry, compaction and the replay cache over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox import compaction, inspection, repair, replay, retry
+from mailbox.callers import Caller
+from mailbox.compaction import Retention
+from mailbox.dialects.covenant import repair_answers, shapes, wire
+from mailbox.dialects.covenant.views import MailboxView
+from mailbox.dialects.openapi import describe
+from mailbox.repair import DuplicateRisk
+
+
+class RepairView(MailboxView):
+    @describe(
+        summary="Requeue a leased task or force it to an error",
+        tag="repair",
+        body=shapes.RepairBody,
+        answer=repair_answers.Repaired,
+        errors=(403, 404, 409),
+        operation_id="repair_task",
+    )
+    def post(self, request: Request) -> Response:
+        outcome = _repair(self.caller, self.body(shapes.RepairBody))
+        return Response({"kind": "a2a_repaired", "outcome": outcome})
+
+
+class RetryStaleView(MailboxView):
+    @describe(
+        summary="Requeue stale idempotent leases, or see what that would do",
+        tag="repair",
+        body=shapes.PolicyBody,
+        answer=repair_answers.AutoRetried,
+        errors=(403,),
+        operation_id="retry_stale",
+    )
+    def post(self, request: Request) -> Response:
+        report = retry.retry_stale(self.caller, self.body(shapes.PolicyBody).policy())
+        return Response({"kind": "a2a_auto_retry", "report": wire.retry_report(report)})
+
+
+class CompactView(MailboxView):
+    @describe(
+        summary="Drop finished work past its retention",
+        tag="repair",
+        body=shapes.CompactBody,
+        answer=repair_answers.Compacted,
+        errors=(403,),
+        operation_id="compact",
+    )
+    def post(self, request: Request) -> Response:
+        self.body(shapes.CompactBody)
+        dropped = compaction.compact(self.caller, Retention.from_settings())
+        return Response({"kind": "a2a_compacted", "dropped": dropped})
+
+
+class ReplayEntriesView(MailboxView):
+    @describe(
+        summary="List cached results, newest first",
+        tag="replay",
+        query=shapes.ListQuery,
+        answer=repair_answers.ReplayEntries,
+    )
+    def get(self, request: Request) -> Response:
+        asked = self.query(shapes.ListQuery)
+        page = inspection.replay_entries(self.caller, limit=asked.limit, cursor=asked.cursor)
+        entries = [wire.replay_entry(entry) for entry in page.items]
+        return Response({"kind": "a2a_replay_entries", "entries": entries, "next_cursor": page.next_cursor})
+
+
+class DropReplayView(MailboxView):
+    @describe(
+        summary="Drop a cached result, so that the next duplicate runs",
+        tag="replay",
+        body=shapes.DropReplayBody,
+        answer=repair_answers.ReplayDropped,
+        errors=(403, 404),
+        operation_id="drop_replay_entry",
+    )
+    def post(self, request: Request) -> Response:
+        asked = self.body(shapes.DropReplayBody)
+        replay.drop(self.caller, asked.id, reason=asked.reason)
+        return Response({"kind": "a2a_replay_dropped", "id": asked.id})
+
+
+def _repair(caller: Caller, asked: shapes.RepairBody) -> dict[str, Any]:
+    guard = asked.command.lease_id
+    match asked.command:
+        case shapes.RequeueCommand(duplicate_risk=risk):
+            task = repair.requeue(
+                caller, asked.task_id, reason=asked.reason, duplicate_risk=DuplicateRisk(risk), lease_id=guard
+            )
+            return wire.requeued(task)
+        case shapes.ForceErrorCommand(message=message):
+            result = repair.force_error(caller, asked.task_id, reason=asked.reason, message=message, lease_id=guard)
+            return wire.forced_error(result)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+
+class ReplayEntryQuerySet(models.QuerySet["ReplayEntry"]):
+    def live(self, now: datetime) -> ReplayEntryQuerySet:
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=now))
+
+
+class ReplayEntry(models.Model):
+    """A cached result that answers duplicates of the task that earned it.
+
+    No foreign keys: it outlives the compaction of its source. Source: Covenant idempotency policy,
+    "Receiver-side result cache".
+    """
+
+    cache_key = models.CharField(max_length=64, unique=True)  # digest of the four columns below
+    sender_pubkey = models.CharField(max_length=64)
+    recipient_pubkey = models.CharField(max_length=64)
+    task_kind = models.TextField()  # the declared kind, else the whole intent text
+    key = models.CharField(max_length=500)  # trimmed
+    source_task_id = models.UUIDField()  # the task whose result this is
+    status = models.CharField(max_length=10)
+    content = models.TextField()  # JSON text, as posted
+    error_message = models.TextField(null=True)
+    stored_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True)  # None: until dropped
+    hits = models.PositiveIntegerField(default=0)  # duplicates answered, waiting ones included
+    last_hit_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[ReplayEntryQuerySet] = ReplayEntryQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        verbose_name_plural = "replay entries"
+
+    def __str__(self) -> str:
+        return f"{self.key} from {self.source_task_id}"

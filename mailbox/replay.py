@@ -1,0 +1,120 @@
+"""The idempotency cache: duplicates of finished work are answered, duplicates of running work wait.
+
+Source: Covenant idempotency policy, "Receiver-side result cache".
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import F
+
+from mailbox import audit, capabilities, json_text
+from mailbox.audit import Journal
+from mailbox.callers import Caller
+from mailbox.capabilities import DROP_REPLAY, Request
+from mailbox.envelopes import check_reason
+from mailbox.errors import Draft, UnknownReplayEntryError
+from mailbox.kinds import Kind
+from mailbox.models import ReplayEntry, Result, Task
+from mailbox.models.task import work_kind
+
+
+def cache_key(task: Task) -> str | None:
+    """Return the key under which ``task`` repeats others: sender, recipient, kind and trimmed key.
+
+    The kind is the declared one, else the whole intent text. None when the task does not declare
+    idempotent with a key.
+    """
+    if not task.is_idempotent:
+        return None
+    parts = [task.sender.pubkey, task.recipient.pubkey, work_kind(task), (task.idempotency_key or "").strip()]
+    return hashlib.sha256(json_text.dumps(parts).encode()).hexdigest()
+
+
+def leader(key: str) -> Task | None:
+    """Lock and return the unresolved task that does the work of ``key``; None when none does."""
+    return Task.objects.unresolved().filter(cache_key=key, waits_on=None).locked().first()
+
+
+def find(key: str, now: datetime) -> ReplayEntry | None:
+    """Return the cached result for ``key``; None when there is none, or it is past its time to live."""
+    return ReplayEntry.objects.live(now).filter(cache_key=key).first()
+
+
+def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
+    """Resolve ``task`` with the cached result, under its own id, and count the hit; nothing is leased."""
+    hits = ReplayEntry.objects.filter(pk=entry.pk)
+    hits.update(hits=F("hits") + 1, last_hit_at=journal.now)
+    result = task.resolve(
+        Task.Outcome(entry.status),
+        journal.now,
+        content=json_text.loads(entry.content),
+        error_message=entry.error_message,
+        replayed_from=entry.source_task_id,
+    )
+    journal.life(task, Kind.RESULT_REPLAYED, source_task_id=str(entry.source_task_id), status=entry.status)
+    return result
+
+
+def settle(task: Task, result: Result, journal: Journal) -> None:
+    """After ``task`` resolved: cache what it earned, then answer or wake the duplicates that waited on it.
+
+    Only a posted result whose status is in ``A2A_REPLAY_STATUSES`` is cached; the last one wins. Waiters
+    are locked in ascending order, after the task they waited on. Without a cached result the oldest
+    becomes leasable, at the place in the queue it had, and the others wait on it.
+    """
+    if task.cache_key is None:
+        return
+    entry = None
+    if result.posted_by is not None and result.status in settings.A2A_REPLAY_STATUSES:
+        entry = _store(task, result, journal.now)
+    waiters = list(Task.objects.filter(waits_on=task).with_parties().locked().order_by("pk"))
+    if entry is not None:
+        for waiter in waiters:
+            answer(waiter, entry, journal)
+    elif waiters:
+        first, *others = waiters
+        first.change(waits_on=None)
+        journal.life(first, Kind.TASK_WOKEN, waited_on=str(task.uuid))
+        Task.objects.filter(pk__in=[other.pk for other in others]).update(waits_on=first)
+
+
+def drop(caller: Caller, entry_id: int, *, reason: str) -> None:
+    """Drop a cached result, so that the next duplicate runs. Needs ``a2a.replay.drop``, which operators hold.
+
+    Raises `InvalidRequestError` for a blank reason, a capability error, `UnknownReplayEntryError`.
+    Journals ``a2a_replay_dropped`` with the entry's key and the reason.
+    """
+    reason = check_reason(reason)
+    with audit.decision(caller) as journal:
+        request = Request(verb=DROP_REPLAY, scope_id=f"a2a-replay:{entry_id}")
+        journal.beside(capabilities.require(caller, request, journal.now).draft)
+        entry = ReplayEntry.objects.select_for_update().filter(pk=entry_id).first()
+        if entry is None:
+            raise UnknownReplayEntryError(f"no replay entry {entry_id} here", entry_id=entry_id)
+        data = {"id": entry.pk, "key": entry.key, "source_task_id": str(entry.source_task_id), "reason": reason}
+        journal.beside(Draft(kind=Kind.REPLAY_DROPPED, data=data))
+        entry.delete()
+
+
+def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:
+    ttl = settings.A2A_REPLAY_TTL
+    entry, _ = ReplayEntry.objects.update_or_create(
+        cache_key=task.cache_key,
+        defaults={
+            "sender_pubkey": task.sender.pubkey,
+            "recipient_pubkey": task.recipient.pubkey,
+            "task_kind": work_kind(task),
+            "key": (task.idempotency_key or "").strip(),
+            "source_task_id": task.uuid,
+            "status": result.status,
+            "content": result.content,
+            "error_message": result.error_message,
+            "stored_at": now,
+            "expires_at": now + ttl if ttl else None,
+        },
+    )
+    return entry

@@ -1,0 +1,152 @@
+"""What the task cluster does on a timer; the only module that knows django-q2.
+
+Jobs carry a dotted name and no arguments. Each is safe to run twice at once, because the cluster
+delivers at least once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django_q.models import Schedule
+
+from mailbox import audit, compaction, expiry, registration, retry
+from mailbox.callers import Caller
+from mailbox.compaction import Retention
+from mailbox.errors import Draft, MailboxError
+from mailbox.kinds import Kind
+from mailbox.models import Agent, AuditEvent
+from mailbox.retry import RetryPolicy, RetryReport
+
+SCHEDULER = "scheduler@hub"
+RETRY_JOB = "mailbox.schedule.retry_pass"
+SWEEP_JOB = "mailbox.schedule.sweep_pass"
+SWEEP_EVERY = 1  # minutes, the finest that the cluster keeps
+
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
+_logger = logging.getLogger(__name__)
+
+
+class BadSettingError(ValueError):
+    """An environment value that the scheduler cannot work with; the message names it and says what fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoRetry:
+    """The scheduler's settings: whether it runs, how often, and within which bounds."""
+
+    policy: RetryPolicy
+    interval: timedelta
+
+    @classmethod
+    def from_settings(cls, values: Mapping[str, str] | None = None) -> AutoRetry:
+        """Read ``A2A_AUTO_RETRY``, raw environment text by name; raise `BadSettingError`."""
+        raw = settings.A2A_AUTO_RETRY if values is None else values
+        interval = timedelta(milliseconds=_integer(raw, "INTERVAL_MS"))
+        if interval < timedelta(minutes=1) or interval % timedelta(minutes=1):
+            raise BadSettingError(
+                "A2A_AUTO_RETRY_INTERVAL_MS must be a whole number of minutes, such as 60000: "
+                "the cluster looks at its schedule about every 30 seconds and counts in minutes"
+            )
+        policy = RetryPolicy(
+            enabled=_boolean(raw, "SCHEDULER"),
+            min_lease_age=timedelta(milliseconds=_integer(raw, "MIN_LEASE_AGE_MS")),
+            max_attempts=_integer(raw, "MAX_ATTEMPTS"),
+            max_requeues=_integer(raw, "MAX_REQUEUES"),
+            scan_limit=_integer(raw, "SCAN_LIMIT"),
+        )
+        try:
+            policy.check()
+        except MailboxError as error:
+            raise BadSettingError(f"A2A_AUTO_RETRY_...: {error.message}") from error
+        return cls(policy=policy, interval=interval)
+
+
+def register() -> None:
+    """Make the cluster's schedule say what the settings say, once, however many processes start at once.
+
+    Locks the scheduler's own agent row. Raises `BadSettingError`.
+    """
+    wanted = AutoRetry.from_settings()
+    minutes = {SWEEP_JOB: SWEEP_EVERY}
+    if wanted.policy.enabled:
+        minutes[RETRY_JOB] = wanted.interval // timedelta(minutes=1)
+    agent = scheduler_agent()
+    with transaction.atomic():
+        Agent.objects.select_for_update().get(pk=agent.pk)
+        known = Schedule.objects.filter(func__in=(RETRY_JOB, SWEEP_JOB))
+        kept = {row.func: row for row in known.order_by("pk") if row.func in minutes}
+        known.exclude(pk__in=[row.pk for row in kept.values()]).delete()
+        for func, every in minutes.items():
+            row = kept.get(func) or Schedule(func=func, name=func, next_run=timezone.now())
+            row.schedule_type, row.minutes, row.repeats = Schedule.MINUTES, every, -1
+            row.save()
+
+
+def scheduler_agent() -> Agent:
+    """Return the agent that the scheduler acts as, registering it on first use. It holds what operators grant it."""
+    return registration.hub_agent(SCHEDULER)
+
+
+def retry_pass() -> None:
+    """Run the retry gate once, if the settings opt in now, and write one summary row, also of a failed pass."""
+    wanted = AutoRetry.from_settings()
+    if not wanted.policy.enabled:
+        return
+    caller = Caller.scheduler(scheduler_agent())
+    report, error = RetryReport(policy=wanted.policy), None
+    try:
+        report = retry.retry_stale(caller, wanted.policy)
+    except Exception as failure:  # whatever stopped the pass, operators must see that it ran
+        _logger.exception("the automatic retry pass failed")
+        error = str(failure) or type(failure).__name__
+    audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data=summary(report, error)))
+
+
+def summary(report: RetryReport, error: str | None) -> dict[str, object]:
+    """Return the journal data of one pass. Source: Covenant, audit kind of the same name."""
+    policy = report.policy
+    return {
+        "enabled": policy.enabled,
+        "considered": report.considered,
+        "requeued": len(report.requeued),
+        "skipped": len(report.skipped),
+        "skipped_by_reason": report.skipped_by_reason,
+        "min_lease_age_ms": policy.min_lease_age // timedelta(milliseconds=1),
+        "max_attempts": policy.max_attempts,
+        "max_requeues": policy.max_requeues,
+        "scan_limit": policy.scan_limit,
+        "error": error,
+    }
+
+
+def sweep_pass() -> None:
+    """Expire what ran out of time, keep ``tasks/send`` under its cap, and compact if the settings say so."""
+    caller = Caller(name=SCHEDULER, source=AuditEvent.Source.SCHEDULER, trusted=True)
+    expiry.sweep(caller)
+    compaction.cap_sent(caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP)
+    if settings.A2A_RETENTION_SWEEP:
+        compaction.compact(caller, Retention.from_settings())
+
+
+def _boolean(raw: Mapping[str, str], name: str) -> bool:
+    value = raw[name].strip().lower()
+    if value not in (*_TRUE, *_FALSE):
+        raise BadSettingError(f'A2A_AUTO_RETRY_{name}: expected boolean env value, got "{raw[name]}"')
+    return value in _TRUE
+
+
+def _integer(raw: Mapping[str, str], name: str) -> int:
+    try:
+        value = int(raw[name])
+    except ValueError as error:
+        raise BadSettingError(f'A2A_AUTO_RETRY_{name} must be an integer, got "{raw[name]}"') from error
+    if not 0 <= value < 2**53:
+        raise BadSettingError(f"A2A_AUTO_RETRY_{name} is out of range: {value}")
+    return value
