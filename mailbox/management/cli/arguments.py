@@ -1,0 +1,130 @@
+"""How words on the command line are read, and what is said of those that cannot be. Source: Covenant A2A, CLI."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol
+from uuid import UUID
+
+from mailbox import json_text
+from mailbox.envelopes import AgentRef
+from mailbox.errors import InvalidJsonError
+from mailbox.models import Agent
+from mailbox.registration import find_agent
+
+LONGEST_WAIT_MS = 60_000
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Commands(Protocol):
+    """What argparse's ``add_subparsers`` returns."""
+
+    def add_parser(self, name: str, *, help: str, description: str = ...) -> ArgumentParser: ...  # noqa: A002
+
+
+def add_json(parser: ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the answer as the API spells it")
+
+
+def add_receiving(parser: ArgumentParser) -> None:
+    """Add how to receive: how long to wait, and under which id to ask again."""
+    parser.add_argument(
+        "--wait-ms",
+        type=integer("--wait-ms", most=LONGEST_WAIT_MS),
+        default=0,
+        metavar="N",
+        help=f"wait up to N milliseconds for one to arrive, at most {LONGEST_WAIT_MS}",
+    )
+    parser.add_argument(
+        "--attempt-id",
+        type=uuid("--attempt-id"),
+        metavar="UUID",
+        help="name this receive; asking again under the same id gives the same again",
+    )
+
+
+def agent(name: str) -> Agent:
+    """Return the registered agent called ``name``; raise `InvalidRequestError`, `UnknownAgentError`."""
+    return find_agent(AgentRef.parse(name))
+
+
+def uuid(name: str) -> Callable[[str], UUID]:
+    def read(text: str) -> UUID:
+        try:
+            return UUID(text)
+        except ValueError as error:
+            raise ArgumentTypeError(f"{name} must be a UUID") from error
+
+    return read
+
+
+def integer(name: str, *, least: int = 0, most: int | None = None) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError as error:
+            raise ArgumentTypeError(f"{name} must be an integer") from error
+        if number < least or (most is not None and number > most):
+            bounds = f"at least {least}" if most is None else f"between {least} and {most}"
+            raise ArgumentTypeError(f"{name} must be {bounds}")
+        return number
+
+    return read
+
+
+def one_of(what: str, *words: str) -> Callable[[str], str]:
+    """Read one of ``words``, whose hyphens may also be written as underscores, and the other way round."""
+    spellings = {word.replace("-", "_"): word for word in words}
+
+    def read(text: str) -> str:
+        word = spellings.get(text.replace("-", "_"))
+        if word is None:
+            raise ArgumentTypeError(f"unknown {what} '{text}' (expected {'|'.join(words)})")
+        return word
+
+    return read
+
+
+def instant(name: str) -> Callable[[str], datetime]:
+    """Read Unix epoch milliseconds, or ISO 8601, which without an offset is UTC."""
+
+    def read(text: str) -> datetime:
+        try:
+            if text.isdecimal():
+                return EPOCH + timedelta(milliseconds=int(text))
+            found = datetime.fromisoformat(text)
+        except (ValueError, OverflowError) as error:
+            problem = f"{name} must be a time, such as 2030-01-31T12:00:00Z, or epoch milliseconds"
+            raise ArgumentTypeError(problem) from error
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+    return read
+
+
+def json_object(name: str) -> Callable[[str], Mapping[str, Any]]:
+    def read(text: str) -> Mapping[str, Any]:
+        value = _json(name, text)
+        if not isinstance(value, dict):
+            raise ArgumentTypeError(f"{name} must be a JSON object")
+        return value
+
+    return read
+
+
+def content_blocks(name: str) -> Callable[[str], list[dict[str, Any]]]:
+    def read(text: str) -> list[dict[str, Any]]:
+        value = _json(name, text)
+        if not isinstance(value, list) or not all(isinstance(block, dict) for block in value):
+            raise ArgumentTypeError(f"{name} must be a JSON array of content blocks")
+        return value
+
+    return read
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json_text.loads(text)
+    except InvalidJsonError as error:
+        raise ArgumentTypeError(f"{name} is not accepted: {error}") from error

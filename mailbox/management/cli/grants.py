@@ -1,0 +1,79 @@
+"""``grant``, ``revoke``, ``grants list``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from django.utils import timezone
+
+from mailbox import grants, inspection
+from mailbox.callers import Caller
+from mailbox.dialects.covenant import wire
+from mailbox.management.cli import arguments, output
+from mailbox.models import CapabilityGrant
+
+PAGE = 1000
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    give = commands.add_parser("grant", help="let an agent take an action")
+    give.add_argument("name", metavar="NAME", help="the agent")
+    give.add_argument("action", metavar="ACTION", help="such as a2a.send.research@local, or a2a.repair.requeue")
+    give.add_argument("--scope", type=arguments.json_object("--scope"), metavar="JSON", help="pins the request")
+    give.add_argument("--expires-at", type=arguments.instant("--expires-at"), metavar="T", help="never, without it")
+    give.add_argument("--max-uses", type=arguments.integer("--max-uses", least=1), metavar="N")
+    arguments.add_json(give)
+    give.set_defaults(run=_grant)
+
+    take = commands.add_parser("revoke", help="take a grant back, with all that was passed on from it")
+    take.add_argument("grant_id", type=arguments.uuid("grant-id"), metavar="ID")
+    arguments.add_json(take)
+    take.set_defaults(run=_revoke)
+
+    group = commands.add_parser("grants", help="list grants")
+    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    listed = verbs.add_parser("list", help="list grants, newest first, dead ones too")
+    arguments.add_json(listed)
+    listed.set_defaults(run=_list)
+
+
+def _grant(options: Namespace) -> str:
+    made = grants.grant(
+        Caller.command_line(),
+        arguments.agent(options.name),
+        options.action,
+        scope=options.scope,
+        expires_at=options.expires_at,
+        max_uses=options.max_uses,
+    )
+    if options.json:
+        subject = made.subject.display
+        answer = {"grant_id": made.grant_id, "subject_display": subject, "action": made.action}
+        return output.as_json({"kind": "capability_granted", **answer})
+    return f"granted {made.action} to {made.subject}: {made.grant_id}"
+
+
+def _revoke(options: Namespace) -> str:
+    revoked = grants.revoke(Caller.command_line(), options.grant_id)
+    if options.json:
+        at = wire.capability(revoked)["revoked_at_ms"]
+        return output.as_json({"kind": "capability_revoked", "grant_id": revoked.grant_id, "revoked_at_ms": at})
+    return f"revoked {revoked.action} of {revoked.subject}"
+
+
+def _list(options: Namespace) -> str:
+    found = list(output.every(lambda cursor: inspection.grants(Caller.command_line(), limit=PAGE, cursor=cursor)))
+    if options.json:
+        return output.as_json({"kind": "capabilities", "capabilities": [wire.capability(one) for one in found]})
+    rows = [(str(one.grant_id), one.subject.display, one.action, _standing(one), one.scope) for one in found]
+    return output.lines(output.columns(rows), none="(no grants)")
+
+
+def _standing(grant: CapabilityGrant) -> str:
+    if grant.revoked_at is not None:
+        return "revoked"
+    if grant.expires_at is not None and grant.expires_at < timezone.now():
+        return "expired"
+    used = f"{grant.uses} of {grant.max_uses} used" if grant.max_uses is not None else None
+    until = f"until {output.moment(grant.expires_at)}" if grant.expires_at is not None else None
+    return ", ".join(filter(None, (used, until))) or "live"

@@ -1,0 +1,68 @@
+"""How answers are printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+import orjson
+
+from mailbox import content
+from mailbox.models import Lease, Result
+from mailbox.paging import Page
+
+Item = TypeVar("Item")
+
+
+def as_json(value: object) -> str:
+    """Return one line of JSON, spelled as the API does."""
+    return orjson.dumps(value).decode()
+
+
+def every(look: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
+    """Yield what all pages hold; ``look`` returns the page at a cursor."""
+    cursor = None
+    while True:
+        page = look(cursor)
+        yield from page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+def lines(parts: Iterable[str], *, none: str) -> str:
+    """Return one part per line, or ``none`` where there is none."""
+    return "\n".join(parts) or none
+
+
+def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the rows, their cells aligned."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def moment(at: datetime) -> str:
+    return f"{at:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def lease(row: Lease) -> str:
+    """Return a leased task: what its holder needs, a blank line, then the text."""
+    task = row.task
+    head = [
+        ("task", str(task.uuid)),
+        ("from", task.sender.display),
+        ("to", task.recipient.display),
+        ("kind", task.task_kind),
+        ("parent", task.parent and str(task.parent)),
+        ("lease", f"{row.lease_id} (attempt {row.attempt})"),
+    ]
+    return "\n".join([*columns([(name, value) for name, value in head if value]), "", task.intent_text])
+
+
+def result(row: Result) -> str:
+    """Return a result: its task and status, then the text of its content; other blocks as JSON."""
+    said = f": {row.error_message}" if row.error_message else ""
+    texts = [content.text_of([block]) if block["type"] == "text" else as_json(block) for block in row.blocks]
+    return "\n".join([f"task  {row.task.uuid}  {row.status}{said}", *(["", *texts] if texts else [])])

@@ -1,0 +1,59 @@
+"""``requeue``, ``force-error``. Source: Covenant A2A, "Lease repair"."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from mailbox import repair
+from mailbox.callers import Caller
+from mailbox.dialects.covenant import wire
+from mailbox.management.cli import arguments, output
+from mailbox.repair import DuplicateRisk
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    requeue = commands.add_parser("requeue", help="return a leased task to the back of the queue")
+    _add_repair(requeue)
+    requeue.add_argument(
+        "--duplicate-risk",
+        required=True,
+        type=arguments.one_of("duplicate risk", "idempotent", "operator-accepted"),
+        metavar="idempotent|operator-accepted",
+        help="why doing it twice is acceptable: the task declares it, or you take the risk",
+    )
+    requeue.set_defaults(run=_requeue)
+
+    force_error = commands.add_parser("force-error", help="end the lease and resolve the task as an error")
+    _add_repair(force_error)
+    force_error.add_argument("--message", required=True, metavar="T", help="the error message its sender reads")
+    force_error.set_defaults(run=_force_error)
+
+
+def _add_repair(parser: ArgumentParser) -> None:
+    parser.add_argument("task_id", type=arguments.uuid("task-id"), metavar="TASK_ID")
+    parser.add_argument("--reason", required=True, metavar="T", help="why, for the journal")
+    parser.add_argument(
+        "--lease-id", type=arguments.uuid("--lease-id"), metavar="UUID", help="refuse to touch any other lease"
+    )
+
+
+def _requeue(options: Namespace) -> str:
+    task = repair.requeue(
+        Caller.command_line(),
+        options.task_id,
+        reason=options.reason,
+        duplicate_risk=DuplicateRisk(options.duplicate_risk.replace("-", "_")),
+        lease_id=options.lease_id,
+    )
+    return output.as_json(wire.requeued(task))
+
+
+def _force_error(options: Namespace) -> str:
+    result = repair.force_error(
+        Caller.command_line(),
+        options.task_id,
+        reason=options.reason,
+        message=options.message,
+        lease_id=options.lease_id,
+    )
+    return output.as_json(wire.forced_error(result))

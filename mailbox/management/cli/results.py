@@ -1,0 +1,73 @@
+"""``post-result``, ``drain``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from datetime import timedelta
+from typing import Any
+
+from mailbox import results, waiting
+from mailbox.callers import Caller
+from mailbox.dialects.covenant import wire
+from mailbox.envelopes import ResultEnvelope, ResultStatus
+from mailbox.management.cli import arguments, output
+from mailbox.models import Task
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    post = commands.add_parser("post-result", help="resolve a task on behalf of its recipient")
+    post.add_argument("task_id", type=arguments.uuid("task-id"), metavar="TASK_ID")
+    post.add_argument(
+        "--status", required=True, type=arguments.one_of("status", "ok", "error", "partial"), metavar="ok|error|partial"
+    )
+    said = post.add_mutually_exclusive_group()
+    said.add_argument("--text", metavar="T", help="one text block")
+    said.add_argument(
+        "--content", type=arguments.content_blocks("--content"), metavar="JSON", help="an array of content blocks"
+    )
+    post.add_argument("--error-message", metavar="T")
+    post.add_argument("--lease-id", type=arguments.uuid("--lease-id"), metavar="UUID", help="must be the live lease")
+    arguments.add_json(post)
+    post.set_defaults(run=_post)
+
+    drain = commands.add_parser("drain", help="take the oldest result that waits for an agent")
+    drain.add_argument("name", metavar="NAME", help="the agent that sent the task")
+    arguments.add_receiving(drain)
+    drain.add_argument(
+        "--ack", type=arguments.uuid("--ack"), metavar="TASK_ID", help="first acknowledge this earlier result"
+    )
+    arguments.add_json(drain)
+    drain.set_defaults(run=_drain)
+
+
+def _post(options: Namespace) -> str:
+    envelope = ResultEnvelope(
+        task_id=options.task_id,
+        status=ResultStatus(options.status),
+        content=_blocks(options),
+        error_message=options.error_message,
+        lease_id=options.lease_id,
+    )
+    task = Task.objects.with_parties().filter(uuid=options.task_id).first()
+    posted = results.post_result(Caller.command_line(task.recipient if task else None), envelope)
+    if options.json:
+        return output.as_json({"kind": "a2a_result_posted", "task_id": posted.task.uuid})
+    return f"posted {posted.status} for task {posted.task.uuid}"
+
+
+def _blocks(options: Namespace) -> list[dict[str, Any]]:
+    if options.text is not None:
+        return [{"type": "text", "text": options.text}]
+    return options.content or []
+
+
+def _drain(options: Namespace) -> str:
+    caller = Caller.command_line(arguments.agent(options.name))
+    if options.ack is not None:
+        results.ack_results(caller, [options.ack])
+    drained = waiting.until(
+        lambda: results.drain_results(caller, attempt_id=options.attempt_id), timedelta(milliseconds=options.wait_ms)
+    )
+    if options.json:
+        return output.as_json({"kind": "a2a_result_opt", "result": wire.result(drained[0]) if drained else None})
+    return output.result(drained[0]) if drained else "(no result waits)"

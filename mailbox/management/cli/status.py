@@ -1,0 +1,54 @@
+"""``status``. Source: Covenant A2A, "CLI and HTTP inspection"."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from mailbox import inspection
+from mailbox.callers import Caller
+from mailbox.dialects.covenant import shapes, wire
+from mailbox.management.cli import arguments, output
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    status = commands.add_parser("status", help="see queued tasks, live leases and pending results")
+    status.add_argument(
+        "--limit", type=arguments.integer("--limit", least=1, most=1000), default=10, metavar="N", help="10, without it"
+    )
+    status.add_argument(
+        "--min-lease-age-ms",
+        type=arguments.integer("--min-lease-age-ms", most=shapes.MAX_MS),
+        metavar="N",
+        help="leave out younger leases",
+    )
+    status.add_argument(
+        "--deadline-within-ms",
+        type=arguments.integer("--deadline-within-ms", most=shapes.MAX_MS),
+        metavar="N",
+        help="only tasks whose deadline is at most N milliseconds away, or past",
+    )
+    status.add_argument(
+        "--state",
+        type=arguments.one_of("a2a state", "queued", "in_flight"),
+        metavar="queued|in_flight",
+        help="only tasks in this state",
+    )
+    arguments.add_json(status)
+    status.set_defaults(run=_status)
+
+
+def _status(options: Namespace) -> str:
+    asked = shapes.QueueQuery(
+        limit=options.limit,
+        state_filter=options.state,
+        min_lease_age_ms=options.min_lease_age_ms,
+        deadline_within_ms=options.deadline_within_ms,
+    )
+    caller = Caller.command_line()
+    entries = inspection.queue(caller, asked.filter(), limit=asked.limit).items
+    pending = inspection.recent_results(caller, limit=asked.limit).items
+    if options.json:
+        return output.as_json(wire.status(asked, entries, pending))
+    found = [{"type": "task", "entry": wire.queue_entry(entry)} for entry in entries]
+    found += [{"type": "result", "result": wire.result(result)} for result in pending]
+    return output.lines(map(output.as_json, found), none="(a2a queue empty)")

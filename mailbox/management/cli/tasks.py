@@ -1,0 +1,82 @@
+"""``send``, ``recv``."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from datetime import timedelta
+
+from django.core.management.base import CommandError
+
+from mailbox import delivery, leasing, waiting
+from mailbox.callers import Caller
+from mailbox.dialects.covenant import wire
+from mailbox.envelopes import MAX_DEADLINE_MS, AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
+from mailbox.management.cli import arguments, output
+
+WRONG_USAGE = 2
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    send = commands.add_parser("send", help="send a task on behalf of an agent")
+    send.add_argument("--from", dest="sender", required=True, metavar="NAME", help="the agent that sends")
+    send.add_argument("--to", dest="recipient", required=True, metavar="NAME", help="the agent that receives")
+    send.add_argument("text", metavar="TEXT", help="what is asked, or - to read it from stdin")
+    send.add_argument("--id", type=arguments.uuid("--id"), metavar="UUID", help="makes sending again harmless")
+    send.add_argument("--kind", metavar="KIND", help="the kind of work")
+    send.add_argument("--parent", type=arguments.uuid("--parent"), metavar="UUID", help="the task this is a part of")
+    send.add_argument(
+        "--deadline-ms",
+        type=arguments.integer("--deadline-ms", most=MAX_DEADLINE_MS),
+        metavar="N",
+        help="Unix epoch milliseconds after which it is not started",
+    )
+    send.add_argument("--idempotency-key", metavar="KEY", help="names the logical unit of work")
+    send.add_argument(
+        "--duplicate-safety",
+        type=arguments.one_of("duplicate safety", "unsafe", "idempotent"),
+        metavar="unsafe|idempotent",
+        help="whether doing it twice is safe; goes with --idempotency-key",
+    )
+    arguments.add_json(send)
+    send.set_defaults(run=_send)
+
+    recv = commands.add_parser("recv", help="lease the oldest task of an agent")
+    recv.add_argument("name", metavar="NAME", help="the agent that receives")
+    arguments.add_receiving(recv)
+    arguments.add_json(recv)
+    recv.set_defaults(run=_recv)
+
+
+def _send(options: Namespace) -> str:
+    envelope = TaskEnvelope(
+        id=options.id,
+        recipient=AgentRef.parse(options.recipient, "--to"),
+        intent_text=sys.stdin.read() if options.text == "-" else options.text,
+        task_kind=options.kind,
+        parent=options.parent,
+        deadline_ms=options.deadline_ms,
+        idempotency=_idempotency(options),
+    )
+    task = delivery.send_task(Caller.command_line(arguments.agent(options.sender)), envelope)
+    if options.json:
+        return output.as_json({"kind": "a2a_task_queued", "task_id": task.uuid})
+    return str(task.uuid)
+
+
+def _idempotency(options: Namespace) -> Idempotency | None:
+    key, safety = options.idempotency_key, options.duplicate_safety
+    if (key is None) != (safety is None):
+        raise CommandError("--idempotency-key and --duplicate-safety go together", returncode=WRONG_USAGE)
+    return None if key is None else Idempotency(duplicate_safety=DuplicateSafety(safety), key=key)
+
+
+def _recv(options: Namespace) -> str:
+    caller = Caller.command_line(arguments.agent(options.name))
+    leases = waiting.until(
+        lambda: leasing.lease_tasks(caller, attempt_id=options.attempt_id), timedelta(milliseconds=options.wait_ms)
+    )
+    if options.json:
+        task, lease = (wire.task(leases[0].task), wire.lease(leases[0])) if leases else (None, None)
+        return output.as_json({"kind": "a2a_task_opt", "task": task, "lease": lease})
+    return output.lease(leases[0]) if leases else "(no task waits)"

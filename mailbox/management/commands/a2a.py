@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import InterfaceError, OperationalError, ProgrammingError
+
+from mailbox.errors import MailboxError
+from mailbox.management.cli import agents, grants, keys, repair, results, status, tasks
+
+GROUPS = (agents, keys, grants, tasks, results, status, repair)
+INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
+
+
+class Command(BaseCommand):
+    """The mailbox on the command line.
+
+    Each module of `GROUPS` adds its commands; a command returns what to print, so that a refused one prints
+    nothing on stdout. A refusal is exit code 1 with the message on stderr, wrong usage is 2.
+    """
+
+    help = "Work with the mailbox: agents, keys, capabilities, tasks, results, repair."
+    requires_system_checks = ("a2a",)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+        for group in GROUPS:
+            group.add_commands(commands)
+
+    def handle(self, **options: Any) -> str:
+        try:
+            printed: str = options["run"](Namespace(**options))
+        except MailboxError as refusal:
+            raise CommandError(refusal.message) from refusal
+        except (InterfaceError, OperationalError, ProgrammingError) as error:
+            raise CommandError(f"the database cannot be used: {error}. `manage.py migrate` prepares it.") from error
+        except KeyboardInterrupt as interrupt:
+            raise CommandError("interrupted", returncode=INTERRUPTED) from interrupt
+        return printed

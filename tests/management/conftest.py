@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+
+
+@pytest.fixture
+def a2a(db):
+    """Run the command in this process; return what it printed on stdout."""
+
+    def run(*words):
+        printed = io.StringIO()
+        call_command("a2a", *map(str, words), stdout=printed)
+        return printed.getvalue().removesuffix("\n")
+
+    return run
+
+
+@pytest.fixture
+def a2a_json(a2a):
+    """Run the command and read its one line of JSON."""
+
+    def run(*words):
+        line = a2a(*words)
+        assert "\n" not in line
+        return json.loads(line)
+
+    return run
+
+
+@pytest.fixture
+def cast(a2a_json):
+    """Register alice, who sends, and bob, who receives."""
+    return {name: a2a_json("agents", "add", name, "--json")["agent"] for name in ("alice", "bob")}
+
+
+@pytest.fixture
+def sent(a2a, cast):
+    """Send a task from alice to bob; return its id."""
+    return a2a("send", "--from", "alice", "--to", "bob", "count the words")
+
+
+@pytest.fixture
+def leased(a2a_json, sent):
+    """Lease it as bob; return task and lease."""
+    return a2a_json("recv", "bob", "--json")
