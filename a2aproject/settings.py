@@ -41,6 +41,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = A2A_MAX_BODY_BYTES
 
 INSTALLED_APPS = [
     "mailbox.apps.MailboxConfig",
+    "agentcards.apps.AgentCardsConfig",
     "django_q",
     "a2aproject.apps.A2AProjectConfig",
     "rest_framework",

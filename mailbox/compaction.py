@@ -15,7 +15,7 @@ from mailbox.callers import Caller
 from mailbox.capabilities import COMPACT, Request
 from mailbox.errors import Draft
 from mailbox.kinds import Kind
-from mailbox.models import Lease, Result, Task
+from mailbox.models import Lease, Message, Result, Task
 from mailbox.models.task import TaskQuerySet
 
 BATCH = 500
@@ -83,6 +83,7 @@ def _drop(tasks: TaskQuerySet, journal: Journal, *, reason: str, limit: int) -> 
     if not found:
         return 0
     Result.objects.filter(task__in=found).delete()
+    Message.objects.filter(task__in=found).delete()
     Lease.objects.filter(task__in=found).delete()
     Task.objects.filter(pk__in=found).delete()
     journal.beside(Draft(kind=Kind.TASKS_COMPACTED, data={"dropped": len(found), "reason": reason}))

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     TASK_RELEASED = "a2a_task_released"
     TASK_CANCELLED = "a2a_task_cancelled"
     TASK_EXPIRED = "a2a_task_expired"
+    TASK_UPDATED = "a2a_task_updated"
     TASK_WOKEN = "a2a_task_woken"
     TASKS_COMPACTED = "a2a_tasks_compacted"
     RESULT_POSTED = "a2a_result_posted"

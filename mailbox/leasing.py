@@ -63,7 +63,7 @@ def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
-        task, lease = _own_lease(caller, task_id, lease_id)
+        task, lease = own_lease(caller, task_id, lease_id)
         task.return_to_queue(lease, Lease.End.RELEASE, journal.now)
         journal.life(task, Kind.TASK_RELEASED, lease_id=str(lease.lease_id), attempt=lease.attempt, reason=reason)
     return task
@@ -75,7 +75,7 @@ def heartbeat(caller: Caller, task_id: UUID, *, lease_id: UUID | None = None) ->
     Raises `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`.
     """
     with audit.decision(caller) as journal:
-        _, lease = _own_lease(caller, task_id, lease_id)
+        _, lease = own_lease(caller, task_id, lease_id)
         lease.last_seen_at = journal.now
         lease.save(update_fields=["last_seen_at"])
     return lease
@@ -86,7 +86,7 @@ def _leasable(caller: Caller) -> TaskQuerySet:
     return waiting.addressed_to(caller.agent) if caller.agent else waiting
 
 
-def _own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None) -> tuple[Task, Lease]:
+def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None) -> tuple[Task, Lease]:
     """Lock the task and return it with its live lease, which must be the caller's and, if named, ``lease_id``."""
     held = Task.objects.visible_to(caller.agent) if caller.agent else Task.objects.none()
     task = held.with_parties().locked().filter(uuid=task_id).first()

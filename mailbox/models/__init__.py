@@ -5,8 +5,9 @@ from mailbox.models.api_key import ApiKey
 from mailbox.models.audit import AuditEvent
 from mailbox.models.grant import CapabilityGrant
 from mailbox.models.lease import Lease
+from mailbox.models.message import Message
 from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
 from mailbox.models.task import Task
 
-__all__ = ["Agent", "ApiKey", "AuditEvent", "CapabilityGrant", "Lease", "ReplayEntry", "Result", "Task"]
+__all__ = ["Agent", "ApiKey", "AuditEvent", "CapabilityGrant", "Lease", "Message", "ReplayEntry", "Result", "Task"]

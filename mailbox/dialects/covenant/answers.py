@@ -181,6 +181,14 @@ class LeaseAnswer(BaseModel):
     lease: WireLease
 
 
+class TaskUpdated(BaseModel):
+    """``seq`` is the journal number of the last update."""
+
+    kind: Literal["a2a_task_updated"]
+    task_id: UUID
+    seq: int
+
+
 class TaskCancelled(BaseModel):
     kind: Literal["a2a_task_cancelled"]
     task_id: UUID

@@ -16,6 +16,7 @@ from mailbox.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, Resu
 from mailbox.inspection import QueueFilter
 from mailbox.models import Task
 from mailbox.retry import RetryPolicy
+from mailbox.updates import MAX_UPDATES, Update
 
 MAX_MS = 2**53  # far beyond any age or distance that can be told in datetimes
 MAX_SPAN = timedelta(days=365_000)
@@ -94,6 +95,34 @@ class ReleaseBody(Exact):
 
 
 class HeartbeatBody(Exact):
+    lease_id: UUID | None = None
+
+
+class ProgressBody(Exact):
+    """How far the work is, 0 to 1, and a word on what is happening."""
+
+    fraction: float = Field(ge=0, le=1)
+    note: Text = ""
+
+
+class UpdateBody(Exact):
+    """One thing said: a message, as text or content blocks, or progress."""
+
+    message: Text | list[dict[str, Any]] | None = None
+    progress: ProgressBody | None = None
+
+    def update(self) -> Update:
+        blocks = [{"type": "text", "text": self.message}] if isinstance(self.message, str) else self.message
+        progress = self.progress
+        return Update(
+            message=blocks or (),
+            progress=progress.fraction if progress else None,
+            note=progress.note if progress else "",
+        )
+
+
+class UpdatesBody(Exact):
+    updates: list[UpdateBody] = Field(min_length=1, max_length=MAX_UPDATES)
     lease_id: UUID | None = None
 
 

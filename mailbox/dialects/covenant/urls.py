@@ -14,6 +14,7 @@ urlpatterns = [
     path("a2a/tasks/<uuid:task_id>/timeline", views.TimelineView.as_view()),
     path("a2a/tasks/<uuid:task_id>/release", views.ReleaseView.as_view()),
     path("a2a/tasks/<uuid:task_id>/heartbeat", views.HeartbeatView.as_view()),
+    path("a2a/tasks/<uuid:task_id>/updates", views.UpdatesView.as_view()),
     path("a2a/tasks/<uuid:task_id>/cancel", views.CancelView.as_view()),
     path("a2a/results", views.ResultsView.as_view()),
     path("a2a/results/next", views.NextResultView.as_view()),

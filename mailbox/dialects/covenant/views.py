@@ -9,7 +9,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import delivery, inspection, leasing, results, waiting
+from mailbox import delivery, inspection, leasing, results, updates, waiting
 from mailbox.dialects.base import DialectView
 from mailbox.dialects.covenant import answers, errors, shapes, wire
 from mailbox.dialects.openapi import ATTEMPT_HEADER, describe
@@ -263,6 +263,22 @@ class HeartbeatView(MailboxView):
     def post(self, request: Request, task_id: UUID) -> Response:
         lease = leasing.heartbeat(self.caller, task_id, lease_id=self.body(shapes.HeartbeatBody).lease_id)
         return Response({"kind": "a2a_lease", "task_id": task_id, "lease": wire.lease(lease)})
+
+
+class UpdatesView(MailboxView):
+    @describe(
+        summary="Say what you are doing, as the holder",
+        tag="task",
+        body=shapes.UpdatesBody,
+        answer=answers.TaskUpdated,
+        errors=(404, 409),
+        operation_id="post_updates",
+    )
+    def post(self, request: Request, task_id: UUID) -> Response:
+        body = self.body(shapes.UpdatesBody)
+        said = [update.update() for update in body.updates]
+        task = updates.post_updates(self.caller, task_id, said, lease_id=body.lease_id)
+        return Response({"kind": "a2a_task_updated", "task_id": task_id, "seq": task.journal_seq})
 
 
 class CancelView(MailboxView):

@@ -1,0 +1,70 @@
+"""What a holder says while it works."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from mailbox import audit, content, json_text
+from mailbox.callers import Caller
+from mailbox.errors import InvalidRequestError
+from mailbox.kinds import Kind
+from mailbox.leasing import own_lease
+from mailbox.models import Message, Task
+
+MAX_UPDATES = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """One thing said: a message of content blocks, or how far the work is (0 to 1) with a note; not both empty."""
+
+    message: Sequence[Mapping[str, Any]] = ()
+    progress: float | None = None
+    note: str = ""
+
+    def problems(self, path: str) -> dict[str, str]:
+        """Return what is wrong with it, by path."""
+        found = {f"{path}.message.{where}": problem for where, problem in content.problems(self.message)}
+        if not self.message and self.progress is None:
+            found[path] = "an update has a message or progress"
+        if self.progress is not None and not 0 <= self.progress <= 1:
+            found[f"{path}.progress"] = "must be between 0 and 1"
+        if problem := json_text.problem_with(self.note):
+            found[f"{path}.note"] = problem
+        return found
+
+
+def post_updates(caller: Caller, task_id: UUID, updates: Sequence[Update], *, lease_id: UUID | None = None) -> Task:
+    """Record what the holder of the live lease says, in order; each is one numbered row of the task's journal.
+
+    Also moves the lease's ``last_seen_at``. All or nothing. Raises `InvalidRequestError`,
+    `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`. Locks the task row; journals
+    ``a2a_task_updated``.
+    """
+    problems = {
+        path: why for number, update in enumerate(updates) for path, why in update.problems(f"updates.{number}").items()
+    }
+    if not 1 <= len(updates) <= MAX_UPDATES:
+        problems["updates"] = f"send 1 to {MAX_UPDATES} at once"
+    if problems:
+        raise InvalidRequestError(problems)
+    with audit.decision(caller) as journal:
+        task, lease = own_lease(caller, task_id, lease_id)
+        lease.last_seen_at = journal.now
+        lease.save(update_fields=["last_seen_at"])
+        for update in updates:
+            task.change()
+            data: dict[str, Any] = {"lease_id": str(lease.lease_id)}
+            if update.message:
+                blocks = [dict(block) for block in update.message]
+                data["message"] = blocks
+                Message.objects.create(
+                    task=task, seq=task.journal_seq, content=json_text.dumps(blocks), said_at=journal.now
+                )
+            if update.progress is not None:
+                data |= {"progress": update.progress, "note": update.note}
+            journal.life(task, Kind.TASK_UPDATED, **data)
+    return task
