@@ -25,6 +25,7 @@ is_usable() {
 make_venv() {
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
         fail "$python is missing or older than 3.11. Name another one: make PYTHON=/path/to/python3"
+    echo "Making $venv with $("$python" --version)"
     rm -rf "$venv"
     if has_uv; then
         uv venv --quiet --python "$python" "$venv"
@@ -40,10 +41,7 @@ make_venv() {
     rm -f "$log"
 }
 
-if ! is_usable; then
-    echo "Making $venv with $("$python" --version 2>&1 || true)"
-    make_venv
-fi
+is_usable || make_venv
 
 echo "Installing $file"
 if has_uv; then

@@ -50,7 +50,7 @@ class Command(BaseCommand):
         Supervisor([_web_server(), _cluster()], say=self._say, grace=STOP_GRACE).run()
 
     def _say(self, line: str) -> None:
-        self.stderr.write(line)
+        self.stderr.write(line, self.style.NOTICE)
         self.stderr.flush()
 
 
