@@ -22,7 +22,10 @@ SECRET_KEY = env.str("SECRET_KEY", "") or secret(A2A_VAR / "secret_key")
 # Where the hub listens, and the address people and agents know it by.
 BIND_HOST = env.str("BIND_HOST", "127.0.0.1")
 PORT = env.int("PORT", 3000)
-PUBLIC_URL = env.str("PUBLIC_URL", "").rstrip("/") or f"http://{BIND_HOST}:{PORT}"
+_everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (an operator's choice)
+_host = _everywhere.get(BIND_HOST, BIND_HOST)
+_netloc = f"[{_host}]:{PORT}" if ":" in _host else f"{_host}:{PORT}"
+PUBLIC_URL = env.str("PUBLIC_URL", "").rstrip("/") or f"http://{_netloc}"
 WEB_WORKERS = env.int("WEB_WORKERS", 2)
 WEB_THREADS = env.int("WEB_THREADS", 1024)  # of a worker, made when needed: each waiting request holds one
 
@@ -89,9 +92,7 @@ TEMPLATES = [
 SQLITE_OPTIONS: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",  # a transaction that upgrades from read to write is not made to wait, it fails
     "timeout": 10,
-    "init_command": (
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON; PRAGMA trusted_schema=OFF;"
-    ),
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;",
 }
 POSTGRESQL_OPTIONS = {
     "synchronous_commit": "on",

@@ -96,6 +96,9 @@ def test_the_public_url_says_which_hosts_are_answered_and_whether_cookies_need_t
     assert origins == ["https://hub.example:8443"]
     assert (secure, hsts > 0) == (True, True)
 
+    assert read("PUBLIC_URL", BIND_HOST="::", PORT="4000") == ["http://[::1]:4000"]
+    assert read("PUBLIC_URL", BIND_HOST="10.0.0.7", PORT="4000") == ["http://10.0.0.7:4000"]
+
     hosts, origins, secure, hsts = read(*names, PORT="4000")
     assert origins == ["http://127.0.0.1:4000"]
     assert (secure, hsts) == (False, 0)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 REQUEST_GRACE = 10  # seconds a web worker may take to answer what it has begun
 STOP_GRACE = 15.0
 BACKLOG = 2048
-CONNECTIONS_PER_WORKER = 4096  # idle ones, which hold no thread, count too
+REQUESTS_PER_WORKER = 4096  # begun at once; those beyond WEB_THREADS wait for a thread
 MIGRATION_LOCK = 0xA2A
 
 
@@ -32,22 +32,27 @@ class Command(BaseCommand):
     help = "Run the hub: bring the database up to date, then the web server and the task cluster until stopped."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--no-migrate", action="store_true", help="leave the database as it is")
+        parser.add_argument(
+            "--no-migrate", action="store_true", help="leave the database as it is: another hub keeps it"
+        )
 
     def handle(self, *, no_migrate: bool, **_: Any) -> None:
         _require_free_port(settings.BIND_HOST, settings.PORT)
-        with _one_at_a_time():
-            if not no_migrate:
-                call_command("migrate", interactive=False, verbosity=0)
-            credentials = first_run.create_operator_and_agent()
-            schedule.register()
+        if not no_migrate:
+            self._prepare_database()
         connections.close_all()
-        if credentials is not None:
-            self.stdout.write(f"{credentials.describe()}\n")
         self.stdout.write(_addresses())
         self.stdout.flush()
         _raise_open_files_limit()
         Supervisor([_web_server(), _cluster()], say=self._say, grace=STOP_GRACE).run()
+
+    def _prepare_database(self) -> None:
+        with _one_at_a_time():
+            call_command("migrate", interactive=False, verbosity=0)
+            credentials = first_run.create_operator_and_agent()
+            schedule.register()
+        if credentials is not None:
+            self.stdout.write(f"{credentials.describe()}\n")
 
     def _say(self, line: str) -> None:
         self.stderr.write(line, self.style.NOTICE)
@@ -62,7 +67,7 @@ def _web_server() -> Service:
         "--workers": settings.WEB_WORKERS,
         "--blocking-threads": settings.WEB_THREADS,
         "--backlog": BACKLOG,
-        "--backpressure": CONNECTIONS_PER_WORKER,
+        "--backpressure": REQUESTS_PER_WORKER,
         "--workers-kill-timeout": REQUEST_GRACE,
         "--log-level": "error",
     }
