@@ -6,6 +6,7 @@ import getpass
 from dataclasses import dataclass
 from enum import StrEnum
 
+from mailbox.errors import WrongPartyError
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 
 
@@ -55,6 +56,11 @@ class Caller:
     def party(self) -> Agent | None:
         """The agent whose tasks limit what this caller sees; None sees everything."""
         return None if self.oversees else self.agent
+
+    def must_be_party(self) -> None:
+        """Raise `WrongPartyError` for people: only agents, and code on local trust, receive tasks and results."""
+        if self.agent is None and not self.trusted:
+            raise WrongPartyError
 
 
 def _system_user() -> str:

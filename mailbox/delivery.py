@@ -56,7 +56,9 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
         permit = capabilities.require(caller, request, journal.now)
         permit.use(journal.now)
         if recipient is None:
-            raise UnknownAgentError(f'no agent "{envelope.recipient}" is registered here', agent=envelope.recipient)
+            raise UnknownAgentError(
+                f'"{envelope.recipient}" names no agent here, or more than one', agent=envelope.recipient
+            )
         if earlier:
             raise TaskConflictError(task_id=envelope.id)
         journal.beside(permit.draft)

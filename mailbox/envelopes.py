@@ -82,6 +82,8 @@ def check_pubkey(pubkey: str, path: str) -> None:
         raise InvalidRequestError({path: "pubkey is not base58"}) from error
     if len(decoded) != 32:
         raise InvalidRequestError({path: f"pubkey must decode to 32 bytes, got {len(decoded)}"})
+    if base58.b58encode(decoded).decode() != pubkey:  # the decoder ignores spaces at the end
+        raise InvalidRequestError({path: "pubkey is not base58"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

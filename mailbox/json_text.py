@@ -46,6 +46,11 @@ def loads(text: bytes | str) -> Any:
     return value
 
 
+def same(one: object, other: object) -> bool:
+    """Whether two values are the same JSON: the order of keys does not matter, and 1, 1.0 and true differ."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
 def problem_with(text: str) -> str | None:
     """Say why ``text`` cannot be stored on both databases; None when it can."""
     found = _UNSTORABLE.search(text)
@@ -99,12 +104,13 @@ def _finite(digits: str) -> float:
 
 def _check_depth(value: object) -> None:
     level: list[object] = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         level = [
             child
             for item in level
             if isinstance(item, (dict, list))
             for child in (item.values() if isinstance(item, dict) else item)
+            if isinstance(child, (dict, list))
         ]
         if not level:
             return

@@ -19,9 +19,10 @@ def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = Non
     ``attempt_id`` names this receive call: while leases taken under it live, the same id returns those
     same leases, attempt unchanged. Leases have no expiry. Tasks past their deadline are resolved as
     expired instead, and a paused recipient gets nothing. A local caller without an agent receives for
-    every recipient. Locks each task row, skipping locked ones; journals ``a2a_task_leased``.
+    every recipient; people raise `WrongPartyError`. Locks each task row, skipping locked ones; journals ``a2a_task_leased``.
     Source: Covenant A2A, "Mailbox"; receive attempt ids: Amazon SQS FIFO.
     """
+    caller.must_be_party()
     if attempt_id is None and not _leasable(caller).exists():
         return []
     return audit.once_more_on_conflict(lambda: _lease(caller, limit, attempt_id))

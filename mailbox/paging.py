@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from mailbox.errors import InvalidRequestError
+from mailbox import json_text
+from mailbox.errors import InvalidJsonError, InvalidRequestError
 
 Item = TypeVar("Item")
 
@@ -34,9 +34,9 @@ def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, 
     if cursor is None:
         return None
     try:
-        found_name, *position = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        found_name, *position = json_text.loads(base64.urlsafe_b64decode(cursor.encode()))
         decoded = tuple(_decode(kind, value) for kind, value in zip(types, position, strict=True))
-    except (ValueError, TypeError, OverflowError) as error:
+    except (InvalidJsonError, ValueError, TypeError, OverflowError, OSError) as error:
         raise InvalidRequestError({"cursor": "not a cursor of this list"}) from error
     if found_name != name:
         raise InvalidRequestError({"cursor": "not a cursor of this list"})
@@ -45,7 +45,7 @@ def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, 
 
 def _encode(name: str, position: tuple[object, ...]) -> str:
     plain = [value.timestamp() if isinstance(value, datetime) else value for value in position]
-    return base64.urlsafe_b64encode(json.dumps([name, *plain]).encode()).decode()
+    return base64.urlsafe_b64encode(json_text.dumps([name, *plain]).encode()).decode()
 
 
 def _decode(kind: type, value: Any) -> Any:

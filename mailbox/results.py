@@ -99,10 +99,11 @@ def drain_results(
 
     Nothing is deleted. ``attempt_id`` names this receive call: until its results are acknowledged the
     same id returns the same ones. ``ack`` acknowledges earlier results, by task id, in the same
-    transaction. A local caller without an agent drains for every sender. Locks the task rows, skipping
+    transaction. A local caller without an agent drains for every sender; people raise `WrongPartyError`. Locks the task rows, skipping
     locked ones; journals ``a2a_result_delivered``. Source: Covenant A2A, ``GET /a2a/results/next``;
     receive attempt ids: Amazon SQS FIFO.
     """
+    caller.must_be_party()
     if attempt_id is None and not ack and not _something_to_drain(caller):
         return []
     return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
@@ -140,9 +141,10 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
 def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
     """Acknowledge results by task id: they are never given out again; return the ids acknowledged now or before.
 
-    All or nothing: `UnknownTaskError` names the first id that has no result for this caller. Locks the
-    task rows in order; journals ``a2a_result_acked``.
+    All or nothing: `UnknownTaskError` names the first id that has no result for this caller; people raise
+    `WrongPartyError`. Locks the task rows in order; journals ``a2a_result_acked``.
     """
+    caller.must_be_party()
     with audit.decision(caller) as journal:
         _acknowledge(caller, task_ids, journal)
     return list(task_ids)

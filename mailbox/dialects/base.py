@@ -135,7 +135,10 @@ class DialectView(APIView):
         headers = self.request.headers
         if "chunked" in headers.get("Transfer-Encoding", "").lower():
             raise LengthRequiredError
-        length = int(headers.get("Content-Length") or 0)
+        digits = headers.get("Content-Length") or "0"
+        if not (digits.isascii() and digits.isdigit()):
+            raise LengthRequiredError
+        length = int(digits)
         if length > settings.A2A_MAX_BODY_BYTES:
             raise BodyTooLargeError(f"the body is {length} bytes; this hub accepts {settings.A2A_MAX_BODY_BYTES}")
         if length == 0:

@@ -89,5 +89,5 @@ class Result(models.Model):
         return (
             self.status == envelope.status
             and self.error_message == envelope.error_message
-            and self.blocks == [dict(block) for block in envelope.content]
+            and json_text.same(self.blocks, [dict(block) for block in envelope.content])
         )

@@ -140,7 +140,7 @@ class AckView(MailboxView):
         tag="results",
         body=shapes.AckBody,
         answer=answers.ResultsAcked,
-        errors=(404,),
+        errors=(403, 404),
         operation_id="ack_results",
     )
     def post(self, request: Request) -> Response:
