@@ -158,6 +158,7 @@ A2A_REPLAY_TTL = timedelta(milliseconds=env.int("A2A_REPLAY_TTL_MS", 0))
 A2A_RETENTION_ACKED = timedelta(milliseconds=env.int("A2A_RETENTION_ACKED_MS", 0))
 A2A_RETENTION_DELIVERED = timedelta(milliseconds=env.int("A2A_RETENTION_DELIVERED_MS", 604_800_000))
 A2A_RETENTION_SWEEP = env.bool("A2A_RETENTION_SWEEP", False)
+A2A_INBOUND_RATE_LIMIT_PER_MIN = env.int("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5)  # of tasks/send, per credential
 A2A_TASKS_SEND_CAP = env.int("A2A_TASKS_SEND_CAP", 1000)
 
 # Files are served by the web processes straight from the packages that bring them: nothing to collect before a start.

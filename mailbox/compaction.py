@@ -60,6 +60,16 @@ def cap_sent(caller: Caller, *, dialect: str, cap: int, cycle: int = 100) -> int
         return _drop(of_dialect.filter(state=Task.State.RESOLVED), journal, reason="cap", limit=cycle)
 
 
+def clear(caller: Caller, *, dialect: str) -> int:
+    """Drop every resolved task of one dialect, delivered or not; return how many. Needs ``a2a.compact``."""
+    with audit.decision(caller) as journal:
+        permit = capabilities.require(caller, Request(verb=COMPACT, scope_id="a2a:compact"), journal.now)
+        permit.use(journal.now)
+        journal.beside(permit.draft)
+    resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED)
+    return _drop_in_batches(caller, resolved, reason="cleared")
+
+
 def _finished(retention: Retention, now: datetime) -> TaskQuerySet:
     acked = Q(result__delivery=Result.Delivery.ACKED, result__acked_at__lte=now - retention.acked)
     delivered = Q(result__delivery=Result.Delivery.DELIVERED, result__delivered_at__lte=now - retention.delivered)

@@ -166,6 +166,17 @@ class DuplicateRiskMismatchError(MailboxError):
     code = "duplicate_risk_mismatch"
 
 
+class RateLimitedError(MailboxError):
+    """Too many requests; wait and try again."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str | None = None, *, retry_after: int) -> None:
+        """``retry_after`` is in whole seconds."""
+        self.retry_after = retry_after
+        super().__init__(message)
+
+
 class WaitTimeoutError(MailboxError):
     """Nothing arrived before the timeout."""
 

@@ -6,6 +6,10 @@ makes it prompt.
 
 from __future__ import annotations
 
+from uuid import UUID
+
+from django.utils import timezone
+
 from mailbox import audit
 from mailbox.audit import Journal
 from mailbox.callers import Caller
@@ -66,6 +70,19 @@ def expire_timed_out(leases: LeaseQuerySet, journal: Journal, *, limit: int = 10
             error_message=TIMED_OUT,
         )
     return len(found)
+
+
+def expire_if_due(caller: Caller, task_id: UUID) -> None:
+    """Resolve this one task if its time is up, before a party to it is shown its state."""
+    now = timezone.now()
+    queued = Task.objects.overdue(now).filter(uuid=task_id)
+    leases = Lease.objects.timed_out(now).filter(task__uuid=task_id)
+    if caller.party is not None:
+        queued, leases = queued.visible_to(caller.party), leases.concerning(caller.party)
+    if queued.exists() or leases.exists():
+        with audit.decision(caller) as journal:
+            expire_overdue(queued, journal)
+            expire_timed_out(leases, journal)
 
 
 def sweep(caller: Caller, *, batch: int = 100) -> int:

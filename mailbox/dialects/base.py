@@ -26,7 +26,7 @@ from rest_framework.views import APIView
 
 from mailbox import credentials, json_text
 from mailbox.callers import Caller
-from mailbox.errors import InvalidRequestError, MailboxError
+from mailbox.errors import InvalidRequestError, MailboxError, RateLimitedError
 from mailbox.models import AuditEvent
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -125,13 +125,14 @@ class DialectView(APIView):
 
         Raises `InvalidJsonError`, `InvalidRequestError` or one of the transport errors above.
         """
-        return parse(shape, self._json())
+        return parse(shape, self.json())
 
     def query(self, shape: type[Shape]) -> Shape:
         """Return the query parameters as ``shape``; raise `InvalidRequestError`."""
         return parse(shape, self.request.query_params.dict())
 
-    def _json(self) -> Any:
+    def json(self) -> Any:
+        """Return the request's JSON body, whatever it is; an absent body reads as ``{}``."""
         headers = self.request.headers
         if "chunked" in headers.get("Transfer-Encoding", "").lower():
             raise LengthRequiredError
@@ -152,10 +153,12 @@ class DialectView(APIView):
         error = _as_mailbox_error(exc, self.request)
         if error is None:
             raise exc
-        status = TRANSPORT_STATUS.get(type(error)) or self.error_status[type(error)]
+        status = self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
         response = Response(self.error_body(error, status), status=status)
         if isinstance(error, UnavailableError):
             response["Retry-After"] = "1"
+        if isinstance(error, RateLimitedError):
+            response["Retry-After"] = str(error.retry_after)
         if isinstance(error, MethodNotAllowedError):
             response["Allow"] = ", ".join(self.allowed_methods)
         if status == HTTPStatus.UNAUTHORIZED:

@@ -32,6 +32,7 @@ def describe(
     answer: type[BaseModel],
     summary: str,
     tag: str,
+    refusal: type[BaseModel] = ErrorBody,
     body: type[BaseModel] | None = None,
     query: type[BaseModel] | None = None,
     headers: tuple[OpenApiParameter, ...] = (),
@@ -40,7 +41,7 @@ def describe(
 ) -> Callable[[View], View]:
     """Describe one method of a view: its shapes, and the refusals beside those that every route shares."""
     refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
-        sorted({400, 401, 503, *((411, 413, 415) if body else ()), *errors}), ErrorBody
+        sorted({400, 401, 503, *((411, 413, 415) if body else ()), *errors}), refusal
     )
     return extend_schema(
         summary=summary,

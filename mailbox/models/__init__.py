@@ -6,8 +6,20 @@ from mailbox.models.audit import AuditEvent
 from mailbox.models.grant import CapabilityGrant
 from mailbox.models.lease import Lease
 from mailbox.models.message import Message
+from mailbox.models.rate_window import RateWindow
 from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
 from mailbox.models.task import Task
 
-__all__ = ["Agent", "ApiKey", "AuditEvent", "CapabilityGrant", "Lease", "Message", "ReplayEntry", "Result", "Task"]
+__all__ = [
+    "Agent",
+    "ApiKey",
+    "AuditEvent",
+    "CapabilityGrant",
+    "Lease",
+    "Message",
+    "RateWindow",
+    "ReplayEntry",
+    "Result",
+    "Task",
+]

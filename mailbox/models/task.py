@@ -143,6 +143,8 @@ class Task(models.Model):
                 name="task_queued_by_deadline",
                 condition=Q(state="queued", deadline_ms__isnull=False),
             ),
+            # compaction.cap_sent: the tasks of one dialect, oldest first.
+            models.Index(fields=["dialect", "id"], name="task_by_dialect", condition=~Q(dialect="mailbox")),
             models.Index(fields=["parent"], name="task_children", condition=Q(parent__isnull=False)),
         ]
 

@@ -28,5 +28,6 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.LeaseMismatchError: HTTPStatus.CONFLICT,
     errors.NotInFlightError: HTTPStatus.CONFLICT,
     errors.AlreadyResolvedError: HTTPStatus.CONFLICT,
+    errors.RateLimitedError: HTTPStatus.TOO_MANY_REQUESTS,
     errors.DuplicateRiskMismatchError: HTTPStatus.CONFLICT,
 }

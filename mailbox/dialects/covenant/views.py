@@ -9,7 +9,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import delivery, inspection, leasing, results, updates, waiting
+from mailbox import delivery, expiry, inspection, leasing, results, updates, waiting
 from mailbox.dialects.base import DialectView
 from mailbox.dialects.covenant import answers, errors, shapes, wire
 from mailbox.dialects.openapi import ATTEMPT_HEADER, describe
@@ -203,6 +203,7 @@ class LeasesView(MailboxView):
 class EntryView(MailboxView):
     @describe(summary="See one task", tag="task", answer=answers.TaskEntryAnswer, errors=(404,))
     def get(self, request: Request, task_id: UUID) -> Response:
+        expiry.expire_if_due(self.caller, task_id)
         entry = inspection.task(self.caller, task_id)
         return Response({"kind": "a2a_task_entry", "entry": wire.task_entry(entry)})
 
@@ -210,6 +211,7 @@ class EntryView(MailboxView):
 class TaskResultView(MailboxView):
     @describe(summary="Read a task's result without draining it", tag="task", answer=answers.ResultOpt, errors=(404,))
     def get(self, request: Request, task_id: UUID) -> Response:
+        expiry.expire_if_due(self.caller, task_id)
         found = inspection.result(self.caller, task_id)
         return Response({"kind": "a2a_result_opt", "result": wire.result(found) if found else None})
 

@@ -1,0 +1,95 @@
+"""The seed's exported functions over the mailbox's verbs. Source: corvid-agent, ``task-handler.ts``."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+
+from agentcards import routing
+from mailbox import compaction, delivery, expiry, inspection, limits
+from mailbox.callers import Caller
+from mailbox.dialects.corvid import shapes, wire
+from mailbox.envelopes import AgentRef, TaskEnvelope
+from mailbox.errors import MailboxError, UnknownTaskError
+from mailbox.models import Message, Result
+
+DIALECT = "corvid"
+MAX_A2A_DEPTH = 3
+
+
+class DepthExceededError(MailboxError):
+    """Invocation depth limit exceeded."""
+
+    code = "depth_exceeded"
+
+
+class NotFoundError(MailboxError):
+    """Agent with default project not found."""
+
+    code = "not_found"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} not found")
+
+
+def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
+    """Send the task that ``body`` describes to the agent it fits; return it as this dialect shows it.
+
+    Order of refusals: `shapes.ValidationFailedError`, `RateLimitedError` (per credential, counted before what
+    follows), `DepthExceededError`, `NotFoundError`, then those of `delivery.send_task`. Keeps the store
+    under ``A2A_TASKS_SEND_CAP``, never dropping unfinished tasks.
+    """
+    wanted = shapes.parse(body)
+    limits.take(
+        f"tasks/send:{caller.name}",
+        limit=settings.A2A_INBOUND_RATE_LIMIT_PER_MIN,
+        window=timedelta(minutes=1),
+    )
+    if wanted.depth > MAX_A2A_DEPTH:
+        raise DepthExceededError
+    recipient = routing.recipient_for(wanted.skill)
+    if recipient is None:
+        raise NotFoundError("Agent with default project")
+    compaction.cap_sent(caller, dialect=DIALECT, cap=settings.A2A_TASKS_SEND_CAP)
+    sent = delivery.send_task(
+        caller,
+        TaskEnvelope(
+            recipient=AgentRef(recipient.display, recipient.pubkey),
+            intent_text=wanted.message,
+            metadata={"skill": wanted.skill, "depth": wanted.depth} if wanted.skill else {"depth": wanted.depth},
+            work_timeout=timedelta(milliseconds=wanted.timeout_ms),
+            dialect=DIALECT,
+        ),
+    )
+    return handle_task_get(caller, sent.uuid)
+
+
+def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any]:
+    """Return a task the caller is party to, as this dialect shows it; raise `UnknownTaskError`.
+
+    A task whose time is up is resolved as expired before it is shown.
+    """
+    known = _uuid(task_id)
+    expiry.expire_if_due(caller, known)
+    found = inspection.task(caller, known).task
+    return wire.task(
+        found,
+        lease=found.leases.order_by("-attempt").first(),
+        said=list(Message.objects.in_order().filter(task=found)),
+        result=Result.objects.filter(task=found).first(),
+    )
+
+
+def clear_task_store(caller: Caller) -> int:
+    """Drop every finished task of this dialect; return how many. Unfinished ones stay. Needs ``a2a.compact``."""
+    return compaction.clear(caller, dialect=DIALECT)
+
+
+def _uuid(task_id: UUID | str) -> UUID:
+    try:
+        return UUID(str(task_id))
+    except ValueError as error:
+        raise UnknownTaskError(f"no task {str(task_id)[:100]} is known to you") from error

@@ -1,0 +1,109 @@
+"""``tasks/send`` over HTTP, with corvid-agent's statuses and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox import errors
+from mailbox.dialects.base import BodyTooLargeError, DialectView, MethodNotAllowedError, presented_key
+from mailbox.dialects.corvid import answers, handler, shapes
+from mailbox.dialects.openapi import describe
+from mailbox.errors import MailboxError
+
+STATUS: Mapping[type[MailboxError], HTTPStatus] = {
+    shapes.ValidationFailedError: HTTPStatus.BAD_REQUEST,
+    handler.DepthExceededError: HTTPStatus.BAD_REQUEST,
+    handler.NotFoundError: HTTPStatus.NOT_FOUND,
+    errors.InvalidJsonError: HTTPStatus.BAD_REQUEST,
+    errors.InvalidRequestError: HTTPStatus.BAD_REQUEST,
+    errors.UnauthenticatedError: HTTPStatus.UNAUTHORIZED,
+    errors.RateLimitedError: HTTPStatus.TOO_MANY_REQUESTS,
+    errors.CapabilityMissingError: HTTPStatus.FORBIDDEN,
+    errors.CapabilityScopeMismatchError: HTTPStatus.FORBIDDEN,
+    errors.WrongPartyError: HTTPStatus.FORBIDDEN,
+    errors.UnknownAgentError: HTTPStatus.NOT_FOUND,
+    errors.UnknownTaskError: HTTPStatus.NOT_FOUND,
+    errors.TaskConflictError: HTTPStatus.CONFLICT,
+    MethodNotAllowedError: HTTPStatus.NOT_FOUND,
+}
+
+# corvid-agent's own words, where it has some.
+WORDS: Mapping[type[MailboxError], str] = {
+    errors.InvalidJsonError: "Invalid JSON body",
+    errors.RateLimitedError: "Rate limit exceeded. Try again later.",
+    errors.UnknownTaskError: "Task not found",
+    BodyTooLargeError: "Payload too large",
+    MethodNotAllowedError: "Not found",
+}
+
+
+class BadKeyError(MailboxError):
+    """Invalid API key"""  # noqa: D400 corvid-agent's words
+
+    code = "invalid_api_key"
+
+
+class CorvidView(DialectView):
+    """A view that refuses as corvid-agent does: ``{"error": <text>}``, with a code where it has one."""
+
+    error_status = {**STATUS, BadKeyError: HTTPStatus.FORBIDDEN}
+
+    def perform_authentication(self, request: Request) -> None:
+        try:
+            super().perform_authentication(request)
+        except errors.UnauthenticatedError as error:
+            raise _unauthenticated(request.headers) from error
+
+    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
+        body = {"error": WORDS.get(type(error), error.message)}
+        return body | {"code": "NOT_FOUND"} if isinstance(error, handler.NotFoundError) else body
+
+
+class TaskSendView(CorvidView):
+    @describe(
+        summary="Send a task to the agent that fits it",
+        tag="tasks/send",
+        body=answers.TaskSendBody,
+        answer=answers.CorvidTask,
+        refusal=answers.CorvidError,
+        errors=(403, 404, 429),
+        operation_id="tasks_send",
+    )
+    def post(self, request: Request) -> Response:
+        return Response(handler.handle_task_send(self.caller, self.json()))
+
+    @describe(
+        summary="Answer 404: the original reads this path as a task id",
+        tag="tasks/send",
+        answer=answers.CorvidTask,
+        refusal=answers.CorvidError,
+        errors=(403, 404),
+        operation_id="get_task_named_send",
+    )
+    def get(self, request: Request) -> Response:
+        return Response(handler.handle_task_get(self.caller, "send"))
+
+
+class TaskView(CorvidView):
+    @describe(
+        summary="Read a task, whichever door it came in by",
+        tag="tasks/send",
+        answer=answers.CorvidTask,
+        refusal=answers.CorvidError,
+        errors=(403, 404),
+        operation_id="get_task",
+    )
+    def get(self, request: Request, task_id: str) -> Response:
+        return Response(handler.handle_task_get(self.caller, task_id))
+
+
+def _unauthenticated(headers: Mapping[str, str]) -> MailboxError:
+    if presented_key(headers):
+        return BadKeyError()
+    if headers.get("Authorization"):
+        return errors.UnauthenticatedError("Invalid Authorization header format. Expected: Bearer <key>")
+    return errors.UnauthenticatedError("Authentication required")
