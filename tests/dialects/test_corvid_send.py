@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from agentcards.models import AgentProfile, Tool
+from mailbox import leasing, registration, results
+from mailbox.callers import Caller
+from mailbox.kinds import Kind
+from mailbox.models import AuditEvent, Task
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+UNREADABLE = "message is required (either at top-level or inside params)"
+
+
+@pytest.fixture
+def bob(bob):
+    AgentProfile.objects.create(agent=bob.agent, default_project="main")
+    return bob
+
+
+@pytest.fixture
+def send(alice, bob, settings):
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 1000
+    return sender_of(alice)
+
+
+def sender_of(caller):
+    key = registration.add_key(Caller.command_line(), agent=caller.agent)
+    client = Client(headers={"Authorization": f"Bearer {key}"})
+
+    def send(body, **headers):
+        raw = body if isinstance(body, (str, bytes)) else json.dumps(body)
+        return client.post("/a2a/tasks/send", raw, content_type="application/json", headers=headers)
+
+    send.client = client
+    return send
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("not json", "Invalid JSON body"),
+        ({}, f"Validation failed: : {UNREADABLE}"),
+        ({"message": "   "}, f"Validation failed: : {UNREADABLE}"),
+        (
+            {"params": {}, "message": "hi"},
+            "Validation failed: params.message: Invalid input: expected string, received undefined",
+        ),
+        (
+            {"params": {"message": ""}},
+            f"Validation failed: params.message: message is required; : {UNREADABLE}",
+        ),
+        (
+            {"message": ""},
+            f"Validation failed: message: Too small: expected string to have >=1 characters; : {UNREADABLE}",
+        ),
+        (
+            {"params": {"message": {"role": "user"}}},
+            "Validation failed: params.message: Invalid input: expected string, received object",
+        ),
+        (
+            {"params": {"message": 7}},
+            "Validation failed: params.message: Invalid input: expected string, received number",
+        ),
+        ({"params": None}, "Validation failed: params: Invalid input: expected object, received null"),
+        ([], "Validation failed: : Invalid input: expected object, received array"),
+        ("null", "Validation failed: : Invalid input: expected object, received null"),
+        (
+            {"params": {"message": "hi", "timeoutMs": 999}},
+            "Validation failed: params.timeoutMs: Too small: expected number to be >=1000",
+        ),
+        (
+            {"params": {"message": "hi", "timeoutMs": 600001}},
+            "Validation failed: params.timeoutMs: Too big: expected number to be <=600000",
+        ),
+        (
+            {"params": {"message": "hi", "timeoutMs": 1000.5}},
+            "Validation failed: params.timeoutMs: Invalid input: expected int, received number",
+        ),
+        (
+            {"params": {"message": "hi", "timeoutMs": "5000"}},
+            "Validation failed: params.timeoutMs: Invalid input: expected number, received string",
+        ),
+        (
+            {"params": {"message": "hi", "depth": 0}},
+            "Validation failed: params.depth: Too small: expected number to be >=1",
+        ),
+        (
+            {"params": {"message": "hi", "depth": 11}},
+            "Validation failed: params.depth: Too big: expected number to be <=10",
+        ),
+        ({"params": {"message": "hi", "depth": 4}}, "Invocation depth limit exceeded."),
+        ({"message": "hi", "depth": 10}, "Invocation depth limit exceeded."),
+        ({"params": {"message": "hi"}, "depth": 4}, "Invocation depth limit exceeded."),
+    ],
+)
+def test_a_bad_body_is_refused_in_the_originals_words_and_stores_nothing(send, body, error):
+    response = send(body)
+
+    assert response.status_code == 400
+    assert response.json() == {"error": error}
+    assert not Task.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"params": {"message": "hi"}},
+        {"message": "hi"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tasks/send", "params": {"message": "hi", "depth": 3}},
+        {"message": "hi", "sourceAgent": "someone", "timeoutMs": 1000},
+    ],
+)
+def test_either_body_form_makes_a_task_with_one_user_message(send, bob, body):
+    response = send(body)
+
+    task = response.json()
+    assert response.status_code == 200
+    assert task["messages"] == [{"role": "user", "parts": [{"type": "text", "text": "hi"}]}]
+    assert task["state"] == "submitted"
+    assert task["sessionId"] is None
+    assert task["createdAt"].endswith("Z")
+    assert len(task["createdAt"]) == len("2026-01-01T00:00:00.000Z")
+    stored = Task.objects.get(uuid=task["id"])
+    assert stored.recipient == bob.agent
+    assert stored.source == "agent"
+    assert AuditEvent.objects.of_task(stored.uuid).get().kind == Kind.TASK_SENT
+
+
+def test_the_timeout_is_kept_and_defaults_to_five_minutes(send):
+    plain = send({"message": "hi"}).json()
+    short = send({"message": "hi", "timeoutMs": 2000}).json()
+
+    assert Task.objects.get(uuid=plain["id"]).work_timeout == timedelta(minutes=5)
+    assert Task.objects.get(uuid=short["id"]).work_timeout == timedelta(seconds=2)
+
+
+def test_first_agent_with_a_default_project_is_selected(send, bob):
+    carol = factories.agent("carol")
+    AgentProfile.objects.create(agent=carol.agent, default_project="other")
+
+    task = send({"message": "hi"}).json()
+
+    assert Task.objects.get(uuid=task["id"]).recipient == bob.agent
+
+
+def test_an_agent_that_has_the_skill_is_chosen_and_the_skill_is_kept(send):
+    carol = factories.agent("carol")
+    AgentProfile.objects.create(agent=carol.agent, tool_permissions=["web_search"])
+    Tool.objects.create(name="web_search")
+
+    task = send({"params": {"message": "hi", "skill": "web_search"}}).json()
+
+    stored = Task.objects.get(uuid=task["id"])
+    assert stored.recipient == carol.agent
+    assert json.loads(stored.metadata)["skill"] == "web_search"
+
+
+def test_a_skill_that_nobody_has_falls_back_to_the_default_project(send, bob):
+    task = send({"params": {"message": "hi", "skill": "unheard_of"}}).json()
+
+    assert Task.objects.get(uuid=task["id"]).recipient == bob.agent
+
+
+def test_no_suitable_agent_is_not_found(alice):
+    response = sender_of(alice)({"message": "hi"})
+
+    assert response.status_code == 404
+    assert response.json() == {"error": "Agent with default project not found", "code": "NOT_FOUND"}
+
+
+def test_the_sixth_task_in_a_minute_from_one_credential_is_refused_and_told_when(alice, bob):
+    send = sender_of(alice)
+    other = sender_of(factories.agent("dave", "a2a.send.*"))
+    for _ in range(5):
+        assert send({"message": "hi"}).status_code == 200
+
+    sixth = send({"message": "hi", "sourceAgent": "somebody else"})
+
+    assert sixth.status_code == 429
+    assert sixth.json() == {"error": "Rate limit exceeded. Try again later."}
+    assert 1 <= int(sixth["Retry-After"]) <= 60
+    assert other({"message": "hi"}).status_code == 200
+
+
+def test_the_limit_lets_through_again_in_the_next_minute(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    send = sender_of(alice)
+    for _ in range(6):
+        refused = send({"message": "hi"})
+
+    time_machine.shift(timedelta(seconds=60))
+
+    assert refused.status_code == 429
+    assert send({"message": "hi"}).status_code == 200
+
+
+def test_a_caller_without_the_capability_is_refused(mallory, bob):
+    response = sender_of(mallory)({"message": "hi"})
+
+    assert response.status_code == 403
+    assert "a2a.send.bob@local" in response.json()["error"]
+    assert AuditEvent.objects.filter(kind=Kind.CAPABILITY_CHECK, actor="mallory@local").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "error"),
+    [
+        ({}, 401, "Authentication required"),
+        ({"Authorization": "Digest x"}, 401, "Invalid Authorization header format. Expected: Bearer <key>"),
+        ({"Authorization": "Bearer wrong"}, 403, "Invalid API key"),
+    ],
+)
+def test_bad_credentials_are_refused_in_the_originals_words(client, headers, status, error):
+    response = client.post("/a2a/tasks/send", "{}", content_type="application/json", headers=headers)
+
+    assert response.status_code == status
+    assert response.json() == {"error": error}
+    assert ("WWW-Authenticate" in response) == (status == 401)
+
+
+def test_other_methods_are_not_found(send):
+    assert send.client.delete("/a2a/tasks/send").status_code == 404
+    assert send.client.get("/a2a/tasks/send").json() == {"error": "Task not found"}
+
+
+def test_oldest_finished_tasks_are_pruned_beyond_the_cap_and_active_ones_never(send, bob, settings):
+    settings.A2A_TASKS_SEND_CAP = 3
+    ids = [send({"message": f"task {number}"}).json()["id"] for number in range(4)]
+    [lease] = leasing.lease_tasks(bob)
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    send({"message": "one more"})
+
+    left = {str(uuid) for uuid in Task.objects.values_list("uuid", flat=True)}
+    assert ids[0] not in left
+    assert set(ids[1:]) < left
