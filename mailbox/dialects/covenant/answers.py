@@ -45,6 +45,7 @@ class WireLease(BaseModel):
     attempt: int
     leased_at_ms: int
     last_seen_at_ms: int
+    work_timeout_ms: int | None
 
 
 class HeldLease(WireLease):

@@ -50,12 +50,14 @@ def result(row: Result) -> dict[str, Any]:
 
 
 def lease(row: Lease) -> dict[str, Any]:
-    """Render what a holder needs to know of its lease."""
+    """Render what a holder needs to know of its lease; ``work_timeout_ms`` counts from ``leased_at_ms``, null: no end."""
+    limit = row.times_out_at and row.times_out_at - row.leased_at
     return {
         "lease_id": row.lease_id,
         "attempt": row.attempt,
         "leased_at_ms": epoch_ms(row.leased_at),
         "last_seen_at_ms": epoch_ms(row.last_seen_at),
+        "work_timeout_ms": limit and limit // timedelta(milliseconds=1),
     }
 
 
