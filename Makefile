@@ -14,6 +14,12 @@ help: ## List the targets
 serve: .venv/base.stamp ## Run the hub: PORT, BIND_HOST, PUBLIC_URL, DATABASE_URL and A2A_VAR configure it
 	@$(python) manage.py serve
 
+FILE ?= README.md
+
+.PHONY: demo
+demo: .venv/base.stamp ## Run a hub, an orchestrator and three workers on a text: FILE=README.md
+	@$(python) docs/demo/run.py "$(FILE)"
+
 .PHONY: test
 test: lint test-sqlite test-postgres ## Check everything, then run the tests on both databases
 

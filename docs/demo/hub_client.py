@@ -1,0 +1,93 @@
+"""An agent's line to the hub: HTTP, its own key, and patience."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import httpx
+
+WAIT_MS = 10_000  # how long one receive waits at the hub; the connection is held, nothing else
+PATIENCE = 30.0  # seconds to go on asking a hub that does not answer
+PAUSE = 0.2
+
+
+class RefusedError(Exception):
+    """The hub refused the request; ``code`` is the word to decide by, the message is for people."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+class UnreachableError(Exception):
+    """The hub did not answer for longer than `PATIENCE`."""
+
+
+class HubClient:
+    """Every request an agent makes can be repeated without harm, so a lost answer is asked for again.
+
+    A task carries an id its sender chose; a receive carries an attempt id; an identical result is accepted twice.
+    """
+
+    def __init__(self, url: str, key: str) -> None:
+        headers = {"Authorization": f"Bearer {key}"}
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=WAIT_MS / 1000 + 10)
+
+    @classmethod
+    def from_environment(cls) -> Self:
+        """Return the client for A2A_URL and A2A_KEY; a key on the command line would be seen by everyone."""
+        return cls(os.environ["A2A_URL"], os.environ["A2A_KEY"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    def get(self, path: str, **query: object) -> dict[str, Any]:
+        return self._ask("GET", path, params={name: str(value) for name, value in query.items()})
+
+    def post(self, path: str, **body: object) -> dict[str, Any]:
+        return self._ask("POST", path, json=body)
+
+    def next_task(self) -> tuple[dict[str, Any], str] | None:
+        """Wait for a task and lease it; return it with its lease id, or None when none came."""
+        answer = self.post("/a2a/tasks/next", wait_ms=WAIT_MS, attempt_id=str(uuid.uuid4()))
+        return None if answer["task"] is None else (answer["task"], answer["lease"]["lease_id"])
+
+    def next_result(self, *, ack: str | None) -> dict[str, Any] | None:
+        """Wait for a result and return it, or None; ``ack`` says that the result of that task has been dealt with."""
+        attempt_id = str(uuid.uuid4())
+        result: dict[str, Any] | None = self.post("/a2a/results/next", wait_ms=WAIT_MS, attempt_id=attempt_id, ack=ack)[
+            "result"
+        ]
+        return result
+
+    def _ask(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        give_up_at = time.monotonic() + PATIENCE
+        while True:
+            try:
+                response = self._http.request(method, path, **request)
+            except httpx.TransportError as error:
+                trouble = str(error) or type(error).__name__
+            else:
+                if response.status_code not in (429, 503):
+                    return _answer(response)
+                trouble = f"status {response.status_code}"
+            if time.monotonic() > give_up_at:
+                raise UnreachableError(f"the hub does not answer: {trouble}")
+            time.sleep(PAUSE)
+
+
+def _answer(response: httpx.Response) -> dict[str, Any]:
+    body: Mapping[str, Any] = response.json()
+    if response.is_error:
+        raise RefusedError(body["code"], body["message"])
+    return dict(body)

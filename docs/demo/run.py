@@ -1,0 +1,202 @@
+"""Run the demo: a hub of its own, an orchestrator and three workers, each a process, all stopped at the end.
+
+Usage: python docs/demo/run.py FILE
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import document
+import httpx
+from hub_client import HubClient, RefusedError, UnreachableError
+from skills import SKILLS
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+ORCHESTRATOR = "orchestrator@local"
+TIME_TO_START = 60.0  # seconds
+TIME_TO_FINISH = 180.0
+TIME_TO_STOP = 20.0
+INTERRUPTED = 130
+
+
+class FailedError(Exception):
+    """The demo cannot go on; the message says why."""
+
+
+class StoppedError(Exception):
+    """A Ctrl-C ended the demo."""
+
+
+class Processes:
+    """The demo's processes. Each is in a session of its own: a Ctrl-C reaches this program alone, which stops them.
+
+    A signal only leaves word and `check` acts on it: an exception out of nowhere could lose a process just started.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._interrupted = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._interrupt)
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str], *, quiet: bool = True) -> None:
+        """Start a process; a quiet one writes to a file, which `check` quotes when the process has ended."""
+        with self._log(name).open("wb") as log:
+            self._running[name] = subprocess.Popen(  # noqa: S603
+                [sys.executable, *command],
+                cwd=ROOT,
+                env=os.environ | dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log if quiet else None,
+                stderr=log if quiet else None,
+                start_new_session=True,
+            )
+
+    def check(self) -> None:
+        """Raise `StoppedError` after a Ctrl-C, `FailedError` when a process that should be running has ended."""
+        if self._interrupted:
+            raise StoppedError("Interrupted; everything has been stopped.")
+        for name, process in self._running.items():
+            if name != ORCHESTRATOR and process.poll() is not None:
+                raise FailedError(f"{name} ended with {process.returncode}:\n{self._log(name).read_text()[-2000:]}")
+
+    def wait_for(self, name: str) -> int:
+        """Return the exit code of ``name``, while all others run; raise `FailedError`."""
+        give_up_at = time.monotonic() + TIME_TO_FINISH
+        while (code := self._running[name].poll()) is None:
+            self.check()
+            if time.monotonic() > give_up_at:
+                raise FailedError(f"{name} did not finish within {TIME_TO_FINISH:.0f} seconds")
+            time.sleep(0.05)
+        return code
+
+    def stop(self) -> None:
+        """Stop them, the hub last; nothing of them is left when this returns."""
+        for process in reversed(self._running.values()):
+            process.terminate()
+            try:
+                process.wait(TIME_TO_STOP)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def _interrupt(self, *_: object) -> None:
+        self._interrupted = True
+
+    def _log(self, name: str) -> Path:
+        return self._folder / f"{name}.log"
+
+
+def main(file: Path) -> int:
+    document.read(file)
+    with tempfile.TemporaryDirectory(prefix="a2a-demo-") as folder:
+        processes = Processes(Path(folder))
+        try:
+            return _run(processes, Path(folder), file)
+        finally:
+            processes.stop()
+
+
+def _run(processes: Processes, folder: Path, file: Path) -> int:
+    _say("Starting a hub of its own")
+    url, own = _start_hub(processes, folder)
+    _say("Registering an orchestrator and three workers")
+    keys = _register(url, _operator_key(own))
+    processes.check()
+    for kind in SKILLS:
+        name = f"{kind}@local"
+        processes.start(name, [str(HERE / "worker.py"), kind], {"A2A_URL": url, "A2A_KEY": keys[name]})
+    processes.start(
+        ORCHESTRATOR,
+        [str(HERE / "orchestrator.py"), str(file.resolve()), *SKILLS],
+        {"A2A_URL": url, "A2A_KEY": keys[ORCHESTRATOR], "A2A_NAME": ORCHESTRATOR},
+        quiet=False,
+    )
+    return processes.wait_for(ORCHESTRATOR)
+
+
+def _start_hub(processes: Processes, folder: Path) -> tuple[str, dict[str, str]]:
+    """Start the hub and wait until it serves; return its address and the environment that makes it this hub."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = {
+        "A2A_VAR": str(folder / "var"),
+        "BIND_HOST": "127.0.0.1",
+        "DATABASE_URL": "",
+        "PORT": str(port),
+        "PUBLIC_URL": "",
+    }
+    url = f"http://127.0.0.1:{port}"
+    processes.start("hub", ["manage.py", "serve"], own)
+    give_up_at = time.monotonic() + TIME_TO_START
+    while not _serves(url):
+        processes.check()
+        if time.monotonic() > give_up_at:
+            raise FailedError(f"the hub did not start within {TIME_TO_START:.0f} seconds")
+        time.sleep(0.1)
+    return url, own
+
+
+def _serves(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/readyz", timeout=2).is_success
+    except httpx.TransportError:
+        return False
+
+
+def _operator_key(own: dict[str, str]) -> str:
+    command = [sys.executable, "manage.py", "a2a", "keys", "add", "--user", "operator", "--json"]
+    added = subprocess.run(  # noqa: S603
+        command, cwd=ROOT, env=os.environ | own, capture_output=True, text=True, check=False, start_new_session=True
+    )
+    if added.returncode:
+        raise FailedError(added.stderr.strip())
+    key: str = json.loads(added.stdout)["api_key"]
+    return key
+
+
+def _register(url: str, operator_key: str) -> dict[str, str]:
+    """Register the agents, grant each just what it needs, and return their keys by name."""
+    workers = [f"{kind}@local" for kind in SKILLS]
+    grants = {
+        ORCHESTRATOR: [f"a2a.send.{name}" for name in [*workers, ORCHESTRATOR]] + [f"a2a.respond.{ORCHESTRATOR}"],
+        **{worker: [f"a2a.respond.{ORCHESTRATOR}"] for worker in workers},
+    }
+    keys = {}
+    with HubClient(url, operator_key) as operator:
+        for name in grants:
+            keys[name] = operator.post("/a2a/agents", display=name)["api_key"]
+        for name, actions in grants.items():
+            for action in actions:
+                operator.post("/capabilities/grant", subject=name, action=action)
+    return keys
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    # A proxy that the environment names is not for the hub on this machine.
+    os.environ["NO_PROXY"] = ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1"]))
+    try:
+        sys.exit(main(Path(sys.argv[1])))
+    except StoppedError as stopped:
+        _say(str(stopped))
+        sys.exit(INTERRUPTED)
+    except (FailedError, document.UnreadableError, RefusedError, UnreachableError) as error:
+        sys.exit(f"demo: {error}")
