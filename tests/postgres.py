@@ -43,6 +43,7 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     if given := os.environ.get("TEST_DATABASE_URL"):
         return subprocess.call(command, env=os.environ | {"DATABASE_URL": given})
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the server is stopped then too
     with server() as url:
         return subprocess.call(command, env=os.environ | {"DATABASE_URL": url})
 
