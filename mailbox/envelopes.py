@@ -86,6 +86,14 @@ def check_pubkey(pubkey: str, path: str) -> None:
         raise InvalidRequestError({path: "pubkey is not base58"})
 
 
+def is_pubkey(text: str) -> bool:
+    try:
+        check_pubkey(text, "pubkey")
+    except InvalidRequestError:
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Idempotency:
     """Duplicate safety and the stable key of the logical work unit, which both safeties require."""

@@ -10,6 +10,7 @@ from uuid import UUID
 from mailbox import audit, capabilities, json_text
 from mailbox.callers import Caller
 from mailbox.capabilities import GRANT, SCOPE_FIELDS, Action, Request
+from mailbox.envelopes import is_pubkey
 from mailbox.errors import Draft, InvalidRequestError, UnknownGrantError
 from mailbox.kinds import Kind
 from mailbox.models import Agent, CapabilityGrant
@@ -35,6 +36,7 @@ def grant(
     """
     parsed = Action.parse(action)
     pins = _check_scope(scope or {})
+    scope = {"version": 1, **pins} if scope else {}
     if max_uses is not None and not 1 <= max_uses < 2**31:
         raise InvalidRequestError({"max_uses": "must be between 1 and 2147483647"})
     with audit.decision(caller) as journal:
@@ -47,7 +49,7 @@ def grant(
         made = CapabilityGrant.objects.create(
             subject=subject,
             action=str(parsed),
-            scope=json_text.dumps(dict(scope or {})),
+            scope=json_text.dumps(scope),
             expires_at=expires_at,
             max_uses=max_uses,
             granted_by=caller.name,
@@ -58,7 +60,7 @@ def grant(
             "grant_id": str(made.grant_id),
             "subject_display": subject.display,
             "action": made.action,
-            "scope": dict(scope or {}),
+            "scope": scope,
             "granted_by_display": caller.name,
         }
         journal.beside(Draft(kind=Kind.CAPABILITY_GRANTED, data=data))
@@ -91,18 +93,33 @@ def _check_scope(scope: Mapping[str, Any]) -> Mapping[str, Any]:
     if not scope:
         return {}
     problems: dict[str, str] = {}
+    pins: dict[str, str] = {}
     if scope.get("version") != 1:
         problems["scope.version"] = "non-empty scopes must set version 1"
-    for name, pin in scope.items():
-        if name == "version":
-            continue
-        if name not in SCOPE_FIELDS:
-            problems[f"scope.{name}"] = f"unknown scope field; known: {', '.join(SCOPE_FIELDS)}"
-        elif not isinstance(pin, str) or (name == "duplicate_risk" and pin not in RISKS):
-            problems[f"scope.{name}"] = "must be idempotent or operator_accepted" if name[0] == "d" else "must be text"
+    for name in scope.keys() - {"version"}:
+        try:
+            pins[name] = _check_pin(name, scope[name])
+        except ValueError as error:
+            problems[f"scope.{name}"] = str(error)
     if problems:
         raise InvalidRequestError(problems)
-    return {name: pin for name, pin in scope.items() if name != "version"}
+    return pins
+
+
+def _check_pin(name: str, pin: object) -> str:
+    """Return the pin as requests spell the field; raise ValueError for one that none could equal."""
+    if name not in SCOPE_FIELDS:
+        raise ValueError(f"unknown scope field; known: {', '.join(SCOPE_FIELDS)}")
+    if not isinstance(pin, str):
+        raise ValueError("must be text")
+    match name:
+        case "task_id" | "lease_id":
+            return str(UUID(pin))
+        case "duplicate_risk" if pin not in RISKS:
+            raise ValueError("must be idempotent or operator_accepted")
+        case "peer_pubkey_b58" if not is_pubkey(pin):
+            raise ValueError("must be a public key: base58 of 32 bytes")
+    return pin
 
 
 def _wider_grant(
