@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.utils import timezone
@@ -72,7 +73,9 @@ def _person(user_pk: int, source: AuditEvent.Source, request_id: str) -> Caller:
 
 def _grant(row: tuple[Any, ...]) -> CapabilityGrant:
     columns = ["id", "grant_id", "action", "scope", "max_uses", "granted_by"]
-    return CapabilityGrant.from_db(None, columns, row)
+    grant = CapabilityGrant.from_db(None, columns, row)
+    grant.grant_id = UUID(str(grant.grant_id))  # SQLite keeps it as hex digits
+    return grant
 
 
 @dataclass(slots=True)

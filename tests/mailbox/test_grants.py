@@ -178,7 +178,7 @@ def test_revoking_twice_changes_nothing(admin, alice):
 def test_what_was_passed_on_falls_with_its_source(admin, mallory):
     carol, dave = factories.agent("carol"), factories.agent("dave")
     own = factories.grant(carol, "a2a.send.*")
-    second = grants.grant(carol, dave.agent, "a2a.send.*")
+    second = grants.grant(carol, factories.row_of(dave), "a2a.send.*")
     third = grants.grant(dave, factories.row_of(mallory), "a2a.send.carol@local")
 
     grants.revoke(admin, own.grant_id)
