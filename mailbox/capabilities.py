@@ -23,16 +23,21 @@ FORCE_ERROR = "a2a.repair.force_error"
 COMPACT = "a2a.compact"
 REGISTER = "a2a.agents.register"
 GRANT = "a2a.capabilities.grant"  # held by admins only, never granted to an agent
-DROP_REPLAY = "a2a.replay.drop"  # held by operators and admins only
+DROP_REPLAY = "a2a.replay.drop"  # held by operators and admins only, as the two below
+PAUSE = "a2a.agents.pause"
+MANAGE_REGISTRY = "a2a.registry.manage"  # other agents' job cards; its own an agent registers without
+PROFILE = "a2a.agents.profile"  # held by admins only, as the one below
+TOOLS = "a2a.tools"
 
 TARGETED = (SEND, RESPOND)
 GRANTABLE = (REQUEUE, FORCE_ERROR, COMPACT, REGISTER)
 SCOPE_FIELDS = ("peer_pubkey_b58", "task_id", "lease_id", "duplicate_risk")
 
+_OPERATOR_ACTIONS = frozenset({REQUEUE, FORCE_ERROR, DROP_REPLAY, PAUSE, MANAGE_REGISTRY})
 ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
     Role.VIEWER: frozenset(),
-    Role.OPERATOR: frozenset({REQUEUE, FORCE_ERROR, DROP_REPLAY}),
-    Role.ADMIN: frozenset({REQUEUE, FORCE_ERROR, DROP_REPLAY, COMPACT, REGISTER, GRANT}),
+    Role.OPERATOR: _OPERATOR_ACTIONS,
+    Role.ADMIN: _OPERATOR_ACTIONS | {COMPACT, REGISTER, GRANT, PROFILE, TOOLS},
 }
 
 
@@ -166,7 +171,7 @@ def _check(request: Request, authorized_by: Mapping[str, str] | None) -> Draft:
 
 
 def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
-    if caller.agent is None:
+    if caller.agent is None or request.verb not in (*TARGETED, *GRANTABLE):
         how = "It needs a key whose owner is in a group that holds it."
     else:
         how = f"Grant it with: manage.py a2a grant {caller.agent} {request.action}"

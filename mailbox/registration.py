@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,8 +16,15 @@ from django.utils import timezone
 from mailbox import audit, capabilities, key_format
 from mailbox.callers import Caller
 from mailbox.capabilities import Request
-from mailbox.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, AgentRef, check_pubkey
-from mailbox.errors import AgentConflictError, Draft, InvalidRequestError, KeyLimitError, UnknownKeyError
+from mailbox.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, AgentRef, check_pubkey, check_reason, is_pubkey
+from mailbox.errors import (
+    AgentConflictError,
+    Draft,
+    InvalidRequestError,
+    KeyLimitError,
+    UnknownAgentError,
+    UnknownKeyError,
+)
 from mailbox.kinds import Kind
 from mailbox.models import Agent, ApiKey
 
@@ -35,11 +43,18 @@ class Registration:
     api_key: str
 
 
-def register_agent(caller: Caller, display: str, *, pubkey: str | None = None) -> Registration:
+def register_agent(
+    caller: Caller,
+    display: str,
+    *,
+    pubkey: str | None = None,
+    also: Callable[[Agent], object] | None = None,
+) -> Registration:
     """Register an agent and give it its first API key. Needs ``a2a.agents.register``.
 
-    A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 pair is made. Raises
-    `AgentConflictError` when the display (ignoring case) or the key is taken.
+    A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 pair is made. ``also`` adds to the
+    new agent within the same transaction. Raises `AgentConflictError` when the display (ignoring case) or the
+    key is taken.
     """
     display = display if "@" in display else f"{display}@local"
     if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
@@ -55,6 +70,8 @@ def register_agent(caller: Caller, display: str, *, pubkey: str | None = None) -
             local = display.partition("@")[0]
             agent = Agent.objects.create(display=display, local=local, pubkey=pubkey, created_at=journal.now)
             key = _create_key(journal.now, agent=agent)
+            if also is not None:
+                also(agent)
             journal.beside(permit.draft)
             journal.beside(Draft(kind=Kind.AGENT_REGISTERED, data={"display": display, "pubkey": pubkey}))
     except IntegrityError as error:
@@ -66,6 +83,38 @@ def hub_agent(display: str) -> Agent:
     """Return an agent of the hub's own, registered on first use with a key pair that nobody keeps."""
     defaults = {"local": display.partition("@")[0], "pubkey": _new_pair()[1], "created_at": timezone.now()}
     return Agent.objects.get_or_create(display=display, defaults=defaults)[0]
+
+
+def pause_agent(caller: Caller, agent: Agent, *, reason: str) -> Agent:
+    """Keep the agent's tasks queued: none is leased to it until it is resumed; what it holds it may finish.
+
+    Needs ``a2a.agents.pause``. Pausing again only renews the reason. Locks the agent row; journals
+    ``agent_paused``.
+    """
+    reason = check_reason(reason)
+    with audit.decision(caller) as journal:
+        paused = _locked_to_pause(caller, agent, journal)
+        if paused.paused_at is None or paused.paused_reason != reason:
+            paused.paused_at, paused.paused_reason = paused.paused_at or journal.now, reason
+            paused.save(update_fields=["paused_at", "paused_reason"])
+            journal.beside(Draft(kind=Kind.AGENT_PAUSED, data={"display": paused.display, "reason": reason}))
+    return paused
+
+
+def resume_agent(caller: Caller, agent: Agent, *, reason: str = "") -> Agent:
+    """Let a paused agent lease again; one that is not paused stays as it is, and nothing is journalled.
+
+    Needs ``a2a.agents.pause``. Locks the agent row; journals ``agent_resumed`` with the reason it was paused for.
+    """
+    reason = check_reason(reason) if reason.strip() else ""
+    with audit.decision(caller) as journal:
+        resumed = _locked_to_pause(caller, agent, journal)
+        if resumed.paused_at is not None:
+            data = {"display": resumed.display, "reason": reason, "was_paused_for": resumed.paused_reason}
+            resumed.paused_at, resumed.paused_reason = None, ""
+            resumed.save(update_fields=["paused_at", "paused_reason"])
+            journal.beside(Draft(kind=Kind.AGENT_RESUMED, data=data))
+    return resumed
 
 
 def add_key(
@@ -122,6 +171,21 @@ def revoke_key(caller: Caller, public_id: str) -> ApiKey:
 def find_agent(ref: AgentRef) -> Agent:
     """Return the registered agent that ``ref`` means; raise `UnknownAgentError`."""
     return Agent.objects.named(ref)
+
+
+def agent_at(name: str) -> Agent:
+    """Return the agent that a path names by public key, display or local part; raise `UnknownAgentError`."""
+    try:
+        ref = AgentRef(pubkey=name) if is_pubkey(name) else AgentRef.parse(name)
+    except InvalidRequestError as error:
+        raise UnknownAgentError(f"no agent {name[:DISPLAY_MAX_LENGTH]!r} is registered here") from error
+    return find_agent(ref)
+
+
+def _locked_to_pause(caller: Caller, agent: Agent, journal: audit.Journal) -> Agent:
+    request = Request(verb=capabilities.PAUSE, scope_id=f"a2a-pause:{agent}", peer_pubkey_b58=agent.pubkey)
+    journal.beside(capabilities.require(caller, request, journal.now).draft)
+    return Agent.objects.select_for_update().get(pk=agent.pk)
 
 
 def _require_own(caller: Caller, agent: Agent | None, journal: audit.Journal, *, scope_id: str) -> None:

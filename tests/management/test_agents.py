@@ -154,3 +154,19 @@ def test_an_unknown_action_is_refused_with_the_known_ones(a2a, cast):
 def test_a_scope_without_version_is_refused(a2a, cast):
     with pytest.raises(CommandError, match="must set version 1"):
         a2a("grant", "alice", "a2a.send.*", "--scope", '{"task_id":"x"}')
+
+
+def test_an_agent_is_paused_with_a_reason_and_resumed(a2a, a2a_json, cast):
+    paused = a2a_json("agents", "pause", "bob", "--reason", "deploying", "--json")
+    listed = a2a("agents", "list")
+    said = a2a("agents", "resume", "bob@local")
+
+    assert paused["kind"] == "a2a_agent_paused"
+    assert listed.splitlines()[1].endswith("paused: deploying")
+    assert said == "resumed bob@local"
+    assert "paused" not in a2a("agents", "list")
+
+
+def test_a_pause_without_a_reason_is_refused(a2a, cast):
+    with pytest.raises(CommandError, match="reason must not be empty"):
+        a2a("agents", "pause", "bob", "--reason", " ")

@@ -58,6 +58,20 @@ class Agents(BaseModel):
     next_cursor: str | None
 
 
+class AgentPaused(BaseModel):
+    """Its tasks stay queued until it is resumed."""
+
+    kind: Literal["a2a_agent_paused"]
+    agent: AgentId
+    paused_at_ms: int
+    reason: str
+
+
+class AgentResumed(BaseModel):
+    kind: Literal["a2a_agent_resumed"]
+    agent: AgentId
+
+
 class KeyAdded(BaseModel):
     """The key is shown this once."""
 

@@ -98,6 +98,35 @@ class AgentsView(MailboxView):
         return Response(wire.registration(made))
 
 
+class PauseView(MailboxView):
+    @describe(
+        summary="Pause an agent: its tasks stay queued",
+        tag="agents",
+        body=shapes.PauseBody,
+        answer=admin_answers.AgentPaused,
+        errors=(403, 404),
+        operation_id="pause_agent",
+    )
+    def post(self, request: Request, name: str) -> Response:
+        reason = self.body(shapes.PauseBody).reason
+        return Response(wire.paused(registration.pause_agent(self.caller, registration.agent_at(name), reason=reason)))
+
+
+class ResumeView(MailboxView):
+    @describe(
+        summary="Resume a paused agent",
+        tag="agents",
+        body=shapes.ResumeBody,
+        answer=admin_answers.AgentResumed,
+        errors=(403, 404),
+        operation_id="resume_agent",
+    )
+    def post(self, request: Request, name: str) -> Response:
+        reason = self.body(shapes.ResumeBody).reason
+        resumed = registration.resume_agent(self.caller, registration.agent_at(name), reason=reason)
+        return Response({"kind": "a2a_agent_resumed", "agent": wire.agent_id(resumed)})
+
+
 class KeysView(MailboxView):
     @describe(
         summary="Add an API key",

@@ -217,6 +217,14 @@ class AgentBody(Exact):
     pubkey: Text | None = None
 
 
+class PauseBody(Exact):
+    reason: Text
+
+
+class ResumeBody(Exact):
+    reason: Text = ""
+
+
 class KeyBody(Exact):
     """Whose key: an agent's, or for automation a person's; neither means the calling agent's own."""
 

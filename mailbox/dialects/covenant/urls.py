@@ -29,6 +29,8 @@ urlpatterns = [
     path("a2a/replay-entries", repair_views.ReplayEntriesView.as_view()),
     path("a2a/replay-entries/drop", repair_views.DropReplayView.as_view()),
     path("a2a/agents", admin_views.AgentsView.as_view()),
+    path("a2a/agents/<str:name>/pause", admin_views.PauseView.as_view()),
+    path("a2a/agents/<str:name>/resume", admin_views.ResumeView.as_view()),
     path("a2a/keys", admin_views.KeysView.as_view()),
     path("a2a/keys/revoke", admin_views.RevokeKeyView.as_view()),
     path("capabilities/grant", admin_views.GrantView.as_view()),

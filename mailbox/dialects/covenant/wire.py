@@ -144,6 +144,16 @@ def registration(made: Registration) -> dict[str, Any]:
     }
 
 
+def paused(row: Agent) -> dict[str, Any]:
+    """Render a paused agent with why."""
+    return {
+        "kind": "a2a_agent_paused",
+        "agent": agent_id(row),
+        "paused_at_ms": _ms(row.paused_at),
+        "reason": row.paused_reason,
+    }
+
+
 def capability(row: CapabilityGrant) -> dict[str, Any]:
     """Render a grant, dead or alive."""
     return {

@@ -1,4 +1,4 @@
-"""``agents add``, ``agents list``."""
+"""``agents add``, ``agents list``, ``agents pause``, ``agents resume``."""
 
 from __future__ import annotations
 
@@ -26,6 +26,18 @@ def add_commands(commands: arguments.Commands) -> None:
     arguments.add_json(listed)
     listed.set_defaults(run=_list)
 
+    pause = verbs.add_parser("pause", help="keep an agent's tasks queued until it is resumed")
+    pause.add_argument("name", metavar="NAME")
+    pause.add_argument("--reason", required=True, metavar="R", help="why, for the journal and for whoever asks")
+    arguments.add_json(pause)
+    pause.set_defaults(run=_pause)
+
+    resume = verbs.add_parser("resume", help="let a paused agent lease again")
+    resume.add_argument("name", metavar="NAME")
+    resume.add_argument("--reason", default="", metavar="R", help="why, for the journal")
+    arguments.add_json(resume)
+    resume.set_defaults(run=_resume)
+
 
 def _add(options: Namespace) -> str:
     made = registration.register_agent(Caller.command_line(), options.name, pubkey=options.pubkey)
@@ -40,5 +52,19 @@ def _list(options: Namespace) -> str:
     agents = list(output.every(lambda cursor: inspection.agents(limit=PAGE, cursor=cursor)))
     if options.json:
         return output.as_json({"kind": "a2a_agents", "agents": [wire.agent_id(agent) for agent in agents]})
-    rows = [(agent.display, agent.pubkey, "paused" if agent.paused_at else "") for agent in agents]
+    rows = [
+        (agent.display, agent.pubkey, f"paused: {agent.paused_reason}" if agent.paused_at else "") for agent in agents
+    ]
     return output.lines(output.columns(rows), none="(no agents)")
+
+
+def _pause(options: Namespace) -> str:
+    paused = registration.pause_agent(Caller.command_line(), arguments.agent(options.name), reason=options.reason)
+    return output.as_json(wire.paused(paused)) if options.json else f"paused {paused}"
+
+
+def _resume(options: Namespace) -> str:
+    resumed = registration.resume_agent(Caller.command_line(), arguments.agent(options.name), reason=options.reason)
+    if options.json:
+        return output.as_json({"kind": "a2a_agent_resumed", "agent": wire.agent_id(resumed)})
+    return f"resumed {resumed}"
