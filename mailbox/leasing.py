@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from mailbox import audit, expiry
+from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.envelopes import check_reason
 from mailbox.errors import LeaseMismatchError, NotInFlightError, UnknownTaskError
@@ -42,18 +43,34 @@ def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
                 if task.is_overdue(journal.now):
                     expiry.expire_queued(task, journal)
                     continue
-                lease = task.start_lease(task.recipient, journal.now, attempt_id=attempt_id, index=len(leases))
-                journal.life(
-                    task,
-                    Kind.TASK_LEASED,
-                    lease_id=str(lease.lease_id),
-                    attempt=lease.attempt,
-                    holder=lease.holder.display,
-                )
-                leases.append(lease)
+                leases.append(begin(task, journal, attempt_id=attempt_id, index=len(leases)))
             if not batch:
                 break
         return leases
+
+
+def lease_task(caller: Caller, task_id: UUID) -> Lease | None:
+    """Lease this one task for the caller, out of turn; None when it is not queued for it, or must wait.
+
+    Locks the task row; journals ``a2a_task_leased``. Source: Marianne, ``mark_accepted``.
+    """
+    with audit.decision(caller) as journal:
+        waiting = _leasable(caller).with_parties().filter(uuid=task_id)
+        task = waiting.select_for_update(no_key=True, of=("self",)).first()
+        if task is None:
+            return None
+        if task.is_overdue(journal.now):
+            expiry.expire_queued(task, journal)
+            return None
+        return begin(task, journal)
+
+
+def begin(task: Task, journal: Journal, *, attempt_id: UUID | None = None, index: int = 0) -> Lease:
+    """Start a lease of the recipient's on a queued task whose row is locked, and journal it."""
+    lease = task.start_lease(task.recipient, journal.now, attempt_id=attempt_id, index=index)
+    data = {"lease_id": str(lease.lease_id), "attempt": lease.attempt, "holder": lease.holder.display}
+    journal.life(task, Kind.TASK_LEASED, **data)
+    return lease
 
 
 def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None = None) -> Task:

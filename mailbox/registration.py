@@ -56,7 +56,12 @@ def register_agent(
     new agent within the same transaction. Raises `AgentConflictError` when the display (ignoring case) or the
     key is taken.
     """
-    display = display if "@" in display else f"{display}@local"
+    return _register(caller, display if "@" in display else f"{display}@local", pubkey, also, with_key=True)
+
+
+def _register(
+    caller: Caller, display: str, pubkey: str | None, also: Callable[[Agent], object] | None, *, with_key: bool
+) -> Registration:
     if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
         raise InvalidRequestError({"display": f'invalid AgentId.display: "{display[:DISPLAY_MAX_LENGTH]}"'})
     if pubkey is not None:
@@ -69,7 +74,7 @@ def register_agent(
             permit.use(journal.now)
             local = display.partition("@")[0]
             agent = Agent.objects.create(display=display, local=local, pubkey=pubkey, created_at=journal.now)
-            key = _create_key(journal.now, agent=agent)
+            key = _create_key(journal.now, agent=agent) if with_key else ""
             if also is not None:
                 also(agent)
             journal.beside(permit.draft)
@@ -77,6 +82,22 @@ def register_agent(
     except IntegrityError as error:
         raise AgentConflictError(f'"{display}" or its public key is already registered', agent=display) from error
     return Registration(agent=agent, private_key=private_key, api_key=key)
+
+
+def ensure_agent(caller: Caller, name: str) -> Agent:
+    """Return the agent ``name`` (a display, or a local part at ``local``), registering it when it is new.
+
+    Needs ``a2a.agents.register`` only then. The new agent has no API key: it acts in process, or gets one.
+    Raises `InvalidRequestError`, a capability error. Journals ``agent_registered``.
+    """
+    display = name if "@" in name else f"{name}@local"
+    known = Agent.objects.filter(display=display).first()
+    if known is not None:
+        return known
+    try:
+        return _register(caller, display, None, None, with_key=False).agent
+    except AgentConflictError:  # a racing twin was first
+        return Agent.objects.named(AgentRef(display))
 
 
 def hub_agent(display: str) -> Agent:

@@ -14,21 +14,22 @@ from mailbox.capabilities import Request
 from mailbox.envelopes import ResultEnvelope
 from mailbox.errors import AlreadyResolvedError, Draft, MailboxError, ResultConflictError, UnknownTaskError
 from mailbox.kinds import Kind
-from mailbox.leasing import require_lease
+from mailbox.leasing import begin, require_lease
 from mailbox.models import Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.resolution import resolve
 
 
-def post_result(caller: Caller, envelope: ResultEnvelope) -> Result:
+def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool = False) -> Result:
     """Resolve a task with its holder's result; return the stored result, also for an identical repeat.
 
     Order of refusals: `InvalidRequestError`; `UnknownTaskError`, before any capability check, and with
     the same words for a stranger's task; a capability error for ``a2a.respond.<sender>``; then the state:
     `LeaseMismatchError` when ``lease_id`` is not the live lease, `ResultConflictError` when the task has
     another result, `AlreadyResolvedError` when it was cancelled, expired or forced. Without a
-    ``lease_id`` any unresolved task is accepted, a queued copy withdrawn. Locks the task row; journals
+    ``lease_id`` any unresolved task is accepted, a queued copy withdrawn; ``lease_first`` leases such a copy
+    in the same transaction, for dialects whose agents finish work they never received. Locks the task row; journals
     ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``. Source: Covenant A2A.
     """
     envelope.check()
@@ -56,6 +57,8 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result:
             refusal.draft = _rejected(envelope, refusal.code)
             raise
         journal.beside(permit.draft)
+        if lease is None and lease_first and task.waits_on_id is None:
+            lease = begin(task, journal)
         return _resolve(task, lease, envelope, journal)
 
 

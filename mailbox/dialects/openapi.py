@@ -29,7 +29,7 @@ class ErrorBody(BaseModel):
 
 def describe(
     *,
-    answer: type[BaseModel],
+    answer: type[BaseModel] | None,
     summary: str,
     tag: str,
     refusal: type[BaseModel] = ErrorBody,
@@ -39,7 +39,10 @@ def describe(
     errors: tuple[int, ...] = (),
     operation_id: str | None = None,
 ) -> Callable[[View], View]:
-    """Describe one method of a view: its shapes, and the refusals beside those that every route shares."""
+    """Describe one method of a view: its shapes, and the refusals beside those that every route shares.
+
+    ``answer`` None is Markdown.
+    """
     refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
         sorted({400, 401, 503, *((411, 413, 415) if body else ()), *errors}), refusal
     )
@@ -47,7 +50,7 @@ def describe(
         summary=summary,
         tags=[tag],
         request=body,
-        responses={200: answer, **refusals},
+        responses={200: answer, **refusals} if answer else {(200, "text/markdown"): str, **refusals},
         parameters=[*headers, *(parameters_of(query) if query else ())],
         operation_id=operation_id,
     )

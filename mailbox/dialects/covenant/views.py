@@ -11,13 +11,14 @@ from rest_framework.response import Response
 
 from mailbox import delivery, expiry, inspection, leasing, results, updates, waiting
 from mailbox.dialects.base import DialectView
-from mailbox.dialects.covenant import answers, errors, shapes, wire
+from mailbox.dialects.covenant import answers, shapes, wire
 from mailbox.dialects.openapi import ATTEMPT_HEADER, describe
+from mailbox.dialects.statuses import STATUS
 from mailbox.errors import InvalidRequestError, WrongPartyError
 
 
 class MailboxView(DialectView):
-    error_status = errors.STATUS
+    error_status = STATUS
 
     def received(self, shape: type[shapes.NextTask]) -> Any:
         """Return how to receive: from the query of a GET or the body of a POST, the attempt id also from its header."""

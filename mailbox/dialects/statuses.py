@@ -1,4 +1,4 @@
-"""How the mailbox dialect answers each refusal."""
+"""The HTTP status of each refusal, in dialects that have no table of their own."""
 
 from __future__ import annotations
 

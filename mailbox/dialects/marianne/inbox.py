@@ -1,0 +1,243 @@
+"""Marianne's inbox over the mailbox, in process and with no set-up. Source: Marianne, ``A2AInbox``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Self
+from uuid import UUID
+
+from django.db.models import Q
+
+from mailbox import audit, capabilities, delivery, leasing, registration, results
+from mailbox.callers import Caller
+from mailbox.capabilities import Request
+from mailbox.dialects.marianne import wire
+from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
+from mailbox.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope
+from mailbox.errors import AlreadyResolvedError, InvalidRequestError, ResultConflictError, UnknownTaskError
+from mailbox.models import Agent, Task
+from mailbox.models.task import TaskQuerySet
+from mailbox.paging import Page, after, page
+
+DIALECT = "marianne"
+
+_GOOD = (Task.Outcome.OK, Task.Outcome.PARTIAL)
+_STATUS_FILTER: Mapping[A2ATaskStatus, Q] = {
+    A2ATaskStatus.PENDING: Q(state=Task.State.QUEUED),
+    A2ATaskStatus.ACCEPTED: Q(state=Task.State.IN_FLIGHT),
+    A2ATaskStatus.COMPLETED: Q(outcome__in=_GOOD),
+    A2ATaskStatus.FAILED: Q(state=Task.State.RESOLVED) & ~Q(outcome__in=_GOOD),
+}
+
+
+class A2AInbox:
+    """The tasks addressed to one agent, whichever door they came in by, on local trust.
+
+    Tasks wait here while the agent is not running: the inbox is the agent's, ``job_id`` is the job it
+    runs under now. What is returned are copies.
+    """
+
+    def __init__(self, job_id: str, agent_name: str) -> None:
+        """Open the inbox of ``agent_name``, which becomes an agent of this hub on first use."""
+        if not job_id:
+            raise ValueError("job_id must not be empty")
+        if not agent_name:
+            raise ValueError("agent_name must not be empty")
+        self.job_id = job_id
+        self.agent_name = agent_name
+        self._owner = _agent(agent_name)
+        self._caller = Caller.local(self._owner)
+
+    def submit_task(
+        self, source_job_id: str, source_agent: str, description: str, context: dict[str, Any] | None = None
+    ) -> A2ATask:
+        """Send a task from ``source_agent`` to the owner; a blank description raises `InvalidRequestError`."""
+        sent = delivery.send_task(
+            Caller.local(_agent(source_agent)),
+            envelope(self._owner, description, source_job_id=source_job_id, context=context),
+        )
+        return wire.task(sent, None)
+
+    def get_task(self, task_id: str) -> A2ATask | None:
+        """Return a copy of one task of this inbox; None when it has none by that id."""
+        try:
+            return task_in(self._caller, self._owner, _uuid(task_id))
+        except UnknownTaskError:
+            return None
+
+    def get_pending_tasks(self) -> list[A2ATask]:
+        """Return the tasks that nobody accepted, in the order they were sent."""
+        return [wire.task(row, None) for row in _addressed(self._caller, self._owner).queued()]
+
+    def mark_accepted(self, task_id: str) -> bool:
+        """Lease a pending task for the owner; False when it is not pending here."""
+        return leasing.lease_task(self._caller, _uuid(task_id)) is not None
+
+    def complete_task(self, task_id: str, artifacts: dict[str, Any] | None = None) -> bool:
+        """Post an ok result, leasing a pending task in the same step; False when it is finished or unknown."""
+        return self._finish(task_id, ResultStatus.OK, artifacts=artifacts or {})
+
+    def fail_task(self, task_id: str, reason: str) -> bool:
+        """Post an error result, leasing a pending task in the same step; False when it is finished or unknown."""
+        return self._finish(task_id, ResultStatus.ERROR, reason=reason)
+
+    def render_pending_context(self) -> str:
+        """Return the pending tasks as Markdown, empty when there are none; accepts nothing."""
+        return wire.pending_context(self.get_pending_tasks())
+
+    @property
+    def task_count(self) -> int:
+        return counts(self._caller, self._owner)["task_count"]
+
+    @property
+    def pending_count(self) -> int:
+        return counts(self._caller, self._owner)["pending_count"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the inbox as plain JSON values."""
+        return export(self._caller, self._owner, job_id=self.job_id)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Open the inbox that ``data`` describes, and bring in the tasks that the hub does not know yet.
+
+        Raises KeyError without ``job_id`` or ``agent_name``, pydantic's ValidationError for a task that does
+        not fit. Tasks the hub knows stay as they are: it is the one that remembers.
+        """
+        inbox = cls(data["job_id"], data["agent_name"])
+        tasks = [A2ATask.model_validate(raw) for raw in data.get("tasks", {}).values()]
+        bring_in(Caller.local(), inbox._owner, tasks)
+        return inbox
+
+    def _finish(
+        self,
+        task_id: str,
+        status: ResultStatus,
+        *,
+        artifacts: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+    ) -> bool:
+        posted = ResultEnvelope(
+            task_id=_uuid(task_id), status=status, content=wire.blocks(artifacts or {}), error_message=reason
+        )
+        shown = self.get_task(task_id)
+        if shown is None or shown.status in (A2ATaskStatus.COMPLETED, A2ATaskStatus.FAILED):
+            return False
+        try:
+            results.post_result(self._caller, posted, lease_first=True)
+        except (AlreadyResolvedError, ResultConflictError, UnknownTaskError):
+            return False
+        return True
+
+
+def tasks_in(
+    caller: Caller,
+    owner: Agent,
+    *,
+    status: A2ATaskStatus | None = None,
+    limit: int = 100,
+    cursor: str | None = None,
+) -> Page[A2ATask]:
+    """Return the inbox of ``owner`` as far as the caller is party to it, in the order it was filled."""
+    position = after(cursor, "inbox", (int,))
+    rows = _addressed(caller, owner)
+    if status is not None:
+        rows = rows.filter(_STATUS_FILTER[status])
+    if position:
+        rows = rows.filter(pk__gt=position[0])
+    return page([(_render(row), (row.pk,)) for row in rows[: limit + 1]], limit, "inbox")
+
+
+def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
+    """Return one task of an inbox; raise `UnknownTaskError` alike for absent ones and those of others."""
+    found = _addressed(caller, owner).filter(uuid=task_id).first()
+    if found is None:
+        raise UnknownTaskError.of(task_id)
+    return _render(found)
+
+
+def counts(caller: Caller, owner: Agent) -> dict[str, int]:
+    rows = _addressed(caller, owner)
+    return {"task_count": rows.count(), "pending_count": rows.queued().count()}
+
+
+def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:
+    """Return the inbox as plain JSON values, as `A2AInbox.from_dict` reads it."""
+    tasks = [_render(row) for row in _addressed(caller, owner)]
+    return {
+        "job_id": job_id,
+        "agent_name": wire.name_of(owner.display),
+        "tasks": {one.task_id: one.model_dump(mode="json") for one in tasks},
+    }
+
+
+def bring_in(caller: Caller, owner: Agent, tasks: Iterable[A2ATask]) -> None:
+    """Store the tasks of an export that the hub does not know yet, as far along as they were.
+
+    Needs ``a2a.agents.register``, because their senders become agents and speak through the caller. Tasks the
+    hub knows stay as they are: it is the one that remembers. Raises a capability error, `InvalidRequestError`.
+    """
+    with audit.decision(caller) as journal:
+        request = Request(verb=capabilities.REGISTER, scope_id=f"a2a-import:{owner}")
+        journal.beside(capabilities.require(caller, request, journal.now).draft)
+    for task in tasks:
+        try:
+            task_id = UUID(task.task_id)
+        except ValueError as error:
+            raise InvalidRequestError({"tasks": f"not a UUID: {task.task_id[:100]}"}) from error
+        if not Task.objects.filter(uuid=task_id).exists():
+            _store(replace(caller, trusted=True), owner, task, task_id)
+
+
+def _store(caller: Caller, owner: Agent, task: A2ATask, task_id: UUID) -> None:
+    sender = registration.ensure_agent(caller, task.source_agent)
+    sent = envelope(owner, task.description, source_job_id=task.source_job_id, context=task.context, task_id=task_id)
+    delivery.send_task(replace(caller, agent=sender), sent)
+    acting = replace(caller, agent=owner)
+    if task.status is A2ATaskStatus.ACCEPTED:
+        leasing.lease_task(acting, task_id)
+    elif task.status is not A2ATaskStatus.PENDING:
+        ended = ResultStatus.OK if task.status is A2ATaskStatus.COMPLETED else ResultStatus.ERROR
+        posted = ResultEnvelope(
+            task_id=task_id, status=ended, content=wire.blocks(task.artifacts), error_message=task.failure_reason
+        )
+        results.post_result(acting, posted, lease_first=True)
+
+
+def envelope(
+    recipient: Agent,
+    description: str,
+    *,
+    source_job_id: str,
+    context: Mapping[str, Any] | None,
+    task_id: UUID | None = None,
+) -> TaskEnvelope:
+    """Return a task of this dialect on its way in; its job and context travel as metadata."""
+    return TaskEnvelope(
+        id=task_id,
+        recipient=AgentRef(recipient.display, recipient.pubkey),
+        intent_text=description,
+        metadata={"source_job_id": source_job_id, "context": dict(context or {})},
+        dialect=DIALECT,
+    )
+
+
+def _agent(name: str) -> Agent:
+    return registration.ensure_agent(Caller.local(), name)
+
+
+def _addressed(caller: Caller, owner: Agent) -> TaskQuerySet:
+    rows = Task.objects.addressed_to(owner).with_parties().select_related("result").order_by("pk")
+    return rows.visible_to(caller.party) if caller.party else rows
+
+
+def _render(row: Task) -> A2ATask:
+    return wire.task(row, getattr(row, "result", None))
+
+
+def _uuid(task_id: str) -> UUID:
+    try:
+        return UUID(task_id)
+    except ValueError:
+        return UUID(int=0)

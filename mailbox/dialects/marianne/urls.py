@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from mailbox.dialects.marianne import views
+
+urlpatterns = [
+    path("a2a/inboxes/<str:agent>/tasks", views.TasksView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks/<uuid:task_id>", views.TaskView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks/<uuid:task_id>/accept", views.AcceptView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks/<uuid:task_id>/complete", views.CompleteView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks/<uuid:task_id>/fail", views.FailView.as_view()),
+    path("a2a/inboxes/<str:agent>/context", views.ContextView.as_view()),
+    path("a2a/inboxes/<str:agent>/export", views.ExportView.as_view()),
+    path("a2a/inboxes/<str:agent>/import", views.ImportView.as_view()),
+    path("a2a/inboxes/<str:agent>/delegate", views.DelegateView.as_view()),
+]

@@ -1,0 +1,192 @@
+"""Inboxes over HTTP: senders put tasks in, the owner takes them out, people see all."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox import delivery, leasing, registration, results
+from mailbox.dialects.base import DialectView
+from mailbox.dialects.marianne import answers, inbox, wire
+from mailbox.dialects.marianne.shapes import A2ATaskStatus
+from mailbox.dialects.openapi import describe
+from mailbox.dialects.statuses import STATUS
+from mailbox.envelopes import AgentRef, ResultEnvelope, ResultStatus
+from mailbox.errors import MailboxError, NotInFlightError, UnknownTaskError
+from mailbox.models import Agent
+
+
+class InboxView(DialectView):
+    """A view of one agent's inbox, named in the path by display or local part."""
+
+    error_status = STATUS
+
+    def owner(self, agent: str) -> Agent:
+        return registration.find_agent(AgentRef.parse(agent))
+
+    def require_owner(self, agent: str) -> Agent:
+        """Return the inbox's agent, who must be the caller; to anyone else its tasks do not exist."""
+        owner = self.owner(agent)
+        if self.caller.agent != owner:
+            raise UnknownTaskError("only the inbox's own agent does this")
+        return owner
+
+    def shown(self, owner: Agent, task_id: UUID) -> Response:
+        task = inbox.task_in(self.caller, owner, task_id)
+        return Response({"kind": "a2a_inbox_task", "task": task.model_dump(mode="json")})
+
+
+class TasksView(InboxView):
+    @describe(summary="List an inbox", tag="inbox", query=answers.InboxQuery, answer=answers.InboxTasks, errors=(404,))
+    def get(self, request: Request, agent: str) -> Response:
+        asked = self.query(answers.InboxQuery)
+        status = A2ATaskStatus(asked.status) if asked.status else None
+        owner = self.owner(agent)
+        page = inbox.tasks_in(self.caller, owner, status=status, limit=asked.limit, cursor=asked.cursor)
+        return Response(
+            {
+                "kind": "a2a_inbox_tasks",
+                "agent_name": wire.name_of(owner.display),
+                "tasks": [task.model_dump(mode="json") for task in page.items],
+                "next_cursor": page.next_cursor,
+            }
+        )
+
+    @describe(
+        summary="Put a task in an inbox",
+        tag="inbox",
+        body=answers.SubmitBody,
+        answer=answers.InboxTask,
+        errors=(403, 404),
+        operation_id="submit_inbox_task",
+    )
+    def post(self, request: Request, agent: str) -> Response:
+        body = self.body(answers.SubmitBody)
+        owner = self.owner(agent)
+        sent = delivery.send_task(
+            self.caller,
+            inbox.envelope(owner, body.description, source_job_id=body.source_job_id, context=body.context),
+        )
+        return self.shown(owner, sent.uuid)
+
+
+class TaskView(InboxView):
+    @describe(summary="See one task of an inbox", tag="inbox", answer=answers.InboxTask, errors=(404,))
+    def get(self, request: Request, agent: str, task_id: UUID) -> Response:
+        return self.shown(self.owner(agent), task_id)
+
+
+class AcceptView(InboxView):
+    @describe(
+        summary="Accept a pending task: lease it",
+        tag="inbox",
+        answer=answers.InboxTask,
+        errors=(404, 409),
+        operation_id="accept_inbox_task",
+    )
+    def post(self, request: Request, agent: str, task_id: UUID) -> Response:
+        owner = self.require_owner(agent)
+        if leasing.lease_task(self.caller, task_id) is None:
+            found = inbox.task_in(self.caller, owner, task_id)
+            raise NotInFlightError(f"task {task_id} is not pending: it is {found.status}", task_id=task_id)
+        return self.shown(owner, task_id)
+
+
+class CompleteView(InboxView):
+    @describe(
+        summary="Complete a pending or accepted task",
+        tag="inbox",
+        body=answers.CompleteBody,
+        answer=answers.InboxTask,
+        errors=(403, 404, 409),
+        operation_id="complete_inbox_task",
+    )
+    def post(self, request: Request, agent: str, task_id: UUID) -> Response:
+        content = wire.blocks(self.body(answers.CompleteBody).artifacts)
+        posted = ResultEnvelope(task_id=task_id, status=ResultStatus.OK, content=content)
+        return self._finished(agent, posted)
+
+    def _finished(self, agent: str, posted: ResultEnvelope) -> Response:
+        owner = self.require_owner(agent)
+        results.post_result(self.caller, posted, lease_first=True)
+        return self.shown(owner, posted.task_id)
+
+
+class FailView(CompleteView):
+    @describe(
+        summary="Fail a pending or accepted task",
+        tag="inbox",
+        body=answers.FailBody,
+        answer=answers.InboxTask,
+        errors=(403, 404, 409),
+        operation_id="fail_inbox_task",
+    )
+    def post(self, request: Request, agent: str, task_id: UUID) -> Response:
+        reason = self.body(answers.FailBody).reason
+        return self._finished(agent, ResultEnvelope(task_id=task_id, status=ResultStatus.ERROR, error_message=reason))
+
+
+class ContextView(InboxView):
+    @describe(summary="Read the pending tasks as Markdown", tag="inbox", answer=None, errors=(404,))
+    def get(self, request: Request, agent: str) -> HttpResponse:
+        owner = self.owner(agent)
+        page = inbox.tasks_in(self.caller, owner, status=A2ATaskStatus.PENDING, limit=1000)
+        return HttpResponse(wire.pending_context(page.items), content_type="text/markdown; charset=utf-8")
+
+
+class ExportView(InboxView):
+    @describe(
+        summary="Take an inbox away as JSON",
+        tag="inbox",
+        query=answers.ExportQuery,
+        answer=answers.Exported,
+        errors=(404,),
+    )
+    def get(self, request: Request, agent: str) -> Response:
+        owner = self.owner(agent)
+        return Response(inbox.export(self.caller, owner, job_id=self.query(answers.ExportQuery).job_id))
+
+
+class ImportView(InboxView):
+    @describe(
+        summary="Bring the tasks of an export in",
+        tag="inbox",
+        body=answers.ImportBody,
+        answer=answers.Imported,
+        errors=(403, 404),
+        operation_id="import_inbox",
+    )
+    def post(self, request: Request, agent: str) -> Response:
+        owner = self.owner(agent)
+        inbox.bring_in(self.caller, owner, self.body(answers.ImportBody).tasks.values())
+        counted = inbox.counts(self.caller, owner)
+        return Response({"kind": "a2a_inbox_imported", **counted})
+
+
+class DelegateView(InboxView):
+    @describe(
+        summary="Turn the @delegate lines of your output into tasks",
+        tag="inbox",
+        body=answers.DelegateBody,
+        answer=answers.Delegations,
+        errors=(403, 404),
+        operation_id="delegate",
+    )
+    def post(self, request: Request, agent: str) -> Response:
+        self.require_owner(agent)
+        body = self.body(answers.DelegateBody)
+        delegated = [self._delegate(*found, body.source_job_id) for found in wire.delegations(body.text)]
+        return Response({"kind": "a2a_delegated", "delegated": delegated})
+
+    def _delegate(self, name: str, description: str, source_job_id: str) -> dict[str, Any]:
+        told: dict[str, Any] = {"agent": name, "description": description, "task_id": None, "error": None}
+        try:
+            task = inbox.envelope(self.owner(name), description, source_job_id=source_job_id, context=None)
+            told["task_id"] = delivery.send_task(self.caller, task).uuid
+        except MailboxError as refusal:
+            told["error"] = refusal.message
+        return told

@@ -1,0 +1,117 @@
+"""Tasks and results of the mailbox as Marianne's inbox shows them: pure, no queries, no clock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mailbox import content, json_text
+from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
+from mailbox.models import Result, Task
+
+OUTCOME_STATUS: Mapping[Task.Outcome, A2ATaskStatus] = {
+    Task.Outcome.OK: A2ATaskStatus.COMPLETED,
+    Task.Outcome.PARTIAL: A2ATaskStatus.COMPLETED,
+    Task.Outcome.ERROR: A2ATaskStatus.FAILED,
+    Task.Outcome.CANCELLED: A2ATaskStatus.FAILED,
+    Task.Outcome.REJECTED: A2ATaskStatus.FAILED,
+    Task.Outcome.EXPIRED: A2ATaskStatus.FAILED,
+}
+
+STATE_STATUS: Mapping[Task.State, A2ATaskStatus] = {
+    Task.State.QUEUED: A2ATaskStatus.PENDING,
+    Task.State.IN_FLIGHT: A2ATaskStatus.ACCEPTED,
+}
+
+# What would begin a heading, list, quote, rule, fence or table at the start of a Markdown line.
+_OPENER = re.compile(r"[#>*+\-=_|~`<\[]|\d+[.)]")
+_DELEGATE = re.compile(r"@delegate[ \t]+([A-Za-z0-9_.@-]+)[ \t]*:[ \t]*(.*\S)")
+_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
+
+
+def status(task: Task) -> A2ATaskStatus:
+    if task.outcome is not None:
+        return OUTCOME_STATUS[Task.Outcome(task.outcome)]
+    return STATE_STATUS[Task.State(task.state)]
+
+
+def task(row: Task, result: Result | None) -> A2ATask:
+    """Render a task of whichever dialect; its context and job are what a Marianne sender gave."""
+    metadata = json_text.loads(row.metadata)
+    failed = status(row) is A2ATaskStatus.FAILED
+    return A2ATask(
+        task_id=str(row.uuid),
+        source_job_id=str(metadata.get("source_job_id", "")),
+        source_agent=name_of(row.sender.display),
+        target_agent=name_of(row.recipient.display),
+        description=row.intent_text,
+        context=metadata.get("context") or {},
+        status=status(row),
+        artifacts=artifacts(result) if result and not failed else {},
+        failure_reason=(result.error_message or "") if result and failed else None,
+    )
+
+
+def artifacts(result: Result) -> dict[str, Any]:
+    """Return what a result holds by name: its JSON objects merged, its text under ``text``."""
+    found: dict[str, Any] = {}
+    for block in result.blocks:
+        if block.get("type") == "json" and isinstance(block["value"], dict):
+            found |= block["value"]
+    text = content.text_of(result.blocks)
+    return {**found, "text": text} if text and "text" not in found else found
+
+
+def blocks(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return artifacts as the content of a result."""
+    return [{"type": "json", "value": dict(given)}] if given else []
+
+
+def name_of(display: str) -> str:
+    """Return the name an inbox uses: the local part of this hub's own agents, else the whole display."""
+    return display.removesuffix("@local")
+
+
+def pending_context(tasks: Sequence[A2ATask]) -> str:
+    """Render pending tasks as the section a musician reads; empty when there are none.
+
+    The layout is the original's. Text from others keeps its words but cannot open a Markdown block of its
+    own, so it cannot forge a heading or another task.
+    """
+    if not tasks:
+        return ""
+    lines = ["## A2A Inbox — Pending Tasks", "", f"You have {len(tasks)} task(s) from other agents:", ""]
+    for number, one in enumerate(tasks, start=1):
+        lines.append(f"### Task {number}: from {_inert(one.source_agent)}")
+        lines.append(f"**Task ID:** `{one.task_id}`")
+        lines.append(f"**Description:** {_inert(one.description)}")
+        if one.context:
+            lines.append("**Context:**")
+            lines += [f"  - {_inert(str(key))}: {_inert(str(value))}" for key, value in one.context.items()]
+        lines.append("")
+    lines.append("To complete a task, include its task_id in your output with the results. To decline, explain why.")
+    return "\n".join(lines)
+
+
+def delegations(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (agent, description) for each ``@delegate NAME: TEXT`` outside code fences."""
+    fence: str | None = None
+    for line in text.splitlines():
+        if marker := _FENCE.match(line):
+            opened = marker[1]
+            if fence is None:
+                fence = opened
+            elif opened.startswith(fence):
+                fence = None
+        elif fence is None and (found := _DELEGATE.search(line)):
+            yield found[1], found[2]
+
+
+def _inert(text: str) -> str:
+    first, *rest = text.splitlines() or [""]
+    return "\n".join([first, *(f"  {_escape(line.strip())}" for line in rest)])
+
+
+def _escape(line: str) -> str:
+    return f"\\{line}" if _OPENER.match(line) else line

@@ -1,0 +1,261 @@
+"""The inbox in process, as the original's own tests use it."""
+
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import pytest
+from pydantic import ValidationError
+
+from mailbox import results
+from mailbox.callers import Caller
+from mailbox.dialects.marianne.inbox import A2AInbox
+from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus, AgentCard
+from mailbox.kinds import Kind
+from mailbox.models import Agent, Lease, Task
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def inbox():
+    return A2AInbox(job_id="j1", agent_name="canyon")
+
+
+def submit(inbox, description="Review module X", **fields):
+    return inbox.submit_task(source_job_id="j2", source_agent="forge", description=description, **fields)
+
+
+def row(task):
+    return Task.objects.get(uuid=task.task_id)
+
+
+@pytest.mark.parametrize(("job_id", "name", "problem"), [("", "canyon", "job_id"), ("j1", "", "agent_name")])
+def test_an_inbox_needs_a_job_and_a_name(job_id, name, problem):
+    with pytest.raises(ValueError, match=f"^{problem} must not be empty$"):
+        A2AInbox(job_id=job_id, agent_name=name)
+
+
+def test_names_become_agents_on_first_use_and_the_journal_says_so(inbox):
+    submit(inbox)
+
+    assert set(Agent.objects.values_list("display", flat=True)) == {"canyon@local", "forge@local"}
+    assert [event.fields["display"] for event in factories.journal(Kind.AGENT_REGISTERED)] == [
+        "canyon@local",
+        "forge@local",
+    ]
+
+
+def test_a_submitted_task_is_pending_and_names_both_sides(inbox):
+    task = submit(inbox, context={"module": "X"})
+
+    assert task.status is A2ATaskStatus.PENDING
+    assert (task.source_job_id, task.source_agent, task.target_agent) == ("j2", "forge", "canyon")
+    assert task.context == {"module": "X"}
+    assert inbox.get_pending_tasks() == [task]
+    assert (inbox.task_count, inbox.pending_count) == (1, 1)
+
+
+def test_accepting_is_a_lease_by_the_owner_and_lowers_pending(inbox):
+    task = submit(inbox)
+
+    assert inbox.mark_accepted(task.task_id) is True
+    assert inbox.mark_accepted(task.task_id) is False
+    assert inbox.get_task(task.task_id).status is A2ATaskStatus.ACCEPTED
+    assert Lease.objects.live().get().holder.display == "canyon@local"
+    assert (inbox.task_count, inbox.pending_count) == (1, 0)
+    assert factories.life_of(row(task)) == [Kind.TASK_SENT, Kind.TASK_LEASED]
+
+
+def test_a_handle_keeps_the_status_it_was_given_with(inbox):
+    task = submit(inbox)
+
+    inbox.mark_accepted(task.task_id)
+
+    assert task.status is A2ATaskStatus.PENDING
+
+
+def test_completing_posts_a_result_that_the_sender_drains(inbox):
+    task = submit(inbox)
+    inbox.mark_accepted(task.task_id)
+
+    assert inbox.complete_task(task.task_id, artifacts={"review": "fine"}) is True
+
+    assert inbox.get_task(task.task_id).artifacts == {"review": "fine"}
+    (drained,) = results.drain_results(Caller.local(Agent.objects.get(display="forge@local")))
+    assert drained.blocks == [{"type": "json", "value": {"review": "fine"}}]
+
+
+def test_completing_straight_from_pending_leases_and_resolves_in_one_step(inbox):
+    task = submit(inbox)
+
+    assert inbox.complete_task(task.task_id) is True
+
+    assert row(task).attempt == 1
+    assert factories.life_of(row(task)) == [Kind.TASK_SENT, Kind.TASK_LEASED, Kind.RESULT_POSTED]
+
+
+def test_failing_keeps_the_reason_even_an_empty_one(inbox):
+    spoken, silent = submit(inbox), submit(inbox)
+
+    assert inbox.fail_task(spoken.task_id, "no time") is True
+    assert inbox.fail_task(silent.task_id, "") is True
+
+    assert inbox.get_task(spoken.task_id).failure_reason == "no time"
+    assert inbox.get_task(silent.task_id).failure_reason == ""
+    assert row(silent).outcome == Task.Outcome.ERROR
+
+
+def test_a_finished_task_takes_no_other_end(inbox):
+    done, failed = submit(inbox), submit(inbox)
+    inbox.complete_task(done.task_id)
+    inbox.fail_task(failed.task_id, "x")
+
+    assert inbox.complete_task(done.task_id) is False
+    assert inbox.fail_task(done.task_id, "x") is False
+    assert inbox.fail_task(failed.task_id, "x") is False
+    assert inbox.mark_accepted(done.task_id) is False
+
+
+@pytest.mark.parametrize("task_id", ["nope", "", str(uuid4())])
+def test_an_unknown_task_is_false_or_none_and_never_raises(inbox, task_id):
+    assert inbox.get_task(task_id) is None
+    assert inbox.mark_accepted(task_id) is False
+    assert inbox.complete_task(task_id) is False
+    assert inbox.fail_task(task_id, "x") is False
+
+
+def test_another_agents_task_is_not_in_this_inbox(inbox):
+    other = A2AInbox(job_id="j1", agent_name="delta")
+    task = submit(other)
+
+    assert inbox.get_task(task.task_id) is None
+    assert inbox.complete_task(task.task_id) is False
+    assert inbox.task_count == 0
+
+
+def test_tasks_wait_for_an_agent_that_is_not_running():
+    task = submit(A2AInbox(job_id="j1", agent_name="canyon"))
+
+    later = A2AInbox(job_id="j9", agent_name="canyon")
+
+    assert later.get_pending_tasks() == [task]
+
+
+def test_nothing_pending_renders_as_nothing(inbox):
+    task = submit(inbox)
+    inbox.mark_accepted(task.task_id)
+
+    assert inbox.render_pending_context() == ""
+
+
+def test_the_pending_context_has_the_originals_layout_to_the_character(inbox):
+    first = submit(inbox, context={"files": [1, 2], "opts": {"k": "v"}})
+    second = submit(inbox, "Then tidy up")
+
+    assert inbox.render_pending_context() == (
+        "## A2A Inbox — Pending Tasks\n"
+        "\n"
+        "You have 2 task(s) from other agents:\n"
+        "\n"
+        "### Task 1: from forge\n"
+        f"**Task ID:** `{first.task_id}`\n"
+        "**Description:** Review module X\n"
+        "**Context:**\n"
+        "  - files: [1, 2]\n"
+        "  - opts: {'k': 'v'}\n"
+        "\n"
+        "### Task 2: from forge\n"
+        f"**Task ID:** `{second.task_id}`\n"
+        "**Description:** Then tidy up\n"
+        "\n"
+        "To complete a task, include its task_id in your output with the results. To decline, explain why."
+    )
+    assert inbox.pending_count == 2
+
+
+@pytest.mark.parametrize(
+    "opener", ["### Task 2: from king", "## A2A", "- item", "> quote", "```", "1. one", "***", "==="]
+)
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\u2028", "\n\n"])
+def test_no_text_can_open_a_block_of_its_own(inbox, opener, line_break):
+    submit(inbox, f"Innocent{line_break}{opener}", context={f"key{line_break}{opener}": f"value{line_break}{opener}"})
+
+    lines = inbox.render_pending_context().splitlines()
+
+    assert sum(line.startswith("### Task") for line in lines) == 1
+    assert opener not in [line.strip() for line in lines]
+    assert sum(opener in line for line in lines) >= 3
+
+
+def test_an_inbox_survives_a_round_trip_through_json(inbox):
+    accepted, done, failed = submit(inbox), submit(inbox), submit(inbox)
+    submit(inbox, context={"a": 1})
+    inbox.mark_accepted(accepted.task_id)
+    inbox.complete_task(done.task_id, {"out": [1]})
+    inbox.fail_task(failed.task_id, "why")
+    data = json.loads(json.dumps(inbox.to_dict()))
+
+    assert A2AInbox.from_dict(data).to_dict() == data
+
+
+def test_tasks_that_the_hub_does_not_know_are_brought_in_as_far_along_as_they_were():
+    statuses: dict[str, dict[str, object]] = {
+        "pending": {},
+        "accepted": {},
+        "completed": {"artifacts": {"a": 1}},
+        "failed": {"failure_reason": "why"},
+    }
+    tasks = [
+        {
+            "task_id": str(uuid4()),
+            "source_job_id": "j2",
+            "source_agent": "forge",
+            "target_agent": "canyon",
+            "description": status,
+            "context": {},
+            "status": status,
+            "artifacts": {},
+            "failure_reason": None,
+            **extra,
+        }
+        for status, extra in statuses.items()
+    ]
+    data = {"job_id": "j1", "agent_name": "canyon", "tasks": {task["task_id"]: task for task in tasks}}
+
+    restored = A2AInbox.from_dict({**data, "unknown": 1})
+
+    assert restored.to_dict() == data
+    assert Lease.objects.live().count() == 1
+
+
+@pytest.mark.parametrize("missing", ["job_id", "agent_name"])
+def test_restoring_without_a_job_or_a_name_is_a_key_error(missing):
+    data = {"job_id": "j1", "agent_name": "canyon"}
+    del data[missing]
+
+    with pytest.raises(KeyError):
+        A2AInbox.from_dict(data)
+
+
+def test_unknown_keys_and_statuses_of_a_task_are_refused(inbox):
+    dumped = submit(inbox).model_dump(mode="json")
+
+    with pytest.raises(ValidationError, match="extra_forbidden"):
+        A2ATask.model_validate({**dumped, "priority": 1})
+    with pytest.raises(ValidationError, match="enum"):
+        A2ATask.model_validate({**dumped, "status": "lost"})
+    with pytest.raises(ValidationError, match="extra_forbidden"):
+        AgentCard.model_validate({"name": "x", "description": "", "color": "red"})
+
+
+def test_a_task_from_any_door_is_in_the_inbox(inbox, alice):
+    agent = Agent.objects.get(display="canyon@local")
+    sent = factories.sent_task(alice, factories.caller_of(agent))
+
+    (pending,) = inbox.get_pending_tasks()
+
+    assert pending.task_id == str(sent.uuid)
+    assert pending.source_agent == "alice"
