@@ -117,8 +117,13 @@ class Task(models.Model):
                 condition=Q(deadline_ms=None) | Q(deadline_ms__gte=0), name="task_deadline_not_negative"
             ),
             models.CheckConstraint(
+                # NULL IN (...) is unknown, which a check lets pass: hence the test for NULL beside it.
                 condition=Q(duplicate_safety=None, idempotency_key=None)
-                | Q(duplicate_safety__in=["unsafe", "idempotent"], idempotency_key__isnull=False),
+                | Q(
+                    duplicate_safety__isnull=False,
+                    duplicate_safety__in=["unsafe", "idempotent"],
+                    idempotency_key__isnull=False,
+                ),
                 name="task_idempotency_is_whole",
             ),
             models.CheckConstraint(
