@@ -161,6 +161,11 @@ A2A_RETENTION_SWEEP = env.bool("A2A_RETENTION_SWEEP", False)
 A2A_INBOUND_RATE_LIMIT_PER_MIN = env.int("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5)  # of tasks/send, per credential
 A2A_TASKS_SEND_CAP = env.int("A2A_TASKS_SEND_CAP", 1000)
 
+# Whom the hub may call although it is not public: host names, addresses, networks. For development, and for remote
+# agents on a network of one's own. And how many tasks one remote agent is given at once.
+A2A_OUTBOUND_ALLOW = env.list("A2A_OUTBOUND_ALLOW", default=[])
+A2A_REMOTE_CONCURRENCY = env.int("A2A_REMOTE_CONCURRENCY", 4)
+
 # Files are served by the web processes straight from the packages that bring them: nothing to collect before a start.
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True

@@ -1,0 +1,100 @@
+"""HTTP to the outside: one pooled client that connects only where `destinations` says it may.
+
+An exchange has one deadline for all it does, names, connection, handshake and body included, and its answer is
+at most 1 MiB after decompression. A redirect is an answer like any other; no proxy, certificate or credential is
+taken from the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import httpcore
+import httpx
+
+from agentcards import connections
+from agentcards.errors import ExternalServiceError
+
+LARGEST_ANSWER = 1024 * 1024
+KEPT_OPEN = 4.0  # seconds an idle connection is kept: less than servers do, so that none is used as they close it
+GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a server answered, whole. ``reason`` is its status line's, which may be empty."""
+
+    status: int
+    reason: str
+    body: bytes
+
+    @property
+    def is_success(self) -> bool:
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        return self.body.decode(errors="replace")
+
+
+def exchange(
+    method: str, url: str, *, within: float, headers: Mapping[str, str], content: bytes | None = None
+) -> Answer:
+    """Send one request and return the answer, all within ``within`` seconds.
+
+    Raises `BlockedUrlError` before any connection is made, and `ExternalServiceError` when there is no
+    whole answer in time.
+    """
+    client = _client(os.getpid())
+    asked = {"Accept-Encoding": "gzip", **headers}
+    try:
+        with (
+            connections.deadline(within),
+            client.stream(method, url, headers=asked, content=content, timeout=within) as response,
+        ):
+            body = b"".join(_body(response))
+    except httpx.TimeoutException as error:
+        raise ExternalServiceError(f"no answer from {url} within {within:g} s") from error
+    except (httpx.HTTPError, httpx.InvalidURL, zlib.error) as error:
+        raise ExternalServiceError(f"no answer from {url}: {str(error) or type(error).__name__}") from error
+    return Answer(status=response.status_code, reason=response.reason_phrase, body=body)
+
+
+def _body(response: httpx.Response) -> Iterator[bytes]:
+    """Yield the body, never decompressing more at once than is still allowed of it."""
+    room = LARGEST_ANSWER
+    encoding = response.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
+        raise httpx.DecodingError(f"it is encoded as {encoding[:40]}, which was not asked for")
+    inflate = None if encoding == "identity" else zlib.decompressobj(GZIP_OR_ZLIB)
+    for raw in response.iter_raw():
+        data = raw if inflate is None else inflate.decompress(raw, room + 1)
+        room -= len(data)
+        if room < 0:
+            raise httpx.DecodingError(f"the answer is larger than {LARGEST_ANSWER} bytes")
+        yield data
+
+
+@cache
+def _client(pid: int) -> httpx.Client:
+    """Return the client of this process; a forked one must not share its parent's connections, hence the id."""
+    return httpx.Client(transport=_Transport(), follow_redirects=False, trust_env=False)
+
+
+class _Transport(httpx.HTTPTransport):
+    """httpx's own transport, with a pool that connects through the guard."""
+
+    def __init__(self) -> None:
+        certificates = httpx.create_ssl_context(trust_env=False)
+        super().__init__(verify=certificates, trust_env=False)
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=certificates,
+            max_connections=None,
+            max_keepalive_connections=32,
+            keepalive_expiry=KEPT_OPEN,
+            network_backend=connections.GuardedBackend(),
+        )
