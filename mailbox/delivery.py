@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db import IntegrityError
+
 from mailbox import audit, capabilities, replay
 from mailbox.audit import Journal
 from mailbox.callers import Caller
@@ -19,7 +21,7 @@ from mailbox.errors import (
     WrongPartyError,
 )
 from mailbox.kinds import Kind
-from mailbox.models import Agent, Lease, Task
+from mailbox.models import Agent, AuditEvent, Lease, Task
 from mailbox.resolution import resolve
 
 
@@ -34,7 +36,13 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     Source: Covenant A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
     """
     envelope.check()
-    return audit.once_more_on_conflict(lambda: _send(caller, envelope))
+    try:
+        return audit.once_more_on_conflict(lambda: _send(caller, envelope))
+    except IntegrityError as error:
+        # The task of this id was compacted, but its life stays in the journal, which numbers no second one.
+        if envelope.id is None or not AuditEvent.objects.of_task(envelope.id).exists():
+            raise
+        raise TaskConflictError(task_id=envelope.id) from error
 
 
 def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
