@@ -16,6 +16,7 @@ from mailbox.errors import AlreadyResolvedError, Draft, MailboxError, ResultConf
 from mailbox.kinds import Kind
 from mailbox.leasing import begin, require_lease
 from mailbox.models import Lease, Result, Task
+from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.result import ResultQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.resolution import resolve
@@ -122,6 +123,7 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
             if earlier:
                 return earlier
         expiry.expire_overdue(_sent_by(caller), journal)
+        expiry.expire_timed_out(_leases_of(caller), journal)
         pending = _of(caller).pending().in_order().select_related("task")
         found = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))[:limit]
         delivered: list[Result] = []
@@ -169,7 +171,12 @@ def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -
 
 
 def _something_to_drain(caller: Caller) -> bool:
-    return _of(caller).pending().exists() or _sent_by(caller).overdue(timezone.now()).exists()
+    now = timezone.now()
+    return (
+        _of(caller).pending().exists()
+        or _sent_by(caller).overdue(now).exists()
+        or _leases_of(caller).timed_out(now).exists()
+    )
 
 
 def _of(caller: Caller) -> ResultQuerySet:
@@ -178,6 +185,11 @@ def _of(caller: Caller) -> ResultQuerySet:
 
 def _sent_by(caller: Caller) -> TaskQuerySet:
     return Task.objects.filter(sender=caller.agent) if caller.agent else Task.objects.all()
+
+
+def _leases_of(caller: Caller) -> LeaseQuerySet:
+    """Return the leases of the tasks this caller sent."""
+    return Lease.objects.filter(task__sender=caller.agent) if caller.agent else Lease.objects.all()
 
 
 def _rejected(envelope: ResultEnvelope, reason: str) -> Draft:
