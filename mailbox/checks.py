@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DatabaseError
 from django.utils import timezone
 
 from mailbox import capabilities
@@ -31,12 +32,20 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
         enabled = AutoRetry.from_settings().policy.enabled
     except BadSettingError:
         return []
-    granted = CapabilityGrant.objects.live(timezone.now()).filter(
-        subject__display=SCHEDULER, action=capabilities.REQUEUE
-    )
-    if not enabled or not databases or granted.exists():
+    if not enabled or not databases or _is_granted():
         return []
     hint = f"Grant it with: manage.py a2a grant {SCHEDULER} {capabilities.REQUEUE}"
     return [
         checks.Warning(f"{SCHEDULER} is switched on but holds no {capabilities.REQUEUE}", hint=hint, id="mailbox.W001")
     ]
+
+
+def _is_granted() -> bool:
+    """Whether the scheduler holds its grant; also true while there is no table, which `migrate` is about to make."""
+    granted = CapabilityGrant.objects.live(timezone.now()).filter(
+        subject__display=SCHEDULER, action=capabilities.REQUEUE
+    )
+    try:
+        return granted.exists()
+    except DatabaseError:
+        return True

@@ -28,6 +28,7 @@ SCHEDULER = "scheduler@hub"
 RETRY_JOB = "mailbox.schedule.retry_pass"
 SWEEP_JOB = "mailbox.schedule.sweep_pass"
 SWEEP_EVERY = 1  # minutes, the finest that the cluster keeps
+LONGEST_INTERVAL = timedelta(days=20)  # the cluster keeps the minutes in 15 bits
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 _logger = logging.getLogger(__name__)
@@ -49,9 +50,9 @@ class AutoRetry:
         """Read ``A2A_AUTO_RETRY``, raw environment text by name; raise `BadSettingError`."""
         raw = settings.A2A_AUTO_RETRY if values is None else values
         interval = timedelta(milliseconds=_integer(raw, "INTERVAL_MS"))
-        if interval < timedelta(minutes=1) or interval % timedelta(minutes=1):
+        if not timedelta(minutes=1) <= interval <= LONGEST_INTERVAL or interval % timedelta(minutes=1):
             raise BadSettingError(
-                "A2A_AUTO_RETRY_INTERVAL_MS must be a whole number of minutes, such as 60000: "
+                "A2A_AUTO_RETRY_INTERVAL_MS must be a whole number of minutes, such as 60000, and at most 20 days: "
                 "the cluster looks at its schedule about every 30 seconds and counts in minutes"
             )
         policy = RetryPolicy(
