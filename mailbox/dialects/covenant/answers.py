@@ -75,6 +75,7 @@ class TreeNode(BaseModel):
     state: Literal["queued", "in_flight", "resolved"]
     outcome: str | None
     attempt: int
+    waits_on: UUID | None
     task: WireTask
     result: WireResult | None
 

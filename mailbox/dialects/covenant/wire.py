@@ -114,6 +114,7 @@ def node(row: Node) -> dict[str, Any]:
         "state": row.task.state,
         "outcome": row.task.outcome,
         "attempt": row.task.attempt,
+        "waits_on": row.task.waits_on.uuid if row.task.waits_on else None,
         "task": task(row.task),
         "result": result(row.result) if row.result else None,
     }
