@@ -132,8 +132,8 @@ def test_a_stale_lease_id_changes_nothing(a2a, leased):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--from", "alice", "--to", "carol", "hi"], 'no agent "carol"'),
-        (["--from", "carol", "--to", "bob", "hi"], 'no agent "carol"'),
+        (["--from", "alice", "--to", "carol", "hi"], '"carol"'),
+        (["--from", "carol", "--to", "bob", "hi"], '"carol"'),
         (["--from", "alice", "--to", "b ob", "hi"], "--to: invalid AgentId.display"),
         (["--from", "alice", "--to", "bob", "  "], "intent_text must not be empty"),
         (["--from", "alice", "--to", "bob", "a\x00b"], "NUL"),
