@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+import mailbox
+from mailbox import Mailbox
+from mailbox.envelopes import AgentRef, TaskEnvelope
+from mailbox.errors import UnknownAgentError, UnknownTaskError, WaitTimeoutError
+from mailbox.models import AuditEvent, Result, Task
+from mailbox.repair import DuplicateRisk
+from tests import factories
+
+SHORT = timedelta(milliseconds=50)
+LONG = timedelta(seconds=20)
+
+
+def task(**fields):
+    named = {"sender": AgentRef("alice@local"), "recipient": AgentRef("mallory@local"), "intent_text": "x"}
+    return TaskEnvelope(**{**named, **fields})
+
+
+@pytest.fixture
+def box(alice, mallory):
+    """A mailbox with a sender and a recipient that holds no grant: in process none is needed."""
+    return Mailbox()
+
+
+def test_the_mailbox_is_the_packages_one_name():
+    assert mailbox.__all__ == ["Mailbox"]
+    with pytest.raises(AttributeError):
+        mailbox.Postbox  # noqa: B018
+
+
+@pytest.mark.django_db
+def test_a_task_goes_there_and_its_result_comes_back(box):
+    sent = box.send_task(task())
+    lease = box.recv_task(timeout=SHORT)
+    posted = box.send_result(factories.result_envelope(lease.task, lease_id=lease.lease_id))
+    received = box.recv_result(timeout=SHORT)
+
+    assert lease.task == sent
+    assert received == posted
+    assert factories.life_of(sent) == [
+        "a2a_task_sent",
+        "a2a_task_leased",
+        "a2a_result_posted",
+        "a2a_result_delivered",
+    ]
+    assert {event.source for event in AuditEvent.objects.all()} == {"local"}
+
+
+@pytest.mark.django_db
+def test_a_task_names_its_sender(box):
+    with pytest.raises(ValueError, match="sender"):
+        box.send_task(task(sender=None))
+
+
+@pytest.mark.django_db
+def test_a_sender_that_is_not_registered_is_unknown(box):
+    with pytest.raises(UnknownAgentError):
+        box.send_task(task(sender=AgentRef("ghost@local")))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("spelling", ["display", "local", "ref", "row"])
+def test_an_agent_receives_under_any_of_its_names(box, mallory, spelling):
+    sent = box.send_task(task())
+    name = {"display": "mallory@local", "local": "mallory", "ref": factories.ref(mallory), "row": mallory.agent}
+
+    lease = box.try_recv_task_for(name[spelling])
+
+    assert (lease.task, lease.holder) == (sent, mallory.agent)
+
+
+@pytest.mark.django_db
+def test_trying_returns_none_when_nothing_waits(box, bob):
+    box.send_task(task())
+
+    assert box.try_recv_task_for("bob") is None
+    assert box.try_recv_result_for("alice") is None
+    assert box.try_recv_task_for("mallory") is not None
+    assert box.try_recv_task_for("mallory") is None
+
+
+@pytest.mark.django_db
+def test_results_are_received_by_the_peer_that_sent_the_task(box, bob):
+    sent = box.send_task(task())
+    box.send_result(factories.result_envelope(sent))
+
+    assert box.try_recv_result_for("bob") is None
+    assert box.try_recv_result_for("mallory") is None
+    assert box.try_recv_result_for("alice").task == sent
+
+
+@pytest.mark.django_db
+def test_recent_tasks_and_results_are_shown_oldest_first_and_not_consumed(box):
+    sent = [box.send_task(task()) for _ in range(3)]
+    posted = [box.send_result(factories.result_envelope(one)) for one in sent[:2]]
+
+    assert box.recent_tasks(10) == sent[2:]
+    assert box.recent_results(1) == posted[:1]
+    assert box.recent_results(10) == posted
+    assert Result.objects.pending().count() == 2
+
+
+@pytest.mark.django_db
+def test_the_task_queue_shows_leases_after_what_is_queued(box):
+    first, second = box.send_task(task()), box.send_task(task())
+    box.try_recv_task_for("mallory")
+
+    assert [(entry.task, entry.lease is None) for entry in box.task_queue(10)] == [(second, True), (first, False)]
+
+
+@pytest.mark.django_db
+def test_a_task_is_repaired_either_way(box):
+    sent = box.send_task(task())
+    box.recv_task(timeout=SHORT)
+
+    box.repair_task(sent.uuid, action="requeue", reason="r", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)
+    assert Task.objects.get().state == Task.State.QUEUED
+    box.recv_task(timeout=SHORT)
+    box.repair_task(sent.uuid, action="force_error", reason="r", message="gave up")
+
+    assert Result.objects.get().error_message == "gave up"
+    assert factories.life_of(sent)[-1] == "a2a_repair_applied"
+
+
+@pytest.mark.django_db
+def test_an_unknown_repair_is_a_mistake_of_the_program(box):
+    with pytest.raises(ValueError, match="explode"):
+        box.repair_task(uuid4(), action="explode")
+
+
+@pytest.mark.django_db
+def test_a_result_for_no_task_is_refused(box):
+    with pytest.raises(UnknownTaskError):
+        box.send_result(factories.result_envelope(uuid4()))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("method", ["recv_task", "recv_result"])
+@pytest.mark.parametrize("timeout", [timedelta(0), SHORT])
+def test_waiting_in_vain_ends_with_the_timeout(box, method, timeout):
+    began = time.monotonic()
+
+    with pytest.raises(WaitTimeoutError):
+        getattr(box, method)(timeout=timeout)
+
+    assert timeout.total_seconds() <= time.monotonic() - began < 5
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("timeout", [LONG, None], ids=["with a timeout", "for ever"])
+def test_a_waiting_receiver_wakes_when_a_task_is_sent(box, timeout):
+    received, waiter = in_thread(lambda: box.recv_task(timeout=timeout))
+
+    sent = box.send_task(task())
+    waiter.join(LONG.total_seconds())
+
+    assert [lease.task for lease in received] == [sent]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_waiting_sender_wakes_when_a_result_is_posted(box):
+    sent = box.send_task(task())
+    received, waiter = in_thread(lambda: box.recv_result(timeout=LONG))
+
+    box.send_result(factories.result_envelope(sent))
+    waiter.join(LONG.total_seconds())
+
+    assert [result.task for result in received] == [sent]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_waiting_receiver_holds_no_connection(box, monkeypatch):
+    states = []
+
+    def note(seconds):
+        states.append(connection.connection)
+
+    monkeypatch.setattr("mailbox.waiting.time.sleep", note)
+
+    with pytest.raises(WaitTimeoutError):
+        box.recv_task(timeout=timedelta(milliseconds=5))
+
+    assert states
+    assert set(states) == {None}
+
+
+def in_thread(work):
+    """Start ``work`` in a thread of its own; return the list its return value will be put in, and the thread."""
+    returned = []
+
+    def run():
+        try:
+            returned.append(work())
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return returned, thread
