@@ -13,11 +13,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import httpx
 import psutil
 import psycopg
+from django.db import connection
 
 ROOT = Path(__file__).resolve().parent.parent
 PATIENCE = 30.0
@@ -71,9 +72,9 @@ class Hub:
 
 
 @contextlib.contextmanager
-def served(var: Path, *, database_url: str = "", **environment: str) -> Iterator[Hub]:
+def served(var: Path, *, database_url: str = "", port: int = 0, **environment: str) -> Iterator[Hub]:
     """Serve a hub whose data lie in `var` (or in `database_url`) until the block ends; it answers when this yields."""
-    port = free_port()
+    port = port or free_port()
     var.mkdir(exist_ok=True)
     log = var / "printed"
     own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": "", **environment}
@@ -109,6 +110,17 @@ def database_of_its_own() -> Iterator[str]:
             yield urlsplit(server)._replace(path=f"/{name}").geturl()
         finally:
             admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
+
+
+def url_of_the_tests_database() -> str:
+    """Return where another process finds the database of this test, which must be one that commits."""
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{database['NAME']}"
+    user, host = quote(database["USER"]), quote(database["HOST"], safe="")
+    password = f":{quote(database['PASSWORD'], safe='')}" if database["PASSWORD"] else ""
+    port = f":{database['PORT']}" if database["PORT"] else ""
+    return f"postgresql://{user}{password}@{host}{port}/{database['NAME']}"
 
 
 def free_port() -> int:

@@ -6,6 +6,33 @@ import json
 import pytest
 from django.core.management import call_command
 
+from tests.factories import agent, key_of
+from tests.hub import served, url_of_the_tests_database
+from tests.management.working import Desk
+
+
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory, django_db_setup):
+    """Serve the database of the tests."""
+    with served(tmp_path_factory.mktemp("hub"), database_url=url_of_the_tests_database()) as hub:
+        yield hub
+
+
+@pytest.fixture
+def alice(transactional_db):
+    return agent("alice", "a2a.send.*")
+
+
+@pytest.fixture
+def bob(transactional_db):
+    return agent("bob", "a2a.respond.*")
+
+
+@pytest.fixture
+def desk(hub, bob, tmp_path):
+    """Return where bob's programs run."""
+    return Desk(url=hub.url, key=key_of(bob), var=tmp_path)
+
 
 @pytest.fixture
 def a2a(db):

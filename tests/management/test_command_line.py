@@ -7,14 +7,13 @@ import os
 import subprocess
 import sys
 import uuid
-from urllib.parse import quote
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
-from tests.hub import ROOT
+from tests.hub import ROOT, url_of_the_tests_database
 
 UUID = str(uuid.uuid4())
 
@@ -22,14 +21,7 @@ UUID = str(uuid.uuid4())
 @pytest.fixture
 def environment(transactional_db, tmp_path):
     """Point a process of its own at the database of this test."""
-    database = connection.settings_dict
-    if connection.vendor == "sqlite":
-        url = f"sqlite:///{database['NAME']}"
-    else:
-        user, host = quote(database["USER"]), quote(database["HOST"], safe="")
-        password = f":{quote(database['PASSWORD'], safe='')}" if database["PASSWORD"] else ""
-        port = f":{database['PORT']}" if database["PORT"] else ""
-        url = f"postgresql://{user}{password}@{host}{port}/{database['NAME']}"
+    url = url_of_the_tests_database()
     connection.close()
     return os.environ | {"DATABASE_URL": url, "A2A_VAR": str(tmp_path)}
 

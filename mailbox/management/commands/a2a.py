@@ -7,9 +7,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
 from mailbox.errors import MailboxError
-from mailbox.management.cli import agents, grants, keys, repair, results, status, tasks
+from mailbox.management.cli import agents, grants, keys, repair, results, status, tasks, work
 
-GROUPS = (agents, keys, grants, tasks, results, status, repair)
+GROUPS = (agents, keys, grants, tasks, results, status, repair, work)
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 
 
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     nothing on stdout. A refusal is exit code 1 with the message on stderr, wrong usage is 2.
     """
 
-    help = "Work with the mailbox: agents, keys, capabilities, tasks, results, repair."
+    help = "Work with the mailbox: agents, keys, capabilities, tasks, results, repair, programs as agents."
     requires_system_checks = ("a2a",)
 
     def add_arguments(self, parser: CommandParser) -> None:

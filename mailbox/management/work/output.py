@@ -1,0 +1,126 @@
+"""What a program writes, within bounds: messages, the last of them, the tail of its complaints."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from dataclasses import dataclass
+
+MAX_BATCH = 100  # messages; the hub takes no more at once
+BATCH_BYTES = 200_000  # of JSON, far below the smallest body limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of one program's output is kept, in bytes and lines."""
+
+    line: int = 8_192
+    lines: int = 1_000
+    total: int = 262_144
+    stderr: int = 4_096
+
+
+class Output:
+    """Collects what a program writes: one thread feeds, another takes messages. `close` comes before the rest is read.
+
+    A message is a line of stdout that is not blank. Invalid UTF-8 is replaced, NUL removed, a long line
+    cut. Beyond `Limits` nothing is kept but the last line, and a message says so.
+    """
+
+    def __init__(self, limits: Limits = Limits()) -> None:
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._messages: deque[str] = deque()
+        self._line = bytearray()  # the line being written, as much of it as is kept
+        self._is_cut = False
+        self._kept: list[str] = []
+        self._bytes = 0
+        self._beyond: bytes | None = None  # the end of what came after the cap; None: not capped
+        self._stderr = b""
+
+    @property
+    def is_capped(self) -> bool:
+        return self._beyond is not None
+
+    def feed(self, data: bytes) -> None:
+        """Take in what was written to stdout."""
+        with self._lock:
+            start = 0
+            while self._beyond is None and (end := data.find(b"\n", start)) >= 0:
+                self._extend(data[start:end])
+                self._end_line()
+                start = end + 1
+            if self._beyond is None:
+                self._extend(data[start:])
+            else:
+                self._beyond = (self._beyond + data[start:])[-2 * self._limits.line :]
+
+    def feed_stderr(self, data: bytes) -> None:
+        """Take in what was written to stderr; its tail is kept."""
+        with self._lock:
+            self._stderr = (self._stderr + data)[-self._limits.stderr :]
+
+    def close(self) -> None:
+        """Take an unfinished last line as a line. Nothing is fed after this."""
+        with self._lock:
+            if self._line and self._beyond is None:
+                self._end_line()
+
+    def take(self) -> list[str]:
+        """Remove and return the oldest messages, as many as go into one request."""
+        batch: list[str] = []
+        size = 0
+        with self._lock:
+            while self._messages and len(batch) < MAX_BATCH and size < BATCH_BYTES:
+                batch.append(self._messages.popleft())
+                size += len(json.dumps(batch[-1], ensure_ascii=False).encode())
+        return batch
+
+    @property
+    def last(self) -> str | None:
+        """The last line that is not blank, None without one."""
+        beyond = [text for line in (self._beyond or b"").split(b"\n") if (text := self._text(line)).strip()]
+        kept = (line for line in reversed(self._kept) if line.strip())
+        return beyond[-1] if beyond else next(kept, None)
+
+    @property
+    def whole(self) -> str | None:
+        """All that was kept, blank lines too, None without any."""
+        return "\n".join([*self._kept, *([self._notice()] if self.is_capped else [])]) or None
+
+    @property
+    def complaint(self) -> str:
+        """The tail of stderr."""
+        text = self._stderr.decode(errors="replace").replace("\0", "").strip()
+        return f"...{text}" if len(self._stderr) == self._limits.stderr else text
+
+    def _extend(self, part: bytes) -> None:
+        room = self._limits.line - len(self._line)
+        self._line += part[:room]
+        self._is_cut |= len(part) > room
+
+    def _end_line(self) -> None:
+        line, is_cut = bytes(self._line), self._is_cut
+        self._line.clear()
+        self._is_cut = False
+        if len(self._kept) == self._limits.lines or self._bytes + len(line) > self._limits.total:
+            self._beyond = line + b"\n"
+            self._messages.append(self._notice())
+            return
+        self._bytes += len(line) + 1
+        text = self._text(line, is_cut=is_cut)
+        self._kept.append(text)
+        if text.strip():
+            self._messages.append(text)
+
+    def _text(self, line: bytes, *, is_cut: bool = False) -> str:
+        is_cut |= len(line) > self._limits.line
+        line = line[: self._limits.line]
+        # A cut may go through a character, whose beginning then says nothing.
+        text = line.decode(errors="replace").rstrip("\ufffd") if is_cut else line.decode(errors="replace")
+        return text.replace("\0", "").rstrip("\r") + (" [line cut]" if is_cut else "")
+
+    def _notice(self) -> str:
+        limits = self._limits
+        return f"[output capped: of what follows these {limits.lines} lines or {limits.total} bytes, only the last line is kept]"
