@@ -6,6 +6,9 @@ import pytest
 
 from agentcards import outbound
 from tests.agentcards import servers
+from tests.cast import alice, bob, failures_are_noted_anew, mallory, olga
+
+__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga"]
 
 
 @pytest.fixture(autouse=True)

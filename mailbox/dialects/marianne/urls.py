@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mailbox.dialects.marianne import views
+from mailbox.dialects.marianne import registry_views, views
 
 urlpatterns = [
     path("a2a/inboxes/<str:agent>/tasks", views.TasksView.as_view()),
@@ -14,4 +14,6 @@ urlpatterns = [
     path("a2a/inboxes/<str:agent>/export", views.ExportView.as_view()),
     path("a2a/inboxes/<str:agent>/import", views.ImportView.as_view()),
     path("a2a/inboxes/<str:agent>/delegate", views.DelegateView.as_view()),
+    path("a2a/registry", registry_views.CardsView.as_view()),
+    path("a2a/registry/<path:job_id>", registry_views.CardView.as_view()),
 ]

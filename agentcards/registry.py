@@ -1,0 +1,186 @@
+"""The cards of running jobs: who is at work now, under which job, with which skills. Source: Marianne."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from django.db import IntegrityError
+
+from agentcards.models import LONGEST_NAME, AgentCard, AgentCardQuerySet
+from mailbox import audit, capabilities, json_text
+from mailbox.callers import Caller
+from mailbox.capabilities import Request
+from mailbox.errors import Draft, MailboxError
+from mailbox.kinds import Kind
+from mailbox.paging import Page, after, page
+
+# Every clash with a racing registration means that the other one got through, so this many rivals at one instant.
+MOST_CLASHES = 50
+
+Decided = TypeVar("Decided")
+
+
+class CardTakenError(MailboxError):
+    """Another agent's job holds that job id or that name."""
+
+    code = "card_taken"
+
+
+class AgentCardRegistry:
+    """The registry, for one caller; all of them, in every process, see the same cards.
+
+    Code in this process needs no caller. An agent registers cards for jobs of its own, and nobody but it and
+    those who hold ``a2a.registry.manage`` (operators) may replace or remove them. Source: Marianne,
+    AgentCardRegistry.
+    """
+
+    def __init__(self, caller: Caller | None = None) -> None:
+        self._caller = caller or Caller.local()
+
+    def register(self, job_id: str, card: AgentCard) -> AgentCard:
+        """Register the card of a running job; return it as stored.
+
+        The job's earlier card is replaced, and keeps its place in `query`. Another job's card of the same name is
+        removed: a name belongs to one job. Registering what is registered already changes nothing. Raises
+        `ValueError` for an empty job id or name and for malformed skills, `CardTakenError`. Journals ``agent_card_registered``.
+        """
+        _check("job_id", job_id, "job_id must not be empty")
+        _check("agent card name", card.name, "agent card name must not be empty")
+        _check_content(card)
+        return _settle(lambda: self._register(job_id, card))
+
+    def deregister(self, job_id: str) -> AgentCard | None:
+        """Remove a job's card and return it; None when it had none. Journals ``agent_card_deregistered``."""
+        with audit.decision(self._caller) as journal:
+            card = _rows(job_id=job_id).select_for_update(of=("self",)).first()
+            self._require(journal, job_id, [card] if card else [])
+            if card is not None:
+                card.delete()
+                data = {"job_id": card.job_id, "name": card.name}
+                journal.beside(Draft(kind=Kind.AGENT_CARD_DEREGISTERED, data=data))
+        return card
+
+    def get(self, job_id: str) -> AgentCard | None:
+        """Return the job's card, None when it has none."""
+        return _rows(job_id=job_id).first()
+
+    def get_job_id_for_agent(self, agent_name: str) -> str | None:
+        """Return the job that runs the agent of this name, None when none does."""
+        return _rows(name=agent_name).values_list("job_id", flat=True).first()
+
+    def query(self) -> list[AgentCard]:
+        """Return all cards as they are now, in the order of registration."""
+        return list(_rows().in_order())
+
+    def query_by_skill(self, skill_id: str) -> list[AgentCard]:
+        """Return the cards that declare exactly this skill, in the order of registration."""
+        return [card for card in _rows().in_order().iterator() if card.offers(skill_id)]
+
+    def look(
+        self, *, name: str | None = None, skill: str | None = None, limit: int = 10, cursor: str | None = None
+    ) -> Page[AgentCard]:
+        """Return a page of cards; None filters nothing. Raises `InvalidRequestError` for a foreign cursor."""
+        position = after(cursor, "registry", (int,))
+        rows = (_rows() if name is None else _rows(name=name)).in_order()
+        if position:
+            rows = rows.filter(pk__gt=position[0])
+        found: list[tuple[AgentCard, tuple[object, ...]]] = []
+        for card in rows.iterator(chunk_size=limit + 1):
+            if skill is None or card.offers(skill):
+                found.append((card, (card.pk,)))
+            if len(found) > limit:
+                break
+        return page(found, limit, "registry")
+
+    @property
+    def count(self) -> int:
+        """How many cards are registered."""
+        return AgentCard.objects.count()
+
+    def clear(self) -> int:
+        """Remove every card; return how many. Needs ``a2a.registry.manage``; journals ``agent_cards_cleared``."""
+        with audit.decision(self._caller) as journal:
+            self._require_manager(journal, "*")
+            removed, _ = AgentCard.objects.all().delete()
+            if removed:
+                journal.beside(Draft(kind=Kind.AGENT_CARDS_CLEARED, data={"removed": removed}))
+        return removed
+
+    def _register(self, job_id: str, card: AgentCard) -> AgentCard:
+        with audit.decision(self._caller) as journal:
+            rivals = list(_rows().select_for_update(of=("self",)).in_the_way_of(job_id, card.name).order_by("pk"))
+            self._require(journal, job_id, rivals)
+            row = next((rival for rival in rivals if rival.job_id == job_id), None)
+            removed = [rival for rival in rivals if rival.job_id != job_id]
+            said = {"name": card.name, "description": card.description, "skills": card.skills}
+            if row is not None and all(getattr(row, field) == value for field, value in said.items()):
+                return row
+            for rival in removed:
+                rival.delete()
+            row = row or AgentCard(job_id=job_id, registered_by=self._caller.agent)
+            row.registered_at = journal.now
+            for field, value in said.items():
+                setattr(row, field, value)
+            row.save()
+            data = {"job_id": job_id, "name": row.name, "skill_count": len(row.skills)}
+            data["removed_job_ids"] = [rival.job_id for rival in removed]
+            journal.beside(Draft(kind=Kind.AGENT_CARD_REGISTERED, data=data))
+        return row
+
+    def _require(self, journal: audit.Journal, job_id: str, touched: list[AgentCard]) -> None:
+        """Let an agent touch cards of its own alone; raise `CardTakenError` for those of others."""
+        if self._caller.trusted:
+            return
+        if self._caller.agent is None:
+            self._require_manager(journal, job_id)
+            return
+        foreign = next((card for card in touched if card.registered_by != self._caller.agent), None)
+        if foreign is not None:
+            raise CardTakenError(
+                f'"{foreign.name}" of job "{foreign.job_id}" was registered by {foreign.registered_by or "an operator"}; '
+                "only they and operators may replace or remove it",
+                job_id=foreign.job_id,
+                name=foreign.name,
+            )
+
+    def _require_manager(self, journal: audit.Journal, job_id: str) -> None:
+        request = Request(verb=capabilities.MANAGE_REGISTRY, scope_id=f"a2a-registry:{job_id}")
+        journal.beside(capabilities.require(self._caller, request, journal.now).draft)
+
+
+def _rows(**wanted: str) -> AgentCardQuerySet:
+    """Return the cards whose fields equal ``wanted``; none for text that no row can hold."""
+    if any(json_text.problem_with(text) for text in wanted.values()):
+        return AgentCard.objects.none()
+    return AgentCard.objects.select_related("registered_by").filter(**wanted)
+
+
+def _check(what: str, text: str, when_empty: str) -> None:
+    if not text.strip():
+        raise ValueError(when_empty)
+    if problem := json_text.problem_with(text):
+        raise ValueError(f"{what} {problem}")
+    if len(text) > LONGEST_NAME:
+        raise ValueError(f"{what} is longer than {LONGEST_NAME} characters")
+
+
+def _check_content(card: AgentCard) -> None:
+    for skill in card.skills:
+        if not isinstance(skill, dict) or skill.keys() != {"id", "description"}:
+            raise ValueError("a skill must have an id and a description, and nothing else")
+    told = [card.description, *(text for skill in card.skills for text in skill.values())]
+    if not all(isinstance(text, str) for text in told):
+        raise ValueError("descriptions and skill ids must be text")
+    if problem := json_text.problem_in(told):
+        raise ValueError(problem)
+
+
+def _settle(decide: Callable[[], Decided]) -> Decided:
+    """Decide anew each time a unique constraint says that a rival was faster."""
+    for _ in range(MOST_CLASHES):
+        try:
+            return decide()
+        except IntegrityError:
+            continue
+    return decide()

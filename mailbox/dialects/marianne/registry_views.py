@@ -1,0 +1,79 @@
+"""The registry of running jobs' cards over HTTP. Source: Marianne, AgentCardRegistry."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agentcards.registry import AgentCardRegistry, CardTakenError
+from mailbox.dialects.base import DialectView
+from mailbox.dialects.marianne import registry_answers as answers
+from mailbox.dialects.marianne import registry_shapes as shapes
+from mailbox.dialects.marianne import registry_wire as wire
+from mailbox.dialects.openapi import describe
+from mailbox.dialects.statuses import STATUS
+from mailbox.errors import InvalidRequestError, MailboxError
+
+
+class UnknownCardError(MailboxError):
+    """No card is registered for that job."""
+
+    code = "unknown_card"
+
+
+class RegistryView(DialectView):
+    error_status = {**STATUS, CardTakenError: HTTPStatus.CONFLICT, UnknownCardError: HTTPStatus.NOT_FOUND}
+
+    @property
+    def registry(self) -> AgentCardRegistry:
+        return AgentCardRegistry(self.caller)
+
+
+class CardsView(RegistryView):
+    @describe(
+        summary="Find the agents of running jobs", tag="registry", query=shapes.RegistryQuery, answer=answers.Cards
+    )
+    def get(self, request: Request) -> Response:
+        asked = self.query(shapes.RegistryQuery)
+        page = self.registry.look(name=asked.name, skill=asked.skill, limit=asked.limit, cursor=asked.cursor)
+        cards = [wire.registered(row) for row in page.items]
+        return Response({"kind": "a2a_cards", "cards": cards, "next_cursor": page.next_cursor})
+
+
+class CardView(RegistryView):
+    @describe(summary="See the card of a running job", tag="registry", answer=answers.Card, errors=(404,))
+    def get(self, request: Request, job_id: str) -> Response:
+        row = self.registry.get(job_id)
+        if row is None:
+            raise UnknownCardError(job_id=job_id)
+        return Response({"kind": "a2a_card", **wire.registered(row)})
+
+    @describe(
+        summary="Register the card of a running job",
+        tag="registry",
+        body=shapes.CardBody,
+        answer=answers.CardRegistered,
+        errors=(403, 409),
+        operation_id="register_card",
+    )
+    def put(self, request: Request, job_id: str) -> Response:
+        card = self.body(shapes.CardBody).card()
+        try:
+            row = self.registry.register(job_id, card)
+        except ValueError as error:
+            raise InvalidRequestError({"card": str(error)}) from error
+        return Response({"kind": "a2a_card_registered", **wire.registered(row)})
+
+    @describe(
+        summary="Remove the card of a job that ended",
+        tag="registry",
+        answer=answers.CardDeregistered,
+        errors=(403, 409),
+        operation_id="deregister_card",
+    )
+    def delete(self, request: Request, job_id: str) -> Response:
+        row = self.registry.deregister(job_id)
+        card = wire.card(row) if row else None
+        return Response({"kind": "a2a_card_deregistered", "job_id": job_id, "card": card})

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import pytest
+
+from agentcards.registry import AgentCardRegistry, CardTakenError
+from mailbox.callers import Role
+from mailbox.errors import CapabilityMissingError
+from tests import factories
+from tests.agentcards.test_registry import card, told
+
+pytestmark = pytest.mark.django_db
+
+
+def test_registering_the_same_again_changes_and_journals_nothing(alice):
+    registry = AgentCardRegistry(alice)
+    first = registry.register("job-1", card("canyon", "review"))
+    before = factories.journal_length()
+
+    again = registry.register("job-1", card("canyon", "review"))
+
+    assert (again.pk, again.registered_at) == (first.pk, first.registered_at)
+    assert factories.journal_length() == before
+
+
+def test_registrations_are_journalled(alice):
+    registry = AgentCardRegistry(alice)
+    registry.register("job-1", card("canyon", "review"))
+    registry.register("job-2", card("canyon"))
+    registry.deregister("job-2")
+
+    registered = factories.journal("agent_card_registered")
+    assert [row.fields for row in registered] == [
+        {"job_id": "job-1", "name": "canyon", "skill_count": 1, "removed_job_ids": []},
+        {"job_id": "job-2", "name": "canyon", "skill_count": 0, "removed_job_ids": ["job-1"]},
+    ]
+    assert {row.actor for row in registered} == {"alice@local"}
+    assert factories.last_event().kind == "agent_card_deregistered"
+    assert factories.last_event().fields == {"job_id": "job-2", "name": "canyon"}
+
+
+@pytest.mark.parametrize(("job_id", "name"), [("job-1", "other"), ("job-2", "canyon"), ("job-1", "canyon")])
+def test_another_agent_s_card_is_not_replaced(alice, mallory, job_id, name):
+    AgentCardRegistry(alice).register("job-1", card("canyon", "review"))
+
+    with pytest.raises(CardTakenError, match="registered by alice@local"):
+        AgentCardRegistry(mallory).register(job_id, card(name))
+
+    assert told(AgentCardRegistry().get("job-1")) == ("canyon", "Reviews architecture", ["review"])
+    assert AgentCardRegistry().count == 1
+
+
+def test_another_agent_s_card_is_not_removed(alice, mallory):
+    AgentCardRegistry(alice).register("job-1", card())
+
+    with pytest.raises(CardTakenError):
+        AgentCardRegistry(mallory).deregister("job-1")
+
+    assert AgentCardRegistry().count == 1
+
+
+def test_an_agent_may_not_clear_the_registry(alice, mallory):
+    AgentCardRegistry(alice).register("job-1", card())
+
+    with pytest.raises(CapabilityMissingError):
+        AgentCardRegistry(mallory).clear()
+
+    assert factories.last_event().fields["missing_actions"] == ["a2a.registry.manage"]
+    assert AgentCardRegistry().count == 1
+
+
+def test_operators_replace_and_remove_any_card_and_it_stays_its_agent_s(alice, olga):
+    AgentCardRegistry(alice).register("job-1", card("canyon"))
+
+    AgentCardRegistry(olga).register("job-1", card("gorge"))
+    AgentCardRegistry(alice).register("job-1", card("ravine"))
+    removed = AgentCardRegistry(olga).deregister("job-1")
+
+    assert told(removed)[0] == "ravine"
+    assert AgentCardRegistry(olga).clear() == 0
+
+
+def test_a_viewer_registers_nothing():
+    with pytest.raises(CapabilityMissingError):
+        AgentCardRegistry(factories.person("vera", Role.VIEWER)).register("job-1", card())
+
+    assert AgentCardRegistry().count == 0
