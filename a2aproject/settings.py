@@ -214,7 +214,7 @@ SPECTACULAR_SETTINGS = {
 Q_CLUSTER: dict[str, Any] = {
     "name": "a2a",
     "orm": "default",
-    "workers": 1,
+    "workers": 2,  # one may be busy with callbacks for most of a minute
     "poll": 1,
     "timeout": 300,
     "retry": 360,

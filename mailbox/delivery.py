@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import IntegrityError
 
-from mailbox import audit, capabilities, replay
+from mailbox import audit, capabilities, push, replay
 from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.capabilities import Request
@@ -70,10 +70,11 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
         if earlier:
             raise TaskConflictError(task_id=envelope.id)
         journal.beside(permit.draft)
-        return _insert(Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now), journal)
+        task = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
+        return _insert(task, envelope, journal)
 
 
-def _insert(task: Task, journal: Journal) -> Task:
+def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
     """Store a new task: answered at once from the cache, waiting on the task that does its work, or leasable."""
     entry = leader = None
     task.cache_key = replay.cache_key(task)
@@ -85,6 +86,7 @@ def _insert(task: Task, journal: Journal) -> Task:
     if entry is not None:
         task.cache_key = None
     task.save(force_insert=True)
+    push.remember(task, envelope)
     waits_on = {"waits_on": str(leader.uuid)} if task.waits_on and leader else {}
     journal.life(task, Kind.TASK_SENT, sender=task.sender.display, recipient=task.recipient.display, **waits_on)
     if entry is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Self
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import base58
@@ -19,6 +20,7 @@ DISPLAY = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+", re.ASCII)
 LOCAL_PART = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 DISPLAY_MAX_LENGTH = 200
 KEY_MAX_LENGTH = 500
+URL_MAX_LENGTH = 2000
 MAX_DEADLINE_MS = 2**63 - 1
 
 
@@ -122,6 +124,8 @@ class TaskEnvelope:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     work_timeout: timedelta | None = None
     source: TaskSource = TaskSource.AGENT
+    callback_url: str | None = None
+    callback_secret: str | None = field(default=None, repr=False)
     dialect: str = "mailbox"
 
     def check(self) -> None:
@@ -138,6 +142,12 @@ class TaskEnvelope:
             problems["idempotency.key"] = _blank(
                 self.idempotency.key, "idempotency key must not be empty"
             ) or _too_long(self.idempotency.key, KEY_MAX_LENGTH)
+        if self.callback_url is not None:
+            problems["callback_url"] = _not_a_url(self.callback_url)
+        if self.callback_secret is not None:
+            problems["callback_secret"] = _blank(
+                self.callback_secret, "callback_secret must not be empty when present"
+            ) or _too_long(self.callback_secret, KEY_MAX_LENGTH)
         for path, text in (("task_kind", self.task_kind), ("context_id", self.context_id)):
             problems[path] = problems[path] or _too_long(text or "", KEY_MAX_LENGTH)
         _refuse(problems)
@@ -178,6 +188,19 @@ def _blank(text: str | None, problem: str) -> str | None:
 
 def _too_long(text: str, limit: int) -> str | None:
     return f"longer than {limit} characters" if len(text) > limit else None
+
+
+def _not_a_url(text: str) -> str | None:
+    unusable = "callback_url must be an http or https URL"
+    try:
+        parts = urlsplit(text)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+            return unusable
+    except ValueError:
+        return unusable
+    if parts.username is not None or parts.password is not None:
+        return "callback_url must not carry credentials"
+    return json_text.problem_with(text) or _too_long(text, URL_MAX_LENGTH)
 
 
 def _refuse(problems: Mapping[str, str | None]) -> None:

@@ -118,6 +118,12 @@ class UnknownReplayEntryError(MailboxError):
     code = "unknown_replay_entry"
 
 
+class UnknownDeliveryError(MailboxError):
+    """No such delivery."""
+
+    code = "unknown_delivery"
+
+
 class AgentConflictError(MailboxError):
     """That name or public key is already registered."""
 

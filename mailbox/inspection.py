@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from mailbox.callers import Caller
 from mailbox.errors import UnknownTaskError
-from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, ReplayEntry, Result, Task
+from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, PushDelivery, ReplayEntry, Result, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.result import ResultQuerySet
 from mailbox.models.task import TaskQuerySet, epoch_ms
@@ -190,6 +190,17 @@ def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None
     if position:
         found = found.filter(pk__lt=position[0])
     return page([(entry, (entry.pk,)) for entry in found[: limit + 1]], limit, "replay")
+
+
+def deliveries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[PushDelivery]:
+    """Return callbacks, newest first, with what came of each attempt: an agent those of its own tasks, people all."""
+    position = after(cursor, "deliveries", (int,))
+    found = PushDelivery.objects.select_related("sender").prefetch_related("log").order_by("-pk")
+    if caller.agent is not None:
+        found = found.filter(sender=caller.agent)
+    if position:
+        found = found.filter(pk__lt=position[0])
+    return page([(delivery, (delivery.pk,)) for delivery in found[: limit + 1]], limit, "deliveries")
 
 
 def agents(*, limit: int = 10, cursor: str | None = None) -> Page[Agent]:

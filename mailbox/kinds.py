@@ -22,6 +22,7 @@ class Kind(StrEnum):
     TOOL_CHANGED = "tool_changed"
     TOOL_REMOVED = "tool_removed"
     KEY_ADDED = "key_added"
+    PUSH_RESENT = "push_resent"
     KEY_REVOKED = "key_revoked"
 
     TASK_SENT = "a2a_task_sent"

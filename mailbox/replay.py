@@ -11,7 +11,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db.models import F
 
-from mailbox import audit, capabilities, json_text
+from mailbox import audit, capabilities, json_text, push
 from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.capabilities import DROP_REPLAY, Request
@@ -55,6 +55,7 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
         error_message=entry.error_message,
         replayed_from=entry.source_task_id,
     )
+    push.enqueue(task, result, journal.now)
     journal.life(task, Kind.RESULT_REPLAYED, source_task_id=str(entry.source_task_id), status=entry.status)
     return result
 

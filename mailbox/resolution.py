@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mailbox import replay
+from mailbox import push, replay
 from mailbox.audit import Journal
 from mailbox.kinds import Kind
 from mailbox.models import Agent, Lease, Result, Task
@@ -33,5 +33,6 @@ def resolve(
         lease.finish(end, journal.now)
     result = task.resolve(outcome, journal.now, content=content, error_message=error_message, posted_by=posted_by)
     journal.life(task, kind, **data)
+    push.enqueue(task, result, journal.now)
     replay.settle(task, result, journal)
     return result

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.models import Schedule
 
-from mailbox import audit, compaction, expiry, registration, retry
+from mailbox import audit, compaction, courier, expiry, registration, retry
 from mailbox.callers import Caller
 from mailbox.compaction import Retention
 from mailbox.errors import Draft, MailboxError
@@ -27,8 +27,10 @@ from mailbox.retry import RetryPolicy, RetryReport
 SCHEDULER = "scheduler@hub"
 RETRY_JOB = "mailbox.schedule.retry_pass"
 SWEEP_JOB = "mailbox.schedule.sweep_pass"
-SWEEP_EVERY = 1  # minutes, the finest that the cluster keeps
+PUSH_JOB = "mailbox.schedule.push_pass"
+ALWAYS = (SWEEP_JOB, PUSH_JOB)  # run every minute, the finest that the cluster keeps
 LONGEST_INTERVAL = timedelta(days=20)  # the cluster keeps the minutes in 15 bits
+PUSH_FOR = 55.0  # seconds of each minute: the next pass begins as one ends, so a callback waits for no tick
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 _logger = logging.getLogger(__name__)
@@ -75,13 +77,13 @@ def register() -> None:
     Locks the scheduler's own agent row. Raises `BadSettingError`.
     """
     wanted = AutoRetry.from_settings()
-    minutes = {SWEEP_JOB: SWEEP_EVERY}
+    minutes = dict.fromkeys(ALWAYS, 1)
     if wanted.policy.enabled:
         minutes[RETRY_JOB] = wanted.interval // timedelta(minutes=1)
     agent = scheduler_agent()
     with transaction.atomic():
         Agent.objects.select_for_update().get(pk=agent.pk)
-        known = Schedule.objects.filter(func__in=(RETRY_JOB, SWEEP_JOB))
+        known = Schedule.objects.filter(func__in=(RETRY_JOB, *ALWAYS))
         kept = {row.func: row for row in known.order_by("pk") if row.func in minutes}
         known.exclude(pk__in=[row.pk for row in kept.values()]).delete()
         for func, every in minutes.items():
@@ -108,6 +110,11 @@ def retry_pass() -> None:
         _logger.exception("the automatic retry pass failed")
         error = str(failure) or type(failure).__name__
     audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data=summary(report, error)))
+
+
+def push_pass() -> None:
+    """Deliver callbacks as they fall due, for most of a minute."""
+    courier.deliver_for(PUSH_FOR)
 
 
 def summary(report: RetryReport, error: str | None) -> dict[str, object]:

@@ -21,6 +21,7 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.UnknownGrantError: HTTPStatus.NOT_FOUND,
     errors.UnknownKeyError: HTTPStatus.NOT_FOUND,
     errors.UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
+    errors.UnknownDeliveryError: HTTPStatus.NOT_FOUND,
     errors.AgentConflictError: HTTPStatus.CONFLICT,
     errors.KeyLimitError: HTTPStatus.CONFLICT,
     errors.TaskConflictError: HTTPStatus.CONFLICT,

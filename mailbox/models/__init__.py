@@ -6,6 +6,7 @@ from mailbox.models.audit import AuditEvent
 from mailbox.models.grant import CapabilityGrant
 from mailbox.models.lease import Lease
 from mailbox.models.message import Message
+from mailbox.models.push import PushAttempt, PushConfig, PushDelivery
 from mailbox.models.rate_window import RateWindow
 from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
@@ -18,6 +19,9 @@ __all__ = [
     "CapabilityGrant",
     "Lease",
     "Message",
+    "PushAttempt",
+    "PushConfig",
+    "PushDelivery",
     "RateWindow",
     "ReplayEntry",
     "Result",

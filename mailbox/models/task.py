@@ -89,6 +89,8 @@ class Task(models.Model):
     # The unresolved task whose result this duplicate takes. While set, the task is queued but never leased.
     waits_on = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
 
+    calls_back = models.BooleanField(default=False, db_default=False)  # its sender is told of its end, see PushConfig
+
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # set when resolved
     attempt = models.PositiveIntegerField(default=0)  # leases so far: 0 at send, +1 per lease; a requeue keeps it
@@ -174,6 +176,7 @@ class Task(models.Model):
             metadata=json_text.dumps(dict(envelope.metadata)),
             source=envelope.source,
             dialect=envelope.dialect,
+            calls_back=envelope.callback_url is not None,
             work_timeout=envelope.work_timeout,
             sent_at=now,
             queued_at=now,

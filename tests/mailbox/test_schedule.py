@@ -51,11 +51,11 @@ def granted() -> Caller:
 
 
 @pytest.mark.django_db
-def test_switched_off_only_the_sweep_is_scheduled():
+def test_switched_off_only_what_always_runs_is_scheduled():
     schedule.register()
 
-    row = Schedule.objects.get()
-    assert (row.func, row.schedule_type, row.minutes, row.repeats) == (schedule.SWEEP_JOB, "I", 1, -1)
+    rows = {(row.func, row.schedule_type, row.minutes, row.repeats) for row in Schedule.objects.all()}
+    assert rows == {(func, "I", 1, -1) for func in schedule.ALWAYS}
 
 
 @pytest.mark.django_db
@@ -64,7 +64,10 @@ def test_switched_on_the_pass_is_scheduled_at_its_interval(settings):
 
     schedule.register()
 
-    assert dict(Schedule.objects.values_list("func", "minutes")) == {schedule.SWEEP_JOB: 1, schedule.RETRY_JOB: 3}
+    assert dict(Schedule.objects.values_list("func", "minutes")) == {
+        **dict.fromkeys(schedule.ALWAYS, 1),
+        schedule.RETRY_JOB: 3,
+    }
 
 
 @pytest.mark.django_db
@@ -87,7 +90,7 @@ def test_a_new_interval_replaces_the_old_and_switching_off_removes_the_pass(swit
     schedule.register()
 
     assert changed == 10
-    assert [row.func for row in Schedule.objects.all()] == [schedule.SWEEP_JOB]
+    assert {row.func for row in Schedule.objects.all()} == set(schedule.ALWAYS)
 
 
 @pytest.mark.django_db
@@ -97,7 +100,7 @@ def test_rows_that_were_doubled_by_hand_become_one_again_and_strangers_stay():
 
     schedule.register()
 
-    assert sorted(row.func for row in Schedule.objects.all()) == [schedule.SWEEP_JOB, "somebody.else"]
+    assert sorted(row.func for row in Schedule.objects.all()) == sorted([*schedule.ALWAYS, "somebody.else"])
 
 
 @pytest.mark.django_db(transaction=True)
@@ -121,7 +124,7 @@ def test_processes_that_register_at_once_make_one_row_each(switched_on):
         thread.join(30)
 
     assert failures == []
-    assert sorted(row.func for row in Schedule.objects.all()) == [schedule.RETRY_JOB, schedule.SWEEP_JOB]
+    assert sorted(row.func for row in Schedule.objects.all()) == sorted([schedule.RETRY_JOB, *schedule.ALWAYS])
     assert Agent.objects.filter(display="scheduler@hub").count() == 1
 
 
@@ -206,7 +209,7 @@ def test_the_cluster_s_own_timer_enqueues_both_jobs_as_plain_values(switched_on)
     scheduler()
 
     jobs = [one.task for one in OrmQ.objects.order_by("pk")]
-    assert sorted(job["func"] for job in jobs) == [schedule.RETRY_JOB, schedule.SWEEP_JOB]
+    assert sorted(job["func"] for job in jobs) == sorted([schedule.RETRY_JOB, *schedule.ALWAYS])
     assert {(job["args"], str(job["kwargs"])) for job in jobs} == {((), "{}")}
     for one in OrmQ.objects.all():
         assert not {name.partition(".")[0] for name in _globals_of(one.payload)} & {
@@ -224,7 +227,7 @@ def test_a_missed_tick_is_made_up_for_once_and_not_once_per_interval(switched_on
     scheduler()
     scheduler()
 
-    assert OrmQ.objects.count() == 2
+    assert OrmQ.objects.count() == 1 + len(schedule.ALWAYS)
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from mailbox.dialects.covenant.answers import ResultStatus, WireResult
+from mailbox.dialects.fields import AgentId
 
 
 class RepairOutcome(TypedDict):
@@ -89,3 +90,37 @@ class ReplayEntries(BaseModel):
 class ReplayDropped(BaseModel):
     kind: Literal["a2a_replay_dropped"]
     id: int
+
+
+class WireAttempt(TypedDict):
+    number: int
+    at_ms: int
+    status: int | None
+    problem: str
+
+
+class WireDelivery(TypedDict):
+    """A callback; its secret is shown by no read."""
+
+    delivery_id: UUID
+    task_id: UUID
+    sender: AgentId
+    url: str
+    signed: bool
+    state: Literal["pending", "delivered", "disabled"]
+    attempts: int
+    created_at_ms: int
+    next_attempt_at_ms: int | None
+    delivered_at_ms: int | None
+    log: list[WireAttempt]
+
+
+class Deliveries(BaseModel):
+    kind: Literal["a2a_deliveries"]
+    deliveries: list[WireDelivery]
+    next_cursor: str | None
+
+
+class Resent(BaseModel):
+    kind: Literal["a2a_delivery_resent"]
+    delivery_id: UUID

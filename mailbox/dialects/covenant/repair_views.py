@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import compaction, inspection, repair, replay, retry
+from mailbox import compaction, inspection, push, repair, replay, retry
 from mailbox.callers import Caller
 from mailbox.compaction import Retention
 from mailbox.dialects.covenant import repair_answers, shapes, wire
@@ -86,6 +87,34 @@ class DropReplayView(MailboxView):
         asked = self.body(shapes.DropReplayBody)
         replay.drop(self.caller, asked.id, reason=asked.reason)
         return Response({"kind": "a2a_replay_dropped", "id": asked.id})
+
+
+class DeliveriesView(MailboxView):
+    @describe(
+        summary="List callbacks and what came of them, newest first",
+        tag="callbacks",
+        query=shapes.ListQuery,
+        answer=repair_answers.Deliveries,
+    )
+    def get(self, request: Request) -> Response:
+        asked = self.query(shapes.ListQuery)
+        page = inspection.deliveries(self.caller, limit=asked.limit, cursor=asked.cursor)
+        found = [wire.delivery(delivery) for delivery in page.items]
+        return Response({"kind": "a2a_deliveries", "deliveries": found, "next_cursor": page.next_cursor})
+
+
+class ResendView(MailboxView):
+    @describe(
+        summary="Send a callback again",
+        tag="callbacks",
+        body=shapes.ResendBody,
+        answer=repair_answers.Resent,
+        errors=(403, 404),
+        operation_id="resend_delivery",
+    )
+    def post(self, request: Request, delivery_id: UUID) -> Response:
+        push.resend(self.caller, delivery_id, reason=self.body(shapes.ResendBody).reason)
+        return Response({"kind": "a2a_delivery_resent", "delivery_id": delivery_id})
 
 
 def _repair(caller: Caller, asked: shapes.RepairBody) -> dict[str, Any]:

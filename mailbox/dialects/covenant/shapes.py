@@ -28,7 +28,7 @@ class IdempotencyBody(Lax):
 
 
 class TaskBody(Lax):
-    """An A2ATask. Ours beyond the seed: ``id`` and ``sender`` may be left out."""
+    """An A2ATask. Ours beyond the seed: ``id`` and ``sender`` may be left out; where to call back at its end."""
 
     id: UUID | None = None
     sender: AgentField | None = None
@@ -38,6 +38,8 @@ class TaskBody(Lax):
     parent: UUID | None = None
     deadline_ms: EpochMs | None = None
     idempotency: IdempotencyBody | None = None
+    callback_url: Text | None = None
+    callback_secret: Text | None = None
 
     def envelope(self) -> TaskEnvelope:
         idempotency = None
@@ -52,6 +54,8 @@ class TaskBody(Lax):
             parent=self.parent,
             deadline_ms=self.deadline_ms,
             idempotency=idempotency,
+            callback_url=self.callback_url,
+            callback_secret=self.callback_secret,
         )
 
 
@@ -171,6 +175,10 @@ class PolicyBody(Exact):
 
 class CompactBody(Exact):
     """Nothing to say: the retention is the operator's setting."""
+
+
+class ResendBody(Exact):
+    reason: Text
 
 
 class DropReplayBody(Exact):

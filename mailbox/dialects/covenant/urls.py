@@ -28,6 +28,8 @@ urlpatterns = [
     path("a2a/compact", repair_views.CompactView.as_view()),
     path("a2a/replay-entries", repair_views.ReplayEntriesView.as_view()),
     path("a2a/replay-entries/drop", repair_views.DropReplayView.as_view()),
+    path("a2a/deliveries", repair_views.DeliveriesView.as_view()),
+    path("a2a/deliveries/<uuid:delivery_id>/resend", repair_views.ResendView.as_view()),
     path("a2a/agents", admin_views.AgentsView.as_view()),
     path("a2a/agents/<str:name>/pause", admin_views.PauseView.as_view()),
     path("a2a/agents/<str:name>/resume", admin_views.ResumeView.as_view()),

@@ -13,7 +13,7 @@ import orjson
 
 from mailbox.dialects.covenant.shapes import QueueQuery
 from mailbox.inspection import Node, QueueEntry
-from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, ReplayEntry, Result, Task
+from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, PushDelivery, ReplayEntry, Result, Task
 from mailbox.models.task import epoch_ms
 from mailbox.registration import Registration
 from mailbox.retry import RetryPolicy, RetryReport
@@ -240,6 +240,26 @@ def replay_entry(row: ReplayEntry) -> dict[str, Any]:
         "stored_at_ms": epoch_ms(row.stored_at),
         "last_hit_at_ms": _ms(row.last_hit_at),
         "expires_at_ms": _ms(row.expires_at),
+    }
+
+
+def delivery(row: PushDelivery) -> dict[str, Any]:
+    """Render a callback with its attempts; never its secret."""
+    return {
+        "delivery_id": row.delivery_id,
+        "task_id": row.task_uuid,
+        "sender": agent_id(row.sender),
+        "url": row.url,
+        "signed": row.sealed_secret is not None,
+        "state": row.state,
+        "attempts": row.attempts,
+        "created_at_ms": epoch_ms(row.created_at),
+        "next_attempt_at_ms": epoch_ms(row.next_attempt_at) if row.state == PushDelivery.State.PENDING else None,
+        "delivered_at_ms": _ms(row.delivered_at),
+        "log": [
+            {"number": one.number, "at_ms": epoch_ms(one.at), "status": one.status, "problem": one.problem}
+            for one in sorted(row.log.all(), key=lambda one: one.number)
+        ],
     }
 
 

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+
+class PushConfig(models.Model):
+    """Where a task's sender wants to be told of its end. Source: Agnostic ADR-018, callbacks."""
+
+    task = models.OneToOneField("mailbox.Task", models.CASCADE, related_name="push_config")
+    url = models.TextField()
+    sealed_secret = models.TextField(null=True)  # encrypted at rest, shown by no read; None: unsigned
+
+    def __str__(self) -> str:
+        return f"callback of task {self.task_id}"
+
+
+class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
+    def due(self, now: datetime) -> PushDeliveryQuerySet:
+        return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__lte=now)
+
+
+class PushDelivery(models.Model):
+    """One callback on its way out, written in the transaction that resolved the task.
+
+    It holds plain copies, so that it outlives the compaction of its task. Delivered at least once: the
+    receiver tells repeats by ``delivery_id``.
+    """
+
+    class State(models.TextChoices):
+        PENDING = "pending"  # to be tried at next_attempt_at
+        DELIVERED = "delivered"  # the receiver answered 2xx
+        DISABLED = "disabled"  # every attempt failed; an operator may send it again
+
+    delivery_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    task_uuid = models.UUIDField(db_index=True)
+    sender = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+")
+    url = models.TextField()
+    sealed_secret = models.TextField(null=True)
+    body = models.TextField()  # the exact bytes, as text, that every attempt sends and signs
+    created_at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
+    attempts = models.PositiveIntegerField(default=0)  # begun ones: a crash in the middle counts
+    forgiven = models.PositiveIntegerField(default=0)  # attempts before the last resend, which count no more
+    next_attempt_at = models.DateTimeField()  # while an attempt is under way: when it is given up for dead
+    delivered_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[PushDeliveryQuerySet] = PushDeliveryQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        verbose_name_plural = "push deliveries"
+        indexes = [models.Index(fields=["next_attempt_at"], name="push_due", condition=Q(state="pending"))]
+
+    def __str__(self) -> str:
+        return f"{self.state} to {self.url}"
+
+
+class PushAttempt(models.Model):
+    """What came of one attempt at a delivery."""
+
+    delivery = models.ForeignKey(PushDelivery, models.CASCADE, related_name="log")
+    number = models.PositiveIntegerField()
+    at = models.DateTimeField()
+    status = models.PositiveSmallIntegerField(null=True)  # None: there was no answer
+    problem = models.TextField(blank=True)  # why it failed, for operators; blank when it did not
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="push_attempt_number_unique")]
+
+    def __str__(self) -> str:
+        return f"attempt {self.number}: {self.status or self.problem}"

@@ -1,0 +1,144 @@
+"""The outbox of callbacks: written with a task's end, given out one attempt at a time.
+
+Source: Agnostic ADR-018; back-off and signatures after Standard Webhooks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from mailbox import audit, capabilities, json_text, vault
+from mailbox.callers import Caller
+from mailbox.capabilities import RESEND, Request
+from mailbox.envelopes import TaskEnvelope, check_reason
+from mailbox.errors import Draft, UnknownDeliveryError
+from mailbox.kinds import Kind
+from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
+
+BACK_OFF = (
+    timedelta(seconds=1),
+    timedelta(seconds=5),
+    timedelta(seconds=30),
+    timedelta(minutes=5),
+    timedelta(hours=1),
+)
+GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt that never reported is tried again
+
+# Agnostic's status words, which its callback receivers read.
+OUTCOME_WORD = {Task.Outcome.OK: "completed", Task.Outcome.PARTIAL: "partial", Task.Outcome.CANCELLED: "cancelled"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of an attempt: the receiver's status, None without an answer, and why it failed if it did."""
+
+    status: int | None
+    problem: str = ""
+
+    @property
+    def is_success(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+
+def remember(task: Task, envelope: TaskEnvelope) -> None:
+    """Keep where the sender of a new task wants to be called back, in the transaction of the send."""
+    if envelope.callback_url is not None:
+        secret = envelope.callback_secret
+        PushConfig.objects.create(
+            task=task, url=envelope.callback_url, sealed_secret=vault.seal(secret) if secret else None
+        )
+
+
+def enqueue(task: Task, result: Result, now: datetime) -> None:
+    """Write the delivery of a resolved task, in the transaction that resolved it."""
+    if not task.calls_back:
+        return
+    config = PushConfig.objects.get(task=task)
+    PushDelivery.objects.create(
+        task_uuid=task.uuid,
+        sender_id=task.sender_id,
+        url=config.url,
+        sealed_secret=config.sealed_secret,
+        body=_body(task, result),
+        created_at=now,
+        next_attempt_at=now,
+    )
+
+
+def claim_due(*, limit: int) -> Sequence[PushDelivery]:
+    """Take up to ``limit`` due deliveries for one attempt each, oldest first; nobody else gets them meanwhile.
+
+    An attempt that never reports, because its process died, is due again after two minutes.
+    """
+    with transaction.atomic(durable=True):
+        now = timezone.now()
+        due = PushDelivery.objects.due(now).order_by("next_attempt_at", "pk")
+        claimed = list(due.select_for_update(skip_locked=True)[:limit])
+        for delivery in claimed:
+            delivery.attempts += 1
+            delivery.next_attempt_at = now + GIVEN_UP_AFTER
+            delivery.save(update_fields=["attempts", "next_attempt_at"])
+    return claimed
+
+
+def report(delivery: PushDelivery, outcome: Outcome) -> None:
+    """Record what came of the claimed attempt, and when the next is due: 1 s, 5 s, 30 s, 5 min, 1 h, then never."""
+    with transaction.atomic(durable=True):
+        now = timezone.now()
+        row = PushDelivery.objects.select_for_update().get(pk=delivery.pk)
+        PushAttempt.objects.create(
+            delivery=row, number=delivery.attempts, at=now, status=outcome.status, problem=outcome.problem[:2000]
+        )
+        if row.state == PushDelivery.State.DELIVERED or row.attempts != delivery.attempts:
+            return
+        failures = row.attempts - row.forgiven
+        if outcome.is_success:
+            row.state, row.delivered_at = PushDelivery.State.DELIVERED, now
+        elif failures > len(BACK_OFF):
+            row.state = PushDelivery.State.DISABLED
+        else:
+            row.next_attempt_at = now + BACK_OFF[failures - 1]
+        row.save(update_fields=["state", "delivered_at", "next_attempt_at"])
+
+
+def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
+    """Make a delivery due now, with all its attempts before it again. Needs ``a2a.push.resend``, which operators hold.
+
+    Raises `InvalidRequestError` for a blank reason, a capability error, `UnknownDeliveryError`. Journals
+    ``push_resent`` with the reason.
+    """
+    reason = check_reason(reason)
+    with audit.decision(caller) as journal:
+        request = Request(verb=RESEND, scope_id=f"a2a-push:{delivery_id}")
+        journal.beside(capabilities.require(caller, request, journal.now).draft)
+        row = PushDelivery.objects.select_for_update().filter(delivery_id=delivery_id).first()
+        if row is None:
+            raise UnknownDeliveryError(f"no delivery {delivery_id} here", delivery_id=delivery_id)
+        row.state, row.next_attempt_at, row.forgiven = PushDelivery.State.PENDING, journal.now, row.attempts
+        row.save(update_fields=["state", "next_attempt_at", "forgiven"])
+        data = {"delivery_id": str(delivery_id), "reason": reason}
+        journal.beside(Draft(kind=Kind.PUSH_RESENT, task_id=row.task_uuid, data=data))
+    return row
+
+
+def _body(task: Task, result: Result) -> str:
+    """Return what a receiver reads: Agnostic's TaskStatusResponse, spelled as its own serialiser does."""
+    content = json_text.loads(result.content)
+    told = {"error": result.error_message or "failed"} if result.status == Result.Status.ERROR else {"content": content}
+    return json.dumps(
+        {
+            "task_id": str(task.uuid),
+            "session_id": task.context_id,
+            "status": OUTCOME_WORD.get(Task.Outcome(task.outcome or "error"), "failed"),
+            "created_at": task.sent_at.isoformat(),
+            "updated_at": result.posted_at.isoformat(),
+            "result": told,
+        }
+    )

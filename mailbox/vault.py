@@ -1,0 +1,36 @@
+"""Secrets that must be read again, such as those of callbacks: encrypted at rest, never shown."""
+
+from __future__ import annotations
+
+import base64
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.conf import settings
+
+
+class UnreadableSecretError(Exception):
+    """A stored secret was encrypted under a SECRET_KEY that is in force no longer."""
+
+
+def seal(secret: str) -> str:
+    """Return ``secret`` encrypted under a key derived from SECRET_KEY."""
+    return _fernet().encrypt(secret.encode()).decode()
+
+
+def unseal(sealed: str) -> str:
+    """Return the secret; keys in SECRET_KEY_FALLBACKS open it too. Raises `UnreadableSecretError`."""
+    try:
+        return _fernet().decrypt(sealed.encode()).decode()
+    except InvalidToken as error:
+        raise UnreadableSecretError from error
+
+
+def _fernet() -> MultiFernet:
+    return MultiFernet([_key(str(secret)) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+
+
+def _key(secret: str) -> Fernet:
+    derived = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=b"a2a hub: secrets at rest")
+    return Fernet(base64.urlsafe_b64encode(derived.derive(secret.encode())))

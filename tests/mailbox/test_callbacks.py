@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+
+from agentcards import outbound
+from mailbox import courier, delivery, inspection, push, results, schedule, vault
+from mailbox.callers import Caller
+from mailbox.dialects.covenant import wire
+from mailbox.envelopes import ResultStatus
+from mailbox.errors import CapabilityMissingError, InvalidRequestError, UnknownDeliveryError
+from mailbox.kinds import Kind
+from mailbox.models import PushConfig, PushDelivery
+from mailbox.push import Outcome
+from tests import factories
+from tests.receiver import receiver
+
+pytestmark = pytest.mark.django_db
+SECRET = "shared secret with ü"
+State = PushDelivery.State
+
+
+@pytest.fixture(autouse=True)
+def _outside(settings):
+    settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
+    yield
+    if outbound._client.cache_info().currsize:
+        outbound._client(os.getpid()).close()
+        outbound._client.cache_clear()
+
+
+def resolved(alice, bob, url, *, secret=SECRET, **fields):
+    lease = factories.leased_task(alice, bob, callback_url=url, callback_secret=secret)
+    return results.post_result(bob, factories.result_envelope(lease.task, **fields)).task
+
+
+def failing(alice, bob):
+    """Return a delivery to a port where nobody listens."""
+    resolved(alice, bob, "http://127.0.0.1:9/hook")
+    return PushDelivery.objects.get()
+
+
+def test_a_delivery_is_written_with_the_end_of_the_task_and_not_before(alice, bob):
+    lease = factories.leased_task(alice, bob, callback_url="http://example.org/hook")
+    assert not PushDelivery.objects.exists()
+
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    written = PushDelivery.objects.get()
+    assert (written.state, written.attempts, written.task_uuid) == (State.PENDING, 0, lease.task.uuid)
+
+
+def test_a_task_without_a_callback_writes_none(alice, bob):
+    factories.resolved_task(alice, bob)
+
+    assert not PushDelivery.objects.exists()
+
+
+def test_a_cancelled_task_calls_back_too(alice, bob):
+    task = factories.sent_task(alice, bob, callback_url="http://example.org/hook")
+
+    delivery.cancel(alice, task.uuid)
+
+    assert json.loads(PushDelivery.objects.get().body)["status"] == "cancelled"
+
+
+def test_an_answer_from_the_cache_calls_back_too(alice, bob):
+    same = factories.idempotent("once")
+    lease = factories.leased_task(alice, bob, idempotency=same)
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    duplicate = factories.sent_task(alice, bob, idempotency=same, callback_url="http://example.org/hook")
+
+    assert PushDelivery.objects.get().task_uuid == duplicate.uuid
+
+
+def test_the_receiver_gets_the_exact_bytes_with_both_signatures(alice, bob):
+    with receiver() as seen:
+        task = resolved(alice, bob, seen.url)
+
+        assert courier.deliver_due() == 1
+
+    ((headers, body),) = seen.calls
+    told = json.loads(body)
+    assert told["task_id"] == str(task.uuid)
+    assert told["status"] == "completed"
+    assert told["result"] == {"content": factories.SOME_TEXT}
+    key = SECRET.encode()
+    assert headers["X-Signature"] == "sha256=" + hmac.new(key, body, hashlib.sha256).hexdigest()
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{expected}"
+    assert PushDelivery.objects.get().state == State.DELIVERED
+    assert courier.deliver_due() == 0
+
+
+def test_without_a_secret_nothing_is_signed(alice, bob):
+    with receiver() as seen:
+        resolved(alice, bob, seen.url, secret=None, status=ResultStatus.ERROR, content=[], error_message="no ink")
+        courier.deliver_due()
+
+    ((headers, body),) = seen.calls
+    assert "X-Signature" not in headers
+    assert "webhook-signature" not in headers
+    assert json.loads(body)["result"] == {"error": "no ink"}
+
+
+def test_a_failed_attempt_waits_longer_each_time_and_then_is_disabled(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    row = failing(alice, bob)
+    waited = []
+
+    for _ in range(6):
+        assert courier.deliver_due() == 1
+        assert courier.deliver_due() == 0
+        row.refresh_from_db()
+        waited.append((row.next_attempt_at - row.created_at).total_seconds())
+        time_machine.move_to(row.next_attempt_at, tick=False)
+
+    assert row.state == State.DISABLED
+    assert waited[:5] == [1, 6, 36, 336, 3936]
+    assert [one.number for one in row.log.order_by("number")] == [1, 2, 3, 4, 5, 6]
+    assert all(one.status is None and one.problem for one in row.log.all())
+    assert courier.deliver_due() == 0
+
+
+def test_a_receiver_that_fails_three_times_gets_the_same_id_and_bytes_each_time(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    with receiver() as seen:
+        seen.statuses = [500, 500, 500]
+        resolved(alice, bob, seen.url)
+        for _ in range(4):
+            courier.deliver_due()
+            time_machine.shift(timedelta(minutes=1))
+
+    row = PushDelivery.objects.get()
+    assert row.state == State.DELIVERED
+    assert len({(headers["webhook-id"], body) for headers, body in seen.calls}) == 1
+    assert [(one.status, bool(one.problem)) for one in row.log.order_by("number")] == [
+        (500, True),
+        (500, True),
+        (500, True),
+        (200, False),
+    ]
+
+
+def test_one_bad_receiver_delays_no_other(alice, bob):
+    with receiver() as redirecting, receiver() as flooding, receiver() as good:
+        redirecting.statuses, redirecting.extra = [302], {"Location": "http://127.0.0.1:1/"}
+        flooding.body = b"x" * 10_000_000
+        for seen in (redirecting, flooding, good):
+            resolved(alice, bob, seen.url)
+        resolved(alice, bob, "http://127.0.0.1:9/refuses")
+
+        assert courier.deliver_due() == 4
+
+    by_url = {row.url: row for row in PushDelivery.objects.all()}
+    assert by_url[good.url].state == State.DELIVERED
+    assert by_url[redirecting.url].log.get().status == 302
+    assert "larger than" in by_url[flooding.url].log.get().problem
+    assert by_url["http://127.0.0.1:9/refuses"].log.get().problem
+
+
+def test_a_private_address_is_refused_and_the_operator_can_see_why(alice, bob, settings):
+    settings.A2A_OUTBOUND_ALLOW = []
+    with receiver() as seen:
+        resolved(alice, bob, seen.url)
+        courier.deliver_due()
+
+    assert seen.calls == []
+    (shown,) = inspection.deliveries(Caller.command_line()).items
+    assert "Blocked URL" in shown.log.get().problem
+
+
+def test_an_attempt_whose_process_died_is_due_again(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    failing(alice, bob)
+    (claimed,) = push.claim_due(limit=1)
+    assert list(push.claim_due(limit=1)) == []
+
+    time_machine.shift(push.GIVEN_UP_AFTER)
+
+    (again,) = push.claim_due(limit=1)
+    assert again.pk == claimed.pk
+    assert again.attempts == 2
+
+
+def test_a_report_that_comes_too_late_does_not_move_the_next_attempt(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    failing(alice, bob)
+    (first,) = push.claim_due(limit=1)
+    time_machine.shift(push.GIVEN_UP_AFTER)
+    (second,) = push.claim_due(limit=1)
+    push.report(second, Outcome(status=200))
+
+    push.report(first, Outcome(status=None, problem="too late"))
+
+    assert PushDelivery.objects.get().state == State.DELIVERED
+
+
+def test_resend_makes_a_disabled_delivery_due_with_all_its_attempts(alice, bob, olga, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    row = failing(alice, bob)
+    PushDelivery.objects.update(state=State.DISABLED, attempts=6)
+
+    push.resend(olga, row.delivery_id, reason="the receiver is back")
+    courier.deliver_due()
+
+    row.refresh_from_db()
+    assert row.state == State.PENDING
+    assert row.next_attempt_at - row.created_at == timedelta(seconds=1)
+    (event,) = factories.journal(Kind.PUSH_RESENT)
+    assert event.fields["reason"] == "the receiver is back"
+    assert event.actor == "user:olga"
+
+
+def test_resend_needs_a_reason_a_delivery_and_the_capability(alice, bob, olga):
+    row = failing(alice, bob)
+
+    with pytest.raises(InvalidRequestError):
+        push.resend(olga, row.delivery_id, reason=" ")
+    with pytest.raises(CapabilityMissingError):
+        push.resend(alice, row.delivery_id, reason="please")
+    with pytest.raises(UnknownDeliveryError):
+        push.resend(olga, uuid4(), reason="please")
+
+
+def test_secrets_are_encrypted_at_rest_and_shown_by_no_read(alice, bob):
+    row = failing(alice, bob)
+
+    stored = [row.sealed_secret, PushConfig.objects.get().sealed_secret]
+
+    assert all(SECRET not in sealed for sealed in stored)
+    assert [vault.unseal(sealed) for sealed in stored] == [SECRET, SECRET]
+    rendered = wire.delivery(row)
+    assert rendered["signed"] is True
+    assert not any(sealed in str(rendered) for sealed in (SECRET, row.sealed_secret))
+
+
+def test_a_secret_survives_the_rotation_of_the_key_and_not_its_loss(alice, bob, settings):
+    row = failing(alice, bob)
+    old = settings.SECRET_KEY
+
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a new key", [old]
+    assert vault.unseal(row.sealed_secret) == SECRET
+
+    settings.SECRET_KEY_FALLBACKS = []
+    courier.deliver_due()
+    assert "SECRET_KEY" in row.log.get().problem
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://example.org/x", "example.org", "http://", "http://u:p@example.org/", "http://[::1", "https://x:0/"]
+)
+def test_a_callback_that_could_never_work_is_refused_at_send(alice, bob, url):
+    with pytest.raises(InvalidRequestError, match="callback_url"):
+        factories.sent_task(alice, bob, callback_url=url)
+
+    assert not PushConfig.objects.exists()
+
+
+def test_senders_see_their_own_deliveries_and_no_others(alice, bob, mallory, olga):
+    row = failing(alice, bob)
+
+    assert [one.pk for one in inspection.deliveries(alice).items] == [row.pk]
+    assert inspection.deliveries(mallory).items == []
+    assert [one.pk for one in inspection.deliveries(olga).items] == [row.pk]
+
+
+def test_the_cluster_delivers_for_most_of_a_minute(alice, bob, monkeypatch):
+    monkeypatch.setattr(schedule, "PUSH_FOR", 0.05)
+    with receiver() as seen:
+        resolved(alice, bob, seen.url)
+
+        schedule.push_pass()
+
+    assert len(seen.calls) == 1
