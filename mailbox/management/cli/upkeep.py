@@ -1,0 +1,76 @@
+"""``retry-stale``, ``compact``. Source: Covenant A2A, CLI; idempotency policy, "Explicit retry gate"."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Iterator
+from datetime import timedelta
+
+from mailbox import compaction, retry
+from mailbox.callers import Caller
+from mailbox.compaction import Retention
+from mailbox.dialects.covenant import wire
+from mailbox.management.cli import arguments, output
+from mailbox.models import Lease
+from mailbox.retry import RetryPolicy, RetryReport
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    gate = commands.add_parser(
+        "retry-stale", help="requeue stale idempotent leases within bounds; without --enable, say what that would do"
+    )
+    usual = RetryPolicy()
+    gate.add_argument("--enable", action="store_true", help="really requeue")
+    gate.add_argument(
+        "--min-lease-age-ms",
+        type=arguments.integer("--min-lease-age-ms"),
+        default=usual.min_lease_age // timedelta(milliseconds=1),
+        metavar="N",
+        help="leave younger leases alone",
+    )
+    for name, default, what in (
+        ("--max-attempts", usual.max_attempts, "leave tasks alone that were leased this often"),
+        ("--max-requeues", usual.max_requeues, "requeue at most this many"),
+        ("--scan-limit", usual.scan_limit, "look at this many leases, oldest first"),
+    ):
+        gate.add_argument(name, type=arguments.integer(name), default=default, metavar="N", help=what)
+    arguments.add_json(gate)
+    gate.set_defaults(run=_retry_stale)
+
+    compact = commands.add_parser("compact", help="drop finished work past its retention")
+    arguments.add_json(compact)
+    compact.set_defaults(run=_compact)
+
+
+def _retry_stale(options: Namespace) -> str:
+    policy = RetryPolicy(
+        enabled=options.enable,
+        min_lease_age=timedelta(milliseconds=min(options.min_lease_age_ms, 2**53)),
+        max_attempts=options.max_attempts,
+        max_requeues=options.max_requeues,
+        scan_limit=options.scan_limit,
+    )
+    report = retry.retry_stale(Caller.command_line(), policy)
+    if options.json:
+        return output.as_json({"kind": "a2a_auto_retry", "report": wire.retry_report(report)})
+    return "\n".join(_told(report))
+
+
+def _told(report: RetryReport) -> Iterator[str]:
+    yield (f"considered {report.considered} task(s), requeued {len(report.requeued)}, skipped {len(report.skipped)}")
+    yield from (f"requeued {_named(lease)}" for lease in report.requeued)
+    yield from (f"would requeue {_named(lease)}" for lease in report.would_requeue)
+    yield from (f"skipped {_named(skip.lease)}: {skip.reason}" for skip in report.skipped)
+    if not report.policy.enabled:
+        yield "automatic retry disabled; pass --enable to mutate"
+
+
+def _named(lease: Lease) -> str:
+    return f"{lease.task.uuid} (lease {lease.lease_id}, attempt {lease.attempt})"
+
+
+def _compact(options: Namespace) -> str:
+    dropped = compaction.compact(Caller.command_line(), Retention.from_settings())
+    if options.json:
+        return output.as_json({"kind": "a2a_compacted", "dropped": dropped})
+    return f"dropped {dropped} finished task(s)"
