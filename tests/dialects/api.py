@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import jsonschema_rs
 from django.test import Client
-from django.urls import resolve
+from django.urls import Resolver404, resolve
 from drf_spectacular.generators import SchemaGenerator
 
 from mailbox.callers import Caller
@@ -20,9 +20,9 @@ from tests import factories
 class Api:
     """Calls with a key of the caller's own, or with whatever headers are given."""
 
-    def __init__(self, caller: Caller | None = None, **headers: str) -> None:
+    def __init__(self, caller: Caller | None = None, *, headers: dict[str, str] | None = None) -> None:
         key = {"Authorization": f"Bearer {factories.key_of(caller)}"} if caller else {}
-        self._client = Client(headers=key | headers)
+        self._client = Client(headers=key | (headers or {}))
 
     def get(self, path: str, *, headers: dict[str, str] | None = None, **query: Any) -> Any:
         return self.call("GET", path, query=query, headers=headers)
@@ -82,7 +82,10 @@ def _validator(name: str) -> Any:
 
 
 def assert_as_documented(method: str, path: str, response: Any) -> None:
-    operation = schema()["paths"].get(template_of(path), {}).get(method.lower())
+    try:
+        operation = schema()["paths"].get(template_of(path), {}).get(method.lower())
+    except Resolver404:
+        return
     if operation is None:
         return
     documented = operation["responses"]
