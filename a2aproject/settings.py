@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,18 @@ _everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (an operator's
 _host = _everywhere.get(BIND_HOST, BIND_HOST)
 _netloc = f"[{_host}]:{PORT}" if ":" in _host else f"{_host}:{PORT}"
 PUBLIC_URL = env.str("PUBLIC_URL", "").rstrip("/") or f"http://{_netloc}"
+A2A_VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+
+# What the hub says of itself in its agent card. Agents' own cards are public too, unless turned off.
+A2A_HUB_NAME = env.str("A2A_HUB_NAME", "A2A Hub")
+A2A_HUB_DESCRIPTION = env.str(
+    "A2A_HUB_DESCRIPTION", "A durable mailbox through which agents hand each other tasks and get their results"
+)
+A2A_PROVIDER_ORG = env.str("A2A_PROVIDER_ORG", "") or A2A_HUB_NAME
+A2A_PROVIDER_URL = env.str("A2A_PROVIDER_URL", "") or PUBLIC_URL
+A2A_DOCS_URL = env.str("A2A_DOCS_URL", "") or f"{PUBLIC_URL}/api/docs/"
+A2A_PUBLIC_AGENT_CARDS = env.bool("A2A_PUBLIC_AGENT_CARDS", True)
+
 WEB_WORKERS = env.int("WEB_WORKERS", 2)
 WEB_THREADS = env.int("WEB_THREADS", 1024)  # of a worker, made when needed: each waiting request holds one
 
@@ -202,7 +215,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "A2A Hub",
     "DESCRIPTION": "A durable mailbox between agents.",
-    "VERSION": "0.1.0",
+    "VERSION": A2A_VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

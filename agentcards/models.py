@@ -10,6 +10,8 @@ from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Q
 
+from agentcards.destinations import BaseUrl
+from agentcards.errors import BlockedUrlError
 from mailbox import json_text
 from mailbox.models import Agent
 
@@ -34,6 +36,14 @@ def validate_storable(value: str) -> None:
         raise ValidationError(problem)
 
 
+def validate_base_url(value: str) -> None:
+    """Raise `ValidationError` for a URL that the hub does not call, as far as its spelling tells."""
+    try:
+        BaseUrl.parse(value)
+    except BlockedUrlError as error:
+        raise ValidationError(error.message) from error
+
+
 class AgentProfile(models.Model):
     """What an agent of this hub tells about itself. Source: corvid-agent, agent rows and agent cards."""
 
@@ -51,7 +61,7 @@ class AgentProfile(models.Model):
     tool_permissions = models.JSONField(null=True, blank=True, validators=[validate_names])
     wallet_address = models.CharField(max_length=200, blank=True, validators=[validate_storable])
     # The base URL of a remote agent: its tasks are carried out there by the hub. Blank: it leases for itself.
-    remote_url = models.URLField(max_length=500, blank=True)
+    remote_url = models.CharField(max_length=500, blank=True, validators=[validate_base_url])
 
     def __str__(self) -> str:
         return str(self.agent)

@@ -1,0 +1,174 @@
+"""The cards this hub publishes: of itself, and of each of its agents.
+
+Source: corvid-agent, ``agent-card.ts``, whose field order, skill mapping and protocol lists are kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NotRequired
+
+from django.conf import settings
+from typing_extensions import TypedDict
+
+from agentcards.models import AgentProfile, Tool
+from mailbox.models import Agent
+
+TASKS_SEND = "/a2a/tasks/send"
+TOOL_PREFIX = "corvid_"
+SPELLINGS = {"github": "GitHub", "pr": "PR", "prs": "PRs", "a2a": "A2A", "api": "API"}
+UNTAGGED = ("general",)
+UNTOLD_ARCHETYPES = ("", "custom")
+TEXT_AND_JSON = ("text/plain", "application/json")
+
+
+class Skill(TypedDict):
+    id: str
+    name: str
+    description: str
+    tags: list[str]
+    inputModes: list[str]
+    outputModes: list[str]
+
+
+class Provider(TypedDict):
+    organization: str
+    url: str
+
+
+class Capabilities(TypedDict):
+    streaming: bool
+    pushNotifications: bool
+    stateTransitionHistory: bool
+
+
+class Authentication(TypedDict):
+    schemes: list[str]
+
+
+class Protocol(TypedDict):
+    protocol: str
+    description: str
+    endpoint: NotRequired[str]
+
+
+class CardDocument(TypedDict):
+    """An A2AAgentCard."""
+
+    name: str
+    description: str
+    url: str
+    provider: Provider
+    version: str
+    documentationUrl: str
+    capabilities: Capabilities
+    authentication: Authentication
+    defaultInputModes: list[str]
+    defaultOutputModes: list[str]
+    skills: list[Skill]
+    supportedProtocols: list[Protocol]
+
+
+def build_agent_card(base_url: str | None = None) -> CardDocument:
+    """Return the card of this hub, with every registered tool as a skill, in the order of registration.
+
+    ``base_url`` None is the hub's ``PUBLIC_URL``.
+    """
+    base = _base(base_url)
+    return _card(
+        name=settings.A2A_HUB_NAME,
+        description=settings.A2A_HUB_DESCRIPTION,
+        url=base,
+        tools=Tool.objects.in_order(),
+        protocols=[
+            {
+                "protocol": "A2A",
+                "description": "Agent-to-agent tasks: send one, then poll it",
+                "endpoint": f"{base}{TASKS_SEND}",
+            },
+            {"protocol": "AlgoChat", "description": "Algorand messaging, by the agents whose card has an address"},
+            {"protocol": "MCP", "description": "The skills are Model Context Protocol tools of the agents"},
+            {"protocol": "HTTP", "description": "REST API for agents and their tasks", "endpoint": f"{base}/api"},
+        ],
+    )
+
+
+def build_agent_card_for_agent(agent: Agent, base_url: str | None = None) -> CardDocument:
+    """Return the card of one agent: the tools it is permitted, as it lists them, else the default tools.
+
+    Permissions that name no registered tool are left out. ``base_url`` None is the hub's ``PUBLIC_URL``.
+    """
+    profile = AgentProfile.of(agent)
+    url = f"{_base(base_url)}/api/agents/{agent.display}"
+    on_chain: Protocol = {"protocol": "AlgoChat", "description": "Algorand on-chain messaging"}
+    if profile.wallet_address:
+        on_chain["endpoint"] = f"algo://{profile.wallet_address}"
+    return _card(
+        name=profile.shown_name,
+        description=describe(profile),
+        url=url,
+        tools=tools_of(profile),
+        protocols=[
+            on_chain,
+            {"protocol": "HTTP", "description": "REST API for agent invocation", "endpoint": f"{url}/invoke"},
+        ],
+    )
+
+
+def tools_of(profile: AgentProfile) -> list[Tool]:
+    """Return the registered tools an agent may use: those it is permitted, in that order, else the default ones."""
+    if profile.tool_permissions is None:
+        return list(Tool.objects.default().in_order())
+    permitted = list(dict.fromkeys(profile.tool_permissions))
+    known = {tool.name: tool for tool in Tool.objects.filter(name__in=permitted)}
+    return [known[name] for name in permitted if name in known]
+
+
+def describe(profile: AgentProfile) -> str:
+    """Return what the card says of the agent, with its archetype and its skill bundles where it has them."""
+    parts = [profile.description or f"{settings.A2A_HUB_NAME} instance"]
+    if profile.persona_archetype.strip().lower() not in UNTOLD_ARCHETYPES:
+        parts.append(f"Archetype: {profile.persona_archetype}")
+    if profile.skill_bundles:
+        parts.append(f"Skills: {', '.join(profile.skill_bundles)}")
+    return " | ".join(parts)
+
+
+def skill(tool: Tool) -> Skill:
+    """Return a tool as the skill that cards show."""
+    return {
+        "id": tool.name,
+        "name": humanise(tool.name),
+        "description": tool.description or f"Tool: {tool.name}",
+        "tags": list(tool.tags or UNTAGGED),
+        "inputModes": ["application/json"],
+        "outputModes": ["application/json", "text/plain"],
+    }
+
+
+def humanise(tool_name: str) -> str:
+    """Return ``corvid_github_star_repo`` as ``GitHub Star Repo``; a name of nothing but separators as it is."""
+    words = filter(None, re.split(r"[_\s-]+", tool_name.removeprefix(TOOL_PREFIX)))
+    return " ".join(SPELLINGS.get(word, word[:1].upper() + word[1:]) for word in words) or tool_name
+
+
+def _base(base_url: str | None) -> str:
+    return (settings.PUBLIC_URL if base_url is None else base_url).rstrip("/")
+
+
+def _card(*, name: str, description: str, url: str, tools: Iterable[Tool], protocols: list[Protocol]) -> CardDocument:
+    return {
+        "name": name,
+        "description": description,
+        "url": url,
+        "provider": {"organization": settings.A2A_PROVIDER_ORG, "url": settings.A2A_PROVIDER_URL},
+        "version": settings.A2A_VERSION,
+        "documentationUrl": settings.A2A_DOCS_URL,
+        "capabilities": {"streaming": False, "pushNotifications": False, "stateTransitionHistory": False},
+        "authentication": {"schemes": ["Bearer"]},
+        "defaultInputModes": list(TEXT_AND_JSON),
+        "defaultOutputModes": list(TEXT_AND_JSON),
+        "skills": [skill(tool) for tool in tools],
+        "supportedProtocols": protocols,
+    }
