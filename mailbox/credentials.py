@@ -55,6 +55,15 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
     )
 
 
+def has_expired(key: str) -> bool:
+    """Whether this is the whole of a key that was good until its time ran out; a revoked one is unknown."""
+    public_id = key_format.public_id(key)
+    if public_id is None:
+        return False
+    expired = ApiKey.objects.expired(timezone.now()).filter(public_id=public_id).first()
+    return expired is not None and hmac.compare_digest(expired.digest, key_format.digest(key))
+
+
 def role_of(user: User) -> Role | None:
     """Return the strongest role of a person's groups; a superuser is an admin; None for a stranger to all groups."""
     if user.is_superuser:

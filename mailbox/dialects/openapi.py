@@ -38,19 +38,22 @@ def describe(
     headers: tuple[OpenApiParameter, ...] = (),
     errors: tuple[int, ...] = (),
     operation_id: str | None = None,
+    status: int = 200,
+    public: bool = False,
 ) -> Callable[[View], View]:
     """Describe one method of a view: its shapes, and the refusals beside those that every route shares.
 
-    ``answer`` None is Markdown.
+    ``answer`` None is Markdown, ``status`` the one of success; ``public`` routes need no key.
     """
+    shared = (503,) if public else (400, 401, 503)
     refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
-        sorted({400, 401, 503, *((411, 413, 415) if body else ()), *errors}), refusal
+        sorted({*shared, *((411, 413, 415) if body else ()), *errors}), refusal
     )
     return extend_schema(
         summary=summary,
         tags=[tag],
         request=body,
-        responses={200: answer, **refusals} if answer else {(200, "text/markdown"): str, **refusals},
+        responses={status: answer, **refusals} if answer else {(status, "text/markdown"): str, **refusals},
         parameters=[*headers, *(parameters_of(query) if query else ())],
         operation_id=operation_id,
     )

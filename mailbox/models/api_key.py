@@ -26,6 +26,9 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def live(self, now: datetime) -> ApiKeyQuerySet:
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 
+    def expired(self, now: datetime) -> ApiKeyQuerySet:
+        return self.filter(expires_at__lte=now, revoked_at=None)
+
     def credential_rows(self, public_id: str, *, now: datetime, unused_since: datetime) -> Sequence[tuple[Any, ...]]:
         """Return the live key with its owner, once per live grant of that owner; empty when there is no such key."""
         connection = connections[self.db]

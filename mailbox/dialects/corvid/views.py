@@ -8,7 +8,7 @@ from http import HTTPStatus
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import errors
+from mailbox import credentials, errors
 from mailbox.dialects.base import BodyTooLargeError, DialectView, MethodNotAllowedError, presented_key
 from mailbox.dialects.corvid import answers, handler, shapes
 from mailbox.dialects.openapi import describe
@@ -102,8 +102,9 @@ class TaskView(CorvidView):
 
 
 def _unauthenticated(headers: Mapping[str, str]) -> MailboxError:
-    if presented_key(headers):
-        return BadKeyError()
+    if key := presented_key(headers):
+        expired = credentials.has_expired(key)
+        return errors.UnauthenticatedError("API key expired, rotation required") if expired else BadKeyError()
     if headers.get("Authorization"):
         return errors.UnauthenticatedError("Invalid Authorization header format. Expected: Bearer <key>")
     return errors.UnauthenticatedError("Authentication required")

@@ -40,8 +40,8 @@ def task(row: Task, *, lease: Lease | None, said: Sequence[Message], result: Res
         "state": state(row),
         "messages": messages,
         "sessionId": lease.lease_id if lease else None,
-        "createdAt": _iso(row.sent_at),
-        "updatedAt": _iso(max(moment for moment in moments if moment is not None)),
+        "createdAt": iso(row.sent_at),
+        "updatedAt": iso(max(moment for moment in moments if moment is not None)),
     }
 
 
@@ -68,5 +68,5 @@ def _message(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "text": text}]}
 
 
-def _iso(moment: datetime) -> str:
+def iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -33,7 +33,11 @@ class RegistryView(DialectView):
 
 class CardsView(RegistryView):
     @describe(
-        summary="Find the agents of running jobs", tag="registry", query=shapes.RegistryQuery, answer=answers.Cards
+        summary="Find the agents of running jobs",
+        tag="registry",
+        query=shapes.RegistryQuery,
+        answer=answers.Cards,
+        operation_id="find_cards",
     )
     def get(self, request: Request) -> Response:
         asked = self.query(shapes.RegistryQuery)
@@ -43,7 +47,13 @@ class CardsView(RegistryView):
 
 
 class CardView(RegistryView):
-    @describe(summary="See the card of a running job", tag="registry", answer=answers.Card, errors=(404,))
+    @describe(
+        summary="See the card of a running job",
+        tag="registry",
+        answer=answers.Card,
+        errors=(404,),
+        operation_id="get_card",
+    )
     def get(self, request: Request, job_id: str) -> Response:
         row = self.registry.get(job_id)
         if row is None:

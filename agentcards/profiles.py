@@ -1,0 +1,91 @@
+"""What agents tell about themselves, and who may say so."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from agentcards.models import AgentProfile
+from mailbox import audit, capabilities, registration
+from mailbox.callers import Caller
+from mailbox.capabilities import Request
+from mailbox.errors import Draft, InvalidRequestError
+from mailbox.kinds import Kind
+from mailbox.models import Agent
+from mailbox.registration import Registration
+
+# What an agent may say of itself. The others decide which tasks reach it and whom the hub calls for it.
+OWN_FIELDS = frozenset({"description", "persona_archetype", "skill_bundles", "wallet_address"})
+FIELDS = OWN_FIELDS | {"name", "default_project", "tool_permissions", "remote_url"}
+SECRET_FIELDS = frozenset({"remote_url"})  # may carry a password or a secret path
+
+
+def register_agent(
+    caller: Caller, display: str, *, pubkey: str | None = None, profile: Mapping[str, Any] | None = None
+) -> Registration:
+    """Register an agent together with its profile, in one transaction. Needs ``a2a.agents.register``.
+
+    ``profile`` maps names of `FIELDS` to their values. Raises `InvalidRequestError`, `AgentConflictError`.
+    """
+    told = dict(profile or {})
+    check(AgentProfile(**told), FIELDS)
+    return registration.register_agent(
+        caller, display, pubkey=pubkey, also=lambda agent: AgentProfile.objects.create(agent=agent, **told)
+    )
+
+
+def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> AgentProfile:
+    """Change the named `FIELDS` of an agent's profile and leave the others; one without a profile gets one.
+
+    An agent may change its own `OWN_FIELDS`; all else needs ``a2a.agents.profile``. Nothing is stored or
+    journalled where nothing differs. Raises `InvalidRequestError`, `CapabilityMissingError`. Locks the profile;
+    journals ``agent_profile_changed`` with the new values, but not a remote URL.
+    """
+    with audit.decision(caller) as journal:
+        AgentProfile.objects.get_or_create(agent=agent)
+        profile = AgentProfile.objects.select_for_update().get(agent=agent)
+        profile.agent = Agent.objects.get(pk=agent.pk)
+        changed = [name for name, value in changes.items() if getattr(profile, name) != value]
+        if caller.agent != agent or not OWN_FIELDS.issuperset(changed):
+            request = Request(verb=capabilities.PROFILE, scope_id=f"a2a-profile:{agent}", peer_pubkey_b58=agent.pubkey)
+            journal.beside(capabilities.require(caller, request, journal.now).draft)
+        for name in changed:
+            setattr(profile, name, changes[name])
+        check(profile, changed)
+        if changed:
+            profile.save(update_fields=changed)
+            journal.beside(change_of(profile, changed))
+    return profile
+
+
+def change_of(profile: AgentProfile, changed: Iterable[str]) -> Draft:
+    """Return the journal row of a change to these fields."""
+    told = {name: "(not shown)" if name in SECRET_FIELDS else getattr(profile, name) for name in changed}
+    return Draft(kind=Kind.AGENT_PROFILE_CHANGED, data={"display": profile.agent.display, "changed": told})
+
+
+def profiles_of(agents: Iterable[Agent]) -> list[AgentProfile]:
+    """Return the profile of each agent, in their order; one that says nothing where it has none."""
+    agents = list(agents)
+    told = {profile.agent_id: profile for profile in AgentProfile.objects.filter(agent__in=agents)}
+    found = []
+    for agent in agents:
+        profile = told.get(agent.pk) or AgentProfile()
+        profile.agent = agent
+        found.append(profile)
+    return found
+
+
+def check(profile: AgentProfile, fields: Collection[str]) -> None:
+    """Raise `InvalidRequestError` naming every one of these fields that breaks a rule."""
+    # Django checks nothing about the empty value of a field that may be blank, not even that it is not null.
+    if nulls := [name for name in fields if name != "tool_permissions" and getattr(profile, name) is None]:
+        raise InvalidRequestError(dict.fromkeys(nulls, "must not be null"))
+    others = {field.name for field in profile._meta.fields} - set(fields)
+    try:
+        profile.clean_fields(exclude=others)
+    except ValidationError as error:
+        problems = {field: " ".join(messages) for field, messages in error.message_dict.items()}
+        raise InvalidRequestError(problems) from error

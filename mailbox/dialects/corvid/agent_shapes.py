@@ -1,0 +1,76 @@
+"""What the routes about agents read, in corvid-agent's spelling: pure, no queries, no clock."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from mailbox.dialects.fields import Exact, Lax, Text
+from mailbox.envelopes import DISPLAY, LOCAL_PART
+
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
+
+
+class ProfileBody(Lax):
+    """Fields that are left out stay as they are; null empties one. ``mcpToolPermissions`` null: the default tools."""
+
+    description: Text | None = None
+    persona_archetype: Text | None = Field(None, alias="personaArchetype")
+    skill_bundles: list[Text] | None = Field(None, alias="skillBundles")
+    default_project: Text | None = Field(None, alias="defaultProjectId")
+    tool_permissions: list[Text] | None = Field(None, alias="mcpToolPermissions")
+    wallet_address: Text | None = Field(None, alias="walletAddress")
+    remote_url: Text | None = Field(None, alias="remoteUrl")
+
+    def profile(self) -> dict[str, Any]:
+        """Return the fields of a profile that were given, with their values."""
+        told = {name: getattr(self, name) for name in PROFILE_FIELDS if name in self.model_fields_set}
+        return {name: _EMPTY.get(name, "") if value is None else value for name, value in told.items()}
+
+
+class UpdateBody(ProfileBody):
+    name: Text | None = None
+
+
+class RegisterBody(ProfileBody):
+    """``name`` is what people call the agent; ``display``, made of it unless given, is how it is addressed."""
+
+    name: Text = Field(min_length=1, max_length=200)
+    display: Text | None = None
+    public_key: Text | None = Field(None, alias="publicKey")
+
+    @property
+    def address(self) -> str:
+        """The display the agent registers under: empty where nothing in its name can be part of one."""
+        if self.display is not None or DISPLAY.fullmatch(self.name):
+            return self.display or self.name
+        return _NOT_IN_A_NAME.sub("-", self.name).strip("-")
+
+    def profile(self) -> dict[str, Any]:
+        told = super().profile()
+        is_address = DISPLAY.fullmatch(self.name) or LOCAL_PART.fullmatch(self.name)
+        return {**told, "name": "" if is_address and self.display is None else self.name}
+
+
+class InvokeBody(Lax):
+    """With ``toAgentId`` the agent in the path sends, which must be you; without, it receives and you send."""
+
+    content: Text
+    to_agent: Text | None = Field(None, alias="toAgentId")
+
+
+class AgentsQuery(Exact):
+    limit: int = Field(1000, ge=1, le=1000)
+    cursor: str | None = None
+
+
+PROFILE_FIELDS = ("name", *ProfileBody.model_fields)
+_EMPTY: Mapping[str, Any] = {"skill_bundles": [], "tool_permissions": None}
+
+# How each field of a profile is spelled on this wire.
+SPELLING: Mapping[str, str] = {
+    name: field.alias for name, field in RegisterBody.model_fields.items() if field.alias is not None
+}

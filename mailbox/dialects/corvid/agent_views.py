@@ -1,0 +1,163 @@
+"""The hub's agents over HTTP, as corvid-agent's clients ask for them."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from urllib.parse import urlencode
+
+from django.conf import settings
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agentcards import profiles
+from agentcards.document import build_agent_card_for_agent
+from agentcards.models import AgentProfile
+from mailbox import capabilities, compaction, delivery, errors, inspection, registration
+from mailbox.dialects.corvid import agent_answers as answers
+from mailbox.dialects.corvid import agent_shapes as shapes
+from mailbox.dialects.corvid import agent_wire as wire
+from mailbox.dialects.corvid import handler
+from mailbox.dialects.corvid.answers import CorvidError
+from mailbox.dialects.corvid.views import CorvidView
+from mailbox.dialects.openapi import describe
+from mailbox.envelopes import AgentRef, TaskEnvelope
+from mailbox.errors import InvalidRequestError, MailboxError, UnknownAgentError
+from mailbox.models import Agent
+
+TAG = "agents of tasks/send"
+
+
+class AgentRoute(CorvidView):
+    error_status = {
+        **CorvidView.error_status,
+        errors.AgentConflictError: HTTPStatus.CONFLICT,
+        errors.SenderMismatchError: HTTPStatus.FORBIDDEN,
+    }
+
+    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
+        match error:
+            case UnknownAgentError():
+                return {"error": "Not found"}
+            case InvalidRequestError():
+                problems = [f"{shapes.SPELLING.get(path, path)}: {problem}" for path, problem in error.fields.items()]
+                return {"error": f"Validation failed: {'; '.join(problems)}"}
+        return super().error_body(error, status)
+
+    def may_see_url_of(self, agent: Agent) -> bool:
+        return self.caller.agent == agent or capabilities.holds(self.caller, capabilities.PROFILE, timezone.now())
+
+
+class AgentsView(AgentRoute):
+    @describe(
+        summary="List the agents with what they say of themselves",
+        tag=TAG,
+        query=shapes.AgentsQuery,
+        answer=answers.CorvidAgents,
+        refusal=CorvidError,
+        errors=(403,),
+        operation_id="list_agents_with_profiles",
+    )
+    def get(self, request: Request) -> Response:
+        asked = self.query(shapes.AgentsQuery)
+        page = inspection.agents(limit=asked.limit, cursor=asked.cursor)
+        found = profiles.profiles_of(page.items)
+        response = Response([wire.agent(one, with_remote_url=self.may_see_url_of(one.agent)) for one in found])
+        if page.next_cursor:
+            query = urlencode({"limit": asked.limit, "cursor": page.next_cursor})
+            response["Link"] = f'<{settings.PUBLIC_URL}/api/agents?{query}>; rel="next"'
+        return response
+
+    @describe(
+        summary="Register an agent with what it says of itself",
+        tag=TAG,
+        body=shapes.RegisterBody,
+        answer=answers.NewAgent,
+        refusal=CorvidError,
+        errors=(403, 409),
+        operation_id="create_agent",
+        status=HTTPStatus.CREATED,
+    )
+    def post(self, request: Request) -> Response:
+        body = self.body(shapes.RegisterBody)
+        made = profiles.register_agent(self.caller, body.address, pubkey=body.public_key, profile=body.profile())
+        return Response(wire.registered(AgentProfile.of(made.agent), made), status=HTTPStatus.CREATED)
+
+
+class AgentView(AgentRoute):
+    @describe(
+        summary="See one agent with what it says of itself",
+        tag=TAG,
+        answer=answers.CorvidAgent,
+        refusal=CorvidError,
+        errors=(403, 404),
+        operation_id="get_agent_with_profile",
+    )
+    def get(self, request: Request, name: str) -> Response:
+        return self._shown(AgentProfile.of(registration.agent_at(name)))
+
+    @describe(
+        summary="Change what is said of an agent; fields that are left out stay",
+        tag=TAG,
+        body=shapes.UpdateBody,
+        answer=answers.CorvidAgent,
+        refusal=CorvidError,
+        errors=(403, 404),
+        operation_id="update_agent",
+    )
+    def put(self, request: Request, name: str) -> Response:
+        return self._changed(name)
+
+    @describe(
+        summary="Change what is said of an agent; fields that are left out stay",
+        tag=TAG,
+        body=shapes.UpdateBody,
+        answer=answers.CorvidAgent,
+        refusal=CorvidError,
+        errors=(403, 404),
+        operation_id="patch_agent",
+    )
+    def patch(self, request: Request, name: str) -> Response:
+        return self._changed(name)
+
+    def _changed(self, name: str) -> Response:
+        changes = self.body(shapes.UpdateBody).profile()
+        return self._shown(profiles.update_profile(self.caller, registration.agent_at(name), changes))
+
+    def _shown(self, profile: AgentProfile) -> Response:
+        return Response(wire.agent(profile, with_remote_url=self.may_see_url_of(profile.agent)))
+
+
+class AgentCardView(AgentRoute):
+    @describe(summary="Read an agent's card", tag=TAG, answer=answers.Card, refusal=CorvidError, errors=(403, 404))
+    def get(self, request: Request, name: str) -> Response:
+        return Response(build_agent_card_for_agent(registration.agent_at(name)))
+
+
+class InvokeView(AgentRoute):
+    @describe(
+        summary="Send a task to this agent, or as it to another",
+        tag=TAG,
+        body=shapes.InvokeBody,
+        answer=answers.Invoked,
+        refusal=CorvidError,
+        errors=(403, 404),
+        operation_id="invoke_agent",
+        status=HTTPStatus.CREATED,
+    )
+    def post(self, request: Request, name: str) -> Response:
+        body = self.body(shapes.InvokeBody)
+        named = registration.agent_at(name)
+        recipient = named if body.to_agent is None else registration.agent_at(body.to_agent)
+        compaction.cap_sent(self.caller, dialect=handler.DIALECT, cap=settings.A2A_TASKS_SEND_CAP)
+        sent = delivery.send_task(
+            self.caller,
+            TaskEnvelope(
+                sender=None if body.to_agent is None else AgentRef(pubkey=named.pubkey),
+                recipient=AgentRef(pubkey=recipient.pubkey),
+                intent_text=body.content,
+                dialect=handler.DIALECT,
+            ),
+        )
+        answer = {"messageId": sent.uuid, "txid": None, "sessionId": None}
+        return Response(answer, status=HTTPStatus.CREATED)

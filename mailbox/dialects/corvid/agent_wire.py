@@ -1,0 +1,36 @@
+"""Agents with their profiles as corvid-agent spells them: pure, no queries, no clock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentcards.models import AgentProfile
+from mailbox.dialects.corvid.wire import iso
+from mailbox.registration import Registration
+
+
+def agent(profile: AgentProfile, *, with_remote_url: bool) -> dict[str, Any]:
+    """Render an agent; a remote URL may hold a secret, so only who may change it is shown it."""
+    row = profile.agent
+    return {
+        "id": row.display,
+        "name": profile.shown_name,
+        "agentId": {"display": row.display, "pubkey": row.pubkey},
+        "description": profile.description,
+        "personaArchetype": profile.persona_archetype or None,
+        "skillBundles": profile.skill_bundles,
+        "defaultProjectId": profile.default_project or None,
+        "mcpToolPermissions": profile.tool_permissions,
+        "walletAddress": profile.wallet_address or None,
+        "algochatEnabled": bool(profile.wallet_address),
+        "remote": bool(profile.remote_url),
+        "remoteUrl": (profile.remote_url or None) if with_remote_url else None,
+        "paused": row.paused_at is not None,
+        "pausedReason": row.paused_reason or None,
+        "createdAt": iso(row.created_at),
+    }
+
+
+def registered(profile: AgentProfile, made: Registration) -> dict[str, Any]:
+    """Render a new agent with the secrets that are shown this once."""
+    return {**agent(profile, with_remote_url=True), "apiKey": made.api_key, "privateKey": made.private_key}

@@ -1,0 +1,76 @@
+"""The cards that anyone may read, of the hub and of its agents."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agentcards.document import CardDocument, build_agent_card, build_agent_card_for_agent
+from mailbox import registration
+from mailbox.dialects.corvid import agent_answers as answers
+from mailbox.dialects.corvid.agent_views import TAG, AgentRoute
+from mailbox.dialects.corvid.answers import CorvidError
+from mailbox.dialects.openapi import describe
+from mailbox.errors import UnknownAgentError
+
+CORS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": "Content-Type, Authorization, If-None-Match",
+}
+
+
+class PublicView(AgentRoute):
+    """A view without a key, for pages of any origin; what it answers may be kept for five minutes."""
+
+    http_method_names = ("get", "head", "options")
+
+    def perform_authentication(self, request: Request) -> None:
+        """Let anyone read: a card is what an agent tells the world."""
+
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        return Response(status=HTTPStatus.NO_CONTENT)
+
+    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
+        for name, value in CORS.items():
+            response.headers[name] = value
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def shown(self, card: CardDocument) -> HttpResponseBase | None:
+        """Return the card for people to read too; 304 where the reader has it already."""
+        text = json.dumps(card, indent=2, ensure_ascii=False).encode()
+        etag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
+        response = HttpResponse(text, content_type="application/json")
+        response["Cache-Control"] = "public, max-age=300"
+        response["ETag"] = etag
+        return get_conditional_response(self.request._request, etag=etag, response=response)
+
+
+class HubCardView(PublicView):
+    @describe(summary="Read the hub's agent card", tag=TAG, answer=answers.Card, refusal=CorvidError, public=True)
+    def get(self, request: Request) -> HttpResponseBase | None:
+        return self.shown(build_agent_card())
+
+
+class PublicAgentCardView(PublicView):
+    @describe(
+        summary="Read an agent's card, where the hub shows those to anyone",
+        tag=TAG,
+        answer=answers.Card,
+        refusal=CorvidError,
+        errors=(404,),
+        public=True,
+    )
+    def get(self, request: Request, name: str) -> HttpResponseBase | None:
+        if not settings.A2A_PUBLIC_AGENT_CARDS:
+            raise UnknownAgentError
+        return self.shown(build_agent_card_for_agent(registration.agent_at(name)))

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import pytest
+
+from agentcards import profiles
+from agentcards.models import AgentProfile
+from mailbox.callers import Caller, Role
+from mailbox.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError
+from mailbox.models import Agent
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def ada():
+    return factories.person("ada", Role.ADMIN)
+
+
+def test_an_agent_says_of_itself_what_it_is(alice):
+    told = {
+        "description": "Reviews code",
+        "persona_archetype": "Scholar",
+        "skill_bundles": ["review"],
+        "wallet_address": "ALGO",
+    }
+
+    profiles.update_profile(alice, alice.agent, told)
+
+    stored = AgentProfile.objects.get(agent=alice.agent)
+    assert {name: getattr(stored, name) for name in told} == told
+    assert factories.last_event().kind == "agent_profile_changed"
+    assert factories.last_event().fields == {"display": "alice@local", "changed": told}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"name": "Hub Operator"},
+        {"default_project": "main"},
+        {"tool_permissions": ["corvid_web_search"]},
+        {"remote_url": "https://mallory.example"},
+        {"description": "fine", "default_project": "main"},
+    ],
+)
+def test_an_agent_may_not_decide_which_tasks_reach_it(mallory, changes):
+    with pytest.raises(CapabilityMissingError):
+        profiles.update_profile(mallory, mallory.agent, changes)
+
+    assert not AgentProfile.objects.exists()
+    assert factories.last_event().fields["missing_actions"] == ["a2a.agents.profile"]
+
+
+def test_an_agent_may_not_speak_for_another_even_if_it_registers_agents(bob):
+    registrar = factories.agent("registrar", "a2a.agents.register")
+
+    with pytest.raises(CapabilityMissingError):
+        profiles.update_profile(registrar, bob.agent, {"description": "mine now"})
+
+
+def test_operators_may_not_and_admins_and_the_command_line_may(bob, olga, ada):
+    with pytest.raises(CapabilityMissingError):
+        profiles.update_profile(olga, bob.agent, {"default_project": "main"})
+
+    profiles.update_profile(ada, bob.agent, {"default_project": "main"})
+    profiles.update_profile(Caller.command_line(), bob.agent, {"name": "Bob"})
+
+    stored = AgentProfile.objects.get()
+    assert (stored.default_project, stored.name) == ("main", "Bob")
+
+
+def test_a_change_that_changes_nothing_is_not_journalled(alice):
+    profiles.update_profile(alice, alice.agent, {"description": "Reviews"})
+    before = factories.journal_length()
+
+    profiles.update_profile(alice, alice.agent, {"description": "Reviews"})
+
+    assert factories.journal_length() == before
+
+
+def test_an_agent_may_repeat_what_it_may_not_change(bob, ada):
+    profiles.update_profile(ada, bob.agent, {"default_project": "main"})
+
+    profiles.update_profile(bob, bob.agent, {"default_project": "main", "description": "Works"})
+
+    assert AgentProfile.objects.get().description == "Works"
+
+
+def test_a_remote_url_is_not_journalled(bob, ada):
+    profiles.update_profile(ada, bob.agent, {"remote_url": "https://:secret@remote.example"})
+
+    assert factories.last_event().fields["changed"] == {"remote_url": "(not shown)"}
+    assert AgentProfile.objects.get().remote_url == "https://:secret@remote.example"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", "x" * 201),
+        ("description", "x" * 20_001),
+        ("description", "\x00"),
+        ("description", "\ud800"),
+        ("description", None),
+        ("persona_archetype", "x" * 101),
+        ("skill_bundles", None),
+        ("skill_bundles", "review"),
+        ("skill_bundles", [""]),
+        ("skill_bundles", ["\x00"]),
+        ("tool_permissions", {"a": 1}),
+        ("tool_permissions", [1]),
+        ("remote_url", "ftp://remote.example"),
+        ("remote_url", "http://localhost:3000"),
+        ("remote_url", "http://169.254.169.254/latest"),
+        ("remote_url", "javascript:alert(1)"),
+        ("remote_url", "https://remote.example/" + "x" * 500),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_and_nothing_changes(bob, ada, field, value):
+    profiles.update_profile(ada, bob.agent, {"description": "before"})
+
+    with pytest.raises(InvalidRequestError) as refused:
+        profiles.update_profile(ada, bob.agent, {"wallet_address": "new", field: value})
+
+    assert list(refused.value.fields) == [field]
+    stored = AgentProfile.objects.get()
+    assert (stored.description, stored.wallet_address) == ("before", "")
+
+
+def test_a_remote_url_that_is_no_longer_allowed_does_not_stop_other_changes(bob, ada, settings):
+    settings.A2A_OUTBOUND_ALLOW = ["localhost"]
+    profiles.update_profile(ada, bob.agent, {"remote_url": "http://localhost:3000"})
+    settings.A2A_OUTBOUND_ALLOW = []
+
+    profiles.update_profile(bob, bob.agent, {"description": "still here"})
+
+    assert AgentProfile.objects.get().description == "still here"
+
+
+def test_an_agent_is_registered_with_its_profile_or_not_at_all(ada):
+    made = profiles.register_agent(ada, "canyon", profile={"default_project": "main"})
+    with pytest.raises(InvalidRequestError):
+        profiles.register_agent(ada, "forge", profile={"description": "\x00"})
+    with pytest.raises(AgentConflictError):
+        profiles.register_agent(ada, "Canyon", profile={"description": "usurper"})
+
+    assert AgentProfile.objects.get().agent == made.agent
+    assert list(Agent.objects.values_list("display", flat=True)) == ["canyon@local"]
+
+
+def test_profiles_come_in_the_order_of_their_agents(alice, bob):
+    AgentProfile.objects.create(agent=bob.agent, name="Bob")
+
+    found = profiles.profiles_of([bob.agent, alice.agent])
+
+    assert [(one.agent, one.shown_name) for one in found] == [(bob.agent, "Bob"), (alice.agent, "alice")]
+    assert AgentProfile.objects.count() == 1
