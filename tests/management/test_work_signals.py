@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from mailbox import repair
+from mailbox.management.commands.a2a import Command
 from mailbox.models import Lease, Task
 from mailbox.repair import DuplicateRisk
 from tests import factories
@@ -197,3 +198,11 @@ def test_a_key_that_is_missing_or_wrong_ends_the_worker(desk, key, code, message
 
     assert message in worker.printed
     assert "Traceback" not in worker.printed
+
+
+def test_help_says_how_a_program_is_run(capsys):
+    with pytest.raises(SystemExit) as ended:
+        Command().run_from_argv(["manage.py", "a2a", "work", "--help"])
+
+    assert ended.value.code == 0
+    assert "A2A_TASK" in capsys.readouterr().out

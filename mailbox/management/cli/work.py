@@ -66,7 +66,7 @@ def add_commands(commands: arguments.Commands) -> None:
         metavar="last|all",
         help="answer with the last line of the output, or with all of it; last, without it",
     )
-    work.add_argument("command", nargs="+", metavar=("CMD", "ARG"), help="the program, after --")
+    work.add_argument("command", nargs="+", metavar="CMD", help="the program and its arguments, after --")
     # The checks open the database, and the machine this runs on need not have one.
     work.set_defaults(run=_work, skip_checks=True)
 

@@ -208,14 +208,14 @@ class Attempt:
         self._say(f"task {self.leased.id} attempt {self.leased.attempt} after {took:.1f} s: {what}")
 
 
-def environment_of(leased: LeasedTask) -> dict[str, str]:
-    """Return what a program finds about its task. A text too long for a variable is on stdin alone."""
+def environment_of(leased: LeasedTask) -> dict[str, bytes]:
+    """Return what a program finds about its task, in UTF-8. A text too long for a variable is on stdin alone."""
     spelled = orjson.dumps(leased.task)
     if len(spelled) > TASK_BYTES:
         spelled = orjson.dumps({key: value for key, value in leased.task.items() if key != "intent_text"})
     return {
-        "A2A_TASK": spelled.decode(),
-        "A2A_TASK_ID": leased.id,
-        "A2A_LEASE_ID": leased.lease_id,
-        "A2A_ATTEMPT": str(leased.attempt),
+        "A2A_TASK": spelled,
+        "A2A_TASK_ID": leased.id.encode(),
+        "A2A_LEASE_ID": leased.lease_id.encode(),
+        "A2A_ATTEMPT": b"%d" % leased.attempt,
     }

@@ -40,8 +40,9 @@ class Output:
         self._stderr = b""
 
     @property
-    def is_capped(self) -> bool:
-        return self._beyond is not None
+    def is_overflowing(self) -> bool:
+        """Whether what is written now is not kept."""
+        return self._is_cut or self._beyond is not None
 
     def feed(self, data: bytes) -> None:
         """Take in what was written to stdout."""
@@ -87,7 +88,7 @@ class Output:
     @property
     def whole(self) -> str | None:
         """All that was kept, blank lines too, None without any."""
-        return "\n".join([*self._kept, *([self._notice()] if self.is_capped else [])]) or None
+        return "\n".join([*self._kept, *([] if self._beyond is None else [self._notice()])]) or None
 
     @property
     def complaint(self) -> str:

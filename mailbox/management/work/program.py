@@ -54,7 +54,7 @@ class Program:
         command: Sequence[str],
         *,
         text: str,
-        environment: Mapping[str, str],
+        environment: Mapping[str, str | bytes],
         output: Output,
         guard: Guard,
         time_limit: float | None,
@@ -144,7 +144,7 @@ class Program:
                 feed(data)
             else:
                 pipes.unregister(key.fileobj)
-        if self._output.is_capped:
+        if self._output.is_overflowing:
             time.sleep(0.001)  # let a program that floods wait, not the machine
 
     def _read_last_words(self, pipes: selectors.BaseSelector) -> None:
