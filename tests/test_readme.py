@@ -75,7 +75,7 @@ def test_the_tour_prints_what_it_says(shell):
 
     printed = ran.stdout.split(end_of_step)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert len(steps) == 10
+    assert len(steps) == 11
     for step, shown in zip_longest(steps, printed[:-1]):
         assert VARIES.sub("", shown) == VARIES.sub("", step.printed), step.commands
 
