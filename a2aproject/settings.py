@@ -72,6 +72,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "mailbox.dialects.routed.RouteMiddleware",  # first: nothing else sees the token of a public route
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -173,6 +174,7 @@ A2A_RETENTION_DELIVERED = timedelta(milliseconds=env.int("A2A_RETENTION_DELIVERE
 A2A_RETENTION_SWEEP = env.bool("A2A_RETENTION_SWEEP", False)
 A2A_INBOUND_RATE_LIMIT_PER_MIN = env.int("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5)  # of tasks/send, per credential
 A2A_TASKS_SEND_CAP = env.int("A2A_TASKS_SEND_CAP", 1000)
+A2A_ROUTE_RATE_LIMIT_PER_MIN = env.int("A2A_ROUTE_RATE_LIMIT_PER_MIN", 120)  # of a new public route, if not told
 
 # Whom the hub may call although it is not public: host names, addresses, networks. For development, and for remote
 # agents on a network of one's own. And how many tasks one remote agent is given at once.
@@ -243,12 +245,14 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "filters": {"redacted": {"()": "mailbox.redaction.RedactSecrets"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["redacted"]}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "WARNING").upper()},
     "loggers": {
         "django": {"handlers": [], "level": "NOTSET", "propagate": True},
         # A client's mistake is answered, not logged.
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
+        "django.server": {"handlers": [], "propagate": True},
     },
 }

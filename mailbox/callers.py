@@ -24,6 +24,7 @@ class Caller:
 
     ``name`` is what the journal calls it. ``agent`` is the agent it acts as, which sees what it is party to;
     None for people and the hub's own, who see everything. ``grants`` are the agent's live grants if the credential look-up read them, else None.
+    ``sends_only`` callers came by a public route: they send, and read what they sent.
     ``oversees`` is an agent of the hub's own that sees everything. ``trusted`` callers need no capability: they can open the database themselves.
     """
 
@@ -35,6 +36,7 @@ class Caller:
     request_id: str = ""
     grants: tuple[CapabilityGrant, ...] | None = None
     oversees: bool = False
+    sends_only: bool = False
 
     @classmethod
     def command_line(cls, agent: Agent | None = None) -> Caller:
@@ -61,6 +63,11 @@ class Caller:
         """Raise `WrongPartyError` for people: only agents, and code on local trust, receive tasks and results."""
         if self.agent is None and not self.trusted:
             raise WrongPartyError
+
+    def must_do_more_than_send(self) -> None:
+        """Raise `WrongPartyError` for a caller that came by a public route."""
+        if self.sends_only:
+            raise WrongPartyError("a public route only sends tasks and reads those it sent; use the agent's API key")
 
 
 def _system_user() -> str:

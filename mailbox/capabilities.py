@@ -23,8 +23,9 @@ FORCE_ERROR = "a2a.repair.force_error"
 COMPACT = "a2a.compact"
 REGISTER = "a2a.agents.register"
 GRANT = "a2a.capabilities.grant"  # held by admins only, never granted to an agent
-RESEND = "a2a.push.resend"  # held by operators and admins only
-DROP_REPLAY = "a2a.replay.drop"  # held by operators and admins only, as the two below
+RESEND = "a2a.push.resend"  # held by operators and admins only, as the four below
+ROUTES = "a2a.routes"
+DROP_REPLAY = "a2a.replay.drop"
 PAUSE = "a2a.agents.pause"
 MANAGE_REGISTRY = "a2a.registry.manage"  # other agents' job cards; its own an agent registers without
 PROFILE = "a2a.agents.profile"  # held by admins only, as the one below
@@ -34,7 +35,7 @@ TARGETED = (SEND, RESPOND)
 GRANTABLE = (REQUEUE, FORCE_ERROR, COMPACT, REGISTER)
 SCOPE_FIELDS = ("peer_pubkey_b58", "task_id", "lease_id", "duplicate_risk")
 
-_OPERATOR_ACTIONS = frozenset({REQUEUE, FORCE_ERROR, DROP_REPLAY, RESEND, PAUSE, MANAGE_REGISTRY})
+_OPERATOR_ACTIONS = frozenset({REQUEUE, FORCE_ERROR, DROP_REPLAY, RESEND, ROUTES, PAUSE, MANAGE_REGISTRY})
 ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
     Role.VIEWER: frozenset(),
     Role.OPERATOR: _OPERATOR_ACTIONS,

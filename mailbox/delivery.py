@@ -101,6 +101,7 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
     says so. Raises `UnknownTaskError`, `AlreadyResolvedError`. Journals ``a2a_task_cancelled``.
     """
     reason = check_reason(reason) if reason else ""
+    caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         sent = Task.objects.filter(sender=caller.agent) if caller.agent else Task.objects.none()
         task = sent.with_parties().locked().filter(uuid=task_id).first()

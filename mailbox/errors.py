@@ -112,6 +112,12 @@ class UnknownKeyError(MailboxError):
     code = "unknown_key"
 
 
+class UnknownRouteError(MailboxError):
+    """No such route."""
+
+    code = "unknown_route"
+
+
 class UnknownReplayEntryError(MailboxError):
     """No such replay entry."""
 

@@ -222,6 +222,8 @@ def _depth_first(root: UUID, found: dict[UUID, Task], children: dict[UUID, list[
 
 
 def _tasks(caller: Caller) -> TaskQuerySet:
+    if caller.agent is not None and caller.sends_only:
+        return Task.objects.sent_by(caller.agent)
     return Task.objects.visible_to(caller.agent) if caller.agent else Task.objects.all()
 
 

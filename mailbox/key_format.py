@@ -1,4 +1,6 @@
-"""API keys: ``a2a_<8 public>_<32 secret>_<6 checksum>``, all base62.
+"""Secrets that are handed out: ``<kind>_<8 public>_<32 secret>_<6 checksum>``, all base62.
+
+The kind is ``a2a`` for an API key, ``p`` for the token of a public route.
 
 The checksum lets a mistyped key be refused, and a leaked one be recognised, without a look-up.
 """
@@ -13,7 +15,10 @@ import zlib
 from typing import NamedTuple
 
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
-_SHAPE = re.compile(r"a2a_([0-9A-Za-z]{8})_[0-9A-Za-z]{32,64}_[0-9A-Za-z]{6}", re.ASCII)
+KEY, ROUTE = "a2a", "p"
+_SHAPE = re.compile(r"(a2a|p)_([0-9A-Za-z]{8})_[0-9A-Za-z]{32,64}_[0-9A-Za-z]{6}", re.ASCII)
+# A token in a path, also one that is misspelt; not one that is cut short already.
+_IN_PATH = re.compile(r"(/p/)(?!p_[0-9A-Za-z]{8}_…)[^/\s?#\"']+")
 
 
 class Minted(NamedTuple):
@@ -24,26 +29,31 @@ class Minted(NamedTuple):
     digest: str
 
 
-def mint() -> Minted:
-    """Return a new random key with 190 bits of secret."""
+def mint(kind: str = KEY) -> Minted:
+    """Return a new random secret of ``kind`` with 190 bits of secret."""
     public_id, secret = _random(8), _random(32)
-    body = f"a2a_{public_id}_{secret}"
+    body = f"{kind}_{public_id}_{secret}"
     key = f"{body}_{_checksum(body)}"
     return Minted(key, public_id, digest(key))
 
 
-def public_id(key: str) -> str | None:
-    """Return the look-up part of a well-formed key; None for anything else."""
+def public_id(key: str, kind: str = KEY) -> str | None:
+    """Return the look-up part of a well-formed secret of ``kind``; None for anything else."""
     match = _SHAPE.fullmatch(key)
-    if match is None:
+    if match is None or match[1] != kind:
         return None
     body, _, checksum = key.rpartition("_")
-    return match[1] if secrets.compare_digest(checksum, _checksum(body)) else None
+    return match[2] if secrets.compare_digest(checksum, _checksum(body)) else None
 
 
 def digest(key: str) -> str:
     """Return what is stored of a key: SHA-256 in hex, enough for a secret of this length."""
     return hashlib.sha256(key.encode()).hexdigest()
+
+
+def redact(text: str) -> str:
+    """Return ``text`` with every such secret, and whatever stands where a route's token would, cut short."""
+    return _IN_PATH.sub(r"\1…", _SHAPE.sub(r"\1_\2_…", text))
 
 
 def _random(length: int) -> str:

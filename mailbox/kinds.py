@@ -24,6 +24,8 @@ class Kind(StrEnum):
     KEY_ADDED = "key_added"
     PUSH_RESENT = "push_resent"
     KEY_REVOKED = "key_revoked"
+    ROUTE_ADDED = "route_added"
+    ROUTE_REVOKED = "route_revoked"
 
     TASK_SENT = "a2a_task_sent"
     TASK_LEASED = "a2a_task_leased"

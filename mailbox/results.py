@@ -34,6 +34,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``. Source: Covenant A2A.
     """
     envelope.check()
+    caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
         task = addressed.with_parties().locked().filter(uuid=envelope.task_id).first()

@@ -8,6 +8,7 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
@@ -24,13 +25,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from mailbox import credentials, json_text
+from mailbox import credentials, json_text, limits, routes
 from mailbox.callers import Caller
 from mailbox.errors import InvalidRequestError, MailboxError, RateLimitedError
-from mailbox.models import AuditEvent
+from mailbox.models import AuditEvent, PublicRoute
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
+ROUTE_ATTRIBUTE = "a2a_route"  # of a request that came by a public route: its PublicRoute
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
@@ -108,6 +110,7 @@ class DialectView(APIView):
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJSON
     error_status: ClassVar[Mapping[type[MailboxError], HTTPStatus]] = {}
+    open_to_routes: ClassVar[frozenset[str]] = frozenset()  # methods answered under /p/<token>/, too
     caller: Caller
     request_id: str
 
@@ -117,8 +120,27 @@ class DialectView(APIView):
         return super().initialize_request(request, *args, **kwargs)
 
     def perform_authentication(self, request: Request) -> None:
-        key = presented_key(request.headers)
+        route = self.route()
+        if route is not None:
+            self.caller = self._by_route(route)
+            return
+        key = self.presented_key(request.headers)
         self.caller = credentials.authenticate(key, source=AuditEvent.Source.API, request_id=self.request_id)
+
+    def presented_key(self, headers: Mapping[str, str]) -> str | None:
+        """Return the API key of a request, None without one; a dialect may look elsewhere."""
+        return presented_key(headers)
+
+    def route(self) -> PublicRoute | None:
+        """Return the public route the request came by; None for a request at the hub's own address."""
+        return getattr(self.request._request, ROUTE_ATTRIBUTE, None)
+
+    def _by_route(self, route: PublicRoute) -> Caller:
+        method = "GET" if self.request.method == "HEAD" else self.request.method
+        if method not in self.open_to_routes:
+            raise MethodNotAllowedError(f"{method} is not answered here")
+        limits.take(f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1))
+        return routes.caller(route, request_id=self.request_id)
 
     def body(self, shape: type[Shape]) -> Shape:
         """Return the request's JSON body as ``shape``; an absent body reads as ``{}``.

@@ -20,6 +20,7 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.UnknownAgentError: HTTPStatus.NOT_FOUND,
     errors.UnknownGrantError: HTTPStatus.NOT_FOUND,
     errors.UnknownKeyError: HTTPStatus.NOT_FOUND,
+    errors.UnknownRouteError: HTTPStatus.NOT_FOUND,
     errors.UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
     errors.UnknownDeliveryError: HTTPStatus.NOT_FOUND,
     errors.AgentConflictError: HTTPStatus.CONFLICT,

@@ -6,6 +6,7 @@ from mailbox.models.audit import AuditEvent
 from mailbox.models.grant import CapabilityGrant
 from mailbox.models.lease import Lease
 from mailbox.models.message import Message
+from mailbox.models.public_route import PublicRoute
 from mailbox.models.push import PushAttempt, PushConfig, PushDelivery
 from mailbox.models.rate_window import RateWindow
 from mailbox.models.replay_entry import ReplayEntry
@@ -19,6 +20,7 @@ __all__ = [
     "CapabilityGrant",
     "Lease",
     "Message",
+    "PublicRoute",
     "PushAttempt",
     "PushConfig",
     "PushDelivery",

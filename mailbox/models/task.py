@@ -35,6 +35,9 @@ class TaskQuerySet(models.QuerySet["Task"]):
         held = Lease.objects.live().filter(task=OuterRef("pk"), holder=agent)
         return self.filter(Q(sender=agent) | Q(recipient=agent) | Exists(held))
 
+    def sent_by(self, agent: Agent) -> TaskQuerySet:
+        return self.filter(sender=agent)
+
     def overdue(self, now: datetime) -> TaskQuerySet:
         """Still queued past their deadline."""
         return self.queued().filter(deadline_ms__lte=epoch_ms(now))

@@ -64,6 +64,8 @@ class CorvidView(DialectView):
 
 
 class TaskSendView(CorvidView):
+    open_to_routes = frozenset({"POST"})
+
     @describe(
         summary="Send a task to the agent that fits it",
         tag="tasks/send",
@@ -89,6 +91,8 @@ class TaskSendView(CorvidView):
 
 
 class TaskView(CorvidView):
+    open_to_routes = frozenset({"GET"})
+
     @describe(
         summary="Read a task, whichever door it came in by",
         tag="tasks/send",

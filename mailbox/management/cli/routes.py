@@ -1,0 +1,82 @@
+"""``route add``, ``route list``, ``route revoke``: addresses for clients that cannot authenticate."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from django.conf import settings
+
+from mailbox import routes
+from mailbox.callers import Caller
+from mailbox.management.cli import arguments, output
+from mailbox.models import PublicRoute
+from mailbox.models.task import epoch_ms
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    group = commands.add_parser("route", help="open addresses that answer as an agent, and close them")
+    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    add = verbs.add_parser(
+        "add",
+        help="open an address for a client that cannot authenticate; it is printed once",
+        description="Whoever knows the address can send tasks as the agent and read those it sent, nothing else.",
+    )
+    add.add_argument("name", metavar="NAME", help="the agent it answers as")
+    add.add_argument(
+        "--rate",
+        type=arguments.integer("--rate", least=1, most=routes.HIGHEST_RATE),
+        default=settings.A2A_ROUTE_RATE_LIMIT_PER_MIN,
+        metavar="N",
+        help=f"requests a minute, {settings.A2A_ROUTE_RATE_LIMIT_PER_MIN} without it",
+    )
+    arguments.add_json(add)
+    add.set_defaults(run=_add)
+
+    listed = verbs.add_parser("list", help="list the addresses, closed ones too, newest first")
+    arguments.add_json(listed)
+    listed.set_defaults(run=_list)
+
+    revoke = verbs.add_parser("revoke", help="close an address at once")
+    revoke.add_argument("public_id", metavar="ID", help="the eight characters after p_")
+    arguments.add_json(revoke)
+    revoke.set_defaults(run=_revoke)
+
+
+def _add(options: Namespace) -> str:
+    made = routes.add(Caller.command_line(), arguments.agent(options.name), rate_limit=options.rate)
+    url = f"{settings.PUBLIC_URL}/p/{made.token}"
+    if options.json:
+        return output.as_json({"kind": "a2a_route", "public_id": made.route.public_id, "url": url})
+    return f"{url}\nGive it to the client as its base URL. Keep it: the hub never prints it again."
+
+
+def _list(options: Namespace) -> str:
+    found = PublicRoute.objects.newest_first().select_related("agent")
+    if options.json:
+        return output.as_json({"kind": "a2a_routes", "routes": [_wire(route) for route in found]})
+    return output.lines(output.columns([_row(route) for route in found]), none="(no routes)")
+
+
+def _revoke(options: Namespace) -> str:
+    route = routes.revoke(Caller.command_line(), options.public_id)
+    if options.json:
+        return output.as_json({"kind": "a2a_route_revoked", "public_id": route.public_id})
+    return f"closed route {route.public_id} of {route.agent}"
+
+
+def _wire(route: PublicRoute) -> dict[str, object]:
+    return {
+        "public_id": route.public_id,
+        "agent": {"display": route.agent.display, "pubkey": route.agent.pubkey},
+        "rate_limit": route.rate_limit,
+        "created_at_ms": epoch_ms(route.created_at),
+        "revoked_at_ms": route.revoked_at and epoch_ms(route.revoked_at),
+        "last_used_at_ms": route.last_used_at and epoch_ms(route.last_used_at),
+    }
+
+
+def _row(route: PublicRoute) -> tuple[str, ...]:
+    used = f"used {output.moment(route.last_used_at)}" if route.last_used_at else "never used"
+    state = "closed" if route.revoked_at else "open"
+    return route.public_id, route.agent.display, state, f"{route.rate_limit}/min", used

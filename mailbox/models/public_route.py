@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from django.db import models
+
+
+class PublicRouteQuerySet(models.QuerySet["PublicRoute"]):
+    def live(self) -> PublicRouteQuerySet:
+        return self.filter(revoked_at=None)
+
+    def newest_first(self) -> PublicRouteQuerySet:
+        return self.order_by("-pk")
+
+
+class PublicRoute(models.Model):
+    """An address, ``/p/<token>/``, that answers as one agent, for clients that cannot authenticate.
+
+    Only the token's SHA-256 is kept. There is none until an operator adds one.
+    """
+
+    agent = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="routes")
+    public_id = models.CharField(max_length=8, unique=True)  # the look-up part of the token, not secret
+    digest = models.CharField(max_length=64)  # hex SHA-256 of the whole token
+    rate_limit = models.PositiveIntegerField()  # requests a minute, set by who added it
+    created_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True, blank=True)  # set once; acts on the next request
+    last_used_at = models.DateTimeField(null=True, blank=True)  # coarse: written at most once a minute
+
+    objects: ClassVar[PublicRouteQuerySet] = PublicRouteQuerySet.as_manager()  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return f"/p/p_{self.public_id}_…"
+
+    def note_use(self, now: datetime) -> None:
+        self.last_used_at = now
+        self.save(update_fields=["last_used_at"])
