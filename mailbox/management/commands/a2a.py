@@ -7,9 +7,22 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, ProgrammingError
 
 from mailbox.errors import MailboxError
-from mailbox.management.cli import agents, grants, keys, repair, results, routes, status, tasks, upkeep, work
+from mailbox.management.cli import (
+    agents,
+    grants,
+    keys,
+    profile,
+    repair,
+    results,
+    routes,
+    status,
+    tasks,
+    tools,
+    upkeep,
+    work,
+)
 
-GROUPS = (agents, keys, grants, routes, tasks, results, status, repair, upkeep, work)
+GROUPS = (agents, profile, tools, keys, grants, routes, tasks, results, status, repair, upkeep, work)
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 
 

@@ -1,0 +1,69 @@
+"""``profile``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from agentcards import profiles
+from agentcards.models import AgentProfile
+from mailbox.callers import Caller
+from mailbox.dialects.corvid import agent_wire
+from mailbox.management.cli import arguments, output
+
+TEXTS = {
+    "name": "what people call it",
+    "description": "what it does, for its card",
+    "persona_archetype": "its persona, for its card",
+    "default_project": "where it works; set, it takes the tasks that name no agent",
+    "wallet_address": "its Algorand address",
+    "remote_url": "where the agent really is: the hub carries its tasks there",
+}
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    profile = commands.add_parser("profile", help="see or change what is said of an agent; '' empties a field")
+    profile.add_argument("agent", metavar="NAME")
+    for field, what in TEXTS.items():
+        profile.add_argument(_option(field), dest=f"profile_{field}", metavar="TEXT", help=what)
+    profile.add_argument("--skill-bundles", type=_names, metavar="A,B", help="its bundles of skills, for its card")
+    permissions = profile.add_mutually_exclusive_group()
+    permissions.add_argument("--tools", type=_names, metavar="A,B", help="the only tools it may use, in this order")
+    permissions.add_argument("--default-tools", action="store_true", help="it may use the default tools")
+    arguments.add_json(profile)
+    profile.set_defaults(run=_profile)
+
+
+def _profile(options: Namespace) -> str:
+    agent = arguments.agent(options.agent)
+    changes = _changes(options)
+    caller = Caller.command_line()
+    profile = profiles.update_profile(caller, agent, changes) if changes else AgentProfile.of(agent)
+    told = agent_wire.agent(profile, with_remote_url=True)
+    if options.json:
+        return output.as_json(told)
+    rows = [(name, ",".join(value) if isinstance(value, list) else str(value)) for name, value in _said(told)]
+    return output.lines(output.columns(rows), none="")
+
+
+def _changes(options: Namespace) -> dict[str, Any]:
+    given = vars(options)
+    changes = {field: given[f"profile_{field}"] for field in TEXTS if given[f"profile_{field}"] is not None}
+    if options.skill_bundles is not None:
+        changes["skill_bundles"] = options.skill_bundles
+    if options.default_tools or options.tools is not None:
+        changes["tool_permissions"] = options.tools
+    return changes
+
+
+def _said(told: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Return what there is to say: no identity twice, nothing that is not set."""
+    return [(name, value) for name, value in told.items() if name != "agentId" and value not in (None, "", [], False)]
+
+
+def _names(text: str) -> list[str]:
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def _option(field: str) -> str:
+    return f"--{field.replace('_', '-')}"
