@@ -209,7 +209,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "mailbox.dialects.openapi.RouteSchema",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
 }
@@ -218,6 +218,16 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "A2A Hub",
     "DESCRIPTION": "A durable mailbox between agents.",
     "VERSION": A2A_VERSION,
+    "POSTPROCESSING_HOOKS": [],
+    "OAS_VERSION": "3.1.0",  # its schemas are JSON Schema, as pydantic writes them
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "bearer": {"type": "http", "scheme": "bearer"},
+            "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+            "basic": {"type": "http", "scheme": "basic", "description": "The API key is the password."},
+        }
+    },
+    "SECURITY": [{"bearer": []}, {"apiKey": []}, {"basic": []}],
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

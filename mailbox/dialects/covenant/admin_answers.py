@@ -37,7 +37,7 @@ class Capability(BaseModel):
     revoked_at_ms: int | None
 
 
-class Capabilities(BaseModel):
+class CapabilityList(BaseModel):
     kind: Literal["capabilities"]
     capabilities: list[Capability]
     next_cursor: str | None

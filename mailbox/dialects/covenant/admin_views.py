@@ -67,7 +67,7 @@ class RecentGrantsView(MailboxView):
         summary="List grants, newest first",
         tag="capabilities",
         query=shapes.ListQuery,
-        answer=admin_answers.Capabilities,
+        answer=admin_answers.CapabilityList,
     )
     def get(self, request: Request) -> Response:
         asked = self.query(shapes.ListQuery)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mailbox.dialects.covenant import admin_views, repair_views, views
+from mailbox.dialects.covenant import admin_views, receive_views, repair_views, views
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
-    path("a2a/tasks/next", views.NextTaskView.as_view()),
+    path("a2a/tasks/next", receive_views.NextTaskView.as_view()),
     path("a2a/tasks/recent", views.RecentTasksView.as_view()),
     path("a2a/tasks/<uuid:task_id>/entry", views.EntryView.as_view()),
     path("a2a/tasks/<uuid:task_id>/result", views.TaskResultView.as_view()),
@@ -17,7 +17,7 @@ urlpatterns = [
     path("a2a/tasks/<uuid:task_id>/updates", views.UpdatesView.as_view()),
     path("a2a/tasks/<uuid:task_id>/cancel", views.CancelView.as_view()),
     path("a2a/results", views.ResultsView.as_view()),
-    path("a2a/results/next", views.NextResultView.as_view()),
+    path("a2a/results/next", receive_views.NextResultView.as_view()),
     path("a2a/results/recent", views.RecentResultsView.as_view()),
     path("a2a/results/ack", views.AckView.as_view()),
     path("a2a/queue", views.QueueView.as_view()),

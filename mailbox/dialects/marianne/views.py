@@ -41,7 +41,14 @@ class InboxView(DialectView):
 
 
 class TasksView(InboxView):
-    @describe(summary="List an inbox", tag="inbox", query=answers.InboxQuery, answer=answers.InboxTasks, errors=(404,))
+    @describe(
+        summary="List an inbox",
+        tag="inbox",
+        query=answers.InboxQuery,
+        answer=answers.InboxTasks,
+        errors=(404,),
+        operation_id="list_inbox",
+    )
     def get(self, request: Request, agent: str) -> Response:
         asked = self.query(answers.InboxQuery)
         status = A2ATaskStatus(asked.status) if asked.status else None

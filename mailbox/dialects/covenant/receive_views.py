@@ -1,0 +1,96 @@
+"""Receiving over HTTP: what is next for an agent, waiting for it if asked. Source: Covenant A2A, "Daemon-mediated flow"."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox import leasing, results, waiting
+from mailbox.dialects.covenant import answers, shapes, wire
+from mailbox.dialects.covenant.views import MailboxView
+from mailbox.dialects.openapi import ATTEMPT_HEADER, describe
+from mailbox.errors import InvalidRequestError, WrongPartyError
+
+
+class ReceivingView(MailboxView):
+    # HEAD would take what is next and throw it away.
+    http_method_names = ("get", "post")
+
+    def received(self, shape: type[shapes.NextTask]) -> Any:
+        """Return how to receive: from the query of a GET or the body of a POST, the attempt id also from its header."""
+        if self.caller.agent is None:
+            raise WrongPartyError("only agents receive; look with /a2a/queue")
+        how = self.body(shape) if self.request.method == "POST" else self.query(shape)
+        header = self.request.headers.get("A2A-Receive-Attempt-Id")
+        if header is not None and how.attempt_id is None:
+            try:
+                how.attempt_id = UUID(header)
+            except ValueError as error:
+                raise InvalidRequestError({"A2A-Receive-Attempt-Id": "must be a UUID"}) from error
+        return how
+
+
+class NextTaskView(ReceivingView):
+    @describe(
+        summary="Lease the next task",
+        tag="tasks",
+        query=shapes.NextTask,
+        headers=(ATTEMPT_HEADER,),
+        answer=answers.TaskOpt,
+        errors=(403,),
+        operation_id="next_task",
+    )
+    def get(self, request: Request) -> Response:
+        how = self.received(shapes.NextTask)
+        leases = waiting.until(
+            lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
+        )
+        task, lease = (wire.task(leases[0].task), wire.lease(leases[0])) if leases else (None, None)
+        return Response({"kind": "a2a_task_opt", "task": task, "lease": lease})
+
+    @describe(
+        summary="Lease the next task",
+        tag="tasks",
+        body=shapes.NextTask,
+        headers=(ATTEMPT_HEADER,),
+        answer=answers.TaskOpt,
+        errors=(403,),
+        operation_id="lease_next_task",
+    )
+    def post(self, request: Request) -> Response:
+        return self.get(request)
+
+
+class NextResultView(ReceivingView):
+    @describe(
+        summary="Drain the next result",
+        tag="results",
+        query=shapes.NextResult,
+        headers=(ATTEMPT_HEADER,),
+        answer=answers.ResultOpt,
+        errors=(403, 404),
+        operation_id="next_result",
+    )
+    def get(self, request: Request) -> Response:
+        how = self.received(shapes.NextResult)
+        ack = [how.ack] if how.ack else []
+        drained = results.drain_results(self.caller, attempt_id=how.attempt_id, ack=ack) or waiting.until(
+            lambda: results.drain_results(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
+        )
+        return Response({"kind": "a2a_result_opt", "result": wire.result(drained[0]) if drained else None})
+
+    @describe(
+        summary="Drain the next result",
+        tag="results",
+        body=shapes.NextResult,
+        headers=(ATTEMPT_HEADER,),
+        answer=answers.ResultOpt,
+        errors=(403, 404),
+        operation_id="drain_next_result",
+    )
+    def post(self, request: Request) -> Response:
+        return self.get(request)
