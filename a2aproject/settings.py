@@ -110,10 +110,14 @@ SQLITE_OPTIONS: dict[str, Any] = {
 }
 POSTGRESQL_OPTIONS = {
     "synchronous_commit": "on",
+    # Every query has its index. Plans are kept per connection, and one made while a table is still small would
+    # read it whole until the next ANALYZE, however fast it grows.
+    "enable_seqscan": "off",
     "statement_timeout": str(env.int("DATABASE_STATEMENT_TIMEOUT_MS", 30_000)),
     "lock_timeout": "10000",
     "idle_in_transaction_session_timeout": "60000",
 }
+NEVER_BY_COUNT = 2**31
 DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 16)  # connections of one web process
 
 
@@ -134,6 +138,8 @@ def _database() -> dict[str, Any]:
         options["options"] = f"{own} {options.get('options', '')}".strip()
         database["CONN_MAX_AGE"] = 0
         database["CONN_HEALTH_CHECKS"] = True
+        # Only those statements are prepared that ask for it; not at all where a pooler before PostgreSQL loses them.
+        options["prepare_threshold"] = NEVER_BY_COUNT if env.bool("DATABASE_PREPARE", True) else None
         # Only web processes pool, as wsgi.py says: the task cluster forks, and a pool does not survive that.
         if env.bool("A2A_IS_WEB_PROCESS", False):
             options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10}

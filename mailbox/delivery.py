@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import IntegrityError
 
-from mailbox import audit, capabilities, push, replay
+from mailbox import audit, capabilities, plain, push, replay
 from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.capabilities import Request
@@ -36,6 +36,8 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     Source: Covenant A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
     """
     envelope.check()
+    if (task := plain.send_task(caller, envelope)) is not None:
+        return task
     try:
         return audit.once_more_on_conflict(lambda: _send(caller, envelope))
     except IntegrityError as error:

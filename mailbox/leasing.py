@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from mailbox import audit, expiry
+from mailbox import audit, expiry, plain
 from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.envelopes import check_reason
@@ -24,6 +24,8 @@ def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = Non
     Source: Covenant A2A, "Mailbox"; receive attempt ids: Amazon SQS FIFO.
     """
     caller.must_be_party()
+    if limit == 1 and (leases := plain.lease_task(caller, attempt_id)) is not None:
+        return leases
     if attempt_id is None and not _leasable(caller).exists():
         return []
     return audit.once_more_on_conflict(lambda: _lease(caller, limit, attempt_id))

@@ -27,7 +27,8 @@ def resolve(
     """Resolve ``task``, journal it as ``kind`` with ``data``, and settle the duplicates that waited on it.
 
     ``lease`` is the live lease if there is one, ended as ``end``. ``posted_by`` None means the hub itself.
-    The caller holds the task row's lock, and the task's parties are loaded.
+    The caller holds the task row's lock, and the task's parties are loaded. `plain.post_result` does without this
+    where there is nobody to call back and no duplicate to settle: what is added here must be excluded there.
     """
     if lease is not None:
         lease.finish(end, journal.now)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from mailbox import audit, capabilities, expiry
+from mailbox import audit, capabilities, expiry, plain
 from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.capabilities import Request
@@ -35,6 +35,8 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     """
     envelope.check()
     caller.must_do_more_than_send()
+    if (result := plain.post_result(caller, envelope)) is not None:
+        return result
     with audit.decision(caller) as journal:
         addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
         task = addressed.with_parties().locked().filter(uuid=envelope.task_id).first()
@@ -109,6 +111,8 @@ def drain_results(
     receive attempt ids: Amazon SQS FIFO.
     """
     caller.must_be_party()
+    if limit == 1 and not ack and (drained := plain.drain_result(caller, attempt_id)) is not None:
+        return drained
     if attempt_id is None and not ack and not _something_to_drain(caller):
         return []
     return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))

@@ -5,20 +5,22 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.db import connections, models
+from django.db import connection, models
 from django.db.models import Q
+
+from mailbox.models import prepared
 
 # One round trip for who is calling and what it may do. Comparisons with the clock happen in SQL,
 # so that no column needs a conversion that differs between the databases.
 _AUTHENTICATE = """
-SELECT k.id, k.digest, k.user_id, k.last_used_at IS NULL OR k.last_used_at < %s,
+SELECT k.id, k.digest, k.user_id, k.last_used_at IS NULL OR k.last_used_at < %(idle)s,
        a.id, a.display, a.pubkey,
        g.id, g.grant_id, g.action, g.scope, g.max_uses, g.granted_by
 FROM mailbox_apikey k
 LEFT JOIN mailbox_agent a ON a.id = k.agent_id
 LEFT JOIN mailbox_capabilitygrant g ON g.subject_id = k.agent_id AND g.revoked_at IS NULL
-  AND (g.expires_at IS NULL OR g.expires_at >= %s) AND (g.max_uses IS NULL OR g.uses < g.max_uses)
-WHERE k.public_id = %s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > %s)
+  AND (g.expires_at IS NULL OR g.expires_at >= %(now)s) AND (g.max_uses IS NULL OR g.uses < g.max_uses)
+WHERE k.public_id = %(public_id)s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > %(now)s)
 """
 
 
@@ -31,10 +33,13 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
     def credential_rows(self, public_id: str, *, now: datetime, unused_since: datetime) -> Sequence[tuple[Any, ...]]:
         """Return the live key with its owner, once per live grant of that owner; empty when there is no such key."""
-        connection = connections[self.db]
-        moment, idle = (connection.ops.adapt_datetimefield_value(value) for value in (now, unused_since))
+        moments = {"now": now, "idle": unused_since}
+        adapted = {name: connection.ops.adapt_datetimefield_value(moment) for name, moment in moments.items()}
+        values = {"public_id": public_id, **adapted}
+        if connection.vendor == "postgresql":
+            return prepared.rows(_AUTHENTICATE, values)
         with connection.cursor() as cursor:
-            cursor.execute(_AUTHENTICATE, [idle, moment, public_id, moment])
+            cursor.execute(_AUTHENTICATE, values)
             rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
             return rows
 

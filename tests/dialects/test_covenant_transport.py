@@ -9,7 +9,7 @@ import time
 import pytest
 from django.db import InterfaceError, OperationalError, connection
 
-from mailbox import audit, key_format
+from mailbox import key_format, plain
 from mailbox.models import ApiKey, AuditEvent, Task
 from mailbox.models.task import TaskQuerySet
 from tests import factories
@@ -89,7 +89,7 @@ def test_a_database_out_of_reach_is_told_with_when_to_come_back(alice, bob, monk
     api = Api(alice)
     target, name = {
         "authenticating": (type(ApiKey.objects.all()), "credential_rows"),
-        "deciding": (audit, "decision"),
+        "deciding": (plain, "send_task"),
         "looking": (TaskQuerySet, "visible_to"),
     }[when]
     monkeypatch.setattr(target, name, fail)

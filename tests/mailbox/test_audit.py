@@ -37,7 +37,7 @@ def test_a_change_that_is_rolled_back_leaves_no_row(alice, bob, monkeypatch):
 
     monkeypatch.setattr(audit.Journal, "write", fail)
     with pytest.raises(BrokenError):
-        factories.sent_task(alice, bob)
+        factories.sent_task(alice, bob, idempotency=factories.idempotent())
 
     assert not Task.objects.exists()
     assert not AuditEvent.objects.exists()

@@ -187,7 +187,7 @@ def test_a_waiting_receiver_holds_no_connection(box, monkeypatch):
     monkeypatch.setattr("mailbox.waiting.time.sleep", note)
 
     with pytest.raises(WaitTimeoutError):
-        box.recv_task(timeout=timedelta(milliseconds=5))
+        box.recv_task(timeout=timedelta(milliseconds=250))
 
     assert states
     assert set(states) == {None}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from mailbox import delivery, inspection, leasing, results
 from tests import factories
@@ -13,6 +14,8 @@ pytestmark = pytest.mark.django_db
 
 # In tests each transaction is a savepoint inside another, which adds two statements that production lacks.
 SAVEPOINT = 2
+# On PostgreSQL a send is first tried as the plain case: its grants, a savepoint and the one statement.
+TRIED_AS_PLAIN = 4 if connection.vendor == "postgresql" else 0
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def test_sending_again(alice, bob, at_most):
     envelope = factories.task_envelope(bob, id=uuid4())
     delivery.send_task(alice, envelope)
 
-    with at_most(2):
+    with at_most(2 + TRIED_AS_PLAIN):
         delivery.send_task(alice, envelope)
 
 

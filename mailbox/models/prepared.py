@@ -1,0 +1,34 @@
+"""PostgreSQL statements planned once per connection: of those that every request makes, planning is most of the cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db import connection
+from django.db.backends.postgresql import base
+
+
+class PreparedCursor(base.ServerBindingCursor):  # type: ignore[name-defined,misc]
+    """A cursor whose statements are prepared at their first use."""
+
+    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
+        return super().execute(query, params, **{**options, "prepare": True})
+
+
+def rows(sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+    """Run ``sql`` on Django's connection to PostgreSQL and return its rows."""
+    connection.ensure_connection()
+    cursor = PreparedCursor(connection.connection)
+    with (
+        connection.make_debug_cursor(cursor) if connection.queries_logged else connection.make_cursor(cursor) as wrapped
+    ):
+        wrapped.execute(sql, values)
+        found: Sequence[tuple[Any, ...]] = wrapped.fetchall()
+        return found
+
+
+def row(sql: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Run ``sql`` on Django's connection to PostgreSQL and return its first row, or None."""
+    found = rows(sql, values)
+    return found[0] if found else None
