@@ -111,6 +111,11 @@ class BaseUrl:
             url = url.copy_with(username=None, password=None)
         return cls(str(url).rstrip("/"), authorization)
 
+    @property
+    def host(self) -> str:
+        """The host and, where it is not the usual one, the port: what may be told to others."""
+        return httpx.URL(self.text).netloc.decode()
+
 
 def addresses(host: str, port: int) -> Sequence[Address]:
     """Resolve the host once and return its addresses in the system's order, if the hub may call every one of them.

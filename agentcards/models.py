@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any, ClassVar, Self
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from agentcards.destinations import BaseUrl
 from agentcards.errors import BlockedUrlError
 from mailbox import json_text
-from mailbox.models import Agent
+from mailbox.models import Agent, Task
 
 MOST_NAMES = 1000
 LONGEST_NAME = 200
@@ -44,6 +45,17 @@ def validate_base_url(value: str) -> None:
         raise ValidationError(error.message) from error
 
 
+class AgentProfileQuerySet(models.QuerySet["AgentProfile"]):
+    def remote(self) -> AgentProfileQuerySet:
+        """Narrow to agents that live elsewhere."""
+        return self.exclude(remote_url="")
+
+    def with_work(self) -> AgentProfileQuerySet:
+        """Narrow to agents that could lease a task now."""
+        waiting = Task.objects.leasable().filter(recipient=OuterRef("agent"))
+        return self.filter(Exists(waiting), agent__paused_at=None)
+
+
 class AgentProfile(models.Model):
     """What an agent of this hub tells about itself. Source: corvid-agent, agent rows and agent cards."""
 
@@ -63,11 +75,13 @@ class AgentProfile(models.Model):
     # The base URL of a remote agent: its tasks are carried out there by the hub. Blank: it leases for itself.
     remote_url = models.CharField(max_length=500, blank=True, validators=[validate_base_url])
 
+    objects: ClassVar[AgentProfileQuerySet] = AgentProfileQuerySet.as_manager()  # type: ignore[assignment]
+
     def __str__(self) -> str:
         return str(self.agent)
 
     @classmethod
-    def of(cls, agent: Agent) -> Self:
+    def of(cls, agent: Agent) -> AgentProfile:
         """Return the agent's profile; one that says nothing, and is not stored, where it has none."""
         return cls.objects.filter(agent=agent).select_related("agent").first() or cls(agent=agent)
 
@@ -146,3 +160,55 @@ class RemoteCard(models.Model):
     def card(self) -> dict[str, Any]:
         loaded: dict[str, Any] = json.loads(self.document)
         return loaded
+
+
+class RemoteCallQuerySet(models.QuerySet["RemoteCall"]):
+    def at_work(self, now: datetime) -> RemoteCallQuerySet:
+        """Narrow to calls that a remote agent works on, or is being given; not those cut off while being given."""
+        being_given = Q(remote_task_id=None, began_at__gte=now - RemoteCall.GIVING_LASTS)
+        return self.filter(Q(remote_task_id__isnull=False) | being_given, lease__ended_at=None)
+
+    def due(self, now: datetime) -> RemoteCallQuerySet:
+        return self.filter(next_look_at__lte=now, lease__ended_at=None).order_by("next_look_at")
+
+    def over(self) -> RemoteCallQuerySet:
+        """Narrow to calls whose lease has ended, be it by the call's own result or by someone else."""
+        return self.filter(lease__ended_at__isnull=False)
+
+
+class RemoteCall(models.Model):
+    """A lease that the hub carries out at a remote agent for its holder. One per lease, deleted when that has ended.
+
+    The row is there before the remote agent hears of the task, so that a carrier that dies never makes
+    another submit it again; and it remembers the remote task, so that another can go on polling.
+    """
+
+    GIVING_LASTS = timedelta(minutes=1)  # longer than any submission can take
+
+    lease = models.OneToOneField("mailbox.Lease", models.CASCADE, related_name="remote_call")
+    base_url = models.CharField(max_length=500)  # the agent's, when the call began
+    # The remote agent's id of the task. None: being submitted; if that lasts, nobody knows whether it was.
+    remote_task_id = models.CharField(max_length=500, null=True)
+    began_at = models.DateTimeField()
+    gives_up_at = models.DateTimeField()  # when the work's time or the task's deadline is over
+    next_look_at = models.DateTimeField(null=True)  # None until there is a remote task to look at
+    messages_seen = models.PositiveIntegerField(default=0)  # of the remote agent, already in the task's journal
+
+    objects: ClassVar[RemoteCallQuerySet] = RemoteCallQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        indexes = [models.Index(fields=["next_look_at"], name="remote_call_due")]
+
+    def __str__(self) -> str:
+        return f"remote task {self.remote_task_id or '(not known)'} of lease {self.lease.lease_id}"
+
+    @property
+    def timeout_ms(self) -> int:
+        """How long the remote agent was given, counted from the lease."""
+        return (self.gives_up_at - self.lease.leased_at) // timedelta(milliseconds=1)
+
+    def claim(self, until: datetime) -> bool:
+        """Take the look that is due, so that no other carrier does before ``until``; False: another was first."""
+        unclaimed = RemoteCall.objects.filter(pk=self.pk, next_look_at=self.next_look_at)
+        self.next_look_at = until
+        return bool(unclaimed.update(next_look_at=until))

@@ -8,6 +8,7 @@ taken from the environment.
 from __future__ import annotations
 
 import os
+import threading
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from agentcards.errors import ExternalServiceError
 LARGEST_ANSWER = 1024 * 1024
 KEPT_OPEN = 4.0  # seconds an idle connection is kept: less than servers do, so that none is used as they close it
 GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_one_at_a_time = threading.Lock()  # threads that ask for the first client together get the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,8 @@ def exchange(
     Raises `BlockedUrlError` before any connection is made, and `ExternalServiceError` when there is no
     whole answer in time.
     """
-    client = _client(os.getpid())
+    with _one_at_a_time:
+        client = _client(os.getpid())
     asked = {"Accept-Encoding": "gzip", **headers}
     try:
         with (

@@ -1,28 +1,27 @@
 from __future__ import annotations
 
-import os
-
 import pytest
+import time_machine
 
-from agentcards import outbound
-from tests.agentcards import servers
+from agentcards import profiles
+from mailbox.callers import Caller
+from tests import factories
+from tests.agentcards.servers import remote
 from tests.cast import alice, bob, failures_are_noted_anew, mallory, olga
 
-__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga"]
-
-
-@pytest.fixture(autouse=True)
-def _no_connection_outlives_its_test():
-    """Close connections that this test's servers answered, and forget what it set up."""
-    yield
-    if outbound._client.cache_info().currsize:
-        outbound._client(os.getpid()).close()
-        outbound._client.cache_clear()
+__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga", "remote"]
 
 
 @pytest.fixture
-def remote(settings):
-    """Serve a corvid-agent on the loopback, which the hub may call."""
-    settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
-    with servers.corvid() as agent:
-        yield agent
+def now():
+    """Stop the clock; it goes on when the test shifts it."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def rita(remote, now):
+    """Register rita, who lives at the remote server; return her as a caller."""
+    caller = factories.agent("rita")
+    profiles.update_profile(Caller.command_line(), factories.row_of(caller), {"remote_url": remote.url})
+    return caller

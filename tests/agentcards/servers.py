@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sys
 import threading
@@ -13,8 +14,19 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import pytest
+
+from agentcards import outbound
+
 Conversation = Callable[[socket.socket, threading.Event], None]
 MADE_AT = "2026-01-02T03:04:05.678Z"
+
+
+def hang_up() -> None:
+    """Close the connections that the hub's client in this process keeps open."""
+    if outbound._client.cache_info().currsize:
+        outbound._client(os.getpid()).close()
+        outbound._client.cache_clear()
 
 
 @contextmanager
@@ -46,6 +58,7 @@ def raw_server(converse: Conversation) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
+        hang_up()
         over.set()
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
@@ -77,6 +90,11 @@ class Corvid:
         return [path for _, path, _, _ in self.requests]
 
     def answer(self, method: str, path: str, body: bytes) -> tuple[int, Any]:
+        if path == "/counts":
+            return 200, {
+                "submitted": len(self.tasks),
+                "looks": sum(task.get("looked", 0) for task in self.tasks.values()),
+            }
         if path.endswith("/.well-known/agent-card.json"):
             return self.card_status, self.card
         if method == "POST" and path.endswith("/a2a/tasks/send"):
@@ -143,8 +161,17 @@ def corvid(port: int = 0) -> Iterator[Corvid]:
     try:
         yield agent
     finally:
+        hang_up()
         server.shutdown()
         server.server_close()
+
+
+@pytest.fixture
+def remote(settings: Any) -> Iterator[Corvid]:
+    """Serve a corvid-agent on the loopback, which the hub may call."""
+    settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
+    with corvid() as agent:
+        yield agent
 
 
 if __name__ == "__main__":
