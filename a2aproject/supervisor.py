@@ -1,4 +1,4 @@
-"""Keeps the hub's two processes, the web server and the task cluster, running until it is told to stop."""
+"""Keeps the hub's processes, the web server, the task cluster and the carrier, running until it is told to stop."""
 
 from __future__ import annotations
 

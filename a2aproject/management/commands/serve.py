@@ -29,7 +29,7 @@ MIGRATION_LOCK = 0xA2A
 
 
 class Command(BaseCommand):
-    help = "Run the hub: bring the database up to date, then the web server and the task cluster until stopped."
+    help = "Run the hub: bring the database up to date, then the web server, the task cluster and the carrier until stopped."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         self.stdout.write(_addresses())
         self.stdout.flush()
         _raise_open_files_limit()
-        Supervisor([_web_server(), _cluster()], say=self._say, grace=STOP_GRACE).run()
+        Supervisor([_web_server(), _cluster(), _carrier()], say=self._say, grace=STOP_GRACE).run()
 
     def _prepare_database(self) -> None:
         with _one_at_a_time():
@@ -79,6 +79,11 @@ def _web_server() -> Service:
 
 def _cluster() -> Service:
     return Service(name="task cluster", command=[sys.executable, str(settings.BASE_DIR / "manage.py"), "qcluster"])
+
+
+def _carrier() -> Service:
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "a2a", "carry"]
+    return Service(name="carrier", command=command)
 
 
 def _addresses() -> str:

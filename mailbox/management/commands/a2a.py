@@ -12,6 +12,7 @@ from mailbox.management.cli import (
     grants,
     keys,
     profile,
+    remote,
     repair,
     results,
     routes,
@@ -22,7 +23,7 @@ from mailbox.management.cli import (
     work,
 )
 
-GROUPS = (agents, profile, tools, keys, grants, routes, tasks, results, status, repair, upkeep, work)
+GROUPS = (agents, profile, tools, keys, grants, routes, tasks, results, status, repair, upkeep, work, remote)
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 
 

@@ -1,0 +1,108 @@
+"""``discover``, ``invoke``, ``carry``: agents that live elsewhere. Source: corvid-agent, MCP tools."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from agentcards import client
+from agentcards.carrier import Carrier
+from agentcards.client import RemoteInvocationResult
+from mailbox.management.cli import arguments, output
+from mailbox.management.cli.spinner import spinning
+
+LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 600_000
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    discover = commands.add_parser("discover", help="show the agent card of a remote agent")
+    discover.add_argument("url", metavar="URL", help="its base URL, such as https://agent.example.com")
+    arguments.add_json(discover)
+    discover.set_defaults(run=_discover)
+
+    invoke = commands.add_parser("invoke", help="hand a remote agent a task and wait for its answer")
+    invoke.add_argument("url", metavar="URL", help="its base URL; credentials in it are sent as Basic, :KEY@ as Bearer")
+    invoke.add_argument("text", metavar="TEXT", help="what is asked")
+    invoke.add_argument("--skill", metavar="S", help="which of its skills to use")
+    invoke.add_argument(
+        "--timeout-ms",
+        type=arguments.integer("--timeout-ms", least=LEAST_TIMEOUT_MS, most=MOST_TIMEOUT_MS),
+        default=client.DEFAULT_TIMEOUT_MS,
+        metavar="N",
+        help=f"wait no longer than N milliseconds; {client.DEFAULT_TIMEOUT_MS}, without it",
+    )
+    arguments.add_json(invoke)
+    invoke.set_defaults(run=_invoke)
+
+    carry = commands.add_parser("carry", help="carry tasks to remote agents until stopped; `serve` runs one")
+    carry.set_defaults(run=_carry)
+
+
+def _discover(options: Namespace) -> str:
+    with spinning("asking for the card"):
+        card = client.fetch_agent_card(options.url)
+    return json.dumps(card) if options.json else "\n".join(_printable(line) for line in _lines(card))
+
+
+def _invoke(options: Namespace) -> str:
+    with spinning("waiting for the remote agent"):
+        result = client.invoke_remote_agent(
+            options.url, options.text, skill=options.skill, timeout_ms=options.timeout_ms
+        )
+    if options.json:
+        return output.as_json(_spelled(result))
+    if not result.success:
+        raise CommandError(_printable(f"Remote agent invocation failed: {result.error}"))
+    return _printable(result.response_text or "(no response text)")
+
+
+def _carry(options: Namespace) -> str:
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    Carrier().run(stop)
+    return ""
+
+
+def _spelled(result: RemoteInvocationResult) -> dict[str, object]:
+    return {
+        "success": result.success,
+        "taskId": result.task_id,
+        "responseText": result.response_text,
+        "error": result.error,
+    }
+
+
+def _lines(card: dict[str, Any]) -> Iterator[str]:
+    """Yield what a card tells, one fact a line. Nothing but name and version is known to be there, or of any shape."""
+    skills = [skill for skill in _items(card, "skills") if isinstance(skill, dict)]
+    protocols = [entry for entry in _items(card, "supportedProtocols") if isinstance(entry, dict)]
+    provider = card.get("provider")
+    facts = {
+        "Agent": f"{card['name']} {card['version']}",
+        "Description": card.get("description"),
+        "URL": card.get("url"),
+        "Provider": provider.get("organization") if isinstance(provider, dict) else provider,
+        "Docs": card.get("documentationUrl"),
+        "Protocols": ", ".join(str(entry.get("protocol")) for entry in protocols),
+        "Skills": str(len(skills)),
+    }
+    yield from output.columns([(f"{name}:", str(fact).replace("\n", " ")) for name, fact in facts.items() if fact])
+    for skill in skills:
+        yield f"  {skill.get('id')}: {skill.get('description') or skill.get('name')}".replace("\n", " ")
+
+
+def _items(card: dict[str, Any], name: str) -> list[Any]:
+    value = card.get(name)
+    return value if isinstance(value, list) else []
+
+
+def _printable(text: str) -> str:
+    """Return the text without what a terminal would take for commands: it comes from strangers."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
