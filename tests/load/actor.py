@@ -1,0 +1,132 @@
+"""One process of a load that calls the verbs itself: python -m tests.load.actor COMMAND ARGUMENT...
+
+It works on the database of DATABASE_URL and A2A_VAR and prints its findings as one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
+django.setup()
+
+from django.core.management import call_command  # noqa: E402
+from django.db.models import Count, F, Max  # noqa: E402
+
+from mailbox import delivery, grants, leasing, registration, results  # noqa: E402
+from mailbox.callers import Caller  # noqa: E402
+from mailbox.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope  # noqa: E402
+from mailbox.kinds import Kind  # noqa: E402
+from mailbox.models import Agent, AuditEvent, Lease, Result, Task  # noqa: E402
+
+SENDER, WORKER = "sender@load", "worker@load"
+
+
+def prepare() -> None:
+    """Make the tables, and a sender and a worker with the grants they need."""
+    call_command("migrate", interactive=False, verbosity=0)
+    operator = Caller.command_line()
+    for display, action in ((SENDER, f"a2a.send.{WORKER}"), (WORKER, f"a2a.respond.{SENDER}")):
+        grants.grant(operator, registration.register_agent(operator, display).agent, action)
+
+
+def send(count: int) -> list[str]:
+    """Send tasks; return their ids."""
+    envelope = TaskEnvelope(recipient=AgentRef(WORKER), intent_text="load")
+    return [str(delivery.send_task(_agent(SENDER), envelope).uuid) for _ in range(count)]
+
+
+def acknowledge_each(count: int) -> None:
+    """Run full cycles; say "acked" on standard output, unbuffered, after each of the four writes of each."""
+    sender, worker = _agent(SENDER), _agent(WORKER)
+    for _ in range(count):
+        delivery.send_task(sender, TaskEnvelope(recipient=AgentRef(WORKER), intent_text="load"))
+        os.write(1, b"acked\n")
+        (lease,) = leasing.lease_tasks(worker)
+        os.write(1, b"acked\n")
+        results.post_result(worker, ResultEnvelope(task_id=lease.task.uuid, status=ResultStatus.OK))
+        os.write(1, b"acked\n")
+        results.drain_results(sender)
+        os.write(1, b"acked\n")
+
+
+def lease_all() -> list[tuple[str, str, int]]:
+    """Lease one task after the other until none is left; return (task id, lease id, attempt) of each."""
+    worker, taken = _agent(WORKER), []
+    while leases := leasing.lease_tasks(worker):
+        taken += [(str(lease.task.uuid), str(lease.lease_id), lease.attempt) for lease in leases]
+    return taken
+
+
+def rows() -> dict[str, Any]:
+    """Return the ids of tasks, results and delivered results, the lease of each task, and which attempts there are."""
+    delivered = Result.objects.exclude(delivery=Result.Delivery.PENDING)
+    return {
+        "tasks": _texts(Task.objects.values_list("uuid", flat=True)),
+        "leases": {str(task): str(lease) for task, lease in Lease.objects.values_list("task__uuid", "lease_id")},
+        "results": _texts(Result.objects.values_list("task__uuid", flat=True)),
+        "delivered": _texts(delivered.values_list("task__uuid", flat=True)),
+        "attempts": sorted(set(Lease.objects.values_list("attempt", flat=True))),
+    }
+
+
+def problems() -> list[str]:
+    """Return where tables and journal tell different stories; empty when every change has its row and every row its change."""
+    numbered = AuditEvent.objects.filter(seq__isnull=False)
+    lives = numbered.values("task_id").annotate(rows=Count("pk"), last=Max("seq"))
+    told = {life["task_id"]: (life["rows"], life["last"]) for life in lives}
+    found = [
+        f"task {uuid} is at {seq}, its journal at {told.get(uuid)}"
+        for uuid, seq in _tasks()
+        if told.get(uuid) != (seq, seq)
+    ]
+    if len(told) != Task.objects.count():
+        found.append(f"{len(told)} tasks in the journal, {Task.objects.count()} in the table")
+    kinds = Counter(numbered.values_list("kind", flat=True))
+    counts = {
+        Kind.TASK_SENT: Task.objects.count(),
+        Kind.TASK_LEASED: Lease.objects.count(),
+        Kind.RESULT_POSTED: Result.objects.count(),
+        Kind.RESULT_DELIVERED: Result.objects.exclude(delivery=Result.Delivery.PENDING).count(),
+    }
+    found += [
+        f"{kinds[kind]} {kind} rows for {count} changes" for kind, count in counts.items() if kinds[kind] != count
+    ]
+    live = Lease.objects.live().exclude(task__state=Task.State.IN_FLIGHT, attempt=F("task__attempt"))
+    found += [f"lease {lease} lives, its task does not say so" for lease in live]
+    return found
+
+
+def _texts(ids: Iterable[object]) -> list[str]:
+    return [str(one) for one in ids]
+
+
+def _tasks() -> Sequence[tuple[Any, int]]:
+    return list(Task.objects.values_list("uuid", "journal_seq"))
+
+
+def _agent(display: str) -> Caller:
+    return Caller(name=display, source=AuditEvent.Source.API, agent=Agent.objects.get(display=display))
+
+
+COMMANDS: dict[str, Callable[..., object]] = {
+    "prepare": prepare,
+    "send": send,
+    "acknowledge-each": acknowledge_each,
+    "lease-all": lease_all,
+    "rows": rows,
+    "problems": problems,
+}
+
+if __name__ == "__main__":
+    command, start_at, *arguments = sys.argv[1:]
+    time.sleep(max(0.0, float(start_at) - time.time()))
+    print(json.dumps(COMMANDS[command](*map(int, arguments))), flush=True)  # noqa: T201

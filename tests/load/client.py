@@ -1,0 +1,88 @@
+"""An agent over a plain socket: cheap enough to load a hub from the machine it runs on, and exact about what it reads."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
+
+LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
+
+
+class Answer(NamedTuple):
+    status: int
+    body: dict[str, Any]
+
+
+class Client:
+    """One agent's kept-alive connection. A lost connection raises `OSError`; the next call opens another."""
+
+    def __init__(self, url: str, key: str, *, timeout: float = 30) -> None:
+        parts = urlsplit(url)
+        self.address = (parts.hostname or "", parts.port or 80)
+        self.timeout = timeout
+        self._head = f"Host: {parts.netloc}\r\nAuthorization: Bearer {key}\r\nContent-Type: application/json\r\n"
+        self._socket: socket.socket | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def get(self, path: str, **headers: str) -> Answer:
+        return self.call("GET", path, headers=headers)
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Answer:
+        return self.call("POST", path, json.dumps(body).encode())
+
+    def call(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
+        """Send one request, read its answer."""
+        try:
+            connection = self.send(method, path, body, headers)
+            return self._read(connection)
+        except OSError:
+            self.close()
+            raise
+
+    def send(
+        self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None
+    ) -> socket.socket:
+        """Send one request and leave its answer unread."""
+        if self._socket is None:
+            self._socket = socket.create_connection(self.address, self.timeout)
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        own = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
+        length = f"Content-Length: {len(body)}\r\n" if body else ""
+        self._socket.sendall(f"{method} {path} HTTP/1.1\r\n{self._head}{own}{length}\r\n".encode() + body)
+        return self._socket
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    @staticmethod
+    def _read(connection: socket.socket) -> Answer:
+        read = _more(connection)
+        while (end := read.find(b"\r\n\r\n")) < 0:
+            read += _more(connection)
+        found = LENGTH.search(read, 0, end + 2)
+        assert found, read
+        whole = end + 4 + int(found[1])
+        while len(read) < whole:
+            read += _more(connection)
+        return Answer(int(read[9:12]), json.loads(read[end + 4 :]))
+
+
+def _more(connection: socket.socket) -> bytes:
+    read = connection.recv(65536)
+    if not read:
+        raise ConnectionResetError("the hub closed the connection")
+    return read

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.hub import Hub, database_of_its_own, served
+from tests.load.actors import Database
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    """An empty database, on the server that the tests run on or in a file of its own."""
+    with database_of_its_own() as url:
+        yield Database(tmp_path, url)
+
+
+@pytest.fixture
+def hub(database: Database) -> Iterator[Hub]:
+    with served(database.folder, database_url=database.url) as hub:
+        yield hub

@@ -1,0 +1,114 @@
+"""What was acknowledged is on the disk: each write is synced before its caller is told of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.hub import ROOT, wait_until
+from tests.load.actors import Database
+
+CYCLES = 5
+WRITES = CYCLES * 4
+SYNC = re.compile(r"\b(fsync|fdatasync)\(")
+
+on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="reads SQLite's system calls")
+on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="reads PostgreSQL's own counters")
+
+
+def can_trace() -> bool:
+    """Say whether strace is here and may look."""
+    strace = shutil.which("strace")
+    return strace is not None and subprocess.call([strace, "-o", os.devnull, "true"], stderr=subprocess.DEVNULL) == 0
+
+
+def syncs_before_each_acknowledgement(database: Database, options: str = "") -> list[int]:
+    """Run cycles under strace; return how many syncs stand before each "acked" since the one before it."""
+    trace = database.folder / "trace"
+    strace = str(shutil.which("strace"))
+    url = f"sqlite:///{database.folder / 'hub.sqlite3'}{options}"
+    command = [sys.executable, "-m", "tests.load.actor", "acknowledge-each", "0", str(CYCLES)]
+    subprocess.run(
+        [strace, "-f", "-o", trace, "-e", "trace=fsync,fdatasync,write", *command],
+        cwd=ROOT,
+        env=database.environment | {"DATABASE_URL": url},
+        stdout=subprocess.DEVNULL,
+        check=True,
+        timeout=120,
+    )
+    counts, syncs = [], 0
+    for line in trace.read_text(errors="replace").splitlines():
+        syncs += bool(SYNC.search(line))
+        if 'write(1, "acked' in line:
+            counts.append(syncs)
+            syncs = 0
+    return counts
+
+
+@on_sqlite
+@pytest.mark.skipif(not can_trace(), reason="strace is not here, or may not look")
+def test_sqlite_syncs_before_each_acknowledgement(database):
+    database.act("prepare")
+
+    counts = syncs_before_each_acknowledgement(database)
+
+    assert len(counts) == WRITES
+    assert min(counts) >= 1
+
+
+@on_sqlite
+@pytest.mark.skipif(not can_trace(), reason="strace is not here, or may not look")
+def test_the_count_of_syncs_tells_a_setting_that_would_lose_writes(database):
+    database.act("prepare")
+
+    counts = syncs_before_each_acknowledgement(
+        database, "?init_command=PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+    )
+
+    assert len(counts) == WRITES
+    assert min(counts) == 0
+
+
+@on_sqlite
+@pytest.mark.django_db
+def test_a_connection_to_sqlite_syncs_its_log_at_each_commit():
+    with connection.cursor() as cursor:
+        assert cursor.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        assert cursor.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+@on_postgresql
+def test_postgresql_syncs_its_log_for_each_acknowledgement(database):
+    database.act("prepare")
+    with psycopg.connect(database.url, autocommit=True) as observer:
+        before = settled(observer)
+
+        database.act("acknowledge-each", CYCLES)
+
+        wait_until(lambda: log_syncs(observer) - before >= WRITES)
+        assert observer.execute("SHOW fsync").fetchone() == ("on",)
+        assert observer.execute("SHOW synchronous_commit").fetchone() == ("on",)
+
+
+def log_syncs(observer: psycopg.Connection[Any]) -> int:
+    """Return how often the server has synced its log; backends report within a second."""
+    in_io = observer.info.server_version >= 180000
+    query = "SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal'" if in_io else "SELECT wal_sync FROM pg_stat_wal"
+    row = observer.execute(query).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def settled(observer: psycopg.Connection[Any]) -> int:
+    """Return the count once the work before has been reported."""
+    time.sleep(1.5)
+    return log_syncs(observer)
