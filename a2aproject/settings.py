@@ -182,6 +182,29 @@ A2A_INBOUND_RATE_LIMIT_PER_MIN = env.int("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5)  #
 A2A_TASKS_SEND_CAP = env.int("A2A_TASKS_SEND_CAP", 1000)
 A2A_ROUTE_RATE_LIMIT_PER_MIN = env.int("A2A_ROUTE_RATE_LIMIT_PER_MIN", 120)  # of a new public route, if not told
 
+# YEOMAN: messages and tasks a minute and credential, when a silent peer is doubted and given up, and what the hub says
+# it can do: a fixed list, and if wanted the skills of its agents.
+A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.int("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600)
+A2A_PEER_SUSPECT_AFTER = timedelta(milliseconds=env.int("A2A_PEER_SUSPECT_AFTER_MS", 30_000))
+A2A_PEER_OFFLINE_AFTER = timedelta(milliseconds=env.int("A2A_PEER_OFFLINE_AFTER_MS", 90_000))
+A2A_CAPABILITIES = env.json(
+    "A2A_CAPABILITIES",
+    default=[
+        {
+            "name": "qa",
+            "description": "6-agent QA pipeline (security, performance, regression, compliance)",
+            "version": "1.0",
+        },
+        {
+            "name": "security-audit",
+            "description": "OWASP, GDPR, PCI DSS, SOC 2 compliance scanning",
+            "version": "1.0",
+        },
+        {"name": "performance-test", "description": "Load testing and P95/P99 latency profiling", "version": "1.0"},
+    ],
+)
+A2A_CAPABILITIES_DYNAMIC = env.bool("A2A_CAPABILITIES_DYNAMIC", False)
+
 # Whom the hub may call although it is not public: host names, addresses, networks. For development, and for remote
 # agents on a network of one's own. And how many tasks one remote agent is given at once.
 A2A_OUTBOUND_ALLOW = env.list("A2A_OUTBOUND_ALLOW", default=[])

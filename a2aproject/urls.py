@@ -12,6 +12,7 @@ urlpatterns = [
     path("", include("mailbox.dialects.covenant.urls")),
     path("", include("mailbox.dialects.corvid.urls")),
     path("", include("mailbox.dialects.marianne.urls")),
+    path("", include("mailbox.dialects.yeoman.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
     path("admin/", admin.site.urls),

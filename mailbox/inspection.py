@@ -116,6 +116,14 @@ def task(caller: Caller, task_id: UUID) -> QueueEntry:
     return QueueEntry(task=found, lease=found.live_lease())
 
 
+def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[Task], int]:
+    """Return a slice of the tasks of ``dialect`` that the caller sent, newest first, and how many there are in all."""
+    sent = Task.objects.filter(dialect=dialect)
+    if caller.agent is not None:
+        sent = sent.sent_by(caller.agent)
+    return list(sent.with_parties().select_related("result").order_by("-pk")[offset : offset + limit]), sent.count()
+
+
 def result(caller: Caller, task_id: UUID) -> Result | None:
     """Return the task's result, None while it has none; raise `UnknownTaskError`. Delivers nothing."""
     found = task(caller, task_id).task

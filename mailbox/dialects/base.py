@@ -119,10 +119,17 @@ class DialectView(APIView):
         self.request_id = wanted if _REQUEST_ID.fullmatch(wanted) else uuid.uuid4().hex
         return super().initialize_request(request, *args, **kwargs)
 
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if (route := self.route()) is not None:
+            method = "GET" if request.method == "HEAD" else request.method
+            if method not in self.open_to_routes:
+                raise MethodNotAllowedError(f"{method} is not answered here")
+            limits.take(f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1))
+        super().initial(request, *args, **kwargs)
+
     def perform_authentication(self, request: Request) -> None:
-        route = self.route()
-        if route is not None:
-            self.caller = self._by_route(route)
+        if (route := self.route()) is not None:
+            self.caller = routes.caller(route, request_id=self.request_id)
             return
         key = self.presented_key(request.headers)
         self.caller = credentials.authenticate(key, source=AuditEvent.Source.API, request_id=self.request_id)
@@ -134,13 +141,6 @@ class DialectView(APIView):
     def route(self) -> PublicRoute | None:
         """Return the public route the request came by; None for a request at the hub's own address."""
         return getattr(self.request._request, ROUTE_ATTRIBUTE, None)
-
-    def _by_route(self, route: PublicRoute) -> Caller:
-        method = "GET" if self.request.method == "HEAD" else self.request.method
-        if method not in self.open_to_routes:
-            raise MethodNotAllowedError(f"{method} is not answered here")
-        limits.take(f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1))
-        return routes.caller(route, request_id=self.request_id)
 
     def body(self, shape: type[Shape]) -> Shape:
         """Return the request's JSON body as ``shape``; an absent body reads as ``{}``.

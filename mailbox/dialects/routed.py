@@ -47,6 +47,7 @@ class RouteMiddleware:
             setattr(request, ROUTE_ATTRIBUTE, route)
         response = self.get_response(request)
         response["Referrer-Policy"] = "no-referrer"
+        response["Cache-Control"] = "no-store"  # a cache would keep the address, and answer after its revocation
         return response
 
 

@@ -6,6 +6,7 @@ from mailbox.models.audit import AuditEvent
 from mailbox.models.grant import CapabilityGrant
 from mailbox.models.lease import Lease
 from mailbox.models.message import Message
+from mailbox.models.peer import Peer
 from mailbox.models.public_route import PublicRoute
 from mailbox.models.push import PushAttempt, PushConfig, PushDelivery
 from mailbox.models.rate_window import RateWindow
@@ -20,6 +21,7 @@ __all__ = [
     "CapabilityGrant",
     "Lease",
     "Message",
+    "Peer",
     "PublicRoute",
     "PushAttempt",
     "PushConfig",

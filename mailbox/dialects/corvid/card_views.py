@@ -33,6 +33,7 @@ class PublicView(AgentRoute):
     """A view without a key, for pages of any origin; what it answers may be kept for five minutes."""
 
     http_method_names = ("get", "head", "options")
+    open_to_routes = frozenset({"GET"})
 
     def perform_authentication(self, request: Request) -> None:
         """Let anyone read: a card is what an agent tells the world."""

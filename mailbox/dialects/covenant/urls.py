@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mailbox.dialects.covenant import admin_views, receive_views, repair_views, views
+from mailbox.dialects.covenant import admin_views, peer_views, receive_views, repair_views, views
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
@@ -30,6 +30,7 @@ urlpatterns = [
     path("a2a/replay-entries/drop", repair_views.DropReplayView.as_view()),
     path("a2a/deliveries", repair_views.DeliveriesView.as_view()),
     path("a2a/deliveries/<uuid:delivery_id>/resend", repair_views.ResendView.as_view()),
+    path("a2a/peers", peer_views.PeersView.as_view()),
     path("a2a/agents", admin_views.AgentsView.as_view()),
     path("a2a/agents/<str:name>/pause", admin_views.PauseView.as_view()),
     path("a2a/agents/<str:name>/resume", admin_views.ResumeView.as_view()),

@@ -1,0 +1,39 @@
+"""What the hub says of itself to a peer that asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from agentcards import document as cards
+from agentcards import routing
+from agentcards.models import AgentProfile
+
+VERSION = "1.0"  # of a skill: tools have none of their own
+
+
+def capabilities() -> list[dict[str, Any]]:
+    """Return the list from the settings, and if they say so one entry per skill of each agent that has a profile."""
+    listed: list[dict[str, Any]] = list(settings.A2A_CAPABILITIES)
+    return [*listed, *_skills()] if settings.A2A_CAPABILITIES_DYNAMIC else listed
+
+
+def document() -> dict[str, Any]:
+    """Return the discovery document. Its id is the default agent's, so that tasks addressed to it reach that agent."""
+    default = routing.recipient_for()
+    return {
+        "id": default.display if default else urlsplit(settings.PUBLIC_URL).hostname,
+        "name": settings.A2A_HUB_NAME,
+        "publicKey": default.pubkey if default else "",
+        "capabilities": capabilities(),
+    }
+
+
+def _skills() -> Iterator[dict[str, Any]]:
+    for profile in AgentProfile.objects.select_related("agent").order_by("agent_id"):
+        for tool in cards.tools_of(profile):
+            told = tool.description or f"Tool: {tool.name}"
+            yield {"name": tool.name, "description": told, "version": VERSION, "agent": profile.agent.display}

@@ -1,0 +1,154 @@
+"""The envelope's types, one row each. Source: Agnostic ADR-019; SecureYeoman, A2AMessageType."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.utils import timezone
+
+from mailbox import json_text, peers, results
+from mailbox.callers import Caller
+from mailbox.dialects.yeoman import discovery, shapes, tasks, wire
+from mailbox.dialects.yeoman.shapes import Envelope
+from mailbox.errors import UnknownTaskError
+
+Handler = Callable[[Caller, Envelope], dict[str, Any]]
+NEWEST_SHOWN = 20
+
+
+def receive(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    """Do what the envelope's type asks, and return the answer; unknown types are accepted with a warning."""
+    answer = HANDLERS.get(envelope.type, _unhandled)(caller, envelope)
+    return {"accepted": True, "message_id": envelope.id, **answer}
+
+
+def _delegate(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    work = shapes.delegated(envelope.content, "body", "payload")
+    task = tasks.submit(
+        caller, tasks.enveloped(work, **_facts(envelope)), to_peer=envelope.toPeerId, message_id=envelope.id
+    )
+    return {"task_id": str(task.uuid)}
+
+
+def _delegate_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    """Send each of ``tasks``, all read before the first is sent; sent again, those that were are not sent twice."""
+    given = shapes.batch(envelope.content, "tasks", dict)
+    wanted = [shapes.delegated(one, "body", "payload", "tasks", number) for number, one in enumerate(given)]
+    sent = [
+        tasks.submit(
+            caller,
+            tasks.enveloped(work, **_facts(envelope)),
+            to_peer=envelope.toPeerId,
+            message_id=f"{envelope.id}#{number}" if envelope.id else "",
+        )
+        for number, work in enumerate(wanted)
+    ]
+    return {"task_ids": [str(task.uuid) for task in sent]}
+
+
+def _heartbeat(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    peers.seen(caller, envelope.fromPeerId)
+    return {"timestamp": envelope.timestamp}
+
+
+def _status_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    """Answer for the asked task; without one, for the newest tasks the caller sent."""
+    if "task_id" in envelope.content:
+        return _asked(caller, envelope, "status_response")
+    found, total = tasks.newest(caller, limit=NEWEST_SHOWN)
+    data = {"timestamp": timezone.now().isoformat(), "sessions": found, "agents": [], "metrics": {"tasks": total}}
+    return {"type": "status_response", "data": data}
+
+
+def _result_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    return _asked(caller, envelope, "result_response")
+
+
+def _asked(caller: Caller, envelope: Envelope, kind: str) -> dict[str, Any]:
+    asked = envelope.content.get("task_id")
+    found = tasks.record_or_none(caller, asked)
+    if found is None:
+        unknown = {"task_id": asked if isinstance(asked, str) else None, "status": None, "result": None, "data": None}
+        return {"type": kind, **unknown, "warning": "Task not found"}
+    return {"type": kind, **found, "data": found}
+
+
+def _status_query_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    asked = shapes.batch(envelope.content, "task_ids", str)
+    return {"statuses": {task_id: tasks.record_or_none(caller, task_id) for task_id in asked}}
+
+
+def _result(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    """Post the result of a task that is addressed to the caller; one of any other task is acknowledged, not kept."""
+    task_id = tasks.identify(envelope.content.get("task_id"))
+    try:
+        if task_id is None:
+            raise UnknownTaskError
+        results.post_result(caller, wire.result_envelope(task_id, envelope.content))
+    except UnknownTaskError:
+        warning = "No such task is addressed to you; this hub keeps no results of other systems' tasks"
+        return {"type": "result_cached", "warning": warning}
+    return {"type": "result_cached", "task_id": str(task_id)}
+
+
+def _capability_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    return {"type": "a2a:capability-response", "capabilities": discovery.capabilities()}
+
+
+def _discover(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    return {"type": "a2a:announce", **discovery.document()}
+
+
+def _announce(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    said = envelope.content
+    can = said.get("capabilities")
+    peers.announced(
+        caller,
+        envelope.fromPeerId,
+        name=_text(said.get("name")),
+        url=_text(said.get("url")),
+        capabilities=json_text.dumps(can if isinstance(can, dict | list) else []),
+    )
+    return {}
+
+
+def _disconnect(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    peers.left(caller, envelope.fromPeerId)
+    return {}
+
+
+def _credentials(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    """Do nothing: the payload, which may be a secret, is neither kept nor logged nor repeated."""
+    nothing = "Nothing was done: this hub neither keeps nor passes on credentials, and has discarded the payload."
+    return {"warning": f"Unhandled type: {envelope.type}. {nothing}"}
+
+
+def _unhandled(caller: Caller, envelope: Envelope) -> dict[str, Any]:
+    return {"warning": f"Unhandled type: {envelope.type}"}
+
+
+def _facts(envelope: Envelope) -> dict[str, str]:
+    return {"message_id": envelope.id, "from_peer": envelope.fromPeerId, "to_peer": envelope.toPeerId}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "a2a:delegate": _delegate,
+    "a2a:delegate_batch": _delegate_batch,
+    "a2a:heartbeat": _heartbeat,
+    "heartbeat": _heartbeat,  # as SecureYeoman's Rust edge spells it
+    "a2a:status_query": _status_query,
+    "a2a:status_query_batch": _status_query_batch,
+    "a2a:result_query": _result_query,
+    "a2a:result": _result,
+    "a2a:capability-query": _capability_query,
+    "a2a:discover": _discover,
+    "a2a:announce": _announce,
+    "a2a:disconnect": _disconnect,
+    "a2a:provision_credentials": _credentials,
+    "a2a:revoke_credentials": _credentials,
+}

@@ -1,0 +1,98 @@
+"""Agnostic's task API, at its first path and at its versioned one. Source: Agnostic ADR-017."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox import delivery, inspection
+from mailbox.dialects.openapi import describe
+from mailbox.dialects.yeoman import answers, shapes, tasks, wire
+from mailbox.dialects.yeoman.base import YeomanView
+from mailbox.errors import AlreadyResolvedError, UnknownTaskError
+
+TAG = "yeoman tasks"
+
+
+class TasksView(YeomanView):
+    http_method_names = ("get", "head", "post")
+    open_to_routes = frozenset({"GET", "POST"})
+    created = HTTPStatus.OK
+
+    @describe(
+        summary="List the tasks you sent in this dialect, newest first",
+        tag=TAG,
+        query=shapes.Slice,
+        answer=answers.TaskStatuses,
+        refusal=answers.Refusal,
+        errors=(422,),
+    )
+    def get(self, request: Request) -> Response:
+        asked = shapes.parse(shapes.Slice, request.query_params.dict(), place="query")
+        found, total = tasks.newest(self.caller, limit=asked.limit, offset=asked.offset)
+        return Response({"items": found, "total": total, "limit": asked.limit, "offset": asked.offset})
+
+    @describe(
+        summary="Submit a task to the default agent",
+        tag=TAG,
+        body=shapes.TaskSubmit,
+        answer=answers.TaskStatus,
+        refusal=answers.Refusal,
+        errors=(403, 404, 422, 429),
+    )
+    def post(self, request: Request) -> Response:
+        self.count()
+        sent = tasks.submit(self.caller, shapes.submitted(self.fitting(shapes.TaskSubmit)))
+        return Response(tasks.record(self.caller, str(sent.uuid)), self.created)
+
+
+class VersionedTasksView(TasksView):
+    created = HTTPStatus.CREATED
+
+    @describe(
+        summary="Submit a task to the default agent",
+        tag=TAG,
+        body=shapes.TaskSubmit,
+        answer=answers.TaskStatus,
+        refusal=answers.Refusal,
+        errors=(403, 404, 422, 429),
+        status=201,
+    )
+    def post(self, request: Request) -> Response:
+        return super().post(request)
+
+
+class TaskView(YeomanView):
+    http_method_names = ("get", "head", "delete")
+    open_to_routes = frozenset({"GET"})
+
+    @describe(
+        summary="Read a task, whichever door it came in by",
+        tag=TAG,
+        answer=answers.TaskStatus,
+        refusal=answers.Refusal,
+        errors=(404,),
+    )
+    def get(self, request: Request, task_id: str) -> Response:
+        return Response(tasks.record(self.caller, task_id))
+
+    @describe(
+        summary="Cancel a task you sent",
+        tag=TAG,
+        answer=answers.TaskCancelled,
+        refusal=answers.Refusal,
+        errors=(403, 404, 409),
+    )
+    def delete(self, request: Request, task_id: str) -> Response:
+        known = tasks.identify(task_id)
+        if known is None:
+            raise UnknownTaskError
+        try:
+            cancelled = delivery.cancel(self.caller, known)
+        except AlreadyResolvedError as error:
+            state = wire.status(inspection.task(self.caller, known).task)
+            raise AlreadyResolvedError(f"Cannot cancel task in '{state}' state") from error
+        told = {"status": "cancelled", "message": "Task cancelled successfully"}
+        return Response({"task_id": str(cancelled.uuid), **told})

@@ -1,0 +1,109 @@
+"""Tasks over the mailbox's verbs, for the envelope and for the task API alike."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from agentcards import routing
+from mailbox import delivery, expiry, inspection
+from mailbox.callers import Caller
+from mailbox.dialects.yeoman import wire
+from mailbox.dialects.yeoman.shapes import Work
+from mailbox.envelopes import AgentRef, TaskEnvelope
+from mailbox.errors import InvalidRequestError, UnknownAgentError, UnknownTaskError
+from mailbox.models import Agent, Result, Task
+
+DIALECT = "yeoman"
+
+
+def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> Task:
+    """Send ``work`` to the hosted agent that ``to_peer`` names, else to the default one; return the task.
+
+    The same ``message_id`` from the same agent is the same task, whichever agent is the default by then; a blank
+    one is never the same. Raises `UnknownAgentError` without a default agent, and what `delivery.send_task` raises.
+    """
+    task_id = _task_id(caller, message_id)
+    earlier = Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first()
+    recipient = earlier.recipient if earlier else _recipient(to_peer)
+    context_id = earlier.context_id if earlier else wire.session_id(task_id, timezone.now())
+    envelope = TaskEnvelope(
+        id=task_id,
+        recipient=AgentRef(recipient.display, recipient.pubkey),
+        intent_text=work.intent,
+        metadata=work.metadata,
+        context_id=context_id,
+        callback_url=work.callback_url,
+        callback_secret=work.callback_secret,
+        dialect=DIALECT,
+    )
+    return delivery.send_task(caller, envelope)
+
+
+def enveloped(work: Work, **facts: str) -> Work:
+    """Return ``work`` with what its envelope said beside it."""
+    return dataclasses.replace(work, metadata={**work.metadata, "envelope": facts})
+
+
+def record(caller: Caller, task_id: object) -> dict[str, Any]:
+    """Return a task the caller is party to, as this dialect shows it; raise `UnknownTaskError`.
+
+    A task whose time is up is resolved as expired before it is shown.
+    """
+    known = identify(task_id)
+    if known is None:
+        raise UnknownTaskError("no such task is known to you")
+    expiry.expire_if_due(caller, known)
+    found = inspection.task(caller, known).task
+    return wire.task(found, Result.objects.filter(task=found).first())
+
+
+def record_or_none(caller: Caller, task_id: object) -> dict[str, Any] | None:
+    try:
+        return record(caller, task_id)
+    except UnknownTaskError:
+        return None
+
+
+def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[Sequence[dict[str, Any]], int]:
+    """Return a slice of the tasks the caller sent in this dialect, newest first, and how many there are."""
+    found, total = inspection.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
+    return [wire.task(row, getattr(row, "result", None)) for row in found], total
+
+
+def identify(task_id: object) -> UUID | None:
+    """Return a task id as sent, with or without dashes; None for what cannot be one."""
+    try:
+        return UUID(task_id) if isinstance(task_id, str) else None
+    except ValueError:
+        return None
+
+
+def _task_id(caller: Caller, message_id: str) -> UUID:
+    """Return the id of the task that this message makes: its own, if it has an id, and nobody else can tell which."""
+    if not message_id.strip() or caller.agent is None:
+        return uuid4()
+    digest = salted_hmac("mailbox.dialects.yeoman", f"{caller.agent.pubkey}\n{message_id}", algorithm="sha256").digest()
+    return UUID(bytes=digest[:16], version=4)
+
+
+def _recipient(to_peer: str) -> Agent:
+    found = _hosted(to_peer) or routing.recipient_for()
+    if found is None:
+        raise UnknownAgentError("no agent of this hub takes tasks that are addressed to none of its agents")
+    return found
+
+
+def _hosted(name: str) -> Agent | None:
+    """Return the agent called so: by display, by a local part that only one has, or by public key."""
+    if by_key := Agent.objects.filter(pubkey=name).first():
+        return by_key
+    try:
+        return Agent.objects.named(AgentRef.parse(name))
+    except (InvalidRequestError, UnknownAgentError):
+        return None

@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from mailbox.dialects.yeoman import task_views, views
+
+urlpatterns = [
+    path("api/v1/a2a/receive", views.ReceiveView.as_view()),
+    path("api/v1/a2a/capabilities", views.CapabilitiesView.as_view()),
+    path("api/v1/a2a/peers/local", views.LocalPeersView.as_view()),
+    path("api/v1/a2a/tasks", views.WorkflowTasksView.as_view()),
+    path(".well-known/a2a-agent", views.DiscoveryView.as_view()),
+    path("api/tasks", task_views.TasksView.as_view()),
+    path("api/tasks/<str:task_id>", task_views.TaskView.as_view()),
+    path("api/v1/tasks", task_views.VersionedTasksView.as_view()),
+    path("api/v1/tasks/<str:task_id>", task_views.TaskView.as_view()),
+]

@@ -1,0 +1,115 @@
+"""The YEOMAN envelope over HTTP, and what its peers ask for around it. Source: Agnostic ADR-019; SecureYeoman."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox import json_text, peers
+from mailbox.dialects.openapi import describe
+from mailbox.dialects.yeoman import answers, discovery, messages, shapes, tasks, wire
+from mailbox.dialects.yeoman.base import PublicYeomanView, YeomanView
+from mailbox.errors import WrongPartyError
+
+TAG = "yeoman"
+ITSELF = "self"  # what a node calls itself in every message
+
+
+class ReceiveView(YeomanView):
+    http_method_names = ("post",)
+    open_to_routes = frozenset({"POST"})
+
+    @describe(
+        summary="Receive a message of any type",
+        tag=TAG,
+        body=shapes.Envelope,
+        answer=answers.Accepted,
+        refusal=answers.Refusal,
+        errors=(403, 404, 409, 422, 429),
+        operation_id="receive_message",
+    )
+    def post(self, request: Request) -> Response:
+        self.count()
+        return Response(messages.receive(self.caller, self.fitting(shapes.Envelope)))
+
+
+class CapabilitiesView(PublicYeomanView):
+    http_method_names = ("get",)
+    open_to_routes = frozenset({"GET"})
+
+    @describe(
+        summary="Read what the hub can do",
+        tag=TAG,
+        answer=answers.Capabilities,
+        refusal=answers.Refusal,
+        public=True,
+        operation_id="read_capabilities",
+    )
+    def get(self, request: Request) -> Response:
+        return Response({"capabilities": discovery.capabilities()})
+
+
+class DiscoveryView(PublicYeomanView):
+    http_method_names = ("get",)
+    open_to_routes = frozenset({"GET"})
+
+    @describe(
+        summary="Discover the hub as a peer",
+        tag=TAG,
+        answer=answers.Discovery,
+        refusal=answers.Refusal,
+        public=True,
+        operation_id="discover",
+    )
+    def get(self, request: Request) -> Response:
+        return Response(discovery.document())
+
+
+class LocalPeersView(YeomanView):
+    http_method_names = ("post",)
+    open_to_routes = frozenset({"POST"})
+
+    @describe(
+        summary="Register a node as the peer that uses your key",
+        tag=TAG,
+        body=shapes.LocalPeer,
+        answer=answers.Registered,
+        refusal=answers.Refusal,
+        errors=(403, 422, 429),
+        status=201,
+        operation_id="register_local_peer",
+    )
+    def post(self, request: Request) -> Response:
+        self.count()
+        node = self.fitting(shapes.LocalPeer)
+        if self.caller.agent is None:
+            raise WrongPartyError("only agents register peers; use an agent's key")
+        can = json_text.dumps(node.capabilities)
+        known = peers.announced(self.caller, ITSELF, name=node.name, url=node.url, capabilities=can)
+        peer = wire.peer(known, timezone.now()) if known else {}
+        return Response({"peer": peer | {"id": self.caller.agent.display}}, HTTPStatus.CREATED)
+
+
+class WorkflowTasksView(YeomanView):
+    """What a SecureYeoman workflow posts to a peer's address; it reads the id and does not poll."""
+
+    http_method_names = ("post",)
+    open_to_routes = frozenset({"POST"})
+
+    @describe(
+        summary="Send a task as a workflow step",
+        tag=TAG,
+        body=shapes.WorkflowTask,
+        answer=answers.WorkflowAccepted,
+        refusal=answers.Refusal,
+        errors=(403, 404, 422, 429),
+        operation_id="send_workflow_task",
+    )
+    def post(self, request: Request) -> Response:
+        self.count()
+        work = shapes.delegated(self.fitting(shapes.WorkflowTask).model_dump(), "body")
+        record = tasks.record(self.caller, str(tasks.submit(self.caller, work).uuid))
+        return Response({"taskId": record["task_id"], **record})

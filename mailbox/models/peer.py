@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+
+from mailbox import json_text
+from mailbox.models.agent import Agent
+
+
+class PeerQuerySet(models.QuerySet["Peer"]):
+    def of_agent(self, agent: Agent) -> PeerQuerySet:
+        """Narrow to the peers that speak with this agent's credentials."""
+        return self.filter(agent=agent)
+
+    def last_seen_first(self) -> PeerQuerySet:
+        return self.order_by("-last_seen_at", "-pk")
+
+
+class Peer(models.Model):
+    """Another system that says it is alive, as it calls itself. Source: SecureYeoman, PeerAgent.
+
+    Its own id proves nothing (most call themselves ``self``), so it is scoped to the credential it came by.
+    """
+
+    class Status(models.TextChoices):
+        ONLINE = "online"
+        SUSPECT = "suspect"  # a heartbeat is missing
+        OFFLINE = "offline"  # several are missing, or it said that it leaves
+
+    agent = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="peers")  # whose credential it uses
+    peer_id = models.CharField(max_length=200)  # as it calls itself, cut to this length
+    name = models.CharField(max_length=200, blank=True)  # as it announced itself; blank: it never did
+    url = models.CharField(max_length=500, blank=True)  # where it says it listens; never called by the hub
+    capabilities = models.TextField(default="[]")  # JSON text, as it announced them
+    first_seen_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()  # the newest heartbeat or announcement
+    left_at = models.DateTimeField(null=True)  # it said goodbye; cleared by the next heartbeat
+
+    objects: ClassVar[PeerQuerySet] = PeerQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["agent", "peer_id"], name="peer_unique_per_agent")]
+        indexes = [models.Index(fields=["-last_seen_at", "-id"], name="peer_last_seen")]
+
+    def __str__(self) -> str:
+        return f"{self.name or self.peer_id} by {self.agent_id}"
+
+    @property
+    def announced(self) -> Any:
+        """What it said it can do, in the shape it chose."""
+        return json_text.loads(self.capabilities)
+
+    def status(self, now: datetime) -> Status:
+        """Say how alive it is at ``now``, by the age of its last sign of life."""
+        age = now - self.last_seen_at
+        if self.left_at is not None or age > settings.A2A_PEER_OFFLINE_AFTER:
+            return Peer.Status.OFFLINE
+        return Peer.Status.SUSPECT if age > settings.A2A_PEER_SUSPECT_AFTER else Peer.Status.ONLINE

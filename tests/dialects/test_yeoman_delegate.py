@@ -1,0 +1,152 @@
+"""Delegates beyond the seed: whom they reach, what twice means, callbacks, batches."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+
+from agentcards.models import AgentProfile
+from mailbox.models import AuditEvent, PushConfig, Task
+from tests import factories
+from tests.dialects import yeoman
+from tests.dialects.yeoman import envelope
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def bob(bob):
+    AgentProfile.objects.create(agent=bob.agent, default_project="main")
+    return bob
+
+
+@pytest.fixture
+def carol():
+    return factories.agent("carol")
+
+
+@pytest.fixture
+def peer(alice, bob):
+    return yeoman.Peer(alice)
+
+
+@pytest.mark.parametrize("form", ["display", "local", "pubkey"])
+def test_the_peer_it_names_receives_it(peer, carol, form):
+    answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId=getattr(carol.agent, form))
+
+    assert Task.objects.get(uuid=answer["task_id"]).recipient == carol.agent
+
+
+@pytest.mark.parametrize("name", ["", "agnostic", str(uuid.uuid4()), "no such@agent!", "x" * 5000, "a@b@c"])
+def test_a_name_that_no_agent_has_means_the_default_agent(peer, bob, name):
+    answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId=name)
+
+    assert Task.objects.get(uuid=answer["task_id"]).recipient == bob.agent
+
+
+def test_the_discovered_id_reaches_the_agent_behind_it(peer, bob):
+    discovered = peer.get("/.well-known/a2a-agent").json()["id"]
+
+    answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId=discovered)
+
+    assert Task.objects.get(uuid=answer["task_id"]).recipient == bob.agent
+
+
+def test_the_same_envelope_again_is_the_same_task(peer, bob):
+    first = peer.send("a2a:delegate", {"task": "x"}, id="m-1")
+    AgentProfile.objects.all().delete()  # another default agent by then, or none
+
+    again = peer.send("a2a:delegate", {"task": "x"}, id="m-1", timestamp=yeoman.TIMESTAMP + 5000)
+
+    assert again == first
+    assert Task.objects.count() == 1
+
+
+def test_the_same_id_with_another_task_is_a_conflict(peer):
+    peer.send("a2a:delegate", {"task": "x"}, id="m-1")
+
+    response = peer.post(envelope("a2a:delegate", {"task": "y"}, id="m-1"))
+
+    assert response.status_code == 409
+    assert Task.objects.get().intent_text == "x"
+
+
+@pytest.mark.parametrize("message_id", ["", "  "])
+def test_without_an_id_there_is_nothing_to_tell_twice_by(peer, message_id):
+    answers = [peer.send("a2a:delegate", {"task": "x"}, id=message_id) for _ in range(2)]
+
+    assert len({answer["task_id"] for answer in answers}) == 2
+
+
+def test_the_same_id_from_another_caller_is_another_task(peer, bob):
+    factories.grant(bob, "a2a.send.*")
+    one = peer.send("a2a:delegate", {"task": "x"}, id="m-1")
+
+    other = yeoman.Peer(bob).send("a2a:delegate", {"task": "x"}, id="m-1")
+
+    assert one["task_id"] != other["task_id"]
+
+
+def test_nobody_can_tell_from_a_task_id_which_message_made_it(peer, alice, settings):
+    one = peer.send("a2a:delegate", {"task": "x"}, id="m-1")["task_id"]
+    Task.objects.all().delete()
+    settings.SECRET_KEY = "another hub's"
+
+    assert peer.send("a2a:delegate", {"task": "x"}, id="other")["task_id"] != one
+
+
+@pytest.mark.parametrize("field", ["task", "description", "title", "callback_url", "callback_secret"])
+@pytest.mark.parametrize("value", [7, True, ["x"], {"x": 1}])
+def test_text_that_is_none_is_unprocessable_and_said_where(peer, field, value):
+    response = peer.post(envelope("a2a:delegate", {field: value}))
+
+    [problem] = response.json()["detail"]
+    assert response.status_code == 422
+    assert problem["loc"] == ["body", "payload", field]
+    assert not Task.objects.exists()
+
+
+def test_a_callback_is_kept_with_its_secret_sealed_and_shown_in_no_read(peer):
+    url, secret = "https://receiver.example/hook", "callback-secret-1"
+    payload = {"task": "x", "callback_url": url, "callback_secret": secret}
+
+    answer = peer.send("a2a:delegate", payload)
+
+    task = Task.objects.get(uuid=answer["task_id"])
+    config = PushConfig.objects.get()
+    assert (config.task, config.url) == (task, url)
+    assert secret not in f"{config.sealed_secret}{task.metadata}"
+    assert secret not in peer.get(f"/api/tasks/{task.uuid}").text
+    assert not AuditEvent.objects.filter(data__contains=secret).exists()
+
+
+def test_a_callback_that_is_no_web_address_is_unprocessable(peer):
+    response = peer.post(envelope("a2a:delegate", {"task": "x", "callback_url": "ftp://receiver.example"}))
+
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"] == ["body", "callback_url"]
+
+
+def test_a_batch_becomes_a_task_each_and_twice_is_once(peer):
+    tasks = [{"description": "one", "task_type": "qa"}, {"description": "two", "params": {"n": 1}}]
+
+    first = peer.send("a2a:delegate_batch", {"tasks": tasks})
+    again = peer.send("a2a:delegate_batch", {"tasks": tasks})
+
+    sent = [Task.objects.get(uuid=task_id) for task_id in first["task_ids"]]
+    assert [task.intent_text for task in sent] == ["one", "two"]
+    assert json.loads(sent[1].metadata)["params"] == {"n": 1}
+    assert again["task_ids"] == first["task_ids"]
+    assert Task.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    "tasks", [None, "x", [1], [{"description": "good"}, {"description": 7}], [{}] * 101, {"description": "x"}]
+)
+def test_a_batch_with_a_mistake_sends_nothing(peer, tasks):
+    response = peer.post(envelope("a2a:delegate_batch", {"tasks": tasks}))
+
+    assert response.status_code == 422
+    assert not Task.objects.exists()
