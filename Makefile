@@ -40,6 +40,13 @@ test-sqlite: .venv/dev.stamp ## Run the tests on SQLite
 test-postgres: .venv/dev.stamp ## Run the tests on PostgreSQL: TEST_DATABASE_URL, or a server of their own
 	A2A_VAR=var/test $(python) -m tests.postgres -- $(python) -m pytest
 
+SOAKED := tests/mailbox/test_lifecycle.py tests/mailbox/test_duplicate_races.py tests/mailbox/test_repetition_races.py
+
+.PHONY: soak
+soak: .venv/dev.stamp ## Try the mailbox's rules and races for far longer than a test run does, on both databases
+	DATABASE_URL= A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m pytest $(SOAKED)
+	A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m tests.postgres -- $(python) -m pytest $(SOAKED)
+
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and fix what can be fixed
 	$(python) -m ruff format .

@@ -11,9 +11,12 @@ from django.db import connection
 JOURNAL = "mailbox_auditevent"
 SEEDED_BY_MIGRATIONS = {"auth_group"}
 
-hypothesis.settings.register_profile("quick", max_examples=25, deadline=None)
-hypothesis.settings.register_profile("thorough", max_examples=100, deadline=None)
-hypothesis.settings.load_profile("thorough" if os.environ.get("CI") else "quick")
+hypothesis.settings.register_profile("quick", max_examples=25, stateful_step_count=25, deadline=None)
+hypothesis.settings.register_profile("thorough", max_examples=100, stateful_step_count=25, deadline=None)
+hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_count=50, deadline=None)
+hypothesis.settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE") or ("thorough" if os.environ.get("CI") else "quick")
+)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,250 @@
+"""The mailbox as a few plain rules over lists and dictionaries: what `test_lifecycle` holds the verbs against."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from tests.mailbox.model_rows import Answer, Lease, Refused, Task, Work
+
+
+class Model:
+    """Every task ever sent, and the cache."""
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+        self.cache: dict[Work, Task] = {}
+        self.answers = 0
+
+    def send(self, task: Task) -> Task:
+        task.life.append("a2a_task_sent")
+        if task.work in self.cache:
+            self._replay(task, self.cache[task.work])
+        elif task.work is not None:
+            task.waits_on = self._leader(task.work)
+        self.tasks.append(task)
+        return task
+
+    def lease(self, recipient: str, limit: int, now: datetime) -> list[tuple[UUID, int]]:
+        taken: list[tuple[UUID, int]] = []
+        while len(taken) < limit and (batch := self._leasable(recipient)[: limit - len(taken)]):
+            for task in batch:
+                if task.is_overdue(now):
+                    self._expire(task, "deadline exceeded")
+                    continue
+                task.state = "in_flight"
+                task.leases.append(Lease(attempt=len(task.leases) + 1, leased_at=now))
+                task.life.append("a2a_task_leased")
+                taken.append((task.id, len(task.leases)))
+        return taken
+
+    def post(self, task: Task, status: str, text: str, guard: str) -> None:
+        self._known(task)
+        if (answer := task.answer) is not None:
+            if (answer.status, answer.text, answer.message) == (status, text, None):
+                return
+            raise Refused("result_conflict" if answer.by_holder else "already_resolved")
+        self._guarded(task, guard)
+        self._resolve(task, status, "a2a_result_posted", end="result", text=text, by_holder=True)
+
+    def release(self, task: Task, guard: str, now: datetime) -> None:
+        self._known(task)
+        if task.live is None:
+            raise Refused("not_in_flight")
+        self._guarded(task, guard)
+        self._return_to_queue(task, "release", "a2a_task_released", now)
+
+    def requeue(self, task: Task, guard: str, risk: str, now: datetime) -> None:
+        self._repairable(task, guard)
+        if risk == "idempotent" and task.work is None:
+            raise Refused("duplicate_risk_mismatch")
+        self._return_to_queue(task, "requeue", "a2a_repair_applied", now)
+
+    def force_error(self, task: Task, guard: str, message: str) -> None:
+        self._repairable(task, guard)
+        self._resolve(task, "error", "a2a_repair_applied", end="force_error", message=message)
+
+    def cancel(self, task: Task) -> None:
+        self._known(task)
+        if task.outcome == "cancelled":
+            return
+        if task.state == "resolved":
+            raise Refused("already_resolved")
+        self._resolve(task, "cancelled", "a2a_task_cancelled", end="cancel", message="cancelled by the sender")
+
+    def retry(
+        self, now: datetime, *, enabled: bool, min_age: timedelta, max_attempts: int, max_requeues: int
+    ) -> tuple[list[UUID], list[tuple[UUID, str]]]:
+        done: list[UUID] = []
+        skipped: list[tuple[UUID, str]] = []
+        live = [(lease.leased_at, task.id.hex, task) for task in self.tasks if (lease := task.live)]
+        for leased_at, _, task in sorted(live, key=lambda one: one[:2]):
+            reasons = {
+                "lease_too_young": now - leased_at < min_age,
+                "missing_idempotency": task.key is None,
+                "unsafe_duplicate_safety": task.safety != "idempotent",
+                "max_attempts_reached": len(task.leases) >= max_attempts,
+                "limit_reached": len(done) >= max_requeues,
+            }
+            reason = next((name for name, holds in reasons.items() if holds), None)
+            if reason is not None:
+                skipped.append((task.id, reason))
+                continue
+            done.append(task.id)
+            if enabled:
+                self._return_to_queue(task, "auto_requeue", "a2a_repair_applied", now)
+        return done, skipped
+
+    def drain(
+        self, sender: str, limit: int, now: datetime, *, attempt_id: UUID | None, ack: Collection[Task]
+    ) -> list[UUID]:
+        if ack:
+            self.acknowledge(sender, ack, now)
+        mine = [task for task in self.tasks if task.sender == sender and not task.dropped]
+        given = [task for task in mine if task.answer and task.answer.delivery == "delivered"]
+        given = [task for task in given if attempt_id and task.answer and task.answer.attempt_id == attempt_id]
+        if given:
+            return [task.id for task in _in_order(given)]
+        self._expire_due(mine, now)
+        pending = _in_order(task for task in mine if task.answer and task.answer.delivery == "pending")[:limit]
+        for task in pending:
+            assert task.answer
+            task.answer.delivery, task.answer.delivered_at, task.answer.attempt_id = "delivered", now, attempt_id
+            task.life.append("a2a_result_delivered")
+        return [task.id for task in pending]
+
+    def acknowledge(self, sender: str, tasks: Collection[Task], now: datetime) -> None:
+        if any(task.sender != sender or task.dropped or task.answer is None for task in tasks):
+            raise Refused("unknown_task")
+        for task in tasks:
+            assert task.answer
+            if task.answer.delivery != "acked":
+                task.answer.delivery, task.answer.acked_at = "acked", now
+                task.life.append("a2a_result_acked")
+
+    def sweep(self, now: datetime) -> int:
+        before = len(self.unresolved())
+        self._expire_due(self.tasks, now)
+        return before - len(self.unresolved())
+
+    def compact(self, now: datetime, keep_delivered: timedelta) -> int:
+        finished = [task for task in self.tasks if not task.dropped and _is_finished(task.answer, now, keep_delivered)]
+        for task in finished:
+            task.dropped = True
+        return len(finished)
+
+    def unresolved(self) -> list[Task]:
+        return [task for task in self.tasks if task.state != "resolved"]
+
+    def _leader(self, work: Work) -> Task | None:
+        leaders = [task for task in self.unresolved() if task.work == work and task.waits_on is None]
+        assert len(leaders) <= 1
+        return leaders[0] if leaders else None
+
+    def _leasable(self, recipient: str) -> list[Task]:
+        waiting = [task for task in self.tasks if task.state == "queued" and task.waits_on is None]
+        return sorted(
+            (task for task in waiting if task.recipient == recipient), key=lambda task: (task.queued_at, task.number)
+        )
+
+    def _known(self, task: Task) -> None:
+        if task.dropped:
+            raise Refused("unknown_task")
+
+    def _guarded(self, task: Task, guard: str) -> None:
+        if guard == "stale" or (guard == "live" and task.live is None):
+            raise Refused("lease_mismatch")
+
+    def _repairable(self, task: Task, guard: str) -> None:
+        self._known(task)
+        if task.state == "resolved":
+            raise Refused("already_resolved")
+        if task.live is None:
+            raise Refused("not_in_flight")
+        self._guarded(task, guard)
+
+    def _end_lease(self, task: Task, end: str) -> None:
+        if (lease := task.live) is not None:
+            lease.end = end
+
+    def _return_to_queue(self, task: Task, end: str, kind: str, now: datetime) -> None:
+        self._end_lease(task, end)
+        task.state, task.queued_at = "queued", now
+        task.life.append(kind)
+
+    def _expire(self, task: Task, message: str) -> None:
+        self._resolve(task, "expired", "a2a_task_expired", end="expired", message=message)
+
+    def _expire_due(self, tasks: Collection[Task], now: datetime) -> None:
+        for task in [task for task in tasks if task.is_overdue(now)]:
+            if task.state == "queued":
+                self._expire(task, "deadline exceeded")
+        for task in [task for task in tasks if task.has_timed_out(now)]:
+            self._expire(task, "Task timed out")
+
+    def _resolve(
+        self,
+        task: Task,
+        outcome: str,
+        kind: str,
+        *,
+        end: str,
+        text: str | None = None,
+        message: str | None = None,
+        by_holder: bool = False,
+    ) -> None:
+        self._end_lease(task, end)
+        task.life.append(kind)
+        self._answer(task, outcome, text=text, message=message, by_holder=by_holder)
+        if task.work is None:
+            return
+        waiters = [waiter for waiter in self.tasks if waiter.waits_on is task]
+        if by_holder and outcome == "ok":
+            self.cache[task.work] = task
+            for waiter in waiters:
+                self._replay(waiter, task)
+        elif waiters:
+            first, *others = waiters
+            first.waits_on = None
+            first.life.append("a2a_task_woken")
+            for other in others:
+                other.waits_on = first
+
+    def _replay(self, task: Task, source: Task) -> None:
+        assert source.answer
+        task.life.append("a2a_result_replayed")
+        self._answer(task, "ok", text=source.answer.text, replayed_from=source.id)
+
+    def _answer(
+        self,
+        task: Task,
+        outcome: str,
+        *,
+        text: str | None = None,
+        message: str | None = None,
+        by_holder: bool = False,
+        replayed_from: UUID | None = None,
+    ) -> None:
+        self.answers += 1
+        task.state, task.outcome, task.waits_on = "resolved", outcome, None
+        task.answer = Answer(
+            status=outcome if outcome in ("ok", "partial", "error") else "error",
+            text=text,
+            message=message,
+            number=self.answers,
+            by_holder=by_holder,
+            replayed_from=replayed_from,
+        )
+
+
+def _in_order(tasks: Iterable[Task]) -> list[Task]:
+    return sorted(tasks, key=lambda task: task.answer.number if task.answer else 0)
+
+
+def _is_finished(answer: Answer | None, now: datetime, keep_delivered: timedelta) -> bool:
+    if answer is None or answer.delivery == "pending":
+        return False
+    return answer.delivery == "acked" or (
+        answer.delivered_at is not None and answer.delivered_at <= now - keep_delivered
+    )

@@ -1,0 +1,86 @@
+"""What `model` moves: tasks with their leases and their answer, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+INTENT = "summarise the report"
+
+
+class Refused(Exception):  # noqa: N818 it is an answer
+    """The rules refuse; ``code`` says why."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        super().__init__(code)
+
+
+class Work(NamedTuple):
+    """What makes two idempotent tasks duplicates of each other."""
+
+    sender: str
+    recipient: str
+    kind: str
+    key: str
+
+
+@dataclass(kw_only=True)
+class Lease:
+    attempt: int
+    leased_at: datetime
+    end: str | None = None
+
+
+@dataclass(kw_only=True)
+class Answer:
+    status: str
+    text: str | None
+    message: str | None
+    number: int  # in the order of posting
+    by_holder: bool
+    replayed_from: UUID | None
+    delivery: str = "pending"
+    delivered_at: datetime | None = None
+    acked_at: datetime | None = None
+    attempt_id: UUID | None = None
+
+
+@dataclass(kw_only=True, eq=False)
+class Task:
+    id: UUID
+    number: int  # in the order of sending
+    sender: str
+    recipient: str
+    safety: str | None
+    key: str | None
+    kind: str | None
+    deadline: datetime | None
+    work_timeout: timedelta | None
+    queued_at: datetime
+    state: str = "queued"
+    outcome: str | None = None
+    waits_on: Task | None = None
+    leases: list[Lease] = field(default_factory=list)
+    answer: Answer | None = None
+    life: list[str] = field(default_factory=list)
+    dropped: bool = False
+
+    @property
+    def work(self) -> Work | None:
+        if self.safety != "idempotent" or self.key is None:
+            return None
+        return Work(self.sender, self.recipient, self.kind or INTENT, self.key.strip())
+
+    @property
+    def live(self) -> Lease | None:
+        return next((lease for lease in self.leases if lease.end is None), None)
+
+    def is_overdue(self, now: datetime) -> bool:
+        return self.state == "queued" and self.deadline is not None and self.deadline <= now
+
+    def has_timed_out(self, now: datetime) -> bool:
+        lease, limit = self.live, self.work_timeout
+        return lease is not None and limit is not None and lease.leased_at + limit <= now
