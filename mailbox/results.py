@@ -161,18 +161,18 @@ def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
 
 
 def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -> None:
-    wanted = _of(caller).filter(task__uuid__in=task_ids).select_related("task").order_by("task_id")
-    found = {result.task.uuid: result for result in wanted.select_for_update(no_key=True, of=("self", "task"))}
+    # Only the task is locked, as everywhere: a drain or a compaction that holds it also writes its result.
+    locked = {task.pk: task for task in _sent_by(caller).filter(uuid__in=task_ids).locked().order_by("pk")}
+    found = {result.task_id: result for result in Result.objects.filter(task__in=locked)}
+    known = {locked[pk].uuid for pk in found}
     for task_id in task_ids:
-        if task_id not in found:
+        if task_id not in known:
             raise UnknownTaskError.of(task_id)
-    for result in found.values():
-        if result.delivery == Result.Delivery.ACKED:
-            continue
-        result.delivery, result.acked_at = Result.Delivery.ACKED, journal.now
-        result.save(update_fields=["delivery", "acked_at"])
-        result.task.change()
-        journal.life(result.task, Kind.RESULT_ACKED)
+    for pk, task in locked.items():
+        if found[pk].delivery != Result.Delivery.ACKED:
+            Result.objects.filter(pk=found[pk].pk).update(delivery=Result.Delivery.ACKED, acked_at=journal.now)
+            task.change()
+            journal.life(task, Kind.RESULT_ACKED)
 
 
 def _something_to_drain(caller: Caller) -> bool:
