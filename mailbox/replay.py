@@ -36,7 +36,12 @@ def cache_key(task: Task) -> str | None:
 
 def leader(key: str) -> Task | None:
     """Lock and return the unresolved task that does the work of ``key``; None when none does."""
-    return Task.objects.unresolved().filter(cache_key=key, waits_on=None).locked().first()
+    leading = Task.objects.unresolved().filter(cache_key=key, waits_on=None)
+    while leading.exists():
+        # A leader that ended while its lock was awaited may have woken another: look again.
+        if (locked := leading.locked().first()) is not None:
+            return locked
+    return None
 
 
 def find(key: str, now: datetime) -> ReplayEntry | None:
