@@ -23,7 +23,7 @@ UNTOLD_ARCHETYPES = ("", "custom")
 TEXT_AND_JSON = ("text/plain", "application/json")
 
 
-class Skill(TypedDict):
+class CardSkill(TypedDict):
     id: str
     name: str
     description: str
@@ -32,22 +32,22 @@ class Skill(TypedDict):
     outputModes: list[str]
 
 
-class Provider(TypedDict):
+class CardProvider(TypedDict):
     organization: str
     url: str
 
 
-class Capabilities(TypedDict):
+class CardCapabilities(TypedDict):
     streaming: bool
     pushNotifications: bool
     stateTransitionHistory: bool
 
 
-class Authentication(TypedDict):
+class CardAuthentication(TypedDict):
     schemes: list[str]
 
 
-class Protocol(TypedDict):
+class CardProtocol(TypedDict):
     protocol: str
     description: str
     endpoint: NotRequired[str]
@@ -59,15 +59,15 @@ class CardDocument(TypedDict):
     name: str
     description: str
     url: str
-    provider: Provider
+    provider: CardProvider
     version: str
     documentationUrl: str
-    capabilities: Capabilities
-    authentication: Authentication
+    capabilities: CardCapabilities
+    authentication: CardAuthentication
     defaultInputModes: list[str]
     defaultOutputModes: list[str]
-    skills: list[Skill]
-    supportedProtocols: list[Protocol]
+    skills: list[CardSkill]
+    supportedProtocols: list[CardProtocol]
 
 
 def build_agent_card(base_url: str | None = None) -> CardDocument:
@@ -101,7 +101,7 @@ def build_agent_card_for_agent(agent: Agent, base_url: str | None = None) -> Car
     """
     profile = AgentProfile.of(agent)
     url = f"{_base(base_url)}/api/agents/{agent.display}"
-    on_chain: Protocol = {"protocol": "AlgoChat", "description": "Algorand on-chain messaging"}
+    on_chain: CardProtocol = {"protocol": "AlgoChat", "description": "Algorand on-chain messaging"}
     if profile.wallet_address:
         on_chain["endpoint"] = f"algo://{profile.wallet_address}"
     return _card(
@@ -135,7 +135,7 @@ def describe(profile: AgentProfile) -> str:
     return " | ".join(parts)
 
 
-def skill(tool: Tool) -> Skill:
+def skill(tool: Tool) -> CardSkill:
     """Return a tool as the skill that cards show."""
     return {
         "id": tool.name,
@@ -157,7 +157,9 @@ def _base(base_url: str | None) -> str:
     return (settings.PUBLIC_URL if base_url is None else base_url).rstrip("/")
 
 
-def _card(*, name: str, description: str, url: str, tools: Iterable[Tool], protocols: list[Protocol]) -> CardDocument:
+def _card(
+    *, name: str, description: str, url: str, tools: Iterable[Tool], protocols: list[CardProtocol]
+) -> CardDocument:
     return {
         "name": name,
         "description": description,

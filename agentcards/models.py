@@ -80,6 +80,9 @@ class AgentProfile(models.Model):
     def __str__(self) -> str:
         return str(self.agent)
 
+    def clean(self) -> None:
+        self.skill_bundles = self.skill_bundles or []
+
     @classmethod
     def of(cls, agent: Agent) -> AgentProfile:
         """Return the agent's profile; one that says nothing, and is not stored, where it has none."""
@@ -113,6 +116,9 @@ class Tool(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        self.tags = self.tags or []
 
 
 class AgentCardQuerySet(models.QuerySet["AgentCard"]):

@@ -4,7 +4,6 @@ import json
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from agentcards.models import AgentProfile
@@ -12,6 +11,7 @@ from mailbox import credentials, leasing, registration
 from mailbox.callers import Role
 from mailbox.models import Agent, AuditEvent
 from tests import factories
+from tests.agentcards.documented import DocumentedClient
 
 pytestmark = pytest.mark.django_db
 
@@ -28,7 +28,7 @@ def ada():
 
 
 def http(caller):
-    return Client(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
+    return DocumentedClient(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
 
 
 def send(client, method, path, body):
@@ -220,7 +220,7 @@ def test_credentials_are_refused_in_corvid_s_words(bob, path, authorization, sta
     keys["revoked"] = factories.key_of(bob, revoked_at=timezone.now())
     headers = {"Authorization": authorization.format(**keys)} if authorization else {}
 
-    answer = Client(headers=headers).get(path)
+    answer = DocumentedClient(headers=headers).get(path)
 
     assert answer.status_code == status
     if error is not None:
@@ -233,7 +233,7 @@ def test_a_key_that_expired_and_was_revoked_is_unknown(bob):
     almost = expired_key(bob)[:-7] + "xxxxxxx"
 
     for wrong in (key, almost):
-        refused = Client(headers={"Authorization": f"Bearer {wrong}"}).get("/api/agents")
+        refused = DocumentedClient(headers={"Authorization": f"Bearer {wrong}"}).get("/api/agents")
         assert (refused.status_code, refused.json()) == (403, {"error": "Invalid API key"})
 
 

@@ -3,10 +3,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.test import Client
 
 from agentcards.document import build_agent_card, build_agent_card_for_agent
 from agentcards.models import AgentProfile, Tool
+from mailbox import routes
+from tests.agentcards.documented import DocumentedClient
 
 pytestmark = pytest.mark.django_db
 
@@ -15,7 +16,7 @@ HUB = "/.well-known/agent-card.json"
 
 @pytest.fixture
 def anyone():
-    return Client()
+    return DocumentedClient()
 
 
 @pytest.fixture(params=["hub", "agent"])
@@ -110,7 +111,7 @@ def test_a_card_is_only_read(anyone, page, method):
 
 
 def test_a_wrong_key_does_not_keep_anyone_from_a_public_card(page):
-    assert Client(headers={"Authorization": "Bearer wrong"}).get(page).status_code == 200
+    assert DocumentedClient(headers={"Authorization": "Bearer wrong"}).get(page).status_code == 200
 
 
 def test_the_card_names_the_public_url_whatever_host_was_asked(anyone, settings):
@@ -120,3 +121,21 @@ def test_the_card_names_the_public_url_whatever_host_was_asked(anyone, settings)
     card = anyone.get(HUB, headers={"Host": "evil.example"}).json()
 
     assert card["url"] == "https://hub.example"
+
+
+def test_a_client_that_only_knows_a_route_finds_the_hub_s_card_under_it(anyone, alice, olga):
+    route = routes.add(olga, alice.agent, rate_limit=2)
+
+    answers = [anyone.get(f"/p/{route.token}{HUB}") for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert answers[0].json() == build_agent_card()
+    assert answers[0]["Cache-Control"] == "private, max-age=300"
+    assert route.token.encode() not in answers[0].content
+
+
+@pytest.mark.parametrize("path", ["/.well-known/agents/bob", "/api/agents", "/api/agents/bob/agent-card"])
+def test_nothing_else_of_agents_is_found_under_a_route(anyone, alice, bob, olga, path):
+    route = routes.add(olga, alice.agent, rate_limit=10)
+
+    assert anyone.get(f"/p/{route.token}{path}").status_code == 404

@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.test import Client
 
 from agentcards.models import AgentCard
 from tests import factories
+from tests.agentcards.documented import DocumentedClient
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +16,7 @@ CANYON = {"name": "canyon", "description": "Reviews", "skills": [{"id": "review"
 @pytest.fixture
 def http():
     def client(caller):
-        return Client(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
+        return DocumentedClient(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
 
     return client
 
@@ -134,4 +134,4 @@ def test_cards_are_listed_in_pages(http, alice):
 
 @pytest.mark.parametrize("method", ["get", "put", "delete"])
 def test_the_registry_needs_a_key(method):
-    assert getattr(Client(), method)("/a2a/registry/job-1").status_code == 401
+    assert getattr(DocumentedClient(), method)("/a2a/registry/job-1").status_code == 401

@@ -41,7 +41,7 @@ class CorvidAgents(RootModel[list[CorvidAgent]]):
     """Further pages are named by the header ``Link: <...>; rel="next"``."""
 
 
-class Card(RootModel[CardDocument]):
+class AgentCardAnswer(RootModel[CardDocument]):
     """An A2AAgentCard."""
 
 

@@ -14,7 +14,7 @@ from mailbox.envelopes import DISPLAY, LOCAL_PART
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
 
 
-class ProfileBody(Lax):
+class AgentProfileBody(Lax):
     """Fields that are left out stay as they are; null empties one. ``mcpToolPermissions`` null: the default tools."""
 
     description: Text | None = None
@@ -31,11 +31,11 @@ class ProfileBody(Lax):
         return {name: _EMPTY.get(name, "") if value is None else value for name, value in told.items()}
 
 
-class UpdateBody(ProfileBody):
+class UpdateAgentBody(AgentProfileBody):
     name: Text | None = None
 
 
-class RegisterBody(ProfileBody):
+class RegisterAgentBody(AgentProfileBody):
     """``name`` is what people call the agent; ``display``, made of it unless given, is how it is addressed."""
 
     name: Text = Field(min_length=1, max_length=200)
@@ -55,7 +55,7 @@ class RegisterBody(ProfileBody):
         return {**told, "name": "" if is_address and self.display is None else self.name}
 
 
-class InvokeBody(Lax):
+class InvokeAgentBody(Lax):
     """With ``toAgentId`` the agent in the path sends, which must be you; without, it receives and you send."""
 
     content: Text
@@ -67,10 +67,10 @@ class AgentsQuery(Exact):
     cursor: str | None = None
 
 
-PROFILE_FIELDS = ("name", *ProfileBody.model_fields)
+PROFILE_FIELDS = ("name", *AgentProfileBody.model_fields)
 _EMPTY: Mapping[str, Any] = {"skill_bundles": [], "tool_permissions": None}
 
 # How each field of a profile is spelled on this wire.
 SPELLING: Mapping[str, str] = {
-    name: field.alias for name, field in RegisterBody.model_fields.items() if field.alias is not None
+    name: field.alias for name, field in RegisterAgentBody.model_fields.items() if field.alias is not None
 }

@@ -71,7 +71,7 @@ class AgentsView(AgentRoute):
     @describe(
         summary="Register an agent with what it says of itself",
         tag=TAG,
-        body=shapes.RegisterBody,
+        body=shapes.RegisterAgentBody,
         answer=answers.NewAgent,
         refusal=CorvidError,
         errors=(403, 409),
@@ -79,7 +79,7 @@ class AgentsView(AgentRoute):
         status=HTTPStatus.CREATED,
     )
     def post(self, request: Request) -> Response:
-        body = self.body(shapes.RegisterBody)
+        body = self.body(shapes.RegisterAgentBody)
         made = profiles.register_agent(self.caller, body.address, pubkey=body.public_key, profile=body.profile())
         return Response(wire.registered(AgentProfile.of(made.agent), made), status=HTTPStatus.CREATED)
 
@@ -99,7 +99,7 @@ class AgentView(AgentRoute):
     @describe(
         summary="Change what is said of an agent; fields that are left out stay",
         tag=TAG,
-        body=shapes.UpdateBody,
+        body=shapes.UpdateAgentBody,
         answer=answers.CorvidAgent,
         refusal=CorvidError,
         errors=(403, 404),
@@ -111,7 +111,7 @@ class AgentView(AgentRoute):
     @describe(
         summary="Change what is said of an agent; fields that are left out stay",
         tag=TAG,
-        body=shapes.UpdateBody,
+        body=shapes.UpdateAgentBody,
         answer=answers.CorvidAgent,
         refusal=CorvidError,
         errors=(403, 404),
@@ -121,7 +121,7 @@ class AgentView(AgentRoute):
         return self._changed(name)
 
     def _changed(self, name: str) -> Response:
-        changes = self.body(shapes.UpdateBody).profile()
+        changes = self.body(shapes.UpdateAgentBody).profile()
         return self._shown(profiles.update_profile(self.caller, registration.agent_at(name), changes))
 
     def _shown(self, profile: AgentProfile) -> Response:
@@ -129,7 +129,9 @@ class AgentView(AgentRoute):
 
 
 class AgentCardView(AgentRoute):
-    @describe(summary="Read an agent's card", tag=TAG, answer=answers.Card, refusal=CorvidError, errors=(403, 404))
+    @describe(
+        summary="Read an agent's card", tag=TAG, answer=answers.AgentCardAnswer, refusal=CorvidError, errors=(403, 404)
+    )
     def get(self, request: Request, name: str) -> Response:
         return Response(build_agent_card_for_agent(registration.agent_at(name)))
 
@@ -138,7 +140,7 @@ class InvokeView(AgentRoute):
     @describe(
         summary="Send a task to this agent, or as it to another",
         tag=TAG,
-        body=shapes.InvokeBody,
+        body=shapes.InvokeAgentBody,
         answer=answers.Invoked,
         refusal=CorvidError,
         errors=(403, 404),
@@ -146,7 +148,7 @@ class InvokeView(AgentRoute):
         status=HTTPStatus.CREATED,
     )
     def post(self, request: Request, name: str) -> Response:
-        body = self.body(shapes.InvokeBody)
+        body = self.body(shapes.InvokeAgentBody)
         named = registration.agent_at(name)
         recipient = named if body.to_agent is None else registration.agent_at(body.to_agent)
         compaction.cap_sent(self.caller, dialect=handler.DIALECT, cap=settings.A2A_TASKS_SEND_CAP)

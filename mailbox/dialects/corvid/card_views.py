@@ -36,7 +36,9 @@ class PublicView(AgentRoute):
     open_to_routes = frozenset({"GET"})
 
     def perform_authentication(self, request: Request) -> None:
-        """Let anyone read: a card is what an agent tells the world."""
+        """Let anyone read: a card is what an agent tells the world. Only a route has a limit to keep."""
+        if self.route() is not None:
+            super().perform_authentication(request)
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         return Response(status=HTTPStatus.NO_CONTENT)
@@ -51,13 +53,18 @@ class PublicView(AgentRoute):
         text = json.dumps(card, indent=2, ensure_ascii=False).encode()
         etag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
         response = HttpResponse(text, content_type="application/json")
-        response["Cache-Control"] = "public, max-age=300"
+        # Under a route the address itself is a secret, which no shared cache should keep.
+        response["Cache-Control"] = f"{'private' if self.route() else 'public'}, max-age=300"
         response["ETag"] = etag
         return get_conditional_response(self.request._request, etag=etag, response=response)
 
 
 class HubCardView(PublicView):
-    @describe(summary="Read the hub's agent card", tag=TAG, answer=answers.Card, refusal=CorvidError, public=True)
+    open_to_routes = frozenset({"GET"})
+
+    @describe(
+        summary="Read the hub's agent card", tag=TAG, answer=answers.AgentCardAnswer, refusal=CorvidError, public=True
+    )
     def get(self, request: Request) -> HttpResponseBase | None:
         return self.shown(build_agent_card())
 
@@ -66,7 +73,7 @@ class PublicAgentCardView(PublicView):
     @describe(
         summary="Read an agent's card, where the hub shows those to anyone",
         tag=TAG,
-        answer=answers.Card,
+        answer=answers.AgentCardAnswer,
         refusal=CorvidError,
         errors=(404,),
         public=True,

@@ -10,7 +10,7 @@ from mailbox.dialects.fields import AgentId
 from mailbox.dialects.marianne.shapes import AgentCard
 
 
-class Registered(BaseModel):
+class RegisteredCard(BaseModel):
     """``registered_by`` is null for a card that a person registered."""
 
     job_id: str
@@ -19,11 +19,11 @@ class Registered(BaseModel):
     registered_at_ms: int
 
 
-class CardRegistered(Registered):
+class CardRegistered(RegisteredCard):
     kind: Literal["a2a_card_registered"]
 
 
-class Card(Registered):
+class FoundCard(RegisteredCard):
     kind: Literal["a2a_card"]
 
 
@@ -35,7 +35,7 @@ class CardDeregistered(BaseModel):
     card: AgentCard | None
 
 
-class Cards(BaseModel):
+class FoundCards(BaseModel):
     kind: Literal["a2a_cards"]
-    cards: list[Registered]
+    cards: list[RegisteredCard]
     next_cursor: str | None

@@ -36,7 +36,7 @@ class CardsView(RegistryView):
         summary="Find the agents of running jobs",
         tag="registry",
         query=shapes.RegistryQuery,
-        answer=answers.Cards,
+        answer=answers.FoundCards,
         operation_id="find_cards",
     )
     def get(self, request: Request) -> Response:
@@ -50,7 +50,7 @@ class CardView(RegistryView):
     @describe(
         summary="See the card of a running job",
         tag="registry",
-        answer=answers.Card,
+        answer=answers.FoundCard,
         errors=(404,),
         operation_id="get_card",
     )
