@@ -141,13 +141,11 @@ def test_a_task_past_its_deadline_has_failed_and_says_why(alice, bob):
     assert (record["status"], record["result"]) == ("failed", {"error": "deadline exceeded"})
 
 
-@pytest.mark.parametrize("asked", ["unknown", "00000000-0000-4000-8000-000000000000", "%20", "a%2Fb"])
+@pytest.mark.parametrize("asked", ["unknown", "00000000-0000-4000-8000-000000000000", "%20"])
 def test_an_unknown_task_is_not_found(peer, asked):
     response = peer.get(f"/api/v1/tasks/{asked}")
 
-    assert response.status_code == 404
-    if "2F" not in asked:
-        assert response.json() == {"detail": "Task not found"}
+    assert (response.status_code, response.json()) == (404, {"detail": "Task not found"})
 
 
 def test_a_stranger_s_task_is_not_found(submitted, mallory):

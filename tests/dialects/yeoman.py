@@ -9,6 +9,7 @@ from django.test import Client
 
 from mailbox.callers import Caller
 from tests import factories
+from tests.dialects.api import assert_as_documented
 
 RECEIVE = "/api/v1/a2a/receive"
 TIMESTAMP = 1_708_516_800_000
@@ -36,10 +37,14 @@ class Peer:
 
     def post(self, body: Any, path: str = RECEIVE) -> Any:
         raw = body if isinstance(body, str | bytes) else json.dumps(body)
-        return self.client.post(self.prefix + path, raw, content_type="application/json")
+        response = self.client.post(self.prefix + path, raw, content_type="application/json")
+        assert_as_documented("POST", path, response)
+        return response
 
     def get(self, path: str) -> Any:
-        return self.client.get(self.prefix + path)
+        response = self.client.get(self.prefix + path)
+        assert_as_documented("GET", path.partition("?")[0], response)
+        return response
 
     def send(self, kind: str, payload: Any = None, **fields: Any) -> dict[str, Any]:
         response = self.post(envelope(kind, payload, **fields))

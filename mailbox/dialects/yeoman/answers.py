@@ -21,17 +21,17 @@ class Accepted(BaseModel):
     warning: str = ""
 
 
-class Capability(BaseModel):
+class PeerCapability(BaseModel):
     name: str
     description: str
     version: str
 
 
-class Capabilities(BaseModel):
-    capabilities: list[Capability]
+class PeerCapabilities(BaseModel):
+    capabilities: list[PeerCapability]
 
 
-class Discovery(Capabilities):
+class Discovery(PeerCapabilities):
     id: str
     name: str
     publicKey: str  # noqa: N815 the wire's spelling
@@ -48,7 +48,7 @@ class PeerAgent(BaseModel):
     status: Literal["online", "suspect", "offline"]
 
 
-class Registered(BaseModel):
+class RegisteredPeer(BaseModel):
     peer: PeerAgent
 
 
@@ -74,7 +74,7 @@ class WorkflowAccepted(TaskStatus):
     taskId: str  # noqa: N815
 
 
-class TaskCancelled(BaseModel):
+class SubmittedTaskCancelled(BaseModel):
     task_id: str
     status: Literal["cancelled"]
     message: str

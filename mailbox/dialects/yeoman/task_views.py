@@ -28,6 +28,7 @@ class TasksView(YeomanView):
         answer=answers.TaskStatuses,
         refusal=answers.Refusal,
         errors=(422,),
+        operation_id="list_submitted_tasks",
     )
     def get(self, request: Request) -> Response:
         asked = shapes.parse(shapes.Slice, request.query_params.dict(), place="query")
@@ -41,6 +42,7 @@ class TasksView(YeomanView):
         answer=answers.TaskStatus,
         refusal=answers.Refusal,
         errors=(403, 404, 422, 429),
+        operation_id="submit_task",
     )
     def post(self, request: Request) -> Response:
         self.count()
@@ -52,6 +54,18 @@ class VersionedTasksView(TasksView):
     created = HTTPStatus.CREATED
 
     @describe(
+        summary="List the tasks you sent in this dialect, newest first",
+        tag=TAG,
+        query=shapes.Slice,
+        answer=answers.TaskStatuses,
+        refusal=answers.Refusal,
+        errors=(422,),
+        operation_id="list_submitted_tasks_v1",
+    )
+    def get(self, request: Request) -> Response:
+        return super().get(request)
+
+    @describe(
         summary="Submit a task to the default agent",
         tag=TAG,
         body=shapes.TaskSubmit,
@@ -59,6 +73,7 @@ class VersionedTasksView(TasksView):
         refusal=answers.Refusal,
         errors=(403, 404, 422, 429),
         status=201,
+        operation_id="submit_task_v1",
     )
     def post(self, request: Request) -> Response:
         return super().post(request)
@@ -81,7 +96,7 @@ class TaskView(YeomanView):
     @describe(
         summary="Cancel a task you sent",
         tag=TAG,
-        answer=answers.TaskCancelled,
+        answer=answers.SubmittedTaskCancelled,
         refusal=answers.Refusal,
         errors=(403, 404, 409),
     )

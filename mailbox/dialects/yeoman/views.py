@@ -43,8 +43,9 @@ class CapabilitiesView(PublicYeomanView):
     @describe(
         summary="Read what the hub can do",
         tag=TAG,
-        answer=answers.Capabilities,
+        answer=answers.PeerCapabilities,
         refusal=answers.Refusal,
+        errors=(429,),
         public=True,
         operation_id="read_capabilities",
     )
@@ -61,6 +62,7 @@ class DiscoveryView(PublicYeomanView):
         tag=TAG,
         answer=answers.Discovery,
         refusal=answers.Refusal,
+        errors=(429,),
         public=True,
         operation_id="discover",
     )
@@ -76,7 +78,7 @@ class LocalPeersView(YeomanView):
         summary="Register a node as the peer that uses your key",
         tag=TAG,
         body=shapes.LocalPeer,
-        answer=answers.Registered,
+        answer=answers.RegisteredPeer,
         refusal=answers.Refusal,
         errors=(403, 422, 429),
         status=201,
