@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import environ
+from csp.constants import NONE, SELF
 
 from a2aproject.var import private_file, private_folder, secret
 
@@ -34,6 +35,7 @@ A2A_HUB_NAME = env.str("A2A_HUB_NAME", "A2A Hub")
 A2A_HUB_DESCRIPTION = env.str(
     "A2A_HUB_DESCRIPTION", "A durable mailbox through which agents hand each other tasks and get their results"
 )
+A2A_ENVIRONMENT = env.str("A2A_ENVIRONMENT", "")  # shown beside the hub's name, so that nobody repairs the wrong one
 A2A_PROVIDER_ORG = env.str("A2A_PROVIDER_ORG", "") or A2A_HUB_NAME
 A2A_PROVIDER_URL = env.str("A2A_PROVIDER_URL", "") or PUBLIC_URL
 A2A_DOCS_URL = env.str("A2A_DOCS_URL", "") or f"{PUBLIC_URL}/api/docs/"
@@ -58,11 +60,16 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = A2A_MAX_BODY_BYTES
 INSTALLED_APPS = [
     "mailbox.apps.MailboxConfig",
     "agentcards.apps.AgentCardsConfig",
+    "dashboard.apps.DashboardConfig",
     "django_q",
     "a2aproject.apps.A2AProjectConfig",
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "axes",
+    "csp",
+    "django_htmx",
+    "template_partials",
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -81,6 +88,8 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "a2aproject.urls"
@@ -226,6 +235,33 @@ CSRF_COOKIE_SECURE = _is_https
 CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "a2aproject.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
+
+# No inline script or style anywhere, and nothing from elsewhere. The API's own documentation page brings its policy.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+
+# People sign in with a password, on pages for people only. Guessing locks the guesser out of that name for a while,
+# and nobody else: an operator who is being guessed at can still sign in from elsewhere.
+LOGIN_URL = "ops:sign-in"
+LOGIN_REDIRECT_URL = "ops:overview"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AXES_FAILURE_LIMIT = 5
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_DISABLE_ACCESS_LOG = True
+AXES_VERBOSE = False
+AXES_LOCKOUT_CALLABLE = "dashboard.views.session.locked_out"
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+from csp.constants import UNSAFE_INLINE
+from csp.decorators import csp_update
 from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from a2aproject.health import healthz, readyz
+
+# The page is Swagger's: it starts itself by a script of its own in the page.
+_docs_policy = csp_update({"script-src": [UNSAFE_INLINE], "style-src": [UNSAFE_INLINE]})
 
 urlpatterns = [
     path("healthz", healthz),
@@ -13,8 +18,9 @@ urlpatterns = [
     path("", include("mailbox.dialects.corvid.urls")),
     path("", include("mailbox.dialects.marianne.urls")),
     path("", include("mailbox.dialects.yeoman.urls")),
+    path("ops/", include("dashboard.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
-    path("api/docs/", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
+    path("api/docs/", _docs_policy(SpectacularSwaggerView.as_view(url_name="api-schema")), name="api-docs"),
     path("admin/", admin.site.urls),
 ]
 

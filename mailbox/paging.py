@@ -8,10 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
+from django.db.models import Model, Q, QuerySet
+
 from mailbox import json_text
 from mailbox.errors import InvalidJsonError, InvalidRequestError
 
 Item = TypeVar("Item")
+Row = TypeVar("Row", bound=Model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,22 @@ def page(found: Sequence[tuple[Item, tuple[object, ...]]], limit: int, name: str
     kept = found[:limit]
     more = len(found) > limit and bool(kept)
     return Page([item for item, _ in kept], _encode(name, kept[-1][1]) if more else None)
+
+
+def keyset(
+    found: QuerySet[Row], field: str, kind: type, *, newest_first: bool, limit: int, cursor: str | None, name: str
+) -> Page[Row]:
+    """Return the page of ``found`` after ``cursor``, ordered by ``field`` (of type ``kind``), then by age.
+
+    Raises `InvalidRequestError` for a cursor of another list.
+    """
+    position = after(cursor, name, (kind, int))
+    past, sign = ("lt", "-") if newest_first else ("gt", "")
+    if position:
+        value, pk = position
+        found = found.filter(Q(**{f"{field}__{past}": value}) | Q(**{field: value, f"pk__{past}": pk}))
+    rows = found.order_by(f"{sign}{field}", f"{sign}pk")[: limit + 1]
+    return page([(row, (getattr(row, field), row.pk)) for row in rows], limit, name)
 
 
 def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, ...] | None:

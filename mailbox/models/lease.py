@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar
 from uuid import UUID
 
@@ -14,6 +14,18 @@ from mailbox.models.agent import Agent
 class LeaseQuerySet(models.QuerySet["Lease"]):
     def live(self) -> LeaseQuerySet:
         return self.filter(ended_at=None)
+
+    def stale(self, now: datetime, after: timedelta) -> LeaseQuerySet:
+        """Narrow to live leases that began at least ``after`` before ``now``."""
+        return self.live().filter(leased_at__lte=now - after)
+
+    def idempotent(self, declared: bool) -> LeaseQuerySet:
+        """Narrow to leases of work that declares itself safe to repeat, with a key; or of all other work."""
+        return self.filter(task__cache_key__isnull=not declared)
+
+    def held_by(self, name: str) -> LeaseQuerySet:
+        """Narrow to leases of the agent with this display, or of any with this local part."""
+        return self.filter(**({"holder__display": name} if "@" in name else {"holder__local": name}))
 
     def with_task(self) -> LeaseQuerySet:
         return self.select_related("holder", "task__sender", "task__recipient")
@@ -96,6 +108,10 @@ class Lease(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.attempt} of task {self.task_id}"
+
+    def is_stale(self, now: datetime, after: timedelta) -> bool:
+        """Whether this is one of `LeaseQuerySet.stale`."""
+        return self.ended_at is None and self.leased_at <= now - after
 
     def finish(self, how: Lease.End, now: datetime) -> None:
         """End this live lease. The caller holds the task row's lock."""

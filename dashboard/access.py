@@ -1,0 +1,141 @@
+"""Who may see and do what under ``/ops/``: sessions of people in a group, and the same gate as everyone's."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.views import View
+
+from dashboard import frame
+from dashboard.preferences import Preferences
+from mailbox import audit, capabilities
+from mailbox.callers import Caller
+from mailbox.capabilities import Request
+from mailbox.credentials import role_of
+from mailbox.errors import (
+    CapabilityMissingError,
+    CapabilityScopeMismatchError,
+    InvalidRequestError,
+    MailboxError,
+    UnknownAgentError,
+    UnknownDeliveryError,
+    UnknownReplayEntryError,
+    UnknownTaskError,
+)
+from mailbox.models import AuditEvent
+
+STATUS: dict[type[MailboxError], int] = {
+    InvalidRequestError: HTTPStatus.BAD_REQUEST,
+    CapabilityMissingError: HTTPStatus.FORBIDDEN,
+    CapabilityScopeMismatchError: HTTPStatus.FORBIDDEN,
+    UnknownTaskError: HTTPStatus.NOT_FOUND,
+    UnknownAgentError: HTTPStatus.NOT_FOUND,
+    UnknownDeliveryError: HTTPStatus.NOT_FOUND,
+    UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
+}
+HEADING = {
+    HTTPStatus.BAD_REQUEST: "That address does not make sense",
+    HTTPStatus.FORBIDDEN: "You may not do this",
+    HTTPStatus.NOT_FOUND: "There is no such thing here",
+}
+
+
+class Page(View):
+    """A page for a signed-in person. ``needs`` is the action its POST takes; a refusal of it is journalled.
+
+    Pages without ``needs`` change nothing but the person's own browser.
+    """
+
+    needs: ClassVar[str] = ""
+
+    caller: Caller
+    now: datetime
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response = self._answer(request, *args, **kwargs)
+        patch_vary_headers(response, ["Cookie", "HX-Request"])
+        add_never_cache_headers(response)
+        return response
+
+    def _answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        user = request.user
+        if not isinstance(user, User):
+            return _to_sign_in(request)
+        role = role_of(user)
+        self.now = timezone.now()
+        self.caller = Caller(name=f"user:{user.username}", source=AuditEvent.Source.DASHBOARD, role=role)
+        with timezone.override(Preferences.of(request).tzinfo):
+            if role is None:
+                return self.problem(403, "You may not look", "You are in none of the groups viewer, operator, admin.")
+            if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
+                return self.problem(403, "Nothing was changed", "Another site sent this form.")
+            try:
+                if request.method == "POST" and self.needs:
+                    self._pass_the_gate()
+                response = super().dispatch(request, *args, **kwargs)
+                response["X-As-Of"] = f"{timezone.localtime(self.now):%H:%M:%S}"
+                return response
+            except MailboxError as refusal:
+                status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
+                return self.problem(status, HEADING.get(HTTPStatus(status), "Nothing was changed"), refusal.message)
+
+    def page(self, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+        return frame.page(self.request, template, context, caller=self.caller, now=self.now, status=status)
+
+    def live(self, template: str, context: dict[str, Any], shown: object) -> HttpResponse:
+        """Return the page; to its live region only the rows, and 204 while ``shown`` is what that has already."""
+        version = hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+        if self.is_fragment and self.request.headers.get("X-Seen") == version:
+            return HttpResponse(status=204)
+        return self.page(f"{template}#rows" if self.is_fragment else template, {**context, "version": version})
+
+    def problem(self, status: int, heading: str, message: str) -> HttpResponse:
+        """Return a page that says what is wrong; within a dialog only the panel."""
+        template = "ops/problem.html#panel" if self.is_fragment else "ops/problem.html"
+        return self.page(template, {"heading": heading, "message": message}, status=status)
+
+    def gone(self, lease_id: UUID) -> HttpResponse:
+        """Return the page for a lease that is no longer kept, or never was."""
+        template = "ops/gone.html#panel" if self.is_fragment else "ops/gone.html"
+        return self.page(template, {"lease_id": lease_id}, status=410)
+
+    def named(self, token: UUID) -> Caller:
+        """Return the caller under the name of one form, which the journal keeps: so a form acts once."""
+        return replace(self.caller, request_id=f"form:{token}")
+
+    def holds(self, action: str) -> bool:
+        """Whether the person may take ``action``, for pages to show what is out of reach."""
+        return capabilities.holds(self.caller, action, self.now)
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether a part of the page asks, not the browser for a whole one."""
+        return self.request.headers.get("HX-Request") == "true"
+
+    def _pass_the_gate(self) -> None:
+        if not self.holds(self.needs):
+            with audit.decision(self.caller) as journal:
+                capabilities.require(
+                    self.caller, Request(verb=self.needs, scope_id=f"ops:{self.request.path}"[:200]), journal.now
+                )
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
+    sign_in = reverse("ops:sign-in")
+    if request.headers.get("HX-Request") == "true":
+        response = HttpResponse(status=204)
+        response["HX-Redirect"] = sign_in
+        return response
+    return redirect_to_login(request.get_full_path() if request.method == "GET" else reverse("ops:leases"), sign_in)

@@ -1,0 +1,113 @@
+"""How the pages write times, states and ids: the same thing looks the same everywhere."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from dashboard import attention, spans
+
+register = template.Library()
+
+STATES = {
+    "queued": ("○", "Queued", "queued"),
+    "waiting": ("○", "Waits on a twin", "queued"),
+    "in_flight": ("◐", "In flight", "leased"),
+    "stale": ("◑", "Stale", "stale"),
+    "ok": ("✓", "OK", "ok"),
+    "partial": ("◒", "Partial", "partial"),
+    "error": ("✕", "Error", "error"),
+    "cancelled": ("⊘", "Cancelled", "queued"),
+    "rejected": ("✕", "Rejected", "error"),
+    "expired": ("✕", "Expired", "error"),
+    "result": ("✓", "Answered", "ok"),
+    "requeue": ("↺", "Requeued", "stale"),
+    "auto_requeue": ("↺", "Requeued by the scheduler", "stale"),
+    "force_error": ("✕", "Forced to an error", "error"),
+    "release": ("↺", "Released by its holder", "queued"),
+    "cancel": ("⊘", "Cancelled", "queued"),
+    "pending": ("○", "Pending", "leased"),
+    "delivered": ("◐", "Delivered", "ok"),
+    "acked": ("✓", "Acknowledged", "ok"),
+    "disabled": ("✕", "Given up", "error"),
+    "paused": ("◑", "Paused", "stale"),
+    "leasing": ("✓", "Leasing", "ok"),
+}
+
+
+@register.simple_tag
+def pill(state: str) -> SafeString:
+    """Write a state as glyph, word and hue, none of them alone."""
+    glyph, word, hue = STATES.get(state, ("·", state, "queued"))
+    return format_html('<span class="pill {}"><span aria-hidden="true">{}</span> {}</span>', hue, glyph, word)
+
+
+@register.filter
+def span(value: timedelta) -> str:
+    return spans.write(value)
+
+
+@register.simple_tag
+def age(moment: datetime, now: datetime) -> SafeString:
+    """Write how long ago ``moment`` was; the live script keeps it ticking."""
+    local = timezone.localtime(moment)
+    return format_html(
+        '<time class="age" datetime="{}" title="{}" data-age>{}</time>',
+        moment.isoformat(),
+        f"{local:%Y-%m-%d %H:%M:%S %Z}",
+        spans.write(now - moment),
+    )
+
+
+@register.simple_tag
+def moment(value: datetime | None, now: datetime) -> SafeString:
+    """Write the time of ``value`` in the person's zone, with its date when it is not today's."""
+    if value is None:
+        return format_html("{}", "\N{EN DASH}")
+    local = timezone.localtime(value)
+    shape = "%H:%M:%S" if local.date() == timezone.localtime(now).date() else "%Y-%m-%d %H:%M:%S"
+    full = f"{local:%Y-%m-%d %H:%M:%S.%f %Z}"
+    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), full, local.strftime(shape))
+
+
+@register.filter
+def short(value: UUID | str) -> str:
+    """Write an id by its two ends."""
+    text = str(value)
+    return text if len(text) <= 12 else f"{text[:4]}…{text[-4:]}"
+
+
+@register.filter
+def clipped(text: str, length: int) -> str:
+    """Write the first ``length`` characters of the first line."""
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= length else f"{line[:length]}…"
+
+
+@register.filter
+def grouped(number: int) -> str:
+    return attention.grouped(number)
+
+
+@register.simple_tag
+def lasted(since: datetime, until: datetime) -> str:
+    """Write how long something took that is over."""
+    return spans.write(until - since)
+
+
+@register.simple_tag(takes_context=True)
+def with_query(context: dict[str, Any], **changes: str | None) -> str:
+    """Return the query string of this page with some parameters changed; the page begins anew."""
+    query = context["request"].GET.copy()
+    query.pop("cursor", None)
+    for name, value in changes.items():
+        query.pop(name, None)
+        if value:
+            query[name] = value
+    return f"?{query.urlencode()}"

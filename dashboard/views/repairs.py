@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import shlex
+import uuid
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from dashboard import conflicts
+from dashboard.access import Page
+from dashboard.forms import ForceErrorForm, RepairForm, RequeueForm
+from mailbox import capabilities, repair
+from mailbox.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
+from mailbox.models import AuditEvent, Lease, Task
+
+REASONS_OFFERED = 5
+CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """What one of the two verbs is called on the page."""
+
+    route: str
+    command: str
+    verb: str
+    busy: str
+    done: str
+
+
+class Repair(Page):
+    """A form that repairs the very lease it shows, as a page of its own and, the same, within a dialog."""
+
+    wording: ClassVar[Wording]
+
+    def get(self, request: HttpRequest, lease_id: UUID) -> HttpResponse:
+        lease = Lease.objects.with_task().filter(lease_id=lease_id).first()
+        if lease is None:
+            return self.gone(lease_id)
+        if lease.ended_at is not None:
+            return self._conflict(lease, request.GET.get("reason", ""))
+        fresh = {
+            "reason": request.GET.get("reason", "")[:500],
+            "form_token": str(uuid.uuid4()),
+            "lease_id": str(lease.lease_id),
+            "attempt": lease.attempt,
+        }
+        return self._form(lease, self.form(lease, None, initial=fresh))
+
+    def post(self, request: HttpRequest, lease_id: UUID) -> HttpResponse:
+        lease = Lease.objects.with_task().filter(lease_id=lease_id).first()
+        if lease is None:
+            return self.gone(lease_id)
+        form = self.form(lease, request.POST)
+        if not form.is_valid():
+            return self._form(lease, form, status=422)
+        if form.cleaned_data["lease_id"] != lease_id or form.cleaned_data["attempt"] != lease.attempt:
+            return self.problem(400, "Nothing was changed", "This form was made for another lease.")
+        self.caller = self.named(form.cleaned_data["form_token"])
+        self._remember_reason(form.cleaned_data["reason"])
+        done = conflicts.already_done(self.caller, lease.task)
+        if done is None:
+            try:
+                self.apply(lease.task, lease_id, form.cleaned_data)
+            except CHANGED:
+                done = conflicts.already_done(self.caller, lease.task)
+                if done is None:
+                    return self._conflict(lease, form.cleaned_data["reason"])
+            except UnknownTaskError:
+                return self.gone(lease_id)
+        return self._receipt(lease, done or conflicts.already_done(self.caller, lease.task))
+
+    def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> RepairForm:
+        raise NotImplementedError
+
+    def apply(self, task: Task, lease_id: UUID, chosen: dict[str, Any]) -> None:
+        """Take the verb."""
+        raise NotImplementedError
+
+    def besides(self, lease: Lease) -> dict[str, Any]:
+        """Return what the form of this verb shows besides."""
+        return {}
+
+    def _form(self, lease: Lease, form: RepairForm, *, status: int = 200) -> HttpResponse:
+        task = lease.task
+        context = {
+            "lease": lease,
+            "task": task,
+            "form": form,
+            "wording": self.wording,
+            "action": reverse(f"ops:{self.wording.route}", args=[lease.lease_id]),
+            "allowed": self.holds(self.needs),
+            "needs": self.needs,
+            "reasons": self.request.session.get("reasons", []),
+            "command": self._command(task, lease, form),
+            **self.besides(lease),
+        }
+        return self.page(self._template("ops/repair.html"), context, status=status)
+
+    def _conflict(self, seen: Lease, reason: str) -> HttpResponse:
+        context = {
+            "conflict": conflicts.what_happened(seen, self.now),
+            "wording": self.wording,
+            "reason": reason,
+        }
+        return self.page(self._template("ops/conflict.html"), context, status=409)
+
+    def _receipt(self, lease: Lease, event: AuditEvent | None) -> HttpResponse:
+        lease.task.refresh_from_db()
+        number = format_html(" Journal #{}.", event.pk) if event else ""
+        messages.success(self.request, format_html("{}{}", self.said(lease), number))
+        page = reverse("ops:lease", args=[lease.lease_id])
+        if not self.is_fragment:
+            return HttpResponseRedirect(page, status=303)
+        came_from = self.request.headers.get("HX-Current-URL", "")
+        known = url_has_allowed_host_and_scheme(came_from, {self.request.get_host()})
+        return HttpResponse(headers={"HX-Redirect": came_from if known else page})
+
+    def said(self, lease: Lease) -> str:
+        """Return the sentence that tells what the repair did."""
+        raise NotImplementedError
+
+    def _template(self, name: str) -> str:
+        return f"{name}#panel" if self.is_fragment else name
+
+    def _remember_reason(self, reason: str) -> None:
+        kept = [reason, *(old for old in self.request.session.get("reasons", []) if old != reason)]
+        self.request.session["reasons"] = kept[:REASONS_OFFERED]
+
+    def _command(self, task: Task, lease: Lease, form: RepairForm) -> str:
+        reason = shlex.quote(str(form["reason"].value() or "…"))
+        parts = ["manage.py a2a", self.wording.command, str(task.uuid), "--lease-id", str(lease.lease_id)]
+        return " ".join([*parts, *self.command_options(form), "--reason", reason])
+
+    def command_options(self, form: RepairForm) -> list[str]:
+        """Return the options of the command line that only this verb has."""
+        raise NotImplementedError
+
+
+class Requeue(Repair):
+    needs = capabilities.REQUEUE
+    wording = Wording("requeue", "requeue", "Requeue lease", "Requeueing…", "Requeued")
+
+    def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> RequeueForm:
+        return RequeueForm(data, task=lease.task, **options)
+
+    def apply(self, task: Task, lease_id: UUID, chosen: dict[str, Any]) -> None:
+        repair.requeue(
+            self.caller, task.uuid, reason=chosen["reason"], duplicate_risk=chosen["posture"], lease_id=lease_id
+        )
+
+    def said(self, lease: Lease) -> str:
+        return f"Requeued. Attempt {lease.attempt} stays recorded; the next lease is attempt {lease.attempt + 1}."
+
+    def command_options(self, form: RepairForm) -> list[str]:
+        return ["--duplicate-risk", str(form["posture"].value() or "operator_accepted").replace("_", "-")]
+
+
+class ForceError(Repair):
+    needs = capabilities.FORCE_ERROR
+    wording = Wording("force-error", "force-error", "Force error", "Forcing…", "Forced to an error")
+
+    def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> ForceErrorForm:
+        return ForceErrorForm(data, **options)
+
+    def besides(self, lease: Lease) -> dict[str, Any]:
+        return {"open_children": Task.objects.unresolved().filter(parent=lease.task.uuid)[:100].count()}
+
+    def apply(self, task: Task, lease_id: UUID, chosen: dict[str, Any]) -> None:
+        message = chosen["message"].strip() or chosen["reason"]
+        repair.force_error(self.caller, task.uuid, reason=chosen["reason"], message=message, lease_id=lease_id)
+
+    def said(self, lease: Lease) -> str:
+        return f"Forced to an error. {lease.task.sender} will drain it; attempt {lease.attempt} stays recorded."
+
+    def command_options(self, form: RepairForm) -> list[str]:
+        return ["--message", shlex.quote(str(form["message"].value() or form["reason"].value() or "…"))]
