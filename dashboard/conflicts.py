@@ -5,32 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from dashboard.words import Act, in_words
 from mailbox.callers import Caller
-from mailbox.kinds import Kind
 from mailbox.models import AuditEvent, Lease, Result, Task
 
 SHOWN = 10
-ACT = {
-    Kind.TASK_LEASED: "leased",
-    Kind.TASK_RELEASED: "released",
-    Kind.TASK_CANCELLED: "cancelled",
-    Kind.TASK_EXPIRED: "expired",
-    Kind.RESULT_POSTED: "answered",
-    Kind.RESULT_REPLAYED: "answered from the cache",
-    Kind.RESULT_DELIVERED: "result drained",
-    Kind.RESULT_ACKED: "result acknowledged",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
-    """One journal row in words."""
-
-    event: AuditEvent
-    what: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +51,3 @@ def what_happened(seen: Lease, at: datetime) -> Conflict:
 def already_done(caller: Caller, task: Task) -> AuditEvent | None:
     """Return the journal row of the repair that this very form made before, if it did."""
     return AuditEvent.objects.of_task(task.uuid).filter(actor=caller.name, request_id=caller.request_id).first()
-
-
-def in_words(event: AuditEvent) -> Act:
-    """Say what a row of a task's life did."""
-    data: dict[str, Any] = event.fields
-    what = ACT.get(Kind(event.kind), event.kind) if event.kind in list(Kind) else event.kind
-    if event.kind == Kind.REPAIR_APPLIED:
-        verbs = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "forced to an error"}
-        what = verbs.get(str(data.get("action")), "repaired")
-    return Act(event=event, what=what, reason=str(data.get("reason") or ""))

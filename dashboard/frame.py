@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 PAGES = (
     ("ops:leases", "Leases"),
+    ("ops:tasks", "Tasks"),
+    ("ops:results", "Results"),
+    ("ops:audit", "Audit"),
     ("ops:settings", "Settings"),
 )
 

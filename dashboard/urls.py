@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.views import leases, repairs, session
+from dashboard.views import audit, leases, repairs, results, session, tasks
 
 app_name = "ops"
 urlpatterns = [
@@ -11,6 +11,15 @@ urlpatterns = [
     path("leases/<uuid:lease_id>/", leases.LeasePage.as_view(), name="lease"),
     path("leases/<uuid:lease_id>/requeue/", repairs.Requeue.as_view(), name="requeue"),
     path("leases/<uuid:lease_id>/force-error/", repairs.ForceError.as_view(), name="force-error"),
+    path("tasks/", tasks.TaskList.as_view(), name="tasks"),
+    path("tasks.<slug:form>", tasks.TaskList.as_view(), name="tasks-twin"),
+    path("tasks/<uuid:task_id>/", tasks.TaskPage.as_view(), name="task"),
+    path("tasks/<uuid:task_id>/json", tasks.TaskJson.as_view(), name="task-json"),
+    path("results/", results.ResultList.as_view(), name="results"),
+    path("results.<slug:form>", results.ResultList.as_view(), name="results-twin"),
+    path("audit/", audit.AuditList.as_view(), name="audit"),
+    path("audit.<slug:form>", audit.AuditList.as_view(), name="audit-twin"),
+    path("audit/<int:number>/", audit.AuditPage.as_view(), name="audit-event"),
     path("settings/", session.Settings.as_view(), name="settings"),
     path("sign-in/", session.SignIn.as_view(), name="sign-in"),
     path("sign-out/", session.SignOut.as_view(), name="sign-out"),

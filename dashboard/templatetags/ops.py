@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dashboard import attention, spans
+from dashboard import attention
+from mailbox import spans
 
 register = template.Library()
 
@@ -88,6 +89,17 @@ def clipped(text: str, length: int) -> str:
     """Write the first ``length`` characters of the first line."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= length else f"{line[:length]}…"
+
+
+@register.filter
+def head(text: str, length: int) -> str:
+    """Return the first ``length`` characters, exactly."""
+    return text[:length]
+
+
+@register.filter
+def words(text: str) -> list[str]:
+    return text.split()
 
 
 @register.filter

@@ -6,9 +6,9 @@ from uuid import UUID
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
-from dashboard import attention, spans
+from dashboard import attention
 from dashboard.access import Page
-from mailbox import capabilities, paging
+from mailbox import capabilities, paging, spans
 from mailbox.errors import InvalidRequestError
 from mailbox.models import Lease
 from mailbox.models.lease import LeaseQuerySet

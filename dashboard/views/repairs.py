@@ -113,7 +113,9 @@ class Repair(Page):
 
     def _receipt(self, lease: Lease, event: AuditEvent | None) -> HttpResponse:
         lease.task.refresh_from_db()
-        number = format_html(" Journal #{}.", event.pk) if event else ""
+        number = ""
+        if event is not None:
+            number = format_html(' <a href="{}">Journal #{}</a>', reverse("ops:audit-event", args=[event.pk]), event.pk)
         messages.success(self.request, format_html("{}{}", self.said(lease), number))
         page = reverse("ops:lease", args=[lease.lease_id])
         if not self.is_fragment:

@@ -1,0 +1,78 @@
+"""What all lists are: filters in the address, pages by key, a bounded count, twins to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from dashboard import attention, export
+from dashboard.access import Page
+from mailbox import paging
+from mailbox.errors import InvalidRequestError
+from mailbox.search import Moment
+
+ROWS = 50
+
+
+class ListPage(Page):
+    """A list in the order of its rows' age; `found` says which rows, `columns` what the twins carry."""
+
+    name: ClassVar[str]
+    newest_first: bool = True
+    columns: ClassVar[Mapping[str, Any]]
+
+    def found(self) -> QuerySet[Any]:
+        """Return the rows that the address asks for; raise `InvalidRequestError`."""
+        raise NotImplementedError
+
+    def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
+        """Return what the template shows besides the rows."""
+        return {}
+
+    def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
+        if form:
+            return export.stream(self.found(), self.columns, form, self.name)
+        problem = ""
+        try:
+            found = self.found()
+        except InvalidRequestError as error:
+            problem = error.fields.get("q", error.message)
+            found = self.model().none()
+        page = paging.keyset(
+            found,
+            "pk",
+            int,
+            newest_first=self.newest_first,
+            limit=ROWS,
+            cursor=request.GET.get("cursor"),
+            name=self.name,
+        )
+        context = {
+            "page": page,
+            "total": attention.counted(found),
+            "problem": problem,
+            "q": request.GET.get("q", ""),
+            "filters": request.GET,
+            "is_filtered": any(value for name, value in request.GET.items() if name != "cursor"),
+            "name": self.name,
+            **self.besides(page),
+        }
+        if problem:
+            return self.page(f"ops/{self.name}.html", {**context, "version": ""}, status=400)
+        return self.live(f"ops/{self.name}.html", context, self.shown(page, context))
+
+    def shown(self, page: paging.Page[Any], context: Mapping[str, Any]) -> object:
+        """Return what changes when the rows look different."""
+        return [row.pk for row in page.items], context["total"]
+
+    def model(self) -> QuerySet[Any]:
+        """Return the rows of this list, whatever was asked for."""
+        raise NotImplementedError
+
+    @property
+    def at(self) -> Moment:
+        return Moment(now=self.now, stale_after=attention.stale_after())

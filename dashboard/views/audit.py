@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from dashboard import words
+from dashboard.access import Page
+from dashboard.lists import ListPage
+from mailbox import search
+from mailbox.models import AuditEvent
+from mailbox.models.audit import AuditEventQuerySet
+from mailbox.paging import Page as Rows
+
+
+class AuditList(ListPage):
+    """The journal, newest first."""
+
+    name = "audit"
+    columns: ClassVar = {
+        "id": lambda event: event.pk,
+        "at": lambda event: event.at,
+        "kind": lambda event: event.kind,
+        "actor": lambda event: event.actor,
+        "source": lambda event: event.source,
+        "task_id": lambda event: event.task_id,
+        "seq": lambda event: event.seq,
+        "request_id": lambda event: event.request_id,
+        "data": lambda event: event.data,
+    }
+
+    def model(self) -> AuditEventQuerySet:
+        return AuditEvent.objects.all()
+
+    def found(self) -> AuditEventQuerySet:
+        return search.events(self.request.GET.get("q", ""), self.at)
+
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        return {"acts": [words.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
+
+
+class AuditPage(Page):
+    """One row of the journal, for good."""
+
+    def get(self, request: HttpRequest, number: int) -> HttpResponse:
+        event = AuditEvent.objects.filter(pk=number).first() if number < 2**63 else None
+        if event is None:
+            raise Http404
+        return self.page("ops/audit_event.html", {"act": words.in_words(event), "event": event})

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from typing import ClassVar
+
+from dashboard.lists import ListPage
+from mailbox.models import Result
+from mailbox.models.result import ResultQuerySet
+
+
+class ResultList(ListPage):
+    """Results by what became of them; those that wait for their sender come oldest first."""
+
+    name = "results"
+    columns: ClassVar = {
+        "task_id": lambda result: result.task.uuid,
+        "status": lambda result: result.status,
+        "sender": lambda result: result.sender.display,
+        "recipient": lambda result: result.recipient.display,
+        "delivery": lambda result: result.delivery,
+        "posted_at": lambda result: result.posted_at,
+        "replayed_from": lambda result: result.replayed_from,
+        "error_message": lambda result: result.error_message,
+    }
+
+    @property
+    def newest_first(self) -> bool:  # type: ignore[override]
+        return self.request.GET.get("delivery", "pending") != Result.Delivery.PENDING
+
+    def model(self) -> ResultQuerySet:
+        return Result.objects.select_related("task", "sender", "recipient")
+
+    def found(self) -> ResultQuerySet:
+        delivery = self.request.GET.get("delivery", Result.Delivery.PENDING)
+        return self.model().filter(delivery=delivery) if delivery in Result.Delivery.values else self.model()

@@ -1,0 +1,55 @@
+"""The journal in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mailbox.kinds import Kind
+from mailbox.models import AuditEvent
+
+ACT = {
+    Kind.TASK_SENT: "sent",
+    Kind.TASK_LEASED: "leased",
+    Kind.TASK_RELEASED: "released",
+    Kind.TASK_CANCELLED: "cancelled",
+    Kind.TASK_EXPIRED: "expired",
+    Kind.TASK_UPDATED: "said",
+    Kind.TASK_WOKEN: "woken: what it waited for ended otherwise",
+    Kind.RESULT_POSTED: "answered",
+    Kind.RESULT_REPLAYED: "answered from the cache",
+    Kind.RESULT_DELIVERED: "result drained",
+    Kind.RESULT_ACKED: "result acknowledged",
+    Kind.REPAIR_REFUSED: "repair refused",
+    Kind.RESULT_REJECTED: "result rejected",
+    Kind.AUTO_RETRY_SCAN: "retry scan",
+    Kind.CAPABILITY_CHECK: "capability checked",
+}
+REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "forced to an error"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """One journal row in words; ``reason`` is "" where none was given."""
+
+    event: AuditEvent
+    what: str
+    reason: str
+
+    @property
+    def is_life(self) -> bool:
+        """Whether the row is one of its task's life, not a check or refusal beside it."""
+        return self.event.seq is not None
+
+
+def in_words(event: AuditEvent) -> Act:
+    data: dict[str, Any] = event.fields
+    if event.kind == Kind.REPAIR_APPLIED:
+        what = REPAIRS.get(str(data.get("action")), "repaired")
+    elif event.kind == Kind.CAPABILITY_CHECK and not data.get("passed"):
+        what = "capability refused"
+    elif event.kind in list(Kind):
+        what = ACT.get(Kind(event.kind), event.kind.removeprefix("a2a_").replace("_", " "))
+    else:
+        what = event.kind
+    return Act(event=event, what=what, reason=str(data.get("reason") or ""))
