@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import environ
-from csp.constants import NONE, SELF
 
+from a2aproject.people import *  # noqa: F403 (settings, all of them)
 from a2aproject.var import private_file, private_folder, secret
 
 env = environ.Env()
@@ -235,38 +235,6 @@ CSRF_COOKIE_SECURE = _is_https
 CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "a2aproject.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
-
-# No inline script or style anywhere, and nothing from elsewhere. The API's own documentation page brings its policy.
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        "script-src": [SELF],
-        "style-src": [SELF],
-        "img-src": [SELF, "data:"],
-        "connect-src": [SELF],
-        "form-action": [SELF],
-        "frame-ancestors": [NONE],
-        "base-uri": [NONE],
-    }
-}
-
-# People sign in with a password, on pages for people only. Guessing locks the guesser out of that name for a while,
-# and nobody else: an operator who is being guessed at can still sign in from elsewhere.
-LOGIN_URL = "ops:sign-in"
-LOGIN_REDIRECT_URL = "ops:overview"
-AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
-AXES_FAILURE_LIMIT = 5
-AXES_COOLOFF_TIME = timedelta(minutes=15)
-AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
-AXES_RESET_ON_SUCCESS = True
-AXES_DISABLE_ACCESS_LOG = True
-AXES_VERBOSE = False
-AXES_LOCKOUT_CALLABLE = "dashboard.views.session.locked_out"
-
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},
-    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
-]
 
 # The API knows keys, not sessions: each dialect brings its own authentication and errors.
 REST_FRAMEWORK = {

@@ -42,8 +42,8 @@ class AuditList(ListPage):
 class AuditPage(Page):
     """One row of the journal, for good."""
 
-    def get(self, request: HttpRequest, number: int) -> HttpResponse:
-        event = AuditEvent.objects.filter(pk=number).first() if number < 2**63 else None
+    def get(self, request: HttpRequest, number: str) -> HttpResponse:
+        event = AuditEvent.objects.filter(pk=number).first() if number.isdecimal() and len(number) < 19 else None
         if event is None:
             raise Http404
         return self.page("ops/audit_event.html", {"act": words.in_words(event), "event": event})

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 OPEN = {"sign-in", "favicon"}  # without a session
 OWN = {"sign-in", "sign-out", "settings"}  # a POST that changes nothing but the person's own browser
-SAMPLES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "path": "x", "str": "alice@local"}
+SAMPLES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "slug": "csv", "str": "alice@local"}
 
 
 def routes():

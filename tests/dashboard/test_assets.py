@@ -66,7 +66,7 @@ def contrast(one, other):
 @pytest.mark.parametrize("token", ["ink", "mut", "acc", "ok", "bad", "warn", "part"])
 def test_text_stands_out_in_both_themes(token, ground):
     css = (STATIC / "ops.css").read_text()
-    light, dark = re.search(rf"--{token}: light-dark\((#\w+), (#\w+)\)", css).groups()
+    ((light, dark),) = re.findall(rf"--{token}: light-dark\((#\w+), (#\w+)\)", css)
 
     assert contrast(light, INK["light"][ground]) >= 6.0
     assert contrast(dark, INK["dark"][ground]) >= 6.0
