@@ -230,11 +230,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _is_https else None
 SESSION_COOKIE_SECURE = _is_https
-SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_SECURE = _is_https
-CSRF_COOKIE_HTTPONLY = True
-CSRF_FAILURE_VIEW = "a2aproject.errors.csrf_failure"
-X_FRAME_OPTIONS = "DENY"
 
 # The API knows keys, not sessions: each dialect brings its own authentication and errors.
 REST_FRAMEWORK = {

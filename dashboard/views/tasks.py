@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from dashboard import attention, words
 from dashboard.access import Page
 from dashboard.lists import ListPage
-from mailbox import capabilities, inspection, search
+from mailbox import capabilities, inspection, json_text, search
 from mailbox.dialects.base import JSONRenderer
 from mailbox.dialects.covenant import wire
 from mailbox.errors import UnknownTaskError
@@ -96,6 +96,7 @@ class TaskJson(Page):
         result = inspection.result(self.caller, task_id)
         whole = {
             "entry": wire.queue_entry(entry),
+            "metadata": json_text.loads(entry.task.metadata),
             "result": wire.result(result) if result else None,
             "journal": [
                 {"kind": event.kind, "actor": event.actor, "at": event.at.isoformat(), "data": event.fields}

@@ -56,6 +56,7 @@ def test_what_is_cut_off_says_so_and_the_download_has_it_all(ana, alice, bob):
 
     assert "the download has all" in page
     assert "x last" in whole.text
+    assert str(2**60) in whole.text
 
 
 @pytest.mark.parametrize(
