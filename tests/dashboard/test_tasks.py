@@ -5,6 +5,7 @@ import json
 import pytest
 
 from mailbox import results
+from mailbox.envelopes import ResultStatus
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +25,9 @@ def test_stored_text_is_shown_exactly_and_harmlessly(ana, alice, bob, text, plac
     lease = factories.leased_task(alice, bob, intent_text=text)
     results.post_result(
         bob,
-        factories.result_envelope(lease.task, status="error", error_message=text[:500], lease_id=lease.lease_id),
+        factories.result_envelope(
+            lease.task, status=ResultStatus.ERROR, error_message=text[:500], lease_id=lease.lease_id
+        ),
     )
     if place == "leases/":
         factories.leased_task(alice, bob, intent_text=text)
