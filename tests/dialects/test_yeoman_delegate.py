@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from django.db import connection
 
 from agentcards.models import AgentProfile
+from mailbox.dialects.yeoman import wire
 from mailbox.models import AuditEvent, PushConfig, Task
 from tests import factories
 from tests.dialects import yeoman
@@ -71,6 +75,31 @@ def test_the_same_id_with_another_task_is_a_conflict(peer):
 
     assert response.status_code == 409
     assert Task.objects.get().intent_text == "x"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_envelope_twice_at_once_is_one_task(alice, bob, monkeypatch):
+    peers = [yeoman.Peer(alice) for _ in range(2)]
+    both_looked = threading.Barrier(2)
+    first_look = iter(range(2))
+
+    def session_id(task_id, sent_at):
+        if (number := next(first_look, None)) is not None:
+            both_looked.wait(timeout=30)
+        return f"session {number}"
+
+    def send(peer):
+        try:
+            return peer.send("a2a:delegate", {"task": "x"}, id="m-1")["task_id"]
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(wire, "session_id", session_id)
+    with ThreadPoolExecutor(2) as pool:
+        ids = list(pool.map(send, peers))
+
+    assert len(set(ids)) == 1
+    assert Task.objects.count() == 1
 
 
 @pytest.mark.parametrize("message_id", ["", "  "])

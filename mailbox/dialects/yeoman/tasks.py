@@ -16,7 +16,7 @@ from mailbox.callers import Caller
 from mailbox.dialects.yeoman import wire
 from mailbox.dialects.yeoman.shapes import Work
 from mailbox.envelopes import AgentRef, TaskEnvelope
-from mailbox.errors import InvalidRequestError, UnknownAgentError, UnknownTaskError
+from mailbox.errors import InvalidRequestError, TaskConflictError, UnknownAgentError, UnknownTaskError
 from mailbox.models import Agent, Result, Task
 
 DIALECT = "yeoman"
@@ -29,6 +29,13 @@ def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "
     one is never the same. Raises `UnknownAgentError` without a default agent, and what `delivery.send_task` raises.
     """
     task_id = _task_id(caller, message_id)
+    try:
+        return _send(caller, work, task_id, to_peer)
+    except TaskConflictError:  # perhaps with this very message, received twice at once: now its task can be found
+        return _send(caller, work, task_id, to_peer)
+
+
+def _send(caller: Caller, work: Work, task_id: UUID, to_peer: str) -> Task:
     earlier = Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first()
     recipient = earlier.recipient if earlier else _recipient(to_peer)
     context_id = earlier.context_id if earlier else wire.session_id(task_id, timezone.now())
