@@ -138,4 +138,4 @@ def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
         response = HttpResponse(status=204)
         response["HX-Redirect"] = sign_in
         return response
-    return redirect_to_login(request.get_full_path() if request.method == "GET" else reverse("ops:leases"), sign_in)
+    return redirect_to_login(request.get_full_path() if request.method == "GET" else reverse("ops:overview"), sign_in)

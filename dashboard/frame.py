@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from mailbox.callers import Caller
 
 PAGES = (
+    ("ops:overview", "Overview"),
     ("ops:leases", "Leases"),
     ("ops:tasks", "Tasks"),
     ("ops:results", "Results"),
+    ("ops:agents", "Agents"),
     ("ops:audit", "Audit"),
     ("ops:settings", "Settings"),
 )

@@ -22,6 +22,8 @@ class ListPage(Page):
     """A list in the order of its rows' age; `found` says which rows, `columns` what the twins carry."""
 
     name: ClassVar[str]
+    field: ClassVar[str] = "pk"
+    kind: ClassVar[type] = int
     newest_first: bool = True
     columns: ClassVar[Mapping[str, Any]]
 
@@ -44,8 +46,8 @@ class ListPage(Page):
             found = self.model().none()
         page = paging.keyset(
             found,
-            "pk",
-            int,
+            self.field,
+            self.kind,
             newest_first=self.newest_first,
             limit=ROWS,
             cursor=request.GET.get("cursor"),

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.views import audit, leases, repairs, results, session, tasks
+from dashboard.views import agents, audit, leases, overview, repairs, results, session, tasks
 
 app_name = "ops"
 urlpatterns = [
-    path("", leases.Start.as_view(), name="overview"),
+    path("", overview.Overview.as_view(), name="overview"),
     path("leases/", leases.LeaseList.as_view(), name="leases"),
     path("leases/<uuid:lease_id>/", leases.LeasePage.as_view(), name="lease"),
     path("leases/<uuid:lease_id>/requeue/", repairs.Requeue.as_view(), name="requeue"),
@@ -17,6 +17,9 @@ urlpatterns = [
     path("tasks/<uuid:task_id>/json", tasks.TaskJson.as_view(), name="task-json"),
     path("results/", results.ResultList.as_view(), name="results"),
     path("results.<slug:form>", results.ResultList.as_view(), name="results-twin"),
+    path("agents/", agents.AgentList.as_view(), name="agents"),
+    path("agents.<slug:form>", agents.AgentList.as_view(), name="agents-twin"),
+    path("agents/<str:name>/", agents.AgentPage.as_view(), name="agent"),
     path("audit/", audit.AuditList.as_view(), name="audit"),
     path("audit.<slug:form>", audit.AuditList.as_view(), name="audit-twin"),
     path("audit/<slug:number>/", audit.AuditPage.as_view(), name="audit-event"),

@@ -103,6 +103,11 @@ def words(text: str) -> list[str]:
 
 
 @register.filter
+def add_number(value: float, other: float) -> float:
+    return round(value + other, 1)
+
+
+@register.filter
 def grouped(number: int) -> str:
     return attention.grouped(number)
 

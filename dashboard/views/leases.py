@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.http import HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.http import HttpResponse
 
 from dashboard import attention
 from dashboard.access import Page
@@ -14,13 +13,6 @@ from mailbox.models import Lease
 from mailbox.models.lease import LeaseQuerySet
 
 ROWS = 50
-
-
-class Start(Page):
-    """Where a person lands: what is in flight."""
-
-    def get(self, request: object) -> HttpResponse:
-        return HttpResponseRedirect(reverse("ops:leases"))
 
 
 class LeaseList(Page):
@@ -46,7 +38,9 @@ class LeaseList(Page):
             "newest_first": newest_first,
             "may_requeue": self.holds(capabilities.REQUEUE),
             "may_force_error": self.holds(capabilities.FORCE_ERROR),
-            "is_filtered": any(self.request.GET.get(name) for name in ("state", "agent", "safety", "min_age")),
+            "is_filtered": any(
+                self.request.GET.get(name) for name in ("state", "agent", "safety", "min_age", "max_age")
+            ),
             "filters": self.request.GET,
         }
         is_stale = [lease.is_stale(self.now, stale_after) for lease in page.items]
@@ -61,12 +55,18 @@ class LeaseList(Page):
             found = found.held_by(agent)
         if (safety := asked.get("safety")) in ("idempotent", "unsafe"):
             found = found.idempotent(safety == "idempotent")
-        if text := asked.get("min_age", "").strip():
-            least = spans.parse(text)
-            if least is None:
-                raise InvalidRequestError({"min_age": f'"{text[:50]}" is no age; write 90s, 5m, 2h or 1d'})
+        if least := self._span("min_age"):
             found = found.stale(self.now, least)
+        if most := self._span("max_age"):
+            found = found.younger(self.now, most)
         return found
+
+    def _span(self, name: str) -> timedelta | None:
+        text = self.request.GET.get(name, "").strip()
+        span = spans.parse(text)
+        if text and span is None:
+            raise InvalidRequestError({name: f'"{text[:50]}" is no age; write 90s, 5m, 2h or 1d'})
+        return span
 
 
 class LeasePage(Page):

@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from dashboard.lists import ListPage
+from mailbox import spans
+from mailbox.errors import InvalidRequestError
 from mailbox.models import Result
 from mailbox.models.result import ResultQuerySet
 
@@ -31,4 +33,12 @@ class ResultList(ListPage):
 
     def found(self) -> ResultQuerySet:
         delivery = self.request.GET.get("delivery", Result.Delivery.PENDING)
-        return self.model().filter(delivery=delivery) if delivery in Result.Delivery.values else self.model()
+        found = self.model().filter(delivery=delivery) if delivery in Result.Delivery.values else self.model()
+        if (status := self.request.GET.get("status")) in Result.Status.values:
+            found = found.filter(status=status)
+        if text := self.request.GET.get("within"):
+            span = spans.parse(text)
+            if span is None:
+                raise InvalidRequestError({"q": f'"{text[:50]}" is no span; write 90s, 5m, 2h or 1d'})
+            found = found.filter(posted_at__gte=self.now - span)
+        return found

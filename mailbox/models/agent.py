@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
+from django.apps import apps
 from django.db import models
-from django.db.models.functions import Lower
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce, Lower
 
 from mailbox.envelopes import AgentRef
 from mailbox.errors import UnknownAgentError
@@ -29,6 +31,21 @@ class AgentQuerySet(models.QuerySet["Agent"]):
                 agent=ref,
             )
         return found[0]
+
+    def with_backlog(self) -> AgentQuerySet:
+        """Add ``queued``, how many tasks wait for the agent, and ``leased``, how many it holds."""
+        queued = self._counted(apps.get_model("mailbox", "Task"), "recipient", state="queued")
+        leased = self._counted(apps.get_model("mailbox", "Lease"), "holder", ended_at=None)
+        return self.annotate(queued=queued, leased=leased)
+
+    def busiest_first(self) -> AgentQuerySet:
+        """Order agents with their backlog."""
+        return self.order_by("-queued", "-leased", "display")
+
+    @staticmethod
+    def _counted(model: type[models.Model], party: str, **state: object) -> Coalesce:
+        rows = model._default_manager.filter(**{party: OuterRef("pk")}, **state).order_by()
+        return Coalesce(Subquery(rows.values(party).annotate(number=Count("pk")).values("number")), 0)
 
 
 class Agent(models.Model):

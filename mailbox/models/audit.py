@@ -8,11 +8,18 @@ from django.db.models import Q
 
 from mailbox import json_text
 
+LATELY = 5_000
+
 
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     def of_task(self, task_id: UUID) -> AuditEventQuerySet:
         """Return the numbered life of one task, in order."""
         return self.filter(task_id=task_id, seq__isnull=False).order_by("seq")
+
+    def by_people_lately(self) -> AuditEventQuerySet:
+        """Narrow to what people did on the dashboard, among the newest rows."""
+        newest = AuditEvent.objects.newest_first().values("pk")[:LATELY]
+        return self.filter(pk__in=newest, source=AuditEvent.Source.DASHBOARD).exclude(kind="capability_check")
 
     def newest_first(self) -> AuditEventQuerySet:
         return self.order_by("-pk")

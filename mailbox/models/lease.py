@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from mailbox.models.agent import Agent
 
@@ -18,6 +19,22 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def stale(self, now: datetime, after: timedelta) -> LeaseQuerySet:
         """Narrow to live leases that began at least ``after`` before ``now``."""
         return self.live().filter(leased_at__lte=now - after)
+
+    def by_age(
+        self, bands: Sequence[tuple[timedelta, timedelta | None]], now: datetime, stale_after: timedelta
+    ) -> tuple[list[int], int]:
+        """Return how many live leases are in each band of age, and how many stale ones are of idempotent work."""
+        counts = {"safe": Count("pk", filter=Q(leased_at__lte=now - stale_after, task__cache_key__isnull=False))}
+        for place, (least, most) in enumerate(bands):
+            within = Q(leased_at__lte=now - least) if least else Q()
+            within &= Q(leased_at__gt=now - most) if most is not None else Q()
+            counts[f"band{place}"] = Count("pk", filter=within) if within else Count("pk")
+        found = self.live().aggregate(**counts)
+        return [found[f"band{place}"] for place in range(len(bands))], found["safe"]
+
+    def younger(self, now: datetime, than: timedelta) -> LeaseQuerySet:
+        """Narrow to leases that began less than ``than`` before ``now``."""
+        return self.filter(leased_at__gt=now - than)
 
     def idempotent(self, declared: bool) -> LeaseQuerySet:
         """Narrow to leases of work that declares itself safe to repeat, with a key; or of all other work."""

@@ -36,7 +36,7 @@ ARGUMENTS = [
 AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 CHECK = "tags => axe.run(document, {runOnly: {type: 'tag', values: tags}}).then(found => found.violations)"
-PATHS = ["leases/", "leases/?state=stale&agent=nobody", "tasks/", "results/", "audit/", "settings/"]
+PATHS = ["", "agents/", "leases/", "leases/?state=stale&agent=nobody", "tasks/", "results/", "audit/", "settings/"]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
