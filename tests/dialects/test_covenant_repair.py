@@ -135,6 +135,29 @@ def test_a_malformed_repair_is_refused_by_field_and_changes_nothing(operator, le
     assert factories.journal_length() == before
 
 
+@pytest.mark.parametrize("field", ["task_id", "command", "reason"])
+def test_each_of_the_three_keys_of_a_repair_is_required(operator, lease, field):
+    wanted = repair_of(lease, REQUEUE)
+    del wanted[field]
+
+    status, body = operator.post("/a2a/repair", wanted)
+
+    assert (status, list(body["fields"])) == (400, [field])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reason": " "}, "reason must not be empty"),
+        ({"command": FORCE_ERROR | {"message": " "}}, "message must not be empty"),
+    ],
+)
+def test_what_is_blank_is_named_in_words(operator, lease, change, message):
+    _, body = operator.post("/a2a/repair", repair_of(lease, REQUEUE) | change)
+
+    assert message in body["message"]
+
+
 def test_an_empty_policy_is_a_dry_run_with_every_default(operator, lease):
     answer = operator.post("/a2a/retry-stale", {})
 

@@ -13,7 +13,8 @@ from django.utils import timezone
 from mailbox import compaction, delivery, expiry, leasing, repair, results
 from mailbox.callers import Caller, Role
 from mailbox.compaction import Retention
-from mailbox.models import Lease, Result, Task
+from mailbox.envelopes import ResultStatus
+from mailbox.models import Lease, ReplayEntry, Result, Task
 from mailbox.models.task import epoch_ms
 from tests import factories
 from tests.mailbox import tables
@@ -44,6 +45,26 @@ def test_duplicates_sent_at_once_have_one_leader(alice, bob, _round):
     (lease,) = leasing.lease_tasks(bob, limit=10)
     results.post_result(bob, factories.result_envelope(lease.task))
     assert len(results.drain_results(alice, limit=10)) == 4
+
+
+@pytest.mark.parametrize("_round", ROUNDS)
+@pytest.mark.parametrize("status", [ResultStatus.OK, ResultStatus.ERROR])
+def test_duplicates_against_the_leader_s_result(alice, bob, status, _round):
+    promise = factories.idempotent()
+    lease = factories.leased_task(alice, bob, idempotency=promise)
+    envelopes = [factories.task_envelope(bob, idempotency=promise) for _ in range(3)]
+
+    race(
+        partial(results.post_result, bob, factories.result_envelope(lease.task, status=status)),
+        *[partial(delivery.send_task, alice, envelope) for envelope in envelopes],
+    )
+
+    if status == ResultStatus.OK:
+        assert Task.objects.filter(outcome="ok").count() == 4
+        assert ReplayEntry.objects.get().hits == 3
+    else:
+        assert len(leasing.lease_tasks(bob, limit=10)) == 1
+        assert Task.objects.exclude(waits_on=None).count() == 2
 
 
 @pytest.mark.parametrize("_round", ROUNDS)
