@@ -127,10 +127,14 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
             earlier = list(given.select_related("task").order_by("receive_index"))
             if earlier:
                 return earlier
-        expiry.expire_overdue(_sent_by(caller), journal)
-        expiry.expire_timed_out(_leases_of(caller), journal)
         pending = _of(caller).pending().in_order().select_related("task")
-        found = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))[:limit]
+        waiting = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
+        found = list(waiting[:limit])
+        if len(found) < limit:
+            # What is due comes after what is pending: its result is posted only now.
+            expiry.expire_overdue(_sent_by(caller), journal)
+            expiry.expire_timed_out(_leases_of(caller), journal)
+            found = list(waiting[:limit])
         delivered: list[Result] = []
         for result in found:
             # The lock is the task's; the guard catches a result delivered between snapshot and lock.

@@ -106,8 +106,11 @@ class Model:
         given = [task for task in given if attempt_id and task.answer and task.answer.attempt_id == attempt_id]
         if given:
             return [task.id for task in _in_order(given)]
-        self._expire_due(mine, now)
-        pending = _in_order(task for task in mine if task.answer and task.answer.delivery == "pending")[:limit]
+        pending = _pending(mine)
+        if len(pending) < limit:
+            self._expire_due(mine, now)
+            pending = _pending(mine)
+        pending = pending[:limit]
         for task in pending:
             assert task.answer
             task.answer.delivery, task.answer.delivered_at, task.answer.attempt_id = "delivered", now, attempt_id
@@ -240,6 +243,10 @@ class Model:
 
 def _in_order(tasks: Iterable[Task]) -> list[Task]:
     return sorted(tasks, key=lambda task: task.answer.number if task.answer else 0)
+
+
+def _pending(tasks: Iterable[Task]) -> list[Task]:
+    return _in_order(task for task in tasks if task.answer and task.answer.delivery == "pending")
 
 
 def _is_finished(answer: Answer | None, now: datetime, keep_delivered: timedelta) -> bool:
