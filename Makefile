@@ -47,6 +47,10 @@ soak: .venv/dev.stamp ## Try the mailbox's rules and races for far longer than a
 	DATABASE_URL= A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m pytest $(SOAKED)
 	A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m tests.postgres -- $(python) -m pytest $(SOAKED)
 
+.PHONY: bench
+bench: .venv/dev.stamp ## Measure full cycles, the same statements without the hub, and a queue of a million: BENCH="--seconds 3 ..."
+	A2A_VAR=var/bench $(python) -m tests.bench $(BENCH)
+
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and fix what can be fixed
 	$(python) -m ruff format .

@@ -1,0 +1,109 @@
+"""Cycles from many client processes at once, and what they measured."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, field
+from threading import Barrier
+from typing import Any
+
+import psutil
+
+from tests.load.cast import Pair, Worker, must
+
+VERBS = ("send", "lease", "result", "drain")
+WARM_UP = 5
+PATIENCE = 120
+
+Steps = tuple[float, ...]
+
+
+@dataclass(slots=True)
+class Timings:
+    """What one client saw: the seconds of each step of each cycle, and the CPU seconds it used itself."""
+
+    steps: list[Steps] = field(default_factory=list)
+    seconds: float = 0.0
+    cpu: float = 0.0
+
+
+@dataclass(slots=True)
+class Run:
+    """What all clients saw."""
+
+    clients: list[Timings]
+
+    @property
+    def cycles(self) -> int:
+        return sum(len(client.steps) for client in self.clients)
+
+    @property
+    def per_second(self) -> float:
+        return self.cycles / max(client.seconds for client in self.clients)
+
+    @property
+    def client_cpu(self) -> float:
+        return sum(client.cpu for client in self.clients)
+
+    def percentile(self, step: int, percent: float) -> float:
+        """Return the milliseconds within which ``percent`` of this step's calls ended."""
+        ordered = sorted(one[step] for client in self.clients for one in client.steps)
+        return ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))] * 1000
+
+
+def in_processes(work: Callable[..., Timings], jobs: Sequence[Any], seconds: float) -> Run:
+    """Run ``work(job, barrier, seconds)`` once per job, each in a process of its own, all starting together."""
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager, ProcessPoolExecutor(len(jobs), context) as pool:
+        barrier = manager.Barrier(len(jobs))
+        together = itertools.repeat(barrier), itertools.repeat(seconds)
+        return Run(list(pool.map(work, jobs, *together, timeout=seconds + 2 * PATIENCE)))
+
+
+def timed(steps: Iterable[Steps], barrier: Barrier, seconds: float) -> Timings:
+    """Warm up, wait for the others, then take steps for ``seconds``."""
+    timings, steps = Timings(), iter(steps)
+    for _ in range(WARM_UP):
+        next(steps)
+    barrier.wait(PATIENCE)
+    cpu, begun = time.process_time(), time.perf_counter()
+    while timings.seconds < seconds:
+        timings.steps.append(next(steps))
+        timings.seconds = time.perf_counter() - begun
+    timings.cpu = time.process_time() - cpu
+    return timings
+
+
+def over_http(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timings:
+    """Run the full cycles of one pair against the hub at ``job[0]``."""
+    with closing(Worker(*job)) as worker:
+        return timed((worker.cycle(str(number)) for number in itertools.count()), barrier, seconds)
+
+
+def leases_over_http(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timings:
+    """Lease what waits for one pair's worker, one task after the other."""
+    with closing(Worker(*job)) as worker:
+
+        def lease() -> Steps:
+            begun = time.perf_counter()
+            answer = must(worker.worker.get("/a2a/tasks/next"))
+            ended = time.perf_counter()
+            assert answer["task"], "the backlog is used up"
+            return (ended - begun,)
+
+        return timed((lease() for _ in itertools.count()), barrier, seconds)
+
+
+def cpu_seconds(processes: Sequence[psutil.Process]) -> dict[int, float]:
+    """Return the CPU time that each of these processes has used so far, by its id."""
+    return {process.pid: sum(process.cpu_times()[:2]) for process in processes if process.is_running()}
+
+
+def spent(before: dict[int, float], after: dict[int, float]) -> float:
+    """Return the CPU time between two looks; of processes that have ended by then it is not known."""
+    return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())
