@@ -11,12 +11,9 @@ from django.db import connection
 JOURNAL = "mailbox_auditevent"
 SEEDED_BY_MIGRATIONS = {"auth_group"}
 
-hypothesis.settings.register_profile("quick", max_examples=25, stateful_step_count=25, deadline=None)
-hypothesis.settings.register_profile("thorough", max_examples=100, stateful_step_count=25, deadline=None)
+hypothesis.settings.register_profile("usual", max_examples=40, stateful_step_count=25, deadline=None)
 hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_count=50, deadline=None)
-hypothesis.settings.load_profile(
-    os.environ.get("HYPOTHESIS_PROFILE") or ("thorough" if os.environ.get("CI") else "quick")
-)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "usual")
 
 
 @pytest.fixture(scope="session", autouse=True)
