@@ -5,6 +5,7 @@ import hashlib
 import hmac
 import json
 import os
+import socket
 from datetime import timedelta
 from uuid import uuid4
 
@@ -166,6 +167,19 @@ def test_one_bad_receiver_delays_no_other(alice, bob):
     assert by_url[redirecting.url].log.get().status == 302
     assert "larger than" in by_url[flooding.url].log.get().problem
     assert by_url["http://127.0.0.1:9/refuses"].log.get().problem
+
+
+def test_a_receiver_that_hangs_is_given_up_and_delays_no_other(alice, bob, monkeypatch):
+    monkeypatch.setattr(courier, "TIMEOUT", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent, receiver() as good:
+        resolved(alice, bob, f"http://127.0.0.1:{silent.getsockname()[1]}/hook")
+        resolved(alice, bob, good.url)
+
+        assert courier.deliver_due() == 2
+
+    hung, answered = PushDelivery.objects.order_by("pk")
+    assert "within 0.3 s" in hung.log.get().problem
+    assert (hung.state, answered.state) == (State.PENDING, State.DELIVERED)
 
 
 def test_a_private_address_is_refused_and_the_operator_can_see_why(alice, bob, settings):
