@@ -15,7 +15,7 @@ from mailbox import json_text
 from mailbox.callers import Caller
 from mailbox.errors import Draft, MailboxError
 from mailbox.kinds import Kind
-from mailbox.models import AuditEvent, Task
+from mailbox.models import AuditEvent, Task, turns
 
 Decided = TypeVar("Decided")
 
@@ -65,7 +65,7 @@ def decision(caller: Caller) -> Iterator[Journal]:
     nothing can lose it. On SQLite the transaction holds the write lock from its first moment.
     """
     try:
-        with transaction.atomic(durable=True):
+        with turns.turn(), transaction.atomic(durable=True):
             journal = Journal(caller)
             yield journal
             journal.write()
@@ -87,5 +87,5 @@ def note(caller: Caller, draft: Draft) -> None:
     """Commit one row that stands alone."""
     journal = Journal(caller)
     journal.beside(draft)
-    with transaction.atomic(durable=True):
+    with turns.turn(), transaction.atomic(durable=True):
         journal.write()

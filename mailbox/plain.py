@@ -1,4 +1,4 @@
-"""The plain case of the hot verbs, in one statement where the database can.
+"""The plain case of the hot verbs, in one statement, or in the few that SQLite needs.
 
 Each function takes the same decision as the verb it serves, from the same words, and journals it the same. It returns
 None for everything unusual (a refusal, a repeat, a task past its deadline, a duplicate, a race lost), having changed
@@ -10,6 +10,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import fields
 from datetime import datetime
+from types import ModuleType
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from mailbox.callers import Caller
 from mailbox.capabilities import Permit, Request
 from mailbox.envelopes import DISPLAY, AgentRef, DuplicateSafety, ResultEnvelope, TaskEnvelope
 from mailbox.errors import MailboxError
-from mailbox.models import Agent, Lease, Result, Task, hot_postgresql
+from mailbox.models import Agent, Lease, Result, Task, hot_postgresql, hot_sqlite
 from mailbox.models.task import epoch_ms
 
 _TASK = [field.attname for field in Task._meta.concrete_fields]
@@ -53,7 +54,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
     if permit is None:
         return None
     task = Task.from_envelope(envelope, sender=caller.agent, recipient=Agent(), now=now)
-    row = hot_postgresql.send(
+    row = _store().send(
         task,
         display=named.display,
         pubkey=named.pubkey,
@@ -78,7 +79,7 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
     before, after = json_text.dumps({"lease_id": str(lease_id), "attempt": 0, "holder": caller.agent.display}).split(
         '"attempt":0', 1
     )
-    row = hot_postgresql.lease(
+    row = _store().lease(
         holder=caller.agent.pk,
         lease_id=lease_id,
         attempt_id=attempt_id,
@@ -101,7 +102,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     if not _serves(caller) or caller.agent is None:
         return None
     now = timezone.now()
-    seen = hot_postgresql.answerable(uuid=envelope.task_id, recipient=caller.agent.pk, lease_id=envelope.lease_id)
+    seen = _store().answerable(uuid=envelope.task_id, recipient=caller.agent.pk, lease_id=envelope.lease_id)
     if seen is None:
         return None
     task_pk, task_id, attempt, journal_seq, *sender, lease_id = seen
@@ -123,10 +124,10 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     if permit is None:
         return None
     posted = {"status": envelope.status, "lease_id": str(lease_id), "attempt": attempt, "late_result": False}
-    row = hot_postgresql.post(
+    row = _store().post(
         task=task_pk,
         journal_seq=journal_seq,
-        status=envelope.status.value,
+        status=str(envelope.status),
         content=json_text.dumps([dict(block) for block in envelope.content]),
         error_message=envelope.error_message,
         check=json_text.dumps(permit.draft.data),
@@ -146,7 +147,7 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
         return None
     now = timezone.now()
     delivered = json_text.dumps({"attempt_id": attempt_id and str(attempt_id)})
-    row = hot_postgresql.drain(
+    row = _store().drain(
         sender=caller.agent.pk,
         attempt_id=attempt_id,
         now_ms=epoch_ms(now),
@@ -161,8 +162,8 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
 
 
 def _serves(caller: Caller) -> bool:
-    """Whether this is a case at all: an agent, on PostgreSQL, in no transaction of the caller's own."""
-    if connection.vendor != "postgresql" or caller.agent is None:
+    """Whether this is a case at all: an agent, in no transaction of the caller's own."""
+    if caller.agent is None:
         return False
     return all(getattr(block, "_from_testcase", False) for block in connection.atomic_blocks)
 
@@ -176,6 +177,10 @@ def _is_plain(envelope: TaskEnvelope, sender: Agent) -> bool:
     if envelope.idempotency is not None and envelope.idempotency.duplicate_safety == DuplicateSafety.IDEMPOTENT:
         return False
     return DISPLAY.fullmatch(envelope.recipient.display or "") is not None
+
+
+def _store() -> ModuleType:
+    return hot_postgresql if connection.vendor == "postgresql" else hot_sqlite
 
 
 def _permit(caller: Caller, request: Request, now: datetime) -> Permit | None:
@@ -194,5 +199,5 @@ def _stamp(caller: Caller, now: datetime) -> dict[str, Any]:
         "actor_pubkey": caller.agent and caller.agent.pubkey,
         "at": now,
         "request_id": caller.request_id,
-        "source": caller.source.value,
+        "source": str(caller.source),
     }

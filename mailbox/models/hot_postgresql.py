@@ -109,12 +109,12 @@ WITH task AS (
 SELECT {result} FROM result
 """
 
-# What has run out of time becomes a result of its own; the orders keep the planner on the indexes of times.
+# What has run out of time becomes a result of its own; looked up by time alone, not among all of the sender's.
 DRAIN = """
-WITH overdue AS (
+WITH overdue AS MATERIALIZED (
     SELECT sender_id FROM mailbox_task
     WHERE state = 'queued' AND deadline_ms <= %(now_ms)s ORDER BY deadline_ms
-), timed_out AS (
+), timed_out AS MATERIALIZED (
     SELECT task_id FROM mailbox_lease
     WHERE ended_at IS NULL AND times_out_at <= %(at)s::timestamptz ORDER BY times_out_at
 ), head AS (

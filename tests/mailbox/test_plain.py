@@ -1,22 +1,26 @@
-"""The plain case decides and journals as the verb's own form does; where one statement serves it, one is made."""
+"""The plain case decides and journals as the verb's own form does; where one statement serves it, one is made; SQLite needs a few."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from mailbox import delivery, leasing, plain, results
 from mailbox.callers import Caller
 from mailbox.errors import CapabilityMissingError
-from mailbox.models import AuditEvent, CapabilityGrant, Lease, Result, Task, hot_postgresql
+from mailbox.models import AuditEvent, CapabilityGrant, Lease, Result, Task, hot_postgresql, hot_sqlite
 from tests import factories
 
 pytestmark = pytest.mark.django_db
 on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="these statements are PostgreSQL's")
+on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="these statements are SQLite's")
 
 ATTEMPT = UUID(int=1)
 OF_ITS_OWN = {"id", "pk", "uuid", "task_id", "task", "lease_id", "at"}
@@ -93,21 +97,18 @@ def test_the_hot_verbs_take_one_statement_each_and_a_result_two(alice, bob):
     assert counts == [1, 1, 2, 1, 2]
 
 
-@on_postgresql
 def test_a_recipient_named_by_its_display_alone_is_plain(alice, bob):
     named = replace(factories.ref(bob), pubkey=None)
 
     assert plain.send_task(with_grants(alice), replace(factories.task_envelope(bob), recipient=named))
 
 
-@on_postgresql
 def test_a_display_that_contradicts_the_key_is_not_plain(alice, bob, mallory):
     named = replace(factories.ref(mallory), display="bob@local")
 
     assert plain.send_task(with_grants(alice), replace(factories.task_envelope(bob), recipient=named)) is None
 
 
-@on_postgresql
 def test_the_key_and_not_the_display_decides_what_a_grant_covers(bob, mallory):
     carol = factories.agent("carol", "a2a.send.bob@local")
     named = replace(factories.ref(mallory), display="bob@local")
@@ -116,7 +117,6 @@ def test_the_key_and_not_the_display_decides_what_a_grant_covers(bob, mallory):
         delivery.send_task(with_grants(carol), replace(factories.task_envelope(bob), recipient=named))
 
 
-@on_postgresql
 def test_a_task_that_calls_back_is_not_plain(alice, bob):
     envelope = factories.task_envelope(bob, callback_url="https://alice.example/done")
     lease = factories.leased_task(alice, bob, callback_url="https://alice.example/done")
@@ -125,7 +125,6 @@ def test_a_task_that_calls_back_is_not_plain(alice, bob):
     assert plain.post_result(with_grants(bob), factories.result_envelope(lease.task)) is None
 
 
-@on_postgresql
 def test_what_counts_uses_is_not_plain(alice, bob):
     dora = factories.agent("dora")
     factories.grant(dora, "a2a.send.*", max_uses=1)
@@ -133,18 +132,80 @@ def test_what_counts_uses_is_not_plain(alice, bob):
     assert plain.send_task(with_grants(dora), factories.task_envelope(bob)) is None
 
 
-@on_postgresql
 def test_a_task_that_changed_since_it_was_looked_at_keeps_its_state(alice, bob, monkeypatch):
     lease = factories.leased_task(alice, bob)
-    look = hot_postgresql.answerable
+    look = plain._store().answerable
 
     def look_then_release(**values):
         seen = look(**values)
         leasing.release(bob, lease.task.uuid, reason="raced")
         return seen
 
-    monkeypatch.setattr(hot_postgresql, "answerable", look_then_release)
+    monkeypatch.setattr(plain._store(), "answerable", look_then_release)
 
     assert plain.post_result(with_grants(bob), factories.result_envelope(lease.task)) is None
     assert Task.objects.get().state == Task.State.QUEUED
     assert not Result.objects.exists()
+
+
+def test_an_id_whose_task_was_compacted_is_not_plain(alice, bob):
+    task = factories.sent_task(alice, bob)
+    Task.objects.all().delete()
+
+    assert plain.send_task(with_grants(alice), factories.task_envelope(bob, id=task.uuid)) is None
+    assert not Task.objects.exists()
+
+
+def test_a_lease_may_last_as_long_as_its_task_says(alice, bob):
+    limit = timedelta(minutes=90)
+    factories.sent_task(alice, bob, work_timeout=limit)
+
+    leases = plain.lease_task(with_grants(bob), None)
+
+    assert leases
+    assert leases[0].times_out_at == leases[0].leased_at + limit
+    assert leases[0].task.work_timeout == limit
+
+
+def plan_of(sql: str, **values: Any) -> str:
+    with connection.cursor() as cursor:
+        explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
+        cursor.execute(f"{explain} {sql}", values)
+        return str(cursor.fetchall())
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("sql", "indexes"),
+    [
+        (hot_sqlite.QUEUED, {"task_lease_order"}),
+        (hot_sqlite.PENDING, {"result_pending_by_sender", "result_receive_attempt_unique"}),
+        (hot_sqlite.OUT_OF_TIME, {"task_queued_by_deadline", "lease_live_by_timeout"}),
+    ],
+)
+def test_sqlite_finds_the_next_one_by_its_index(sql, indexes):
+    values = {"holder": 1, "sender": 1, "now_ms": 1, "at": "2026-01-01 00:00:00", "attempt_id": ATTEMPT.hex}
+
+    plan = plan_of(sql, **values)
+
+    assert {name for name in indexes if name in plan} == indexes
+    assert "TEMP B-TREE" not in plan
+
+
+@on_postgresql
+@pytest.mark.parametrize(
+    ("name", "indexes"),
+    [
+        ("LEASE", {"task_lease_order", "lease_receive_attempt_unique"}),
+        ("DRAIN", {"result_pending_by_sender", "task_queued_by_deadline", "lease_live_by_timeout"}),
+    ],
+)
+def test_postgresql_finds_the_next_one_by_its_index(name, indexes):
+    stamp = {"actor": "a", "actor_pubkey": "k", "at": timezone.now(), "request_id": "", "source": "api"}
+    ids = {"holder": 1, "sender": 1, "attempt_id": ATTEMPT, "lease_id": ATTEMPT}
+    texts = {"before_attempt": "", "after_attempt": "", "delivered": ""}
+
+    plan = plan_of(hot_postgresql._statement(name), now_ms=1, **stamp, **ids, **texts)
+
+    assert {name for name in indexes if name in plan} == indexes
+    assert "Seq Scan" not in plan
