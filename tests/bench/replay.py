@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sqlite3
 import time
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -39,7 +40,7 @@ def drive(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timings:
     """Record a cycle of one pair on the database at ``job[0]``, then run it again and again without the hub."""
     url, pair = job
     requests = _record(url, pair)
-    with closing(_Postgresql(url)) as driver:
+    with closing(_Postgresql(url) if url.startswith("postgres") else _Sqlite(url)) as driver:
         return timed((_cycle(driver, requests) for _ in itertools.count()), barrier, seconds)
 
 
@@ -133,7 +134,7 @@ class _Noted:
         self.cursor.close()
 
     def execute(self, sql: str, values: Any = None) -> Any:
-        self.recorder.requests[-1].append(Statement(sql, dict(values or {})))
+        self.recorder.requests[-1].append(Statement(sql, dict(values) if isinstance(values, dict) else {}))
         self.cursor.execute(sql, values)
         return self
 
@@ -155,6 +156,27 @@ class _Postgresql:
     def run(self, statement: Statement, values: dict[str, Any]) -> list[Row]:
         cursor = self.connection.execute(statement.sql.encode(), values, prepare=True)
         return cursor.fetchall() if cursor.description else []
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class _Sqlite:
+    def __init__(self, url: str) -> None:
+        from django.conf import settings
+
+        options = settings.DATABASES["default"]["OPTIONS"]
+        path = url.removeprefix("sqlite:///")
+        self.connection = sqlite3.connect(path, timeout=options["timeout"], isolation_level=None)
+        self.connection.executescript(options["init_command"])
+        self.spelled: dict[str, str] = {}
+
+    def run(self, statement: Statement, values: dict[str, Any]) -> list[Row]:
+        if statement.sql not in self.spelled:
+            self.spelled[statement.sql] = (
+                statement.sql % {name: f":{name}" for name in values} if values else statement.sql
+            )
+        return self.connection.execute(self.spelled[statement.sql], values).fetchall()
 
     def close(self) -> None:
         self.connection.close()

@@ -19,7 +19,7 @@ def _cycles(databases: Mapping[str, Any]) -> str:
     for name, one in databases.items():
         queue = one.get("long queue", {})
         lease = one["hub"]["lease"]
-        figures = [one["hub"]["cycles per second"], one["raw"] and one["raw"]["cycles per second"]]
+        figures = [one["hub"]["cycles per second"], one["raw"]["cycles per second"]]
         latencies = [lease["p50"], lease["p99"], queue.get("p50"), queue.get("p99")]
         lines.append((name, *map(_whole, figures), _tenth(one["ratio"]), *map(_tenth, latencies)))
     return "Full cycles (send, lease, result, drain), best run\n" + _aligned(lines)
@@ -46,8 +46,8 @@ def _aligned(lines: Iterable[Iterable[str]]) -> str:
     )
 
 
-def _whole(number: float | None) -> str:
-    return "-" if number is None else f"{number:.0f}"
+def _whole(number: float) -> str:
+    return f"{number:.0f}"
 
 
 def _tenth(number: float | None) -> str:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from tests.bench.cycles import VERBS
@@ -20,11 +21,11 @@ WARM_UP = 30
 
 @dataclass(slots=True)
 class Share:
-    """Milliseconds of one request, on average."""
+    """Milliseconds of one kind of request, the median of each part."""
 
-    look_up: float = 0.0  # the statement that finds key, agent and grants
-    statements: float = 0.0  # the verb's own, with the sync of the commit
-    rest: float = 0.0  # Django, DRF, the verb
+    look_up: float  # the statement that finds key, agent and grants
+    statements: float  # the verb's own, with the sync of the commit
+    rest: float  # Django, DRF, the verb
 
 
 def of_requests(url: str, pair: Pair) -> dict[str, Share]:
@@ -36,8 +37,8 @@ def of_requests(url: str, pair: Pair) -> dict[str, Share]:
 
     with connection.cursor():
         clock = _Clock(connection)
-    shares = {verb: Share() for verb in VERBS}
-    for number in range(WARM_UP + CYCLES):
+    parts: dict[str, list[tuple[float, float, float]]] = {verb: [] for verb in VERBS}
+    for _ in range(WARM_UP + CYCLES):
         leased: dict[str, Any] = {}
         for verb, (method, path, party) in _REQUESTS.items():
             body = _body(verb, pair, leased)
@@ -46,13 +47,13 @@ def of_requests(url: str, pair: Pair) -> dict[str, Share]:
             answer = _call(application, method, path, getattr(pair, party).key, body)
             total = time.perf_counter() - begun
             leased = answer if verb == "lease" else leased
-            if number >= WARM_UP:
-                share = shares[verb]
-                share.look_up += clock.spent[0] / CYCLES * 1000
-                share.statements += sum(clock.spent[1:]) / CYCLES * 1000
-                share.rest += (total - sum(clock.spent)) / CYCLES * 1000
+            look_up, *statements = clock.spent
+            parts[verb].append((look_up, sum(statements), total - sum(clock.spent)))
     connection.close()
-    return shares
+    return {
+        verb: Share(*(median(part) * 1000 for part in zip(*all_of[WARM_UP:], strict=True)))
+        for verb, all_of in parts.items()
+    }
 
 
 _REQUESTS = {
