@@ -63,7 +63,7 @@ class Hub:
 
     def _child(self, word: str) -> psutil.Process:
         children = psutil.Process(self.process.pid).children()
-        return next(child for child in children if word in child.cmdline())
+        return next(child for child in children if word in command_of(child))
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal; return the exit code."""
@@ -136,6 +136,14 @@ def has_ended(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    """Return the process's command line: empty once it has ended, which may be between the list of processes and now."""
+    try:
+        return process.cmdline()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return []
 
 
 def wait_until(condition: Callable[[], object]) -> None:

@@ -11,7 +11,7 @@ import sys
 import psutil
 import pytest
 
-from tests.hub import PATIENCE, ROOT, wait_until
+from tests.hub import PATIENCE, ROOT, command_of, wait_until
 
 TEXT = """Before any heading. A second sentence that is longer.
 
@@ -104,7 +104,7 @@ def test_the_report_is_joined_from_what_three_workers_found(demo, tmp_path):
 
 def test_an_interrupt_stops_every_process(demo):
     process = demo(ROOT / "CHANGELOG.md")
-    wait_until(lambda: any("worker.py" in " ".join(child.cmdline()) for child in descendants(process)))
+    wait_until(lambda: any("worker.py" in " ".join(command_of(child)) for child in descendants(process)))
     running = descendants(process)
 
     process.send_signal(signal.SIGINT)

@@ -11,7 +11,7 @@ import sys
 import httpx
 import pytest
 
-from tests.hub import ROOT, database_of_its_own, free_port, has_ended, served, wait_until
+from tests.hub import ROOT, command_of, database_of_its_own, free_port, has_ended, served, wait_until
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_killed_cluster_comes_back(lasting_hub):
 
     main.kill()
     wait_until(lambda: all(map(has_ended, (main, *parts))))
-    wait_until(lambda: any("qcluster" in child.cmdline() for child in lasting_hub.descendants()))
+    wait_until(lambda: any("qcluster" in command_of(child) for child in lasting_hub.descendants()))
 
     assert lasting_hub.is_up()
 

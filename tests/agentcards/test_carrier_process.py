@@ -18,7 +18,7 @@ from agentcards.models import RemoteCall
 from mailbox.callers import Caller
 from mailbox.models import Result
 from tests import factories
-from tests.hub import ROOT, database_of_its_own, free_port, has_ended, served, wait_until
+from tests.hub import ROOT, command_of, database_of_its_own, free_port, has_ended, served, wait_until
 
 
 @pytest.mark.django_db(transaction=True)
@@ -90,7 +90,7 @@ def a2a(hub, *words):
 
 def carrier_of(hub):
     children = psutil.Process(hub.process.pid).children()
-    return next((child for child in children if child.cmdline()[-1:] == ["carry"]), None)
+    return next((child for child in children if command_of(child)[-1:] == ["carry"]), None)
 
 
 def test_a_killed_carrier_is_succeeded_by_one_that_submits_nothing_again(hub):

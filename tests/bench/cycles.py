@@ -103,7 +103,7 @@ def cpu_seconds(processes: Sequence[psutil.Process]) -> dict[int, float]:
     """Return the CPU time that each of these processes has used so far, by its id; vacuuming is left out."""
     used = {}
     for process in processes:
-        with suppress(psutil.NoSuchProcess):
+        with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
             if "autovacuum" not in " ".join(process.cmdline()):
                 used[process.pid] = sum(process.cpu_times()[:2])
     return used
