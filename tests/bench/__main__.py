@@ -157,10 +157,10 @@ def postgresql_processes(url: str) -> list[psutil.Process]:
         return []
     with psycopg.connect(url) as connection:
         row = connection.execute("SELECT pg_backend_pid()").fetchone()
-    try:
-        main = psutil.Process(row[0] if row else 0).parent()
-    except psutil.NoSuchProcess:
-        return []
+        try:  # while the connection is open: its process ends with it
+            main = psutil.Process(row[0] if row else 0).parent()
+        except psutil.NoSuchProcess:
+            return []
     if main is None or main.name() != "postgres":
         return []
     return [main, *main.children()]

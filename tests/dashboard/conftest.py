@@ -9,6 +9,7 @@ from django.test import Client
 from mailbox.callers import Role
 from tests import factories
 from tests.cast import *  # noqa: F403 (fixtures)
+from tests.dashboard.browser import browse, chromium  # noqa: F401 (fixtures)
 
 
 @pytest.fixture

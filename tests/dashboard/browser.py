@@ -1,0 +1,97 @@
+"""A browser for tests: a person's session in the system's Chromium, in which no page may log an error."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from mailbox.callers import Role
+from mailbox.models import Lease
+from tests import factories
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+CHECK = "tags => axe.run(document, {runOnly: {type: 'tag', values: tags}}).then(found => found.violations)"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    if CHROMIUM is None:
+        assert not os.environ.get("CI"), "there is no Chromium: .ci/run installs one"
+        warnings.warn("NO BROWSER TESTS: there is no Chromium on this machine", pytest.PytestWarning, stacklevel=1)
+        pytest.skip("there is no Chromium on this machine")
+    # Playwright keeps an event loop in this thread, in which Django would refuse its ordinary work.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
+        from playwright.sync_api import sync_playwright
+
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+            yield browser
+            browser.close()
+
+
+@pytest.fixture
+def browse(chromium, live_server):
+    """Return a function that opens the browser of a person; no page may log an error or break the policy."""
+    said: list[str] = []
+    contexts = []
+
+    def opened(name, role=Role.OPERATOR, *, theme="light", width=1440, live=0):
+        user = User.objects.filter(username=name).first()
+        if user is None:
+            factories.person(name, role)
+            user = User.objects.get(username=name)
+        session = Client()
+        session.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        context = chromium.new_context(viewport={"width": width, "height": 900}, base_url=live_server.url)
+        context.add_cookies(
+            [
+                {"name": "sessionid", "value": session.cookies["sessionid"].value, "url": live_server.url},
+                {"name": "ops_theme", "value": theme, "url": f"{live_server.url}/ops/"},
+                {"name": "ops_live", "value": str(live), "url": f"{live_server.url}/ops/"},
+            ]
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [text for text in said if "status of 4" not in text] == []
+
+
+def violations(page):
+    page.evaluate(AXE.read_text())
+    return [(found["id"], [node["target"] for node in found["nodes"]][:3]) for found in page.evaluate(CHECK, TAGS)]
+
+
+def stale(alice, bob, **fields):
+    lease = factories.leased_task(alice, bob, **fields)
+    Lease.objects.filter(pk=lease.pk).update(leased_at=timezone.now() - timedelta(minutes=41))
+    return lease
