@@ -125,7 +125,7 @@ def test_a_delegated_task_comes_back_answered(client, hub, cast):
     assert (sent.status_code, sent.json()) == (again.status_code, again.json())
     assert (leased["intent_text"], pending["status"]) == ("count the words", "running")
     assert posted.json() == recorded.accepted(type="result_cached", task_id=task_id)
-    assert (asked["status"], asked["result"]) == ("completed", {"words": 3})
+    assert (asked["status"], asked["result"]) == ("completed", {"content": [{"type": "json", "value": {"words": 3}}]})
 
 
 def leases(worker):
