@@ -27,6 +27,7 @@ PAGES = (
     ("ops:tasks", "Tasks"),
     ("ops:results", "Results"),
     ("ops:agents", "Agents"),
+    ("ops:idempotency", "Idempotency"),
     ("ops:audit", "Audit"),
     ("ops:settings", "Settings"),
 )
@@ -67,6 +68,7 @@ def look(request: HttpRequest) -> dict[str, Any]:
     """Return what also pages without a person behind them need: the hub's name and the browser's choices."""
     return {
         "hub": settings.A2A_HUB_NAME,
+        "public_url": settings.PUBLIC_URL,
         "environment": settings.A2A_ENVIRONMENT,
         "preferences": Preferences.of(request),
     }

@@ -35,6 +35,10 @@ class ListPage(Page):
         """Return what the template shows besides the rows."""
         return {}
 
+    def total(self, found: QuerySet[Any]) -> attention.Count:
+        """Return how many rows there are in all."""
+        return attention.counted(found)
+
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
             return export.stream(self.found(), self.columns, form, self.name)
@@ -55,7 +59,7 @@ class ListPage(Page):
         )
         context = {
             "page": page,
-            "total": attention.counted(found),
+            "total": self.total(found),
             "problem": problem,
             "q": request.GET.get("q", ""),
             "filters": request.GET,

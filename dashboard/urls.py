@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.views import agents, audit, leases, overview, repairs, results, session, tasks
+from dashboard.views import agents, audit, idempotency, leases, overview, repairs, results, session, tasks
 
 app_name = "ops"
 urlpatterns = [
@@ -20,6 +20,9 @@ urlpatterns = [
     path("agents/", agents.AgentList.as_view(), name="agents"),
     path("agents.<slug:form>", agents.AgentList.as_view(), name="agents-twin"),
     path("agents/<str:name>/", agents.AgentPage.as_view(), name="agent"),
+    path("idempotency/", idempotency.ReplayList.as_view(), name="idempotency"),
+    path("idempotency.<slug:form>", idempotency.ReplayList.as_view(), name="idempotency-twin"),
+    path("idempotency/<slug:number>/", idempotency.Drop.as_view(), name="cached-result"),
     path("audit/", audit.AuditList.as_view(), name="audit"),
     path("audit.<slug:form>", audit.AuditList.as_view(), name="audit-twin"),
     path("audit/<slug:number>/", audit.AuditPage.as_view(), name="audit-event"),

@@ -11,6 +11,16 @@ from django.utils import timezone
 from mailbox.errors import RateLimitedError
 from mailbox.models import RateWindow
 
+ONCE = "once "
+KEPT_FOR = timedelta(days=7)
+
+
+def once(key: str) -> bool:
+    """Claim ``key``; return whether this was the first claim in a week. Of any number at once, one is the first."""
+    now = timezone.now()
+    RateWindow.objects.filter(key__startswith=ONCE, started_at__lt=now - KEPT_FOR).delete()
+    return RateWindow.objects.get_or_create(key=f"{ONCE}{key}", defaults={"started_at": now})[1]
+
 
 def take(key: str, *, limit: int, window: timedelta) -> None:
     """Count one more of ``key``; raise `RateLimitedError` when ``limit`` were counted in this window already.

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db.models import F
+from django.db.models.functions import Coalesce
 
 from mailbox import audit, capabilities, json_text, push
 from mailbox.audit import Journal
@@ -52,7 +53,7 @@ def find(key: str, now: datetime) -> ReplayEntry | None:
 def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
     """Resolve ``task`` with the cached result, under its own id, and count the hit; nothing is leased."""
     hits = ReplayEntry.objects.filter(pk=entry.pk)
-    hits.update(hits=F("hits") + 1, last_hit_at=journal.now)
+    hits.update(hits=F("hits") + 1, first_hit_at=Coalesce("first_hit_at", journal.now), last_hit_at=journal.now)
     result = task.resolve(
         Task.Outcome(entry.status),
         journal.now,
@@ -92,7 +93,7 @@ def drop(caller: Caller, entry_id: int, *, reason: str) -> None:
     """Drop a cached result, so that the next duplicate runs. Needs ``a2a.replay.drop``, which operators hold.
 
     Raises `InvalidRequestError` for a blank reason, a capability error, `UnknownReplayEntryError`.
-    Journals ``a2a_replay_dropped`` with the entry's key and the reason.
+    Journals ``a2a_replay_dropped``, at the task whose result it was, with the entry's key and the reason.
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
@@ -102,7 +103,7 @@ def drop(caller: Caller, entry_id: int, *, reason: str) -> None:
         if entry is None:
             raise UnknownReplayEntryError(f"no replay entry {entry_id} here", entry_id=entry_id)
         data = {"id": entry.pk, "key": entry.key, "source_task_id": str(entry.source_task_id), "reason": reason}
-        journal.beside(Draft(kind=Kind.REPLAY_DROPPED, data=data))
+        journal.beside(Draft(kind=Kind.REPLAY_DROPPED, task_id=entry.source_task_id, data=data))
         entry.delete()
 
 

@@ -17,8 +17,9 @@ from django.db.models import Q
 from mailbox import spans
 from mailbox.envelopes import DuplicateSafety
 from mailbox.errors import InvalidRequestError
-from mailbox.models import AuditEvent, Task
+from mailbox.models import Agent, AuditEvent, ReplayEntry, Task
 from mailbox.models.audit import AuditEventQuerySet
+from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.task import TaskQuerySet
 
 WORDS_AMONG = 10_000  # the newest tasks that free words are looked for in
@@ -84,10 +85,26 @@ def tasks(text: str, at: Moment) -> TaskQuerySet:
 
 def events(text: str, at: Moment) -> AuditEventQuerySet:
     """Return the journal rows that fit; raise `InvalidRequestError` saying what does not make sense."""
-    query = parse(text, EVENT_KEYS)
+    return AuditEvent.objects.filter(_keys_alone(text, EVENT_KEYS, at))
+
+
+def replay_entries(text: str, at: Moment) -> ReplayEntryQuerySet:
+    """Return the cached results that fit; raise `InvalidRequestError` saying what does not make sense."""
+    return ReplayEntry.objects.filter(_keys_alone(text, REPLAY_KEYS, at))
+
+
+def term(key: str, value: str) -> str:
+    """Write the term that finds ``value``; where the language cannot spell it, all that begin like it."""
+    start, quote, _ = value.partition('"')
+    longest = LONGEST - len(key) - 10
+    return f'{key}:"{start[:longest]}*"' if quote or len(start) > longest else f'{key}:"{start}"'
+
+
+def _keys_alone(text: str, known: Mapping[str, Reading], at: Moment) -> Q:
+    query = parse(text, known)
     if query.words:
-        raise InvalidRequestError({"q": f"write key:value; there is {', '.join(f'{one}:' for one in EVENT_KEYS)}"})
-    return AuditEvent.objects.filter(_all(query, EVENT_KEYS, at))
+        raise InvalidRequestError({"q": f"write key:value; there is {', '.join(f'{one}:' for one in known)}"})
+    return _all(query, known, at)
 
 
 def _all(query: Query, known: Mapping[str, Reading], at: Moment) -> Q:
@@ -116,6 +133,16 @@ def _agent(*fields: str) -> Reading:
         for field in fields:
             any_of |= Q(**{f"{field}__{part}": value})
         return any_of
+
+    return read
+
+
+def _pubkey(field: str) -> Reading:
+    """Read the name of an agent, where only its key is kept."""
+
+    def read(value: str, _: Moment) -> Q:
+        named = Agent.objects.filter(**{"display" if "@" in value else "local": value})
+        return Q(**{f"{field}__in": named.values("pubkey")})
 
     return read
 
@@ -197,4 +224,14 @@ EVENT_KEYS: Mapping[str, Reading] = {
     "since": _since("at"),
     "source": _text("source"),
     "request": _text("request_id"),
+}
+REPLAY_KEYS: Mapping[str, Reading] = {
+    "sender": _pubkey("sender_pubkey"),
+    "recipient": _pubkey("recipient_pubkey"),
+    "key": _text("key"),
+    "kind": _text("task_kind"),
+    "status": _text("status"),
+    "source": _uuid("source_task_id"),
+    "age": _since("stored_at"),
+    "hit": _since("last_hit_at"),
 }

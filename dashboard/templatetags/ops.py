@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from dashboard import attention
-from mailbox import spans
+from mailbox import search, spans
 
 register = template.Library()
 
@@ -82,6 +82,12 @@ def short(value: UUID | str) -> str:
     """Write an id by its two ends."""
     text = str(value)
     return text if len(text) <= 12 else f"{text[:4]}…{text[-4:]}"
+
+
+@register.filter
+def term(value: str, key: str) -> str:
+    """Write the query that finds what has ``value`` as its ``key``."""
+    return search.term(key, value)
 
 
 @register.filter

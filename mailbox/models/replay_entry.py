@@ -4,12 +4,23 @@ from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Count, OuterRef, Q, Subquery, Sum
+
+from mailbox.models.agent import Agent
 
 
 class ReplayEntryQuerySet(models.QuerySet["ReplayEntry"]):
     def live(self, now: datetime) -> ReplayEntryQuerySet:
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now))
+
+    def with_parties(self) -> ReplayEntryQuerySet:
+        """Add ``sender`` and ``recipient``, the names of the agents with those keys; None where there is none."""
+        return self.annotate(sender=_name("sender_pubkey"), recipient=_name("recipient_pubkey"))
+
+    def worth(self, at_most: int) -> tuple[int, int]:
+        """Return how many entries these are and how often they answered, both over no more than ``at_most`` of them."""
+        found = self.order_by().values("pk", "hits")[:at_most].aggregate(entries=Count("pk"), hits=Sum("hits"))
+        return found["entries"], found["hits"] or 0
 
 
 class ReplayEntry(models.Model):
@@ -31,12 +42,23 @@ class ReplayEntry(models.Model):
     stored_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True)  # None: until dropped
     hits = models.PositiveIntegerField(default=0)  # duplicates answered, waiting ones included
+    first_hit_at = models.DateTimeField(null=True)  # None: never, or before the hub kept it
     last_hit_at = models.DateTimeField(null=True)
 
     objects: ClassVar[ReplayEntryQuerySet] = ReplayEntryQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         verbose_name_plural = "replay entries"
+        indexes = [
+            # inspection and search: the cache of one sender, of one recipient, and of one key, newest first.
+            models.Index(fields=["sender_pubkey", "-id"], name="replay_by_sender"),
+            models.Index(fields=["recipient_pubkey", "-id"], name="replay_by_recipient"),
+            models.Index(fields=["key", "-id"], name="replay_by_key"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.key} from {self.source_task_id}"
+
+
+def _name(pubkey: str) -> Subquery:
+    return Subquery(Agent.objects.filter(pubkey=OuterRef(pubkey)).values("display"))

@@ -156,6 +156,12 @@ class Task(models.Model):
             # compaction.cap_sent: the tasks of one dialect, oldest first.
             models.Index(fields=["dialect", "id"], name="task_by_dialect", condition=~Q(dialect="mailbox")),
             models.Index(fields=["parent"], name="task_children", condition=Q(parent__isnull=False)),
+            # search: the tasks that declared one key, newest first.
+            models.Index(
+                fields=["idempotency_key", "-id"],
+                name="task_by_idempotency_key",
+                condition=Q(idempotency_key__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

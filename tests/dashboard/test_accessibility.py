@@ -8,7 +8,17 @@ from mailbox.callers import Role
 from tests import factories
 from tests.dashboard.browser import stale, violations
 
-PATHS = ["", "agents/", "leases/", "leases/?state=stale&agent=nobody", "tasks/", "results/", "audit/", "settings/"]
+PATHS = [
+    "",
+    "agents/",
+    "idempotency/",
+    "leases/",
+    "leases/?state=stale&agent=nobody",
+    "tasks/",
+    "results/",
+    "audit/",
+    "settings/",
+]
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+
+from dashboard.attention import COUNTED_TO, Count
+from dashboard.lists import ListPage
+from dashboard.views.acts import Act, Wording
+from mailbox import capabilities, replay, search
+from mailbox.errors import UnknownReplayEntryError
+from mailbox.models import ReplayEntry
+from mailbox.models.replay_entry import ReplayEntryQuerySet
+from mailbox.paging import Page as Rows
+
+LONGEST_ID = 19  # digits
+
+
+class ReplayList(ListPage):
+    """The cache of results that answer duplicates, newest first."""
+
+    name = "idempotency"
+    hits = 0
+    columns: ClassVar = {
+        "id": lambda entry: entry.pk,
+        "key": lambda entry: entry.key,
+        "kind": lambda entry: entry.task_kind,
+        "sender": lambda entry: entry.sender or entry.sender_pubkey,
+        "recipient": lambda entry: entry.recipient or entry.recipient_pubkey,
+        "status": lambda entry: entry.status,
+        "hits": lambda entry: entry.hits,
+        "first_hit_at": lambda entry: entry.first_hit_at,
+        "last_hit_at": lambda entry: entry.last_hit_at,
+        "stored_at": lambda entry: entry.stored_at,
+        "expires_at": lambda entry: entry.expires_at,
+        "source_task_id": lambda entry: entry.source_task_id,
+    }
+
+    def model(self) -> ReplayEntryQuerySet:
+        return ReplayEntry.objects.with_parties()
+
+    def found(self) -> ReplayEntryQuerySet:
+        return search.replay_entries(self.request.GET.get("q", ""), self.at).with_parties()
+
+    def total(self, found: QuerySet[Any]) -> Count:
+        entries, self.hits = ReplayEntry.objects.filter(pk__in=found.values("pk")).worth(COUNTED_TO + 1)
+        return Count(entries)
+
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        return {"hits": self.hits, "keys": search.REPLAY_KEYS, "may_drop": self.holds(capabilities.DROP_REPLAY)}
+
+    def shown(self, page: Rows[Any], context: Any) -> object:
+        return [(entry.pk, entry.hits, entry.source_task_id) for entry in page.items], context["total"], self.hits
+
+
+class Drop(Act[ReplayEntry]):
+    """One cached result, and the way to let the next duplicate run again."""
+
+    needs = capabilities.DROP_REPLAY
+    home = "ops:idempotency"
+    wording = Wording(
+        heading="Drop 1 cached result",
+        verb="Drop cached result",
+        busy="Dropping…",
+        keep="Keep it",
+        about="ops/cached_result.html",
+    )
+
+    def subject(self, **where: Any) -> ReplayEntry:
+        number = where["number"]
+        is_number = number.isdecimal() and len(number) < LONGEST_ID
+        found = ReplayEntry.objects.with_parties().filter(pk=number).first() if is_number else None
+        if found is None:
+            raise UnknownReplayEntryError(f"There is no cached result {number}: it was dropped, or never was.")
+        return found
+
+    def besides(self, subject: ReplayEntry, reason: str) -> dict[str, Any]:
+        return {"shown": 4096}
+
+    def apply(self, subject: ReplayEntry, reason: str) -> str:
+        replay.drop(self.caller, subject.pk, reason=reason)
+        return "Dropped. The next task with that key is done anew; those answered already stay as they are."
