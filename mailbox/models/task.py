@@ -193,7 +193,8 @@ class Task(models.Model):
 
     def says(self, other: Task) -> bool:
         """Whether ``other`` is this very task, sent again by the same sender."""
-        return all(getattr(self, name) == getattr(other, name) for name in _CONTENT)
+        equal = all(getattr(self, name) == getattr(other, name) for name in _CONTENT)
+        return equal and json_text.same(json_text.loads(self.metadata), json_text.loads(other.metadata))
 
     @property
     def is_idempotent(self) -> bool:
@@ -283,6 +284,5 @@ _CONTENT = (
     "duplicate_safety",
     "idempotency_key",
     "context_id",
-    "metadata",
     "work_timeout",
 )

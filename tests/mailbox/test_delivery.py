@@ -154,6 +154,13 @@ def test_the_same_task_sent_again_is_acknowledged_without_a_second_row(alice, bo
     assert factories.journal_length() == rows
 
 
+def test_the_order_of_keys_in_metadata_makes_no_other_task(alice, bob):
+    envelope = factories.task_envelope(bob, id=uuid4(), metadata={"a": 1, "b": {"c": 2, "d": 3}})
+    again = replace(envelope, metadata={"b": {"d": 3, "c": 2}, "a": 1})
+
+    assert delivery.send_task(alice, envelope).pk == delivery.send_task(alice, again).pk
+
+
 def test_a_repeat_counts_no_use_of_the_grant(bob):
     carol = factories.agent("carol")
     grant = factories.grant(carol, "a2a.send.bob@local", max_uses=1)
