@@ -8,6 +8,7 @@ app_name = "ops"
 urlpatterns = [
     path("", overview.Overview.as_view(), name="overview"),
     path("leases/", leases.LeaseList.as_view(), name="leases"),
+    path("leases.<slug:form>", leases.LeaseList.as_view(), name="leases-twin"),
     path("leases/<uuid:lease_id>/", leases.LeasePage.as_view(), name="lease"),
     path("leases/<uuid:lease_id>/requeue/", repairs.Requeue.as_view(), name="requeue"),
     path("leases/<uuid:lease_id>/force-error/", repairs.ForceError.as_view(), name="force-error"),

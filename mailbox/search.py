@@ -17,12 +17,13 @@ from django.db.models import Q
 from mailbox import spans
 from mailbox.envelopes import DuplicateSafety
 from mailbox.errors import InvalidRequestError
-from mailbox.models import Agent, AuditEvent, ReplayEntry, Task
+from mailbox.models import Agent, AuditEvent, Lease, ReplayEntry, Task
 from mailbox.models.audit import AuditEventQuerySet
+from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.task import TaskQuerySet
 
-WORDS_AMONG = 10_000  # the newest tasks that free words are looked for in
+WORDS_AMONG = 10_000  # the newest tasks, or the oldest leases, that free words are looked for in
 LONGEST = 500
 _TERM = re.compile(r'(-?)([a-z]+):(?:"([^"]*)"|(\S+))|"([^"]*)"|(\S+)')
 _COMPARED = re.compile(r"(>=|<=|>|<)?(.+)", re.DOTALL)
@@ -83,6 +84,17 @@ def tasks(text: str, at: Moment) -> TaskQuerySet:
     return found
 
 
+def leases(text: str, at: Moment) -> LeaseQuerySet:
+    """Return the live leases that fit; raise `InvalidRequestError` saying what does not make sense."""
+    query = parse(text, LEASE_KEYS)
+    found = Lease.objects.live().filter(_all(query, LEASE_KEYS, at))
+    if query.words:
+        found = found.filter(pk__in=Lease.objects.live().order_by("leased_at").values("pk")[:WORDS_AMONG])
+        for word in query.words:
+            found = found.filter(task__intent_text__icontains=word)
+    return found
+
+
 def events(text: str, at: Moment) -> AuditEventQuerySet:
     """Return the journal rows that fit; raise `InvalidRequestError` saying what does not make sense."""
     return AuditEvent.objects.filter(_keys_alone(text, EVENT_KEYS, at))
@@ -97,7 +109,9 @@ def term(key: str, value: str) -> str:
     """Write the term that finds ``value``; where the language cannot spell it, all that begin like it."""
     start, quote, _ = value.partition('"')
     longest = LONGEST - len(key) - 10
-    return f'{key}:"{start[:longest]}*"' if quote or len(start) > longest else f'{key}:"{start}"'
+    if quote or len(start) > longest:
+        return f'{key}:"{start[:longest]}*"'
+    return f"{key}:{start}" if re.fullmatch(r"[^\s,]+", start) else f'{key}:"{start}"'
 
 
 def _keys_alone(text: str, known: Mapping[str, Reading], at: Moment) -> Q:
@@ -165,7 +179,7 @@ def _since(field: str) -> Reading:
         span = spans.parse(rest)
         if span is None:
             raise InvalidRequestError({"q": f'"{value[:50]}" is no age; write >90s, <5m, 2h or 1d'})
-        return Q(**{f"{field}__{'lte' if sign.startswith('>') else 'gte'}": at.now - span})
+        return Q(**{f"{field}__{'lte' if sign.startswith('>') else 'gt'}": at.now - span})
 
     return read
 
@@ -196,10 +210,19 @@ def _state(value: str, at: Moment) -> Q:
     raise InvalidRequestError({"q": f'there is no state "{value[:50]}"; there is {words}'})
 
 
-def _safety(value: str, _: Moment) -> Q:
-    if value not in list(DuplicateSafety):
-        raise InvalidRequestError({"q": f"safety: is {' or '.join(DuplicateSafety)}"})
-    return Q(cache_key__isnull=value != DuplicateSafety.IDEMPOTENT)
+def _lease_state(value: str, at: Moment) -> Q:
+    if value not in ("stale", "in_flight"):
+        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of a live lease; there is stale, in_flight'})
+    return Q(leased_at__lte=at.now - at.stale_after) if value == "stale" else Q(ended_at=None)
+
+
+def _safety(field: str) -> Reading:
+    def read(value: str, _: Moment) -> Q:
+        if value not in list(DuplicateSafety):
+            raise InvalidRequestError({"q": f"safety: is {' or '.join(DuplicateSafety)}"})
+        return Q(**{f"{field}__isnull": value != DuplicateSafety.IDEMPOTENT})
+
+    return read
 
 
 TASK_KEYS: Mapping[str, Reading] = {
@@ -209,13 +232,26 @@ TASK_KEYS: Mapping[str, Reading] = {
     "to": _agent("recipient"),
     "key": _text("idempotency_key"),
     "kind": _text("task_kind"),
-    "safety": _safety,
+    "safety": _safety("cache_key"),
     "age": _since("sent_at"),
     "attempt": _attempt,
     "id": _uuid("uuid"),
     "parent": _uuid("parent"),
     "source": _text("source"),
     "context": _text("context_id"),
+}
+LEASE_KEYS: Mapping[str, Reading] = {
+    "state": _lease_state,
+    "agent": _agent("holder"),
+    "from": _agent("task__sender"),
+    "to": _agent("task__recipient"),
+    "key": _text("task__idempotency_key"),
+    "kind": _text("task__task_kind"),
+    "safety": _safety("task__cache_key"),
+    "age": _since("leased_at"),
+    "attempt": _attempt,
+    "id": _uuid("lease_id"),
+    "task": _uuid("task__uuid"),
 }
 EVENT_KEYS: Mapping[str, Reading] = {
     "kind": _text("kind"),

@@ -1,72 +1,88 @@
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.http import HttpResponse
 
 from dashboard import attention
 from dashboard.access import Page
-from mailbox import capabilities, paging, spans
-from mailbox.errors import InvalidRequestError
+from dashboard.lists import ListPage
+from mailbox import capabilities, search
 from mailbox.models import Lease
 from mailbox.models.lease import LeaseQuerySet
+from mailbox.paging import Page as Rows
 
-ROWS = 50
+PARAMETERS = {"agent": ("agent", ""), "safety": ("safety", ""), "min_age": ("age", ">="), "max_age": ("age", "<")}
 
 
-class LeaseList(Page):
+def query_of(asked: Mapping[str, str]) -> str:
+    """Return what the box holds: the query of an address, the parameters that other pages link with among it."""
+    terms = [
+        search.term(key, f"{sign}{value.strip()}")
+        for name, (key, sign) in PARAMETERS.items()
+        if (value := asked.get(name, "")).strip()
+    ]
+    return " ".join([*filter(None, [asked.get("q", "").strip()]), *terms])
+
+
+def whole_query(asked: Mapping[str, str]) -> str:
+    """Return `query_of` and the tab, which together say which leases are listed."""
+    state = asked.get("state", "")
+    return f"{query_of(asked)} {search.term('state', state)}".strip() if state else query_of(asked)
+
+
+class LeaseList(ListPage):
     """Live leases; the question is what is stuck, so the oldest come first."""
 
-    def get(self, request: object) -> HttpResponse:
-        found, stale_after = self._filtered(), attention.stale_after()
-        newest_first = self.request.GET.get("sort") == "newest"
-        page = paging.keyset(
-            found.with_task(),
-            "leased_at",
-            datetime,
-            newest_first=newest_first,
-            limit=ROWS,
-            cursor=self.request.GET.get("cursor"),
-            name="ops-leases",
-        )
-        context = {
-            "page": page,
-            "total": attention.counted(found),
-            "stale_before": self.now - stale_after,
-            "stale_after": stale_after,
-            "newest_first": newest_first,
+    name = "leases"
+    field = "leased_at"
+    kind = datetime
+    columns: ClassVar = {
+        "lease_id": lambda lease: lease.lease_id,
+        "task_id": lambda lease: lease.task.uuid,
+        "sender": lambda lease: lease.task.sender.display,
+        "recipient": lambda lease: lease.task.recipient.display,
+        "holder": lambda lease: lease.holder.display,
+        "attempt": lambda lease: lease.attempt,
+        "leased_at": lambda lease: lease.leased_at,
+        "last_seen_at": lambda lease: lease.last_seen_at,
+        "times_out_at": lambda lease: lease.times_out_at,
+        "safety": lambda lease: "idempotent" if lease.task.is_idempotent else "unsafe",
+        "idempotency_key": lambda lease: lease.task.idempotency_key,
+        "intent_text": lambda lease: lease.task.intent_text,
+    }
+
+    @property
+    def newest_first(self) -> bool:  # type: ignore[override]
+        return self.request.GET.get("sort") == "newest"
+
+    def model(self) -> LeaseQuerySet:
+        return Lease.objects.with_task()
+
+    def found(self) -> LeaseQuerySet:
+        return search.leases(whole_query(self.request.GET), self.at).with_task()
+
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        text = query_of(self.request.GET)
+        return {
+            "q": text,
+            "is_filtered": bool(whole_query(self.request.GET)),
+            "keys": search.LEASE_KEYS,
+            "words_among": search.WORDS_AMONG if any(":" not in part for part in text.split()) else 0,
+            "stale_after": attention.stale_after(),
+            "stale_before": self.now - attention.stale_after(),
+            "newest_first": self.newest_first,
             "may_requeue": self.holds(capabilities.REQUEUE),
             "may_force_error": self.holds(capabilities.FORCE_ERROR),
-            "is_filtered": any(
-                self.request.GET.get(name) for name in ("state", "agent", "safety", "min_age", "max_age")
-            ),
-            "filters": self.request.GET,
         }
-        is_stale = [lease.is_stale(self.now, stale_after) for lease in page.items]
-        rows = [(lease.pk, lease.last_seen_at) for lease in page.items]
-        return self.live("ops/leases.html", context, (rows, is_stale, context["total"]))
 
-    def _filtered(self) -> LeaseQuerySet:
-        asked = self.request.GET
-        stale = asked.get("state") == "stale"
-        found = attention.stale_leases(self.now) if stale else Lease.objects.live()
-        if agent := asked.get("agent", "").strip():
-            found = found.held_by(agent)
-        if (safety := asked.get("safety")) in ("idempotent", "unsafe"):
-            found = found.idempotent(safety == "idempotent")
-        if least := self._span("min_age"):
-            found = found.stale(self.now, least)
-        if most := self._span("max_age"):
-            found = found.younger(self.now, most)
-        return found
-
-    def _span(self, name: str) -> timedelta | None:
-        text = self.request.GET.get(name, "").strip()
-        span = spans.parse(text)
-        if text and span is None:
-            raise InvalidRequestError({name: f'"{text[:50]}" is no age; write 90s, 5m, 2h or 1d'})
-        return span
+    def shown(self, page: Rows[Any], context: Mapping[str, Any]) -> object:
+        stale_after = attention.stale_after()
+        rows = [(lease.pk, lease.last_seen_at, lease.is_stale(self.now, stale_after)) for lease in page.items]
+        return rows, context["total"]
 
 
 class LeasePage(Page):

@@ -4,6 +4,7 @@ import shlex
 import uuid
 from dataclasses import dataclass
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib import messages
@@ -116,11 +117,15 @@ class Repair(Page):
         number = ""
         if event is not None:
             number = format_html(' <a href="{}">Journal #{}</a>', reverse("ops:audit-event", args=[event.pk]), event.pk)
-        messages.success(self.request, format_html("{}{}", self.said(lease), number))
+        message = format_html("{}{}", self.said(lease), number)
+        came_from = self.request.headers.get("HX-Current-URL", "")
+        if self.is_fragment and urlsplit(came_from).path == reverse("ops:leases"):
+            lease.refresh_from_db(fields=["ended_at", "end"])
+            return self.page("ops/repaired.html", {"lease": lease, "message": message})
+        messages.success(self.request, message)
         page = reverse("ops:lease", args=[lease.lease_id])
         if not self.is_fragment:
             return HttpResponseRedirect(page, status=303)
-        came_from = self.request.headers.get("HX-Current-URL", "")
         known = url_has_allowed_host_and_scheme(came_from, {self.request.get_host()})
         return HttpResponse(headers={"HX-Redirect": came_from if known else page})
 

@@ -32,18 +32,6 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         found = self.live().aggregate(**counts)
         return [found[f"band{place}"] for place in range(len(bands))], found["safe"]
 
-    def younger(self, now: datetime, than: timedelta) -> LeaseQuerySet:
-        """Narrow to leases that began less than ``than`` before ``now``."""
-        return self.filter(leased_at__gt=now - than)
-
-    def idempotent(self, declared: bool) -> LeaseQuerySet:
-        """Narrow to leases of work that declares itself safe to repeat, with a key; or of all other work."""
-        return self.filter(task__cache_key__isnull=not declared)
-
-    def held_by(self, name: str) -> LeaseQuerySet:
-        """Narrow to leases of the agent with this display, or of any with this local part."""
-        return self.filter(**({"holder__display": name} if "@" in name else {"holder__local": name}))
-
     def with_task(self) -> LeaseQuerySet:
         return self.select_related("holder", "task__sender", "task__recipient")
 

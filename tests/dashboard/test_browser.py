@@ -24,9 +24,13 @@ def test_a_lease_is_requeued_by_keyboard_alone(browse, alice, bob):
     page.keyboard.press("Tab")
     page.keyboard.type("pod killed")
     page.keyboard.press("Enter")
-    page.wait_for_selector("[role=status]")
+    page.wait_for_selector("[role=status] p")
 
     assert "Requeued. Attempt 1 stays recorded" in page.inner_text("[role=status]")
+    assert page.locator("dialog[open]").count() == 0
+    assert page.evaluate("document.activeElement.closest('tr').id") == f"lease-{lease.lease_id}"
+    assert "Requeued" in page.inner_text(f"#lease-{lease.lease_id}")
+    assert violations(page) == []
     (applied,) = factories.journal(Kind.REPAIR_APPLIED)
     assert applied.fields["reason"] == "pod killed"
     lease.refresh_from_db()
@@ -44,7 +48,7 @@ def test_of_two_operators_the_second_sees_what_the_first_did(browse, alice, bob)
         page.fill("dialog [name=reason]", f"reason {pages.index(page)}")
 
     pages[0].click("dialog button")
-    pages[0].wait_for_selector("[role=status]")
+    pages[0].wait_for_selector("[role=status] p")
     (current,) = leasing.lease_tasks(bob)
     pages[1].click("dialog button")
     pages[1].wait_for_selector("dialog .conflict")

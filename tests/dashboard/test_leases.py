@@ -48,18 +48,61 @@ def test_tile_tab_title_and_list_agree_on_what_is_stale(ana, alice, bob):
         ("?agent=bob@local", 2),
         ("?agent=carol", 0),
         ("?min_age=1h", 1),
+        ("?max_age=1h", 1),
+        ("?state=stale&safety=unsafe", 0),
+        ("?q=agent:bob", 2),
+        ("?q=from:alice+to:bob@local+age:>1h", 1),
+        ("?q=-safety:idempotent", 1),
+        ("?q=attempt:>1", 0),
+        ("?q=key:night*", 1),
+        ("?q=summarise", 2),
+        ("?q=summarise+nothing", 0),
+        ("?q=state:stale,in_flight", 2),
+        ("?q=-state:in_flight", 0),
+        ("?q=agent:bob&agent=carol", 0),
     ],
 )
 def test_filters_narrow_the_list(ana, alice, bob, query, found):
-    aged(factories.leased_task(alice, bob, idempotency=factories.idempotent()), hours=2)
+    aged(factories.leased_task(alice, bob, idempotency=factories.idempotent("nightly-7")), hours=2)
     factories.leased_task(alice, bob)
 
     assert len(ana.get(f"/ops/leases/{query}").context["page"].items) == found
 
 
-@pytest.mark.parametrize("query", ["?min_age=soon", "?cursor=x", "?cursor=WyJ0YXNrcyIsIDEsIDJd"])
+@pytest.mark.parametrize(
+    "query",
+    ["?min_age=soon", "?state=odd", "?q=age:soon", "?q=safety:odd", "?cursor=x", "?cursor=WyJ0YXNrcyIsIDEsIDJd"],
+)
 def test_nonsense_in_the_address_is_said_to_be(ana, query):
     assert ana.get(f"/ops/leases/{query}").status_code == 400
+
+
+def test_an_unknown_key_is_refused_with_those_there_are(ana):
+    response = ana.get("/ops/leases/?q=owner:bob")
+
+    assert response.status_code == 400
+    assert "there is no &quot;owner:&quot;; there is state:, agent:" in response.text
+    assert 'aria-invalid="true" aria-describedby="query-problem"' in response.text
+
+
+def test_what_a_link_asks_for_stands_in_the_box(ana):
+    text = ana.get("/ops/leases/?agent=bob@local&min_age=5m&max_age=15m").text
+
+    assert 'value="agent:bob@local age:&gt;=5m age:&lt;15m"' in text
+
+
+def test_the_list_can_be_taken_away(ana, alice, bob):
+    aged(factories.leased_task(alice, bob, idempotency=factories.idempotent("k")), hours=1)
+    lease = factories.leased_task(alice, bob, intent_text="=1+1")
+
+    table = ana.get("/ops/leases.csv?q=safety:unsafe").getvalue().decode().splitlines()
+    lines = ana.get("/ops/leases.jsonl").getvalue().decode().splitlines()
+
+    assert len(table) == 2
+    assert table[0].startswith("lease_id,task_id,sender")
+    assert table[1].startswith(f"{lease.lease_id},{lease.task.uuid},alice@local")
+    assert table[1].endswith(",unsafe,,'=1+1")
+    assert len(lines) == 2
 
 
 def test_pages_follow_one_another_without_gap(ana, alice, bob):

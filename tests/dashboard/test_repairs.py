@@ -164,7 +164,7 @@ def test_a_form_made_for_another_lease_changes_nothing(ana, alice, bob):
 
 def test_within_the_dialog_only_the_panel_is_sent(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
-    dialog = {"hx-request": "true", "hx-current-url": "http://testserver/ops/leases/?state=stale"}
+    dialog = {"hx-request": "true", "hx-current-url": f"http://testserver/ops/tasks/{lease.task.uuid}/"}
 
     form = ana.get(path(lease), headers=dialog)
     refused = ana.post(path(lease), {**filled(ana, lease), "reason": ""}, headers=dialog)
@@ -172,7 +172,20 @@ def test_within_the_dialog_only_the_panel_is_sent(ana, alice, bob):
 
     assert "<html" not in form.text + refused.text
     assert refused.status_code == 422
-    assert done["HX-Redirect"] == "http://testserver/ops/leases/?state=stale"
+    assert done["HX-Redirect"] == f"http://testserver/ops/tasks/{lease.task.uuid}/"
+
+
+def test_over_the_list_the_row_is_read_anew_and_stays_where_it_was(ana, alice, bob):
+    lease = factories.leased_task(alice, bob)
+    dialog = {"hx-request": "true", "hx-current-url": "http://testserver/ops/leases/?state=stale"}
+
+    done = ana.post(path(lease), filled(ana, lease), headers=dialog)
+
+    assert "HX-Redirect" not in done
+    assert f'<tr id="lease-{lease.lease_id}" hx-swap-oob="true">' in done.text
+    assert "Requeued" in done.text
+    assert "Attempt 1 stays recorded" in done.text
+    assert path(lease) not in done.text
 
 
 def test_the_form_shows_the_same_command(ana, alice, bob):

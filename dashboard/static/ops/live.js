@@ -3,10 +3,12 @@
   const skew = Date.parse(root.dataset.now) - Date.now();
   const held = el => (el.contains(document.activeElement) && document.activeElement.matches('input,select,textarea,button,summary,a'))
     || el.querySelector('input:checked, details[open]') || document.querySelector('dialog[open]')
-    || (String(getSelection()) && el.contains(getSelection().anchorNode));
+    || (String(getSelection()) && el.contains(getSelection().anchorNode))
+    || (el.matches(':hover') && Date.now() - pointed < 5e3);
   const every = () => Number(root.dataset.liveMs || 0);
   const loaded = Date.now();
-  let timer, failed = 0;
+  let timer, failed = 0, pointed = 0;
+  addEventListener('pointermove', () => { pointed = Date.now(); });
 
   const pace = () => {  // a forgotten tab costs a request a minute
     const idle = Date.now() - Math.max(loaded, touched);
@@ -61,14 +63,25 @@
     }
   }, 1000);
 
+  document.addEventListener('htmx:beforeSwap', e => {  // somebody may have begun to use it since the tick
+    if (e.detail.target.dataset.live === 'table' && held(e.detail.target)) e.detail.shouldSwap = false;
+  });
   document.addEventListener('htmx:afterSwap', e => {
     const dialog = e.detail.target;
     if (!(dialog instanceof HTMLDialogElement)) return;
+    if (!dialog.firstElementChild) {  // done: what was repaired stands behind it, and takes the focus
+      dialog.close();
+      const changed = document.querySelector('[data-focus]');
+      if (changed) { changed.focus(); changed.removeAttribute('data-focus'); }
+      return;
+    }
     if (!dialog.open) dialog.showModal();
     const first = dialog.querySelector('[aria-invalid], [autofocus], input:not([type=hidden]):enabled, textarea, .acts a');
     if (first) first.focus();
   });
   document.addEventListener('click', e => {
+    const message = e.target.closest('[data-dismiss]');
+    if (message) message.parentElement.remove();
     const close = e.target.closest('dialog [data-close]');
     if (close) { e.preventDefault(); close.closest('dialog').close(); }
   });
