@@ -51,6 +51,10 @@ soak: .venv/dev.stamp ## Try the mailbox's rules and races for far longer than a
 bench: .venv/dev.stamp ## Measure full cycles, the same statements without the hub, and a queue of a million: BENCH="--seconds 3 ..."
 	A2A_VAR=var/bench $(python) -m tests.bench $(BENCH)
 
+.PHONY: screenshots
+screenshots: .venv/dev.stamp ## Take pictures of the dashboard, in both themes and two widths, into screenshots/
+	DATABASE_URL= A2A_VAR=var/screenshots $(python) -m pytest -q -p no:randomly tests/screenshots/shots.py
+
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and fix what can be fixed
 	$(python) -m ruff format .

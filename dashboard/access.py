@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import time
 from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
@@ -19,6 +21,7 @@ from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.views import View
 
 from dashboard import frame
+from dashboard.counts import Attention
 from dashboard.preferences import Preferences
 from mailbox import audit, capabilities
 from mailbox.callers import Caller
@@ -36,6 +39,7 @@ from mailbox.errors import (
 )
 from mailbox.models import AuditEvent
 
+SLOW = 0.5  # seconds; live pages of a hub that takes longer look less often
 STATUS: dict[type[MailboxError], int] = {
     InvalidRequestError: HTTPStatus.BAD_REQUEST,
     CapabilityMissingError: HTTPStatus.FORBIDDEN,
@@ -64,7 +68,10 @@ class Page(View):
     now: datetime
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        began = time.monotonic()
         response = self._answer(request, *args, **kwargs)
+        if self.is_fragment and time.monotonic() - began > SLOW:
+            response["HX-Trigger"] = "live:slow"
         patch_vary_headers(response, ["Cookie", "HX-Request"])
         add_never_cache_headers(response)
         return response
@@ -97,9 +104,15 @@ class Page(View):
     def live(self, template: str, context: dict[str, Any], shown: object) -> HttpResponse:
         """Return the page; to its live region only the rows, and 204 while ``shown`` is what that has already."""
         version = hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
-        if self.is_fragment and self.request.headers.get("X-Seen") == version:
-            return HttpResponse(status=204)
-        return self.page(f"{template}#rows" if self.is_fragment else template, {**context, "version": version})
+        if not self.is_fragment:
+            return self.page(template, {**context, "version": version})
+        if self.request.headers.get("X-Seen") == version:
+            response = HttpResponse(status=204)
+        else:
+            response = self.page(f"{template}#rows", {**context, "version": version})
+        attention = Attention.read(self.request.user.get_username(), self.now)
+        response["X-Attention"] = json.dumps({"stale": attention.stale.value, "notes": attention.notes})
+        return response
 
     def problem(self, status: int, heading: str, message: str) -> HttpResponse:
         """Return a page that says what is wrong; within a dialog only the panel."""

@@ -1,4 +1,4 @@
-"""The frame around every page: who looks, as of when, what needs attention, and where one can go."""
+"""What stands around every page: who looks, at which hub, what needs attention, and where one can go."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from django.conf import settings
 from django.shortcuts import render
 from django.urls import reverse
 
-from dashboard import attention
-from dashboard.attention import Count
+from dashboard.counts import Attention
 from dashboard.preferences import Preferences
 
 if TYPE_CHECKING:
@@ -21,26 +20,36 @@ if TYPE_CHECKING:
 
     from mailbox.callers import Caller
 
-PAGES = (
-    ("ops:overview", "Overview"),
-    ("ops:leases", "Leases"),
-    ("ops:tasks", "Tasks"),
-    ("ops:results", "Results"),
-    ("ops:agents", "Agents"),
-    ("ops:idempotency", "Idempotency"),
-    ("ops:audit", "Audit"),
-    ("ops:settings", "Settings"),
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere to go; its ``route`` names its icon and its count too. ``key`` goes there after a ``g``."""
+
+    route: str
+    name: str
+    key: str = ""
+
+
+PLACES = (
+    Place("overview", "Overview", "o"),
+    Place("leases", "Leases", "l"),
+    Place("tasks", "Tasks", "t"),
+    Place("results", "Results"),
+    Place("agents", "Agents", "a"),
+    Place("idempotency", "Idempotency"),
+    Place("audit", "Audit", "u"),
+    Place("settings", "Settings"),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavItem:
-    """One place to go; ``note`` is how much there needs attention, "" for nothing."""
+    """A place as this page shows it; ``note`` is how much there needs attention, "" for nothing."""
 
+    place: Place
     url: str
-    name: str
     is_current: bool
-    note: str = ""
+    note: str
 
 
 def page(
@@ -52,15 +61,11 @@ def page(
     now: datetime,
     status: int = 200,
 ) -> HttpResponse:
-    """Render a whole page with its frame."""
-    stale = attention.counted(attention.stale_leases(now))
-    frame = {
-        **look(request),
-        "caller": caller,
-        "now": now,
-        "stale": stale,
-        "nav": _nav(request, stale),
-    }
+    """Render a page with its frame; of a part of one, ``name.html#part``, only that."""
+    frame = {**look(request), "caller": caller, "now": now}
+    if "#" not in template:
+        attention = Attention.read(request.user.get_username(), now)
+        frame |= {"stale": attention.stale, "nav": _nav(request, attention.notes)}
     return render(request, template, {**frame, **context}, status=status)
 
 
@@ -74,11 +79,10 @@ def look(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _nav(request: HttpRequest, stale: Count) -> list[NavItem]:
-    notes = {"ops:leases": f"{stale} stale" if stale else ""}
+def _nav(request: HttpRequest, notes: Mapping[str, str]) -> list[NavItem]:
     items = []
-    for route, name in PAGES:
-        url = reverse(route)
-        is_current = request.path.startswith(url) if route != "ops:overview" else request.path == url
-        items.append(NavItem(url=url, name=name, is_current=is_current, note=notes.get(route, "")))
+    for place in PLACES:
+        url = reverse(f"ops:{place.route}")
+        is_current = request.path.startswith(url) if place.route != "overview" else request.path == url
+        items.append(NavItem(place=place, url=url, is_current=is_current, note=notes.get(place.route, "")))
     return items

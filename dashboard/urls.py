@@ -2,7 +2,19 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.views import agents, audit, idempotency, leases, overview, repairs, results, session, tasks
+from dashboard.views import (
+    agents,
+    audit,
+    finding,
+    guide,
+    idempotency,
+    leases,
+    overview,
+    repairs,
+    results,
+    session,
+    tasks,
+)
 
 app_name = "ops"
 urlpatterns = [
@@ -27,6 +39,8 @@ urlpatterns = [
     path("audit/", audit.AuditList.as_view(), name="audit"),
     path("audit.<slug:form>", audit.AuditList.as_view(), name="audit-twin"),
     path("audit/<slug:number>/", audit.AuditPage.as_view(), name="audit-event"),
+    path("go/", finding.Go.as_view(), name="go"),
+    path("help/", guide.Help.as_view(), name="help"),
     path("settings/", session.Settings.as_view(), name="settings"),
     path("sign-in/", session.SignIn.as_view(), name="sign-in"),
     path("sign-out/", session.SignOut.as_view(), name="sign-out"),

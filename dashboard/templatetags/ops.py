@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django import template
+from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -47,6 +48,13 @@ def pill(state: str) -> SafeString:
     """Write a state as glyph, word and hue, none of them alone."""
     glyph, word, hue = STATES.get(state, ("·", state, "queued"))
     return format_html('<span class="pill {}"><span aria-hidden="true">{}</span> {}</span>', hue, glyph, word)
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """Draw a sign of the sprite; the word beside it says the same."""
+    sprite = static("ops/icons.svg")
+    return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', sprite, name)
 
 
 @register.filter

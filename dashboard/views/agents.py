@@ -37,7 +37,7 @@ class AgentList(ListPage):
         text = self.request.GET.get("q", "").strip()
         found = self.model()
         if self.request.GET.get("state") == "paused":
-            found = found.filter(paused_at__isnull=False)
+            found = found.paused()
         return found.filter(display__icontains=text) if text else found
 
 

@@ -38,6 +38,9 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         leased = self._counted(apps.get_model("mailbox", "Lease"), "holder", ended_at=None)
         return self.annotate(queued=queued, leased=leased)
 
+    def paused(self) -> AgentQuerySet:
+        return self.filter(paused_at__isnull=False)
+
     def busiest_first(self) -> AgentQuerySet:
         """Order agents with their backlog."""
         return self.order_by("-queued", "-leased", "display")

@@ -7,6 +7,8 @@ from pathlib import Path
 import django_htmx
 import pytest
 
+from dashboard import frame
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 STATIC = ROOT / "dashboard" / "static" / "ops"
 TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
@@ -48,10 +50,20 @@ def test_style_and_script_keep_to_their_budgets():
     htmx = Path(django_htmx.__file__).parent / "static" / "django_htmx" / "htmx-2.min.js"
 
     assert zipped(STATIC / "ops.css") <= 12 * 1024
-    assert zipped(STATIC / "live.js") + zipped(htmx) <= 22 * 1024
+    assert sum(zipped(script) for script in [htmx, *STATIC.glob("*.js")]) <= 22 * 1024
+
+
+def test_the_sprite_has_every_sign_and_each_stands_beside_a_word():
+    signs = set(re.findall(r'<symbol id="(\w+)"', (STATIC / "icons.svg").read_text()))
+    used = {name for path in TEMPLATES for name in re.findall(r'{% icon "(\w+)" %}', path.read_text())}
+
+    assert used | {place.route for place in frame.PLACES} <= signs
+    assert [path.name for path in TEMPLATES if re.search(r"{% icon [^%]*%}\s*</", path.read_text())] == []
 
 
 def luminance(colour):
+    if len(colour) == 4:
+        colour = "#" + "".join(digit * 2 for digit in colour[1:])
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -70,3 +82,22 @@ def test_text_stands_out_in_both_themes(token, ground):
 
     assert contrast(light, INK["light"][ground]) >= 6.0
     assert contrast(dark, INK["dark"][ground]) >= 6.0
+
+
+@pytest.mark.parametrize("token", ["edge", "acc", "ok", "bad", "warn", "part"])
+def test_controls_marks_and_bars_stand_out_in_both_themes(token):
+    css = (STATIC / "ops.css").read_text()
+    ((light, dark),) = re.findall(rf"--{token}: light-dark\((#\w+), (#\w+)\)", css)
+
+    for ground in ("bg", "panel"):
+        assert contrast(light, INK["light"][ground]) >= 3.0
+        assert contrast(dark, INK["dark"][ground]) >= 3.0
+
+
+@pytest.mark.parametrize(("token", "ground"), [("on-acc", "acc"), ("on-bad", "bad"), ("ink", "here"), ("warn", "here")])
+def test_text_on_a_coloured_ground_stands_out_too(token, ground):
+    css = (STATIC / "ops.css").read_text()
+    pairs = [re.findall(rf"--{name}: light-dark\((#\w+), (#\w+)\)", css)[0] for name in (token, ground)]
+
+    for text, behind in zip(*pairs, strict=True):
+        assert contrast(text, behind) >= 4.5

@@ -1,50 +1,125 @@
 (() => {
   const root = document.documentElement;
+  const one = (selector, within = document) => within.querySelector(selector);
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const skew = Date.parse(root.dataset.now) - Date.now();
-  const held = el => (el.contains(document.activeElement) && document.activeElement.matches('input,select,textarea,button,summary,a'))
-    || el.querySelector('input:checked, details[open]') || document.querySelector('dialog[open]')
+  const every = () => Number(root.dataset.liveMs || 0);
+  const MANY = 25;  // rows; a table this long does not reorder under a reader's eyes
+
+  // What somebody uses is left alone.
+  const inUse = el => (el.contains(document.activeElement) && document.activeElement.matches('input,select,textarea,button,summary,a'))
+    || one('details[open]', el);
+  const held = el => inUse(el) || one('input:checked', el) || one('dialog[open]')
     || (String(getSelection()) && el.contains(getSelection().anchorNode))
     || (el.matches(':hover') && Date.now() - pointed < 5e3);
-  const every = () => Number(root.dataset.liveMs || 0);
-  const loaded = Date.now();
-  let timer, failed = 0, pointed = 0;
-  addEventListener('pointermove', () => { pointed = Date.now(); });
 
-  const pace = () => {  // a forgotten tab costs a request a minute
-    const idle = Date.now() - Math.max(loaded, touched);
-    return idle < 60e3 ? every() : Math.max(every(), idle < 120e3 ? 15e3 : 60e3);
+  // A forgotten tab costs a request a minute; a hidden one none.
+  let timer, touched = Date.now(), pointed = 0, slowUntil = 0;
+  const pace = () => {
+    const idle = Date.now() - touched;
+    return Math.max(every(), idle < 60e3 ? 0 : idle < 120e3 ? 15e3 : 60e3, Date.now() < slowUntil ? 30e3 : 0);
   };
-  let touched = loaded;
   for (const name of ['pointerdown', 'keydown']) addEventListener(name, () => { touched = Date.now(); });
+  addEventListener('pointermove', () => { pointed = Date.now(); });
+  document.addEventListener('live:slow', () => { slowUntil = Date.now() + 120e3; });
 
   const tick = () => {
     clearTimeout(timer);
-    if (!document.hidden && every()) {
-      for (const el of document.querySelectorAll('[data-live]')) {
-        const holding = !!held(el);
-        el.toggleAttribute('data-held', holding);
-        if (!holding || el.dataset.live === 'passive') el.dispatchEvent(new Event('live:tick'));
-      }
+    if (!every()) return;
+    if (!document.hidden) for (const el of all('[data-live]')) {
+      const passive = el.dataset.live === 'passive', holding = !!(passive ? inUse(el) : held(el));
+      el.toggleAttribute('data-held', holding);
+      if (passive ? holding : holding || rowsOf(el).size >= MANY) { if (!passive) peek(el, holding); }
+      else el.dispatchEvent(new Event('live:tick'));
     }
-    if (every()) timer = setTimeout(tick, pace());
+    timer = setTimeout(tick, pace());
   };
   document.addEventListener('visibilitychange', () => { if (!document.hidden) tick(); });
   if (every()) timer = setTimeout(tick, every());
 
-  const word = document.querySelector('[data-live-word]');
-  const say = text => { if (word && word.textContent !== text) word.textContent = text; };
-  const wasWord = word ? word.textContent : '';
-  document.addEventListener('htmx:sendError', () => {
+  // A table in use, or a long one, is compared with what it is now: its rows change in place, others wait to be asked for.
+  const pill = one('[data-changed]');
+  let asked = false;
+  const keyOf = row => row.id || all('a[href]', row).map(link => link.getAttribute('href')).join(' ') || row.textContent;
+  const rowsOf = el => new Map(all('tbody tr', el).map(row => [keyOf(row), row]));
+  const textOf = row => { const copy = row.cloneNode(true); for (const age of all('[data-age]', copy)) age.textContent = age.dateTime; return copy.textContent; };
+  const seenBy = el => JSON.parse(el.getAttribute('hx-headers') || '{}')['X-Seen'] || '';
+  const peek = async (el, holding) => {
+    let answer;
+    try {
+      answer = await fetch(el.getAttribute('hx-get'), {headers: {'HX-Request': 'true', 'X-Seen': el.dataset.seen || seenBy(el)}});
+      if (!answer.ok) throw answer;
+    } catch { return lost(); }
+    heard(name => answer.headers.get(name));
+    if (answer.status !== 200) return;
+    const fresh = one('[data-live]', new DOMParser().parseFromString(await answer.text(), 'text/html'));
+    if (!fresh || !el.isConnected) return;
+    const now = rowsOf(fresh), was = rowsOf(el);
+    let changed = 0, added = 0;
+    for (const key of now.keys()) if (!was.has(key)) added += 1;
+    for (const [key, row] of was) {
+      const next = now.get(key);
+      if (next && textOf(next) === textOf(row)) continue;
+      if (!next) { changed += 1; row.toggleAttribute('data-gone', true); }
+      else if (holding) changed += 1;
+      else { row.replaceWith(document.adoptNode(next)); htmx.process(next); }
+    }
+    el.dataset.seen = seenBy(fresh);
+    if (!changed && !added) return;
+    const told = [changed && `${changed} row${changed > 1 ? 's' : ''} changed`, added && `+${added} new`];
+    pill.firstElementChild.textContent = told.filter(Boolean).join(' · ');
+    pill.hidden = false;
+  };
+  pill.lastElementChild.addEventListener('click', () => {
+    pill.hidden = asked = true;
+    for (const el of all('[data-live=table]')) el.dispatchEvent(new Event('live:tick'));
+  });
+  document.addEventListener('htmx:beforeSwap', e => {
+    if (e.detail.target.dataset.live !== 'table') return;
+    if (!asked && held(e.detail.target)) e.detail.shouldSwap = false;  // somebody began to use it since the tick
+    else pill.hidden = true;
+    asked = false;
+  });
+
+  // Never a stale number as a fresh one.
+  const clock = one('[data-clock]'), offline = one('[data-offline-since]');
+  let failed = 0;
+  const lost = () => {
     failed += 1;
-    if (failed >= 3) { say('Not live, retrying'); root.toggleAttribute('data-offline', true); }
-  });
+    if (failed < 3 || !offline.hidden) return;
+    offline.textContent = `Not live since ${clock.textContent}, retrying`;
+    offline.hidden = false;
+    root.toggleAttribute('data-offline', true);
+  };
+  const heard = header => {
+    failed = 0; offline.hidden = true; root.toggleAttribute('data-offline', false);
+    if (header('X-As-Of')) clock.textContent = header('X-As-Of');
+    if (header('HX-Trigger') === 'live:slow') slowUntil = Date.now() + 120e3;
+    if (header('X-Attention')) attend(JSON.parse(header('X-Attention')));
+  };
+  for (const name of ['htmx:sendError', 'htmx:responseError', 'htmx:timeout']) document.addEventListener(name, lost);
   document.addEventListener('htmx:afterRequest', e => {
-    if (!e.detail.successful) return;
-    failed = 0; say(wasWord); root.toggleAttribute('data-offline', false);
-    const clock = document.querySelector('[data-clock]');
-    const at = e.detail.xhr.getResponseHeader('X-As-Of');
-    if (clock && at) clock.textContent = at;
+    asked = false;
+    if (e.detail.successful) heard(name => e.detail.xhr.getResponseHeader(name));
   });
+
+  // Counts beside the places, in the title and on the tab; said aloud at most twice a minute.
+  const announcer = one('[data-announce]');
+  let unsaid = new Map(), saidAt = Date.now();
+  const attend = ({stale, notes}) => {
+    for (const el of all('[data-count]')) {
+      const note = notes[el.dataset.count] || '';
+      if (el.textContent === note) continue;
+      el.textContent = note;
+      unsaid.set(el.dataset.count, note || 'none');
+    }
+    document.title = (stale ? `(${stale}) ` : '') + document.title.replace(/^\([^)]*\) /, '');
+    const mark = one('link[rel=icon]'), href = mark.getAttribute('href').replace(/stale=.*/, `stale=${stale}`);
+    if (href !== mark.getAttribute('href')) mark.setAttribute('href', href);
+    if (!unsaid.size || Date.now() - saidAt < 30e3) return;
+    announcer.textContent = [...unsaid].map(pair => pair.join(': ')).join(', ');
+    unsaid = new Map(); saidAt = Date.now();
+  };
 
   const units = [['d', 86400], ['h', 3600], ['m', 60], ['s', 1]];
   const span = seconds => {
@@ -58,14 +133,11 @@
   };
   if (every()) setInterval(() => {
     if (document.hidden || root.hasAttribute('data-offline')) return;
-    for (const el of document.querySelectorAll('[data-age]')) {
+    for (const el of all('[data-age]')) {
       el.textContent = span(Math.max(0, Math.floor((Date.now() + skew - Date.parse(el.dateTime)) / 1000)));
     }
   }, 1000);
 
-  document.addEventListener('htmx:beforeSwap', e => {  // somebody may have begun to use it since the tick
-    if (e.detail.target.dataset.live === 'table' && held(e.detail.target)) e.detail.shouldSwap = false;
-  });
   document.addEventListener('htmx:afterSwap', e => {
     const dialog = e.detail.target;
     if (!(dialog instanceof HTMLDialogElement)) return;
@@ -76,18 +148,17 @@
       return;
     }
     if (!dialog.open) dialog.showModal();
-    const first = dialog.querySelector('[aria-invalid], [autofocus], input:not([type=hidden]):enabled, textarea, .acts a');
+    const first = one('[aria-invalid], [autofocus], input:not([type=hidden]):enabled, textarea, .acts a', dialog);
     if (first) first.focus();
   });
   document.addEventListener('click', e => {
-    const message = e.target.closest('[data-dismiss]');
-    if (message) message.parentElement.remove();
-    const close = e.target.closest('dialog [data-close]');
+    const close = e.target.closest('dialog [data-close]'), dismiss = e.target.closest('[data-dismiss]');
     if (close) { e.preventDefault(); close.closest('dialog').close(); }
+    if (dismiss) { dismiss.closest('p').remove(); one('main').focus(); }
   });
   document.addEventListener('close', e => { if (e.target.id === 'dialog') e.target.replaceChildren(); }, true);
   document.addEventListener('submit', e => {
-    const form = e.target, button = form.querySelector('[data-submit]');
+    const form = e.target, button = one('[data-submit]', form);
     if (form.dataset.busy && button) setTimeout(() => { button.textContent = form.dataset.busy; button.disabled = true; });
   });
 })();

@@ -1,0 +1,52 @@
+"""The counts beside the places one can go to: all of them bounded, and read at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from django.contrib.auth.models import User
+from django.db.models import IntegerField, Model, QuerySet, Subquery
+
+from dashboard import attention
+from dashboard.attention import COUNTED_TO, Count
+from mailbox.models import Agent, Result
+
+
+class Counted(Subquery):
+    """How many rows there are of a query that has a limit."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """What a person may want to look at, wherever they are now."""
+
+    stale: Count
+    pending: Count
+    paused: Count
+
+    @classmethod
+    def read(cls, username: str, now: datetime) -> Self:
+        """Read the counts for the person of this name, whose row the one query hangs from."""
+        found = (attention.stale_leases(now), Result.objects.pending(), Agent.objects.paused())
+        (numbers,) = User.objects.filter(username=username).values_list(*(_bounded(one) for one in found))
+        stale, pending, paused = map(Count, numbers)
+        return cls(stale=stale, pending=pending, paused=paused)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """The counts in words, by the place they belong to; nothing for what needs no look."""
+        notes = {
+            "leases": f"{self.stale} stale" if self.stale else "",
+            "results": f"{self.pending} waiting" if self.pending else "",
+            "agents": f"{self.paused} paused" if self.paused else "",
+        }
+        return {place: note for place, note in notes.items() if note}
+
+
+def _bounded(found: QuerySet[Model]) -> Counted:
+    return Counted(found.order_by().values("pk")[: COUNTED_TO + 1])

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from dashboard.access import Page
+from mailbox import lookup
+from mailbox.models import Agent, AuditEvent, Lease, Task
+from mailbox.search import LONGEST
+
+
+class Go(Page):
+    """The box in the header: to the very thing that was named, else to the tasks that fit the query."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        text = request.GET.get("id", "").strip()[:LONGEST]
+        if not text:
+            return HttpResponseRedirect(reverse("ops:tasks"))
+        if page := _page_of(lookup.find(text)):
+            return HttpResponseRedirect(page)
+        tasks = f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
+        if ":" in text:
+            return HttpResponseRedirect(tasks)
+        return self.page("ops/not_found.html", {"sought": text, "tasks": tasks}, status=404)
+
+
+def _page_of(found: Task | Lease | AuditEvent | Agent | None) -> str:
+    match found:
+        case Task():
+            return reverse("ops:task", args=[found.uuid])
+        case Lease():
+            return reverse("ops:lease", args=[found.lease_id])
+        case AuditEvent():
+            return reverse("ops:audit-event", args=[found.pk])
+        case Agent():
+            return reverse("ops:agent", args=[found.display])
+        case None:
+            return ""

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+
+from dashboard import attention
+from dashboard.access import Page
+from mailbox import search
+
+STATES = {
+    "queued": "Waits to be leased by its recipient, first in, first out.",
+    "waiting": "Queued, but the same idempotent work is under way already; it takes that one's answer.",
+    "in_flight": "Leased: its holder works on it, across restarts, until somebody says otherwise.",
+    "stale": "In flight for longer than the threshold. Nothing happens to it by itself; it needs a decision.",
+    "ok": "Resolved, with an answer.",
+    "partial": "Resolved, with a part of the answer.",
+    "error": "Resolved, with an error its sender will read.",
+    "cancelled": "Resolved: its sender withdrew it.",
+    "rejected": "Resolved: its recipient would not do it.",
+    "expired": "Resolved: its deadline or its work timeout had passed.",
+}
+WORDS = {
+    "Task": "A request from one agent, the sender, to another, the recipient.",
+    "Lease": "One attempt at a task by its holder. Every repair names the lease you saw and changes nothing else.",
+    "Attempt": "How often a task has been leased. A requeue keeps the count.",
+    "Requeue": "Return a leased task to the back of the queue, under the same id. It does not stop the holder.",
+    "Force error": "End a lease and resolve its task as an error, for good.",
+    "Idempotent": "Declared by the sender, with a key: doing it twice does no harm. All else counts as unsafe.",
+    "Result": "How a task ended. It waits until the sender drains it, and is kept until it is compacted.",
+    "Replay": "A cached result that answered a later duplicate; nothing was leased for it.",
+    "Journal": "The append-only record of every decision, refusals too. It outlives what it tells of.",
+    "Tree": "A task with all that name it as their parent, level by level.",
+    "Capability": "An action somebody may take. People hold those of their group: viewer, operator or admin.",
+}
+TASK_KEYS = {
+    "state": "one of the states above",
+    "agent": "its sender or recipient; hotels, or hotels@local",
+    "from": "its sender",
+    "to": "its recipient",
+    "key": "its idempotency key; inv-* for all that begin so",
+    "kind": "what kind of work it declares",
+    "safety": "idempotent or unsafe",
+    "age": "since it was sent; >10m is older, <1h younger",
+    "attempt": "how often it was leased; >1",
+    "id": "its id, in full",
+    "parent": "the id of the task above it",
+    "source": "agent, or user: sent by hand",
+    "context": "the conversation it belongs to",
+}
+LEASE_KEYS = {
+    "state": "in_flight, or stale: past the threshold",
+    "agent": "who holds it",
+    "from": "the sender of its task",
+    "to": "the recipient of its task",
+    "key": "the idempotency key of its task",
+    "kind": "what kind of work its task declares",
+    "safety": "idempotent or unsafe",
+    "age": "since it was leased; >10m",
+    "attempt": "which attempt at its task it is; >1",
+    "id": "its id, in full",
+    "task": "the id of its task, in full",
+}
+EVENT_KEYS = {
+    "kind": "what was decided; a2a_repair_* for all that begin so",
+    "actor": "who decided; user:ana, an agent, scheduler@hub",
+    "task": "the id of its task, in full",
+    "since": "how long ago; 24h",
+    "source": "the door it came by: api, dashboard, cli, scheduler or local",
+    "request": "the id of the request it was part of",
+}
+REPLAY_KEYS = {
+    "sender": "whose tasks it answers",
+    "recipient": "who answered first",
+    "key": "its idempotency key",
+    "kind": "what kind of work",
+    "status": "ok, partial or error",
+    "source": "the id of the task whose result it is",
+    "age": "since it was kept; >1d",
+    "hit": "since it last answered",
+}
+KEYS = {
+    "/": "the box that finds things",
+    "g o": "to the overview",
+    "g l": "to the leases",
+    "g t": "to the tasks",
+    "g a": "to the agents",
+    "g u": "to the journal",
+    "j k": "to the next row, the one before",
+    "o": "open the row",
+    "x": "select the row",
+    "r f": "requeue, force an error: the row's lease, or the page's",
+    "e": "to the next row with an error",
+    "[ ]": "fold the tree, unfold it",
+    ".": "pause or resume live updates",
+    "t": "light or dark",
+    "?": "this page",
+}
+LANGUAGES = (
+    ("Tasks", "ops:tasks", TASK_KEYS, "state:error to:hotels age:<1d"),
+    ("Leases", "ops:leases", LEASE_KEYS, "state:stale -safety:unsafe"),
+    ("Audit", "ops:audit", EVENT_KEYS, "kind:a2a_repair_* since:24h"),
+    ("Idempotency", "ops:idempotency", REPLAY_KEYS, "key:inv-* hit:<1d"),
+)
+
+
+class Help(Page):
+    """The words, the states, the query language, the keys."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        context = {
+            "states": STATES,
+            "words": WORDS,
+            "languages": LANGUAGES,
+            "keys": KEYS,
+            "stale_after": attention.stale_after(),
+            "words_among": search.WORDS_AMONG,
+        }
+        return self.page("ops/help.html", context)

@@ -1,0 +1,47 @@
+"""What an exact name means: the id of a task or lease, a journal number, an agent."""
+
+from __future__ import annotations
+
+import re
+from uuid import UUID
+
+from mailbox.envelopes import DISPLAY_MAX_LENGTH, is_pubkey
+from mailbox.models import Agent, AuditEvent, Lease, Task
+
+_NUMBER = re.compile(r"#?(\d{1,18})")
+_NAME = re.compile(rf"[\w.@-]{{1,{DISPLAY_MAX_LENGTH}}}", re.ASCII)
+
+
+def find(text: str) -> Task | Lease | AuditEvent | Agent | None:
+    """Return what ``text`` names, None for nothing; a local part names an agent only where no other has it.
+
+    The id of a task that was compacted names the newest journal row about it. Nothing is found by a part of its id.
+    """
+    text = text.strip()
+    if number := _NUMBER.fullmatch(text):
+        found = AuditEvent.objects.filter(pk=int(number[1])).first()
+        return found or _agent(text)
+    return _by_id(text) or _agent(text)
+
+
+def _by_id(text: str) -> Task | Lease | AuditEvent | None:
+    try:
+        wanted = UUID(text)
+    except ValueError:
+        return None
+    return (
+        Task.objects.filter(uuid=wanted).first()
+        or Lease.objects.filter(lease_id=wanted).first()
+        or AuditEvent.objects.filter(task_id=wanted).newest_first().first()
+    )
+
+
+def _agent(text: str) -> Agent | None:
+    if not _NAME.fullmatch(text):
+        return None
+    if is_pubkey(text):
+        return Agent.objects.filter(pubkey=text).first()
+    if "@" in text:
+        return Agent.objects.filter(display__iexact=text).first()
+    alike = list(Agent.objects.filter(local=text)[:2])
+    return alike[0] if len(alike) == 1 else None

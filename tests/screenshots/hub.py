@@ -1,0 +1,125 @@
+"""Hubs to take pictures of: what stands there was sent, leased, answered and repaired by the verbs, at other times."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import time_machine
+from django.utils import timezone
+
+from mailbox import leasing, repair, results
+from mailbox.callers import Caller, Role
+from mailbox.envelopes import DuplicateSafety, Idempotency, ResultStatus
+from mailbox.models import Lease, Task
+from tests import factories
+
+WORK = ("Compare three quotes", "Fetch page 4 of the catalogue", "Translate the summary", "Check the invoice total")
+
+
+class Scene:
+    """A hub in the middle of its work; ``ago`` travels to when things happened."""
+
+    def __init__(self) -> None:
+        self.now = timezone.now()
+        every = ("a2a.send.*", "a2a.respond.*")
+        names = ("orchestrator", "planner", "hotels", "flights", "scraper", "payments", "writer")
+        self.agents = {name: factories.agent(name, *every) for name in names}
+        self.operator = factories.person("ana", Role.OPERATOR)
+
+    def __getitem__(self, name: str) -> Caller:
+        return self.agents[name]
+
+    def ago(self, **span: float) -> time_machine.travel:
+        return time_machine.travel(self.now - timedelta(**span), tick=False)
+
+    def send(self, sender: str, recipient: str, text: str, **fields: object) -> Task:
+        return factories.sent_task(self[sender], self[recipient], intent_text=text, **fields)
+
+    def lease(self, task: Task) -> Lease:
+        (lease,) = leasing.lease_tasks(self[task.recipient.local])
+        assert lease.task_id == task.pk
+        return lease
+
+    def answer(self, lease: Lease, *, status: ResultStatus = ResultStatus.OK, error: str | None = None) -> None:
+        content = [{"type": "text", "text": "Hotel Lisboa Plaza, 3 nights, 412 EUR"}]
+        envelope = factories.result_envelope(
+            lease.task,
+            status=status,
+            lease_id=lease.lease_id,
+            content=[] if error else content,
+            error_message=error,
+        )
+        results.post_result(self[lease.holder.local], envelope)
+
+    def whole(self, sender: str, recipient: str, text: str, *, ago: float, took: float, **outcome: Any) -> Task:
+        """Send, lease, and answer a task that began ``ago`` minutes back and took ``took`` seconds."""
+        with self.ago(minutes=ago):
+            task = self.send(sender, recipient, text)
+        with self.ago(minutes=ago, seconds=-0.2 * took):
+            lease = self.lease(task)
+        with self.ago(minutes=ago, seconds=-took):
+            self.answer(lease, **outcome)
+        return task
+
+    def requeue(self, lease: Lease, reason: str) -> None:
+        repair.requeue(
+            self.operator,
+            lease.task.uuid,
+            reason=reason,
+            duplicate_risk=repair.DuplicateRisk.OPERATOR_ACCEPTED,
+            lease_id=lease.lease_id,
+        )
+
+
+def key(name: str) -> Idempotency:
+    return Idempotency(duplicate_safety=DuplicateSafety.IDEMPOTENT, key=name)
+
+
+def calm() -> Scene:
+    """An hour of work that went well."""
+    scene = Scene()
+    recipients = ("hotels", "flights", "writer")
+    for number in range(90):
+        text, recipient = WORK[number % len(WORK)], recipients[number % len(recipients)]
+        failed: dict[str, Any] = (
+            {"status": ResultStatus.ERROR, "error": "the page answered 503"} if number % 23 == 5 else {}
+        )
+        partial = {"status": ResultStatus.PARTIAL} if number % 31 == 7 else {}
+        scene.whole(
+            "planner", recipient, f"{text} #{number}", ago=58 - number * 0.6, took=2 + number % 9, **failed, **partial
+        )
+    results.drain_results(scene["planner"], limit=80)
+    with scene.ago(seconds=40):
+        scene.lease(scene.send("planner", "hotels", "Book a hotel near the old town", idempotency=key("trip-7-hotel")))
+        scene.lease(scene.send("planner", "flights", "Find a flight on Friday"))
+    scene.send("planner", "writer", "Summarise the trip for the traveller")
+    return scene
+
+
+def on_fire() -> Scene:
+    """Leases that nobody finished, of two kinds, and an agent that is paused."""
+    scene = calm()
+    for minutes, text, safe in (
+        (41, "Book hotel in Lisbon", False),
+        (33, "Charge the deposit", False),
+        (22, "Fetch rates for June", True),
+        (19, "Fetch rates for July", True),
+        (12, "Fetch rates for August", True),
+        (7, "Fetch rates for September", True),
+    ):
+        with scene.ago(minutes=minutes + 1):
+            task = scene.send("planner", "scraper", text, idempotency=key(f"rates-{minutes}") if safe else None)
+        with scene.ago(minutes=minutes):
+            scene.lease(task)
+    for number in range(9):
+        scene.whole(
+            "orchestrator",
+            "payments",
+            f"Charge card {number}",
+            ago=20 - number,
+            took=3,
+            status=ResultStatus.ERROR,
+            error="card declined",
+        )
+    return scene
