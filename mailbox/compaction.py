@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Q
 
-from mailbox import audit, capabilities
+from mailbox import audit, capabilities, rollups
 from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.capabilities import COMPACT, Request
@@ -92,6 +92,7 @@ def _drop(tasks: TaskQuerySet, journal: Journal, *, reason: str, limit: int) -> 
     found: Sequence[int] = list(oldest.values_list("pk", flat=True)[:limit])
     if not found:
         return 0
+    rollups.keep(found)
     Result.objects.filter(task__in=found).delete()
     Message.objects.filter(task__in=found).delete()
     Lease.objects.filter(task__in=found).delete()

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.models import Schedule
 
-from mailbox import audit, compaction, courier, expiry, registration, retry
+from mailbox import audit, compaction, courier, expiry, registration, retry, rollups
 from mailbox.callers import Caller
 from mailbox.compaction import Retention
 from mailbox.errors import Draft, MailboxError
@@ -135,9 +135,10 @@ def summary(report: RetryReport, error: str | None) -> dict[str, object]:
 
 
 def sweep_pass() -> None:
-    """Expire what ran out of time, keep ``tasks/send`` under its cap, and compact if the settings say so."""
+    """Expire what ran out of time, roll up the minutes that are over, keep ``tasks/send`` under its cap, and compact if the settings say so."""
     caller = Caller(name=SCHEDULER, source=AuditEvent.Source.SCHEDULER, trusted=True)
     expiry.sweep(caller)
+    rollups.roll()
     compaction.cap_sent(caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP)
     if settings.A2A_RETENTION_SWEEP:
         compaction.compact(caller, Retention.from_settings())

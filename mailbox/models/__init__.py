@@ -12,6 +12,7 @@ from mailbox.models.push import PushAttempt, PushConfig, PushDelivery
 from mailbox.models.rate_window import RateWindow
 from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
+from mailbox.models.rollup import RollUp, RollUpTurn
 from mailbox.models.task import Task
 
 __all__ = [
@@ -29,5 +30,7 @@ __all__ = [
     "RateWindow",
     "ReplayEntry",
     "Result",
+    "RollUp",
+    "RollUpTurn",
     "Task",
 ]

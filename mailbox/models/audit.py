@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -20,6 +21,13 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         """Narrow to what people did on the dashboard, among the newest rows."""
         newest = AuditEvent.objects.newest_first().values("pk")[:LATELY]
         return self.filter(pk__in=newest, source=AuditEvent.Source.DASHBOARD).exclude(kind="capability_check")
+
+    def last_before(self, moment: datetime, mark: int) -> int:
+        """Return the key up to which all rows are older than ``moment``; those up to ``mark`` are known to be."""
+        after = self.filter(pk__gt=mark)
+        later = after.filter(at__gte=moment).order_by("pk").values_list("pk", flat=True).first()
+        newest = later - 1 if later else after.order_by("-pk").values_list("pk", flat=True).first()
+        return max(mark, newest or 0)
 
     def newest_first(self) -> AuditEventQuerySet:
         return self.order_by("-pk")

@@ -3,11 +3,11 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Case, Count, F, OuterRef, Q, Subquery, When
 
 from mailbox.models.agent import Agent
 
@@ -47,6 +47,16 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def concerning(self, agent: Agent) -> LeaseQuerySet:
         """Narrow to leases of tasks this agent is party to."""
         return self.filter(Q(task__sender=agent) | Q(task__recipient=agent) | Q(holder=agent))
+
+    def for_series(self) -> models.QuerySet[Lease, tuple[Any, ...]]:
+        """Return (pk, leased_at, holder, since when the task was queued) of each, as roll-ups count them.
+
+        A task was queued when it was sent, for a further attempt when the one before ended: a task's own
+        ``queued_at`` moves on with later requeues.
+        """
+        earlier = Lease.objects.filter(task=OuterRef("task"), attempt=OuterRef("attempt") - 1).values("ended_at")
+        queued_at = Case(When(attempt=1, then=F("task__sent_at")), default=Subquery(earlier[:1]))
+        return self.annotate(was_queued_at=queued_at).values_list("pk", "leased_at", "holder", "was_queued_at")
 
     def oldest_first(self) -> LeaseQuerySet:
         return self.order_by("leased_at", "task__uuid")

@@ -3,11 +3,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 
 from mailbox import json_text
 from mailbox.envelopes import ResultEnvelope
 from mailbox.models.agent import Agent
+from mailbox.models.lease import Lease
 
 
 class ResultQuerySet(models.QuerySet["Result"]):
@@ -17,6 +18,15 @@ class ResultQuerySet(models.QuerySet["Result"]):
     def addressed_to(self, sender: Agent) -> ResultQuerySet:
         """Narrow to results of tasks that this agent sent."""
         return self.filter(sender=sender)
+
+    def for_series(self) -> models.QuerySet[Result, tuple[Any, ...]]:
+        """Return (pk, posted_at, recipient, status, replayed_from, leased_at) of each, as roll-ups count them.
+
+        ``leased_at`` is when its holder's lease began, None for a result that no lease ended with.
+        """
+        lease = Lease.objects.filter(task=OuterRef("task"), end=Lease.End.RESULT).values("leased_at")
+        found = self.annotate(leased_at=Subquery(lease[:1]))
+        return found.values_list("pk", "posted_at", "recipient", "status", "replayed_from", "leased_at")
 
     def in_order(self) -> ResultQuerySet:
         return self.order_by("posted_at", "pk")

@@ -46,6 +46,10 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """First in, first out; a requeue goes to the back."""
         return self.order_by("queued_at", "pk")
 
+    def for_series(self) -> models.QuerySet[Task, tuple[Any, ...]]:
+        """Return (pk, sent_at, recipient) of each, as roll-ups count them."""
+        return self.values_list("pk", "sent_at", "recipient")
+
     def with_parties(self) -> TaskQuerySet:
         return self.select_related("sender", "recipient")
 

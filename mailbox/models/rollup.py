@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q, QuerySet, Subquery
+
+MINUTE = timedelta(minutes=1)
+
+
+class RollUpQuerySet(models.QuerySet["RollUp"]):
+    def of_hub(self) -> RollUpQuerySet:
+        """Narrow to the rows of the whole hub, each of a minute that is rolled up."""
+        return self.filter(agent=None)
+
+    def since(self, start: datetime) -> RollUpQuerySet:
+        return self.filter(minute__gte=start)
+
+    def newest(self) -> RollUp | None:
+        """Return the hub's row of the last minute that is rolled up, which has all marks; None before the first."""
+        return self.of_hub().order_by("-minute").first()
+
+    def marked_before(self, moment: datetime) -> RollUpQuerySet:
+        """Return the last row with marks whose minute is over at ``moment``, as a query of one row or none."""
+        over = self.of_hub().filter(minute__lte=moment - MINUTE, last_task__isnull=False)
+        return over.order_by("-minute")
+
+    def marked_after(self, moment: datetime) -> RollUpQuerySet:
+        """Return the first row with marks whose minute is not over before ``moment``, as a query of one row or none."""
+        return self.of_hub().filter(minute__gte=moment - MINUTE, last_task__isnull=False).order_by("minute")
+
+    def for_series(self, start: datetime, agents: Collection[int], agents_start: datetime) -> QuerySet[RollUp]:
+        """Return the hub's rows from ``start``, its newest in any case, those of ``agents`` and all open ones.
+
+        A union, so that each part walks an index of its own; a row can come twice.
+        """
+        newest = self.of_hub().order_by("-minute").values("minute")[:1]
+        return (
+            self.of_hub()
+            .since(start)
+            .union(
+                self.of_hub().filter(minute=Subquery(newest)),
+                self.filter(is_open=True),
+                self.filter(agent__in=agents, minute__gte=agents_start),
+                all=True,
+            )
+        )
+
+
+class RollUp(models.Model):
+    """What happened in one minute at one agent, or at the whole hub. Kept by `mailbox.rollups`.
+
+    A minute in which nothing happened may have no row.
+    """
+
+    agent = models.ForeignKey(  # whom the tasks are addressed to; None: the sum of all agents
+        "mailbox.Agent", models.CASCADE, null=True, related_name="+", db_index=False
+    )
+    minute = models.DateTimeField()  # its beginning
+    queued_in = models.PositiveIntegerField(default=0)  # tasks sent, those answered from the cache included
+    leased = models.PositiveIntegerField(default=0)  # leases begun, further attempts included
+    ok = models.PositiveIntegerField(default=0)  # results by their status, whoever posted them
+    partial = models.PositiveIntegerField(default=0)
+    error = models.PositiveIntegerField(default=0)  # also cancelled, rejected, expired and forced ones
+    replayed = models.PositiveIntegerField(default=0)  # of these results, those that came from the cache
+    waits = models.TextField(default="{}")  # `Latencies` of the leases begun: how long the task had been queued
+    runs = models.TextField(default="{}")  # `Latencies` of the results posted by a holder: how long it had the lease
+    # Not rolled up yet: it holds only what compaction dropped of its minute.
+    is_open = models.BooleanField(default=False)
+    # The last rows that are older than the end of the minute; None where a bite of several minutes has no marks.
+    last_task = models.BigIntegerField(null=True)
+    last_lease = models.BigIntegerField(null=True)
+    last_result = models.BigIntegerField(null=True)
+    last_event = models.BigIntegerField(null=True)
+
+    objects: ClassVar[RollUpQuerySet] = RollUpQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "minute"], name="roll_up_once_per_agent_and_minute"),
+            models.UniqueConstraint(fields=["minute"], condition=Q(agent=None), name="roll_up_once_per_minute"),
+        ]
+        indexes = [
+            models.Index(fields=["minute"], name="roll_up_minute"),  # forgetting old ones
+            models.Index(fields=["minute", "agent"], name="roll_up_open", condition=Q(is_open=True)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.minute:%Y-%m-%d %H:%M}"
+
+    @property
+    def through(self) -> datetime:
+        """The end of the minute."""
+        return self.minute + MINUTE
+
+    @property
+    def results(self) -> int:
+        return self.ok + self.partial + self.error
+
+
+class RollUpTurn(models.Model):
+    """One row: whoever rolls up, or drops what is not rolled up yet, holds its lock."""
+
+    def __str__(self) -> str:
+        return "turn"
+
+    @classmethod
+    def take(cls) -> None:
+        """Wait until no other transaction counts, and keep others out until this one ends."""
+        cls.objects.get_or_create(pk=1)
+        cls.objects.select_for_update().get(pk=1)
