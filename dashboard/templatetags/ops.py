@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django import template
 from django.templatetags.static import static
+from django.template import Context
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -74,15 +75,22 @@ def age(moment: datetime, now: datetime) -> SafeString:
     )
 
 
-@register.simple_tag
-def moment(value: datetime | None, now: datetime) -> SafeString:
-    """Write the time of ``value`` in the person's zone, with its date when it is not today's."""
+@register.simple_tag(takes_context=True)
+def moment(context: Context, value: datetime | None, now: datetime) -> SafeString:
+    """Write the time of ``value`` in the person's zone, with its date when it is not today's; or how long ago it was.
+
+    Which of the two, the person chose.
+    """
     if value is None:
         return format_html("{}", "\N{EN DASH}")
+    is_relative = context["preferences"].times == "relative"
+    if is_relative and value <= now:
+        return format_html("{} ago", age(value, now))
     local = timezone.localtime(value)
     shape = "%H:%M:%S" if local.date() == timezone.localtime(now).date() else "%Y-%m-%d %H:%M:%S"
     full = f"{local:%Y-%m-%d %H:%M:%S.%f %Z}"
-    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), full, local.strftime(shape))
+    text = f"in {spans.write(value - now)}" if is_relative else local.strftime(shape)
+    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), full, text)
 
 
 @register.filter

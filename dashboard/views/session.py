@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -10,7 +11,7 @@ from django.views import View
 
 from dashboard import frame
 from dashboard.access import Page
-from dashboard.preferences import COMMON_ZONES, LIVE_SECONDS, THEMES, Preferences, is_zone
+from dashboard.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
 
 
 class SignIn(auth_views.LoginView):
@@ -33,33 +34,39 @@ class Settings(Page):
     """The person's own choices; they change nothing but this browser's cookies."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        chosen = Preferences.of(request)
-        context = {
-            "themes": THEMES,
-            "zones": dict.fromkeys([*COMMON_ZONES, chosen.zone]),
-            "live_seconds": LIVE_SECONDS,
-            "problem": "",
-        }
-        return self.page("ops/settings.html", context)
+        return self._form(Preferences.of(request).zone)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        old, asked = Preferences.of(request), request.POST
-        zone = asked.get("zone", old.zone).strip()
-        if not is_zone(zone):
-            return self.problem(
-                422, "Nothing was saved", f'"{zone[:100]}" is no time zone; write one like Europe/Berlin.'
-            )
-        theme, live = asked.get("theme", old.theme), asked.get("live", str(old.live))
-        chosen = Preferences(
-            theme=theme if theme in THEMES else old.theme,
-            zone=zone,
-            live=int(live) if live in map(str, LIVE_SECONDS) else old.live,
-        )
-        after = asked.get("next", "")
+        old, zone = Preferences.of(request), request.POST.get("zone")
+        if zone is not None and not is_zone(zone.strip()):
+            return self._form(zone, f'"{zone[:100]}" is no time zone; write one like Europe/Berlin.')
+        chosen = old.with_changes(_asked(request))
+        after = request.POST.get("next", "")
         known = url_has_allowed_host_and_scheme(after, {request.get_host()})
+        if not known:
+            messages.success(request, "Saved, in this browser.")
         response = HttpResponseRedirect(after if known else request.path, status=303)
         chosen.remember(response, secure=request.is_secure())
         return response
+
+    def _form(self, zone: str, problem: str = "") -> HttpResponse:
+        kept = Preferences.of(self.request)
+        shown = kept.with_changes(_asked(self.request)) if problem else kept
+        context = {
+            "chosen": shown,
+            "zone": zone,
+            "themes": THEMES,
+            "times": TIMES,
+            "densities": DENSITIES,
+            "zones": dict.fromkeys([*COMMON_ZONES, kept.zone]),
+            "live_seconds": LIVE_SECONDS,
+            "problem": problem,
+        }
+        return self.page("ops/settings.html", context, status=422 if problem else 200)
+
+
+def _asked(request: HttpRequest) -> dict[str, str]:
+    return {name: request.POST.get(name, "").strip() for name in READ if name in request.POST}
 
 
 class Favicon(View):
