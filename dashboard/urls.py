@@ -5,6 +5,7 @@ from django.urls import path
 from dashboard.views import (
     agents,
     audit,
+    deliveries,
     finding,
     guide,
     idempotency,
@@ -33,6 +34,9 @@ urlpatterns = [
     path("agents/", agents.AgentList.as_view(), name="agents"),
     path("agents.<slug:form>", agents.AgentList.as_view(), name="agents-twin"),
     path("agents/<str:name>/", agents.AgentPage.as_view(), name="agent"),
+    path("deliveries/", deliveries.DeliveryList.as_view(), name="deliveries"),
+    path("deliveries.<slug:form>", deliveries.DeliveryList.as_view(), name="deliveries-twin"),
+    path("deliveries/<uuid:delivery_id>/", deliveries.Resend.as_view(), name="delivery"),
     path("idempotency/", idempotency.ReplayList.as_view(), name="idempotency"),
     path("idempotency.<slug:form>", idempotency.ReplayList.as_view(), name="idempotency-twin"),
     path("idempotency/<slug:number>/", idempotency.Drop.as_view(), name="cached-result"),

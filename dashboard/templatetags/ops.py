@@ -7,14 +7,14 @@ from typing import Any
 from uuid import UUID
 
 from django import template
-from django.templatetags.static import static
 from django.template import Context
+from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from dashboard import attention
-from mailbox import search, spans
+from mailbox import redaction, search, spans
 
 register = template.Library()
 
@@ -104,6 +104,10 @@ def short(value: UUID | str) -> str:
 def term(value: str, key: str) -> str:
     """Write the query that finds what has ``value`` as its ``key``."""
     return search.term(key, value)
+
+
+register.filter("public_part", redaction.url)
+register.filter("without_secrets", redaction.text)
 
 
 @register.filter

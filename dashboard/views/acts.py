@@ -51,6 +51,10 @@ class Act(Page, Generic[Subject]):
         """Return the address that shows what became of it."""
         return reverse(self.home)
 
+    def closed(self, subject: Subject) -> str:
+        """Say why there is nothing to do, "" when there is."""
+        return ""
+
     def besides(self, subject: Subject, reason: str) -> dict[str, Any]:
         """Return what the form of this act shows besides."""
         return {}
@@ -69,6 +73,8 @@ class Act(Page, Generic[Subject]):
             messages.info(request, "This form had been sent already; it acts once.")
             return self.done(reverse(self.home))
         subject = self.subject(**where)
+        if closed := self.closed(subject):
+            return self.problem(409, "Nothing was changed", closed)
         messages.success(request, self.apply(subject, reason))
         return self.done(self.after(subject))
 
@@ -78,6 +84,7 @@ class Act(Page, Generic[Subject]):
             "form": form,
             "wording": self.wording,
             "action": self.request.path,
+            "closed": self.closed(subject),
             "keep": self.after(subject),
             "allowed": self.holds(self.needs),
             "needs": self.needs,

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 
 
 class PushConfig(models.Model):
@@ -22,6 +22,15 @@ class PushConfig(models.Model):
 class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
     def due(self, now: datetime) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__lte=now)
+
+    def with_last_attempt(self) -> PushDeliveryQuerySet:
+        """Add ``last_at``, ``last_status`` and ``last_problem`` of the last attempt that reported; None before it."""
+        last = PushAttempt.objects.filter(delivery=OuterRef("pk")).order_by("-number")
+        return self.select_related("sender").annotate(
+            last_at=Subquery(last.values("at")[:1]),
+            last_status=Subquery(last.values("status")[:1]),
+            last_problem=Subquery(last.values("problem")[:1]),
+        )
 
 
 class PushDelivery(models.Model):
@@ -53,7 +62,11 @@ class PushDelivery(models.Model):
 
     class Meta:
         verbose_name_plural = "push deliveries"
-        indexes = [models.Index(fields=["next_attempt_at"], name="push_due", condition=Q(state="pending"))]
+        indexes = [
+            models.Index(fields=["next_attempt_at"], name="push_due", condition=Q(state="pending")),
+            # search: those given up, or still to come, among the many that arrived; newest first.
+            models.Index(fields=["state", "-id"], name="push_by_state", condition=~Q(state="delivered")),
+        ]
 
     def __str__(self) -> str:
         return f"{self.state} to {self.url}"

@@ -11,6 +11,7 @@ from tests.dashboard.browser import stale, violations
 PATHS = [
     "",
     "agents/",
+    "deliveries/",
     "idempotency/",
     "leases/",
     "leases/?state=stale&agent=nobody",

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from dashboard.lists import ListPage
+from dashboard.views.acts import Act, Wording
+from mailbox import capabilities, push, redaction, search
+from mailbox.errors import UnknownDeliveryError
+from mailbox.models import PushDelivery
+from mailbox.models.push import PushDeliveryQuerySet
+from mailbox.paging import Page as Rows
+
+TABS = ("pending", "delivered", "disabled")
+ATTEMPTS_SHOWN = 50
+
+
+class DeliveryList(ListPage):
+    """Callbacks, newest first. Their secrets and bodies are on no page."""
+
+    name = "deliveries"
+    columns: ClassVar = {
+        "id": lambda delivery: delivery.delivery_id,
+        "task_id": lambda delivery: delivery.task_uuid,
+        "sender": lambda delivery: delivery.sender.display,
+        "url": lambda delivery: redaction.url(delivery.url),
+        "state": lambda delivery: delivery.state,
+        "attempts": lambda delivery: delivery.attempts,
+        "last_status": lambda delivery: delivery.last_status,
+        "last_problem": lambda delivery: redaction.text(delivery.last_problem or ""),
+        "created_at": lambda delivery: delivery.created_at,
+        "next_attempt_at": lambda delivery: delivery.next_attempt_at if delivery.state == "pending" else None,
+        "delivered_at": lambda delivery: delivery.delivered_at,
+    }
+
+    def model(self) -> PushDeliveryQuerySet:
+        return PushDelivery.objects.with_last_attempt()
+
+    def found(self) -> PushDeliveryQuerySet:
+        text = self.request.GET.get("q", "")
+        if state := self.request.GET.get("state"):
+            text = f"{text} state:{state}"
+        return search.deliveries(text, self.at).with_last_attempt()
+
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        return {"tabs": TABS, "keys": search.DELIVERY_KEYS, "may_resend": self.holds(capabilities.RESEND)}
+
+    def shown(self, page: Rows[Any], context: Any) -> object:
+        rows = [(delivery.pk, delivery.state, delivery.attempts, delivery.last_at) for delivery in page.items]
+        return rows, context["total"]
+
+
+class Resend(Act[PushDelivery]):
+    """One callback with all its attempts, and the way to try one again that was given up."""
+
+    needs = capabilities.RESEND
+    home = "ops:deliveries"
+    wording = Wording(
+        heading="Callback", verb="Send again", busy="Sending…", keep="Leave it", about="ops/delivery_facts.html"
+    )
+
+    def subject(self, **where: Any) -> PushDelivery:
+        found = PushDelivery.objects.with_last_attempt().filter(delivery_id=where["delivery_id"]).first()
+        if found is None:
+            raise UnknownDeliveryError(f"There is no callback {where['delivery_id']} here.")
+        return found
+
+    def closed(self, subject: PushDelivery) -> str:
+        match subject.state:
+            case PushDelivery.State.DELIVERED:
+                return "It arrived: there is nothing to send again."
+            case PushDelivery.State.PENDING:
+                return "It is on its way: the next attempt is made by itself."
+        return ""
+
+    def besides(self, subject: PushDelivery, reason: str) -> dict[str, Any]:
+        return {"attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN], "tries": len(push.BACK_OFF) + 1}
+
+    def apply(self, subject: PushDelivery, reason: str) -> str:
+        push.resend(self.caller, subject.delivery_id, reason=reason)
+        return "It is sent again, at once."

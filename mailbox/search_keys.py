@@ -1,0 +1,189 @@
+"""What each key of the query language means, for each list it searches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Q
+
+from mailbox import spans
+from mailbox.envelopes import DuplicateSafety
+from mailbox.errors import InvalidRequestError
+from mailbox.models import Agent, PushDelivery, Task
+
+_COMPARED = re.compile(r"(>=|<=|>|<)?(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """What relative values are relative to."""
+
+    now: datetime
+    stale_after: timedelta
+
+
+Reading = Callable[[str, Moment], Q]
+
+
+def _text(field: str) -> Reading:
+    def read(value: str, _: Moment) -> Q:
+        if value.endswith("*"):
+            return Q(**{f"{field}__startswith": value[:-1]})
+        return Q(**{field: value})
+
+    return read
+
+
+def _agent(*fields: str) -> Reading:
+    def read(value: str, _: Moment) -> Q:
+        part = "display" if "@" in value else "local"
+        any_of = Q()
+        for field in fields:
+            any_of |= Q(**{f"{field}__{part}": value})
+        return any_of
+
+    return read
+
+
+def _pubkey(field: str) -> Reading:
+    """Read the name of an agent, where only its key is kept."""
+
+    def read(value: str, _: Moment) -> Q:
+        named = Agent.objects.filter(**{"display" if "@" in value else "local": value})
+        return Q(**{f"{field}__in": named.values("pubkey")})
+
+    return read
+
+
+def _uuid(field: str) -> Reading:
+    def read(value: str, _: Moment) -> Q:
+        try:
+            return Q(**{field: UUID(value)})
+        except ValueError as error:
+            raise InvalidRequestError({"q": f'"{value[:50]}" is no id'}) from error
+
+    return read
+
+
+def _since(field: str) -> Reading:
+    """Age: ``>10m`` is older, ``<10m`` or plain ``10m`` younger."""
+
+    def read(value: str, at: Moment) -> Q:
+        sign, rest = _compared(value)
+        span = spans.parse(rest)
+        if span is None:
+            raise InvalidRequestError({"q": f'"{value[:50]}" is no age; write >90s, <5m, 2h or 1d'})
+        return Q(**{f"{field}__{'lte' if sign.startswith('>') else 'gt'}": at.now - span})
+
+    return read
+
+
+def _number(field: str) -> Reading:
+    def read(value: str, _: Moment) -> Q:
+        sign, rest = _compared(value)
+        if not rest.isdecimal() or len(rest) > 9:
+            raise InvalidRequestError({"q": f'{field}: needs a number, not "{value[:50]}"'})
+        lookups = {">": "__gt", ">=": "__gte", "<": "__lt", "<=": "__lte", "": ""}
+        return Q(**{f"{field}{lookups[sign]}": int(rest)})
+
+    return read
+
+
+def _compared(value: str) -> tuple[str, str]:
+    match = _COMPARED.fullmatch(value)
+    return (match[1] or "", match[2]) if match else ("", value)
+
+
+def _state(value: str, at: Moment) -> Q:
+    if value == "stale":
+        return Q(leases__ended_at=None, leases__leased_at__lte=at.now - at.stale_after, state=Task.State.IN_FLIGHT)
+    if value == "waiting":
+        return Q(waits_on__isnull=False)
+    if value in Task.State.values:
+        return Q(state=value)
+    if value in Task.Outcome.values:
+        return Q(outcome=value)
+    words = ", ".join([*Task.State.values, "stale", "waiting", *Task.Outcome.values])
+    raise InvalidRequestError({"q": f'there is no state "{value[:50]}"; there is {words}'})
+
+
+def _lease_state(value: str, at: Moment) -> Q:
+    if value not in ("stale", "in_flight"):
+        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of a live lease; there is stale, in_flight'})
+    return Q(leased_at__lte=at.now - at.stale_after) if value == "stale" else Q(ended_at=None)
+
+
+def _delivery_state(value: str, _: Moment) -> Q:
+    if value not in PushDelivery.State.values:
+        words = ", ".join(PushDelivery.State.values)
+        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of a callback; there is {words}'})
+    return Q(state=value)
+
+
+def _safety(field: str) -> Reading:
+    def read(value: str, _: Moment) -> Q:
+        if value not in list(DuplicateSafety):
+            raise InvalidRequestError({"q": f"safety: is {' or '.join(DuplicateSafety)}"})
+        return Q(**{f"{field}__isnull": value != DuplicateSafety.IDEMPOTENT})
+
+    return read
+
+
+TASK_KEYS: Mapping[str, Reading] = {
+    "state": _state,
+    "agent": _agent("sender", "recipient"),
+    "from": _agent("sender"),
+    "to": _agent("recipient"),
+    "key": _text("idempotency_key"),
+    "kind": _text("task_kind"),
+    "safety": _safety("cache_key"),
+    "age": _since("sent_at"),
+    "attempt": _number("attempt"),
+    "id": _uuid("uuid"),
+    "parent": _uuid("parent"),
+    "source": _text("source"),
+    "context": _text("context_id"),
+}
+LEASE_KEYS: Mapping[str, Reading] = {
+    "state": _lease_state,
+    "agent": _agent("holder"),
+    "from": _agent("task__sender"),
+    "to": _agent("task__recipient"),
+    "key": _text("task__idempotency_key"),
+    "kind": _text("task__task_kind"),
+    "safety": _safety("task__cache_key"),
+    "age": _since("leased_at"),
+    "attempt": _number("attempt"),
+    "id": _uuid("lease_id"),
+    "task": _uuid("task__uuid"),
+}
+EVENT_KEYS: Mapping[str, Reading] = {
+    "kind": _text("kind"),
+    "actor": _text("actor"),
+    "task": _uuid("task_id"),
+    "since": _since("at"),
+    "source": _text("source"),
+    "request": _text("request_id"),
+}
+REPLAY_KEYS: Mapping[str, Reading] = {
+    "sender": _pubkey("sender_pubkey"),
+    "recipient": _pubkey("recipient_pubkey"),
+    "key": _text("key"),
+    "kind": _text("task_kind"),
+    "status": _text("status"),
+    "source": _uuid("source_task_id"),
+    "age": _since("stored_at"),
+    "hit": _since("last_hit_at"),
+}
+DELIVERY_KEYS: Mapping[str, Reading] = {
+    "state": _delivery_state,
+    "sender": _agent("sender"),
+    "task": _uuid("task_uuid"),
+    "id": _uuid("delivery_id"),
+    "attempts": _number("attempts"),
+    "age": _since("created_at"),
+}
