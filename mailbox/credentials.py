@@ -72,6 +72,12 @@ def role_of(user: User) -> Role | None:
     return next((role for role in (Role.ADMIN, Role.OPERATOR, Role.VIEWER) if role in groups), None)
 
 
+def person(username: str, *, source: AuditEvent.Source, request_id: str = "") -> Caller:
+    """Return the person of this name with the role they have now; role None: they have none, or are gone."""
+    user = User.objects.filter(username=username, is_active=True).first()
+    return Caller(name=f"user:{username}", source=source, role=role_of(user) if user else None, request_id=request_id)
+
+
 def _person(user_pk: int, source: AuditEvent.Source, request_id: str) -> Caller:
     user = User.objects.get(pk=user_pk)
     role = role_of(user) if user.is_active else None

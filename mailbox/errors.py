@@ -124,6 +124,18 @@ class UnknownReplayEntryError(MailboxError):
     code = "unknown_replay_entry"
 
 
+class UnknownPlanError(MailboxError):
+    """No such plan of repairs."""
+
+    code = "unknown_plan"
+
+
+class PlanClosedError(MailboxError):
+    """The plan can no longer be applied; make a new one."""
+
+    code = "plan_closed"
+
+
 class UnknownDeliveryError(MailboxError):
     """No such delivery."""
 

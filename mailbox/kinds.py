@@ -45,4 +45,7 @@ class Kind(StrEnum):
     RESULT_REJECTED = "a2a_result_rejected"
     REPAIR_APPLIED = "a2a_repair_applied"
     REPAIR_REFUSED = "a2a_repair_refused"
+    REPAIR_PLAN_MADE = "a2a_repair_plan_made"
+    REPAIR_PLAN_APPLIED = "a2a_repair_plan_applied"
+    REPAIR_PLAN_DISCARDED = "a2a_repair_plan_discarded"
     AUTO_RETRY_SCAN = "a2a_auto_retry_scheduler_scan"

@@ -48,14 +48,27 @@ def requeue(
     with the code. Source: Covenant A2A, "Lease repair".
     """
     reason = check_reason(reason)
-    with audit.decision(caller) as journal, _refusals_journalled(task_id, "requeue"):
-        task, lease = _repairable(
-            caller, task_id, lease_id, journal, verb=capabilities.REQUEUE, duplicate_risk=duplicate_risk
-        )
-        if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
-            raise DuplicateRiskMismatchError(task_id=task_id)
-        task.return_to_queue(lease, Lease.End.REQUEUE, journal.now)
-        journal.life(task, Kind.REPAIR_APPLIED, **applied(task, "requeue", reason, lease_id, duplicate_risk))
+    with deciding(caller, task_id, "requeue") as journal:
+        return requeue_within(journal, caller, task_id, reason=reason, duplicate_risk=duplicate_risk, lease_id=lease_id)
+
+
+def requeue_within(
+    journal: Journal,
+    caller: Caller,
+    task_id: UUID,
+    *,
+    reason: str,
+    duplicate_risk: DuplicateRisk,
+    lease_id: UUID | None,
+) -> Task:
+    """Do as `requeue`, with a reason that was checked, within the decision of `deciding`, which may change more."""
+    task, lease = _repairable(
+        caller, task_id, lease_id, journal, verb=capabilities.REQUEUE, duplicate_risk=duplicate_risk
+    )
+    if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
+        raise DuplicateRiskMismatchError(task_id=task_id)
+    task.return_to_queue(lease, Lease.End.REQUEUE, journal.now)
+    journal.life(task, Kind.REPAIR_APPLIED, **applied(task, "requeue", reason, lease_id, duplicate_risk))
     return task
 
 
@@ -67,18 +80,32 @@ def force_error(caller: Caller, task_id: UUID, *, reason: str, message: str, lea
     """
     reason = check_reason(reason)
     message = check_reason(message, path="message", limit=MESSAGE_MAX_LENGTH)
-    with audit.decision(caller) as journal, _refusals_journalled(task_id, "force_error"):
-        task, lease = _repairable(caller, task_id, lease_id, journal, verb=capabilities.FORCE_ERROR)
-        return resolve(
-            task,
-            Task.Outcome.ERROR,
-            journal,
-            kind=Kind.REPAIR_APPLIED,
-            data=applied(task, "force_error", reason, lease_id, None),
-            end=Lease.End.FORCE_ERROR,
-            lease=lease,
-            error_message=message,
-        )
+    with deciding(caller, task_id, "force_error") as journal:
+        return force_error_within(journal, caller, task_id, reason=reason, message=message, lease_id=lease_id)
+
+
+def force_error_within(
+    journal: Journal, caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None
+) -> Result:
+    """Do as `force_error`, with texts that were checked, within the decision of `deciding`, which may change more."""
+    task, lease = _repairable(caller, task_id, lease_id, journal, verb=capabilities.FORCE_ERROR)
+    return resolve(
+        task,
+        Task.Outcome.ERROR,
+        journal,
+        kind=Kind.REPAIR_APPLIED,
+        data=applied(task, "force_error", reason, lease_id, None),
+        end=Lease.End.FORCE_ERROR,
+        lease=lease,
+        error_message=message,
+    )
+
+
+@contextmanager
+def deciding(caller: Caller, task_id: UUID, action: str) -> Iterator[Journal]:
+    """Take the decision to repair a task; a refusal is journalled as ``a2a_repair_refused``."""
+    with audit.decision(caller) as journal, _refusals_journalled(task_id, action):
+        yield journal
 
 
 def _repairable(

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.models import Schedule
 
-from mailbox import audit, compaction, courier, expiry, registration, retry, rollups
+from mailbox import audit, compaction, courier, expiry, plan_work, registration, retry, rollups
 from mailbox.callers import Caller
 from mailbox.compaction import Retention
 from mailbox.errors import Draft, MailboxError
@@ -30,6 +30,7 @@ SWEEP_JOB = "mailbox.schedule.sweep_pass"
 PUSH_JOB = "mailbox.schedule.push_pass"
 ALWAYS = (SWEEP_JOB, PUSH_JOB)  # run every minute, the finest that the cluster keeps
 LONGEST_INTERVAL = timedelta(days=20)  # the cluster keeps the minutes in 15 bits
+PLANS_FOR = 30.0  # seconds of each minute for plans of repairs that nobody waits for
 PUSH_FOR = 55.0  # seconds of each minute: the next pass begins as one ends, so a callback waits for no tick
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
@@ -135,13 +136,14 @@ def summary(report: RetryReport, error: str | None) -> dict[str, object]:
 
 
 def sweep_pass() -> None:
-    """Expire what ran out of time, roll up the minutes that are over, keep ``tasks/send`` under its cap, and compact if the settings say so."""
+    """Expire what ran out of time, roll up minutes, keep ``tasks/send`` under its cap, compact, go on with plans."""
     caller = Caller(name=SCHEDULER, source=AuditEvent.Source.SCHEDULER, trusted=True)
     expiry.sweep(caller)
     rollups.roll()
     compaction.cap_sent(caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP)
     if settings.A2A_RETENTION_SWEEP:
         compaction.compact(caller, Retention.from_settings())
+    plan_work.carry_on(seconds=PLANS_FOR)
 
 
 def _boolean(raw: Mapping[str, str], name: str) -> bool:

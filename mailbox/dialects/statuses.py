@@ -23,6 +23,8 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.UnknownRouteError: HTTPStatus.NOT_FOUND,
     errors.UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
     errors.UnknownDeliveryError: HTTPStatus.NOT_FOUND,
+    errors.UnknownPlanError: HTTPStatus.NOT_FOUND,
+    errors.PlanClosedError: HTTPStatus.CONFLICT,
     errors.AgentConflictError: HTTPStatus.CONFLICT,
     errors.KeyLimitError: HTTPStatus.CONFLICT,
     errors.TaskConflictError: HTTPStatus.CONFLICT,

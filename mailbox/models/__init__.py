@@ -10,6 +10,7 @@ from mailbox.models.peer import Peer
 from mailbox.models.public_route import PublicRoute
 from mailbox.models.push import PushAttempt, PushConfig, PushDelivery
 from mailbox.models.rate_window import RateWindow
+from mailbox.models.repair_plan import RepairPlan, RepairPlanRow
 from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
 from mailbox.models.rollup import RollUp, RollUpTurn
@@ -28,6 +29,8 @@ __all__ = [
     "PushConfig",
     "PushDelivery",
     "RateWindow",
+    "RepairPlan",
+    "RepairPlanRow",
     "ReplayEntry",
     "Result",
     "RollUp",

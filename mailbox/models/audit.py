@@ -29,6 +29,14 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         newest = later - 1 if later else after.order_by("-pk").values_list("pk", flat=True).first()
         return max(mark, newest or 0)
 
+    def repairs(self) -> AuditEventQuerySet:
+        """Narrow to applied repairs, whoever made them and through which door."""
+        return self.filter(kind="a2a_repair_applied")
+
+    def one_by_one(self) -> AuditEventQuerySet:
+        """Leave out what belongs to a plan of many."""
+        return self.exclude(source=AuditEvent.Source.DASHBOARD, request_id__startswith="plan:")
+
     def newest_first(self) -> AuditEventQuerySet:
         return self.order_by("-pk")
 
@@ -69,6 +77,8 @@ class AuditEvent(models.Model):
         ]
         indexes = [
             models.Index(fields=["actor_pubkey", "-id"], name="audit_actor", condition=Q(actor_pubkey__isnull=False)),
+            # the list of repairs: they are rare among all that is journalled.
+            models.Index(fields=["-id"], name="audit_repairs", condition=Q(kind="a2a_repair_applied")),
         ]
 
     def __str__(self) -> str:

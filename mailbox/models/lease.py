@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from uuid import UUID
@@ -31,6 +31,9 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
             counts[f"band{place}"] = Count("pk", filter=within) if within else Count("pk")
         found = self.live().aggregate(**counts)
         return [found[f"band{place}"] for place in range(len(bands))], found["safe"]
+
+    def named(self, ids: Iterable[UUID]) -> LeaseQuerySet:
+        return self.filter(lease_id__in=list(ids))
 
     def with_task(self) -> LeaseQuerySet:
         return self.select_related("holder", "task__sender", "task__recipient")

@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Count, Q
+
+from mailbox.models.lease import Lease, LeaseQuerySet
+from mailbox.models.task import Task
+
+INTENT_KEPT = 200  # characters of the text, so that a receipt can be read after its tasks are compacted
+
+
+class RepairPlanQuerySet(models.QuerySet["RepairPlan"]):
+    def applying(self) -> RepairPlanQuerySet:
+        """Narrow to plans that are under way, oldest first."""
+        return self.filter(state=RepairPlan.State.APPLYING).order_by("pk")
+
+    def locked(self) -> RepairPlanQuerySet:
+        return self.select_for_update(of=("self",))
+
+    def claimed(self, pk: int, now: datetime, until: datetime) -> bool:
+        """Keep a plan that is under way to this worker until ``until``; False when another one has it."""
+        free = Q(worked_until=None) | Q(worked_until__lte=now)
+        return self.filter(free, pk=pk, state=RepairPlan.State.APPLYING).update(worked_until=until) == 1
+
+    def released(self, pk: int, until: datetime, now: datetime) -> None:
+        """Give back what was claimed until ``until``; a plan without a row left to try is done."""
+        mine = self.filter(pk=pk, worked_until=until)
+        if RepairPlanRow.objects.filter(plan=pk).pending().exists():
+            mine.update(worked_until=None)
+        else:
+            mine.update(worked_until=None, state=RepairPlan.State.DONE, finished_at=now)
+
+
+class RepairPlan(models.Model):
+    """A frozen list of leases to repair in one go: first a preview, once applied the receipt, for good."""
+
+    class Verb(models.TextChoices):
+        REQUEUE = "requeue"
+        FORCE_ERROR = "force_error"
+
+    class State(models.TextChoices):
+        PREVIEW = "preview"  # may be applied until expires_at
+        APPLYING = "applying"  # rows are left to try
+        DONE = "done"
+        DISCARDED = "discarded"
+
+    token = models.UUIDField(unique=True)  # of the form that asked for it: sent twice, it is one plan
+    verb = models.CharField(max_length=20, choices=Verb.choices)
+    query = models.CharField(max_length=600, blank=True)  # what chose the leases; blank: they were picked by hand
+    matching = models.PositiveIntegerField()  # how many leases that chose, of which the oldest are in the plan
+    after = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")  # whose rows it takes up again
+    max_attempts = models.PositiveIntegerField()  # the retry policy's at the time
+    state = models.CharField(max_length=10, choices=State.choices, default=State.PREVIEW)
+    made_by = models.CharField(max_length=250)
+    made_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    decided_by = models.CharField(max_length=250, blank=True)  # who applied or discarded it
+    decided_at = models.DateTimeField(null=True)
+    reason = models.CharField(max_length=500, blank=True)  # of who applied it
+    message = models.TextField(blank=True)  # what the senders read, for force_error
+    worked_until = models.DateTimeField(null=True)  # how long one worker has it to itself; None: nobody does
+    finished_at = models.DateTimeField(null=True)  # when the last row was settled
+
+    objects: ClassVar[RepairPlanQuerySet] = RepairPlanQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="preview", decided_at=None) | (~Q(state="preview") & Q(decided_at__isnull=False)),
+                name="repair_plan_decided_iff_closed",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"plan #{self.pk}"
+
+    @property
+    def request_id(self) -> str:
+        """What the journal rows of its repairs carry."""
+        return f"plan:{self.pk}"
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.state == self.State.PREVIEW and self.expires_at <= now
+
+
+class RepairPlanRowQuerySet(models.QuerySet["RepairPlanRow"]):
+    def pending(self) -> RepairPlanRowQuerySet:
+        """Narrow to what is still to be tried."""
+        return self.exclude(verdict=RepairPlanRow.Verdict.SKIPPED).filter(outcome=None)
+
+    def judged(self, verdict: str) -> RepairPlanRowQuerySet:
+        return self.filter(verdict=verdict)
+
+    def that_became(self, outcome: str) -> RepairPlanRowQuerySet:
+        return self.filter(outcome=outcome)
+
+    def locked(self) -> RepairPlanRowQuerySet:
+        return self.select_for_update(of=("self",))
+
+    def in_order(self) -> RepairPlanRowQuerySet:
+        return self.order_by("pk")
+
+    def tally(self) -> dict[tuple[str, str | None, bool], int]:
+        """Return how many rows there are of each verdict, outcome and declared safety."""
+        kinds = self.order_by().values_list("verdict", "outcome", "is_idempotent").annotate(rows=Count("pk"))
+        return {(verdict, outcome, safe): rows for verdict, outcome, safe, rows in kinds}
+
+    def settle(self, outcome: str, detail: str, now: datetime) -> int:
+        """Write what became of rows that are pending, and only of those; return how many were."""
+        return self.pending().update(outcome=outcome, detail=detail, settled_at=now)
+
+    def leases_again(self) -> LeaseQuerySet:
+        """Return the leases that are live now of the tasks of these rows."""
+        return Lease.objects.live().filter(task__in=Task.objects.filter(uuid__in=self.values("task_id")))
+
+
+class RepairPlanRow(models.Model):
+    """One lease of a plan as it was when the plan was made, and what became of it.
+
+    Plain copies, so that the receipt outlives what it tells of.
+    """
+
+    class Verdict(models.TextChoices):
+        READY = "ready"  # it would be repaired
+        CONSENT = "consent"  # work that may not be done twice: only with the operator's consent
+        SKIPPED = "skipped"  # it is left alone; ``detail`` says why
+
+    class Outcome(models.TextChoices):
+        DONE = "done"
+        CHANGED = "changed"  # another lease, or none, by the time it was tried
+        COMPLETED = "completed"  # the task was resolved meanwhile
+        REFUSED = "refused"  # the capability of who applied the plan does not reach it
+        FAILED = "failed"  # anything else; ``detail`` says what
+        LEFT = "left"  # there was no consent
+
+    plan = models.ForeignKey(RepairPlan, models.CASCADE, related_name="rows")
+    task_id = models.UUIDField()
+    lease_id = models.UUIDField()
+    intent = models.CharField(max_length=INTENT_KEPT)
+    sender = models.CharField(max_length=250)
+    holder = models.CharField(max_length=250)
+    attempt = models.PositiveIntegerField()
+    leased_at = models.DateTimeField()
+    is_idempotent = models.BooleanField()
+    verdict = models.CharField(max_length=10, choices=Verdict.choices)
+    outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # None: not tried
+    detail = models.CharField(max_length=500, blank=True)
+    settled_at = models.DateTimeField(null=True)
+
+    objects: ClassVar[RepairPlanRowQuerySet] = RepairPlanRowQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["plan", "lease_id"], name="repair_plan_row_unique"),
+            models.CheckConstraint(
+                condition=Q(outcome=None, settled_at=None) | Q(outcome__isnull=False, settled_at__isnull=False),
+                name="repair_plan_row_settled_iff_outcome",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"attempt {self.attempt} of {self.task_id}"
