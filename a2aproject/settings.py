@@ -10,10 +10,12 @@ from urllib.parse import unquote, urlsplit
 
 import environ
 
+from a2aproject.environment import Environment
 from a2aproject.people import *  # noqa: F403 (settings, all of them)
 from a2aproject.var import private_file, private_folder, secret
 
-env = environ.Env()
+env = Environment()
+A2A_ENVIRONMENT_READ = env.seen  # by variable, for the pages that say what was set and where
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 A2A_VAR = private_folder(BASE_DIR / env.str("A2A_VAR", "var"))

@@ -37,6 +37,7 @@ PLACES = (
     Place("results", "Results"),
     Place("agents", "Agents", "a"),
     Place("idempotency", "Idempotency"),
+    Place("scheduler", "Scheduler"),
     Place("deliveries", "Deliveries"),
     Place("audit", "Audit", "u"),
     Place("settings", "Settings"),

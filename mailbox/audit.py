@@ -36,9 +36,9 @@ class Journal:
         """Add a row that belongs to no task's life: a check, a refusal, an administrative act."""
         self._add(draft.kind, draft.task_id, None, dict(draft.data))
 
-    def write(self) -> None:
-        """Insert the rows, in the current transaction."""
-        AuditEvent.objects.bulk_create(self._rows)
+    def write(self) -> list[AuditEvent]:
+        """Insert the rows, in the current transaction; return them."""
+        return AuditEvent.objects.bulk_create(self._rows)
 
     def _add(self, kind: Kind, task_id: UUID | None, seq: int | None, data: dict[str, Any]) -> None:
         agent = self._caller.agent
@@ -83,9 +83,10 @@ def once_more_on_conflict(decide: Callable[[], Decided]) -> Decided:
         return decide()
 
 
-def note(caller: Caller, draft: Draft) -> None:
-    """Commit one row that stands alone."""
+def note(caller: Caller, draft: Draft) -> AuditEvent:
+    """Commit one row that stands alone; return it."""
     journal = Journal(caller)
     journal.beside(draft)
     with turns.turn(), transaction.atomic(durable=True):
-        journal.write()
+        (row,) = journal.write()
+    return row

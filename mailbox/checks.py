@@ -7,10 +7,8 @@ from typing import Any
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
-from django.utils import timezone
 
-from mailbox import capabilities
-from mailbox.models import CapabilityGrant
+from mailbox import capabilities, schedule
 from mailbox.schedule import SCHEDULER, AutoRetry, BadSettingError
 
 
@@ -42,10 +40,7 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
 
 def _is_granted() -> bool:
     """Whether the scheduler holds its grant; also true while there is no table, which `migrate` is about to make."""
-    granted = CapabilityGrant.objects.live(timezone.now()).filter(
-        subject__display=SCHEDULER, action=capabilities.REQUEUE
-    )
     try:
-        return granted.exists()
+        return schedule.is_granted()
     except DatabaseError:
         return True

@@ -7,21 +7,23 @@ delivers at least once.
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
-from django_q.models import Schedule
+from django_q.models import OrmQ, Schedule
 
-from mailbox import audit, compaction, courier, expiry, plan_work, registration, retry, rollups
+from mailbox import audit, capabilities, compaction, courier, expiry, plan_work, registration, retry, rollups
 from mailbox.callers import Caller
 from mailbox.compaction import Retention
+from mailbox.envelopes import check_reason
 from mailbox.errors import Draft, MailboxError
 from mailbox.kinds import Kind
-from mailbox.models import Agent, AuditEvent
+from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.retry import RetryPolicy, RetryReport
 
 SCHEDULER = "scheduler@hub"
@@ -33,12 +35,66 @@ LONGEST_INTERVAL = timedelta(days=20)  # the cluster keeps the minutes in 15 bit
 PLANS_FOR = 30.0  # seconds of each minute for plans of repairs that nobody waits for
 PUSH_FOR = 55.0  # seconds of each minute: the next pass begins as one ends, so a callback waits for no tick
 
+SILENT_AFTER = timedelta(seconds=150)  # a running cluster looks about every 30 s for what is due each minute
+WAITING_COUNTED = 1000
+
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 _logger = logging.getLogger(__name__)
 
 
 class BadSettingError(ValueError):
     """An environment value that the scheduler cannot work with; the message names it and says what fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """What the database tells of the task cluster, which keeps its timetable there.
+
+    ``next_retry`` None: no pass is planned. ``looked_at`` is about when the cluster last went through its timetable,
+    None when it never started here. ``waiting`` jobs wait for a worker or run, counted to `WAITING_COUNTED`.
+    """
+
+    next_retry: datetime | None
+    looked_at: datetime | None
+    waiting: int
+
+    @classmethod
+    def read(cls) -> Cluster:
+        rows = {row.func: row for row in Schedule.objects.filter(func__in=(RETRY_JOB, SWEEP_JOB))}
+        sweep, retry_row = rows.get(SWEEP_JOB), rows.get(RETRY_JOB)
+        return cls(
+            next_retry=retry_row.next_run if retry_row else None,
+            looked_at=sweep.next_run - timedelta(minutes=sweep.minutes) if sweep else None,
+            waiting=OrmQ.objects.order_by()[:WAITING_COUNTED].count(),
+        )
+
+    def is_running(self, now: datetime) -> bool:
+        return self.looked_at is not None and now - self.looked_at < SILENT_AFTER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """One of the scheduler's settings as it is in force; ``set_by`` names the variable that says so, "" the default."""
+
+    name: str
+    value: str
+    set_by: str
+
+    @property
+    def variable(self) -> str:
+        return f"A2A_AUTO_RETRY_{self.name}"
+
+    @classmethod
+    def all_in_force(cls) -> list[Bound]:
+        found = []
+        for name, raw in settings.A2A_AUTO_RETRY.items():
+            spellings = (
+                f"A2A_AUTO_RETRY_{name}",
+                f"COVENANT_A2A_AUTO_RETRY_{name}",
+            )  # the first one that is set counts
+            given = (spelling for spelling in spellings if settings.A2A_ENVIRONMENT_READ[spelling].is_set)
+            found.append(cls(name=name, value=raw, set_by=next(given, "")))
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,19 +154,37 @@ def scheduler_agent() -> Agent:
     return registration.hub_agent(SCHEDULER)
 
 
+def is_granted() -> bool:
+    """Whether the scheduler's agent holds what its passes need."""
+    live = CapabilityGrant.objects.live(timezone.now())
+    return live.filter(subject__display=SCHEDULER, action=capabilities.REQUEUE).exists()
+
+
 def retry_pass() -> None:
     """Run the retry gate once, if the settings opt in now, and write one summary row, also of a failed pass."""
     wanted = AutoRetry.from_settings()
-    if not wanted.policy.enabled:
-        return
-    caller = Caller.scheduler(scheduler_agent())
-    report, error = RetryReport(policy=wanted.policy), None
+    if wanted.policy.enabled:
+        caller = Caller.scheduler(scheduler_agent())
+        _pass(replace(caller, request_id=f"pass:{uuid.uuid4()}"), wanted.policy)
+
+
+def run_once(caller: Caller, *, reason: str) -> AuditEvent:
+    """Run the retry gate now, as ``caller`` and within the settings' bounds, whether or not it runs on a timer.
+
+    Needs ``a2a.repair.requeue``; without it the pass fails. Returns the summary row, which holds the reason too; what
+    was requeued stands in the journal under the same request id. Raises `InvalidRequestError` for a blank reason.
+    """
+    return _pass(caller, replace(AutoRetry.from_settings().policy, enabled=True), reason=check_reason(reason))
+
+
+def _pass(caller: Caller, policy: RetryPolicy, **said: str) -> AuditEvent:
+    report, error = RetryReport(policy=policy), None
     try:
-        report = retry.retry_stale(caller, wanted.policy)
+        report = retry.retry_stale(caller, policy)
     except Exception as failure:  # whatever stopped the pass, operators must see that it ran
         _logger.exception("the automatic retry pass failed")
         error = str(failure) or type(failure).__name__
-    audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data=summary(report, error)))
+    return audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data=summary(report, error) | said))
 
 
 def push_pass() -> None:

@@ -39,6 +39,8 @@ STATES = {
     "delivered": ("◐", "Delivered", "ok"),
     "acked": ("✓", "Acknowledged", "ok"),
     "disabled": ("✕", "Given up", "error"),
+    "failed": ("✕", "Failed", "error"),
+    "unchanged": ("✓", "Nothing to do", "queued"),
     "paused": ("◑", "Paused", "stale"),
     "leasing": ("✓", "Leasing", "ok"),
 }

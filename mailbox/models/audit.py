@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from mailbox import json_text
+from mailbox.kinds import Kind
 
 LATELY = 5_000
 
@@ -36,6 +37,15 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     def one_by_one(self) -> AuditEventQuerySet:
         """Leave out what belongs to a plan of many."""
         return self.exclude(source=AuditEvent.Source.DASHBOARD, request_id__startswith="plan:")
+
+    def scans(self) -> AuditEventQuerySet:
+        """Narrow to the passes of the retry gate, on the timer or by hand."""
+        return self.filter(kind=Kind.AUTO_RETRY_SCAN)
+
+    def requeues_of(self, scan: AuditEvent) -> AuditEventQuerySet:
+        """Return what one pass requeued, in order: rows of the same request, among those shortly before its own."""
+        beside = self.filter(pk__lt=scan.pk, pk__gt=scan.pk - LATELY, request_id=scan.request_id)
+        return beside.filter(kind=Kind.REPAIR_APPLIED).order_by("pk") if scan.request_id else self.none()
 
     def newest_first(self) -> AuditEventQuerySet:
         return self.order_by("-pk")
@@ -77,6 +87,8 @@ class AuditEvent(models.Model):
         ]
         indexes = [
             models.Index(fields=["actor_pubkey", "-id"], name="audit_actor", condition=Q(actor_pubkey__isnull=False)),
+            # the scheduler's page: its passes, few among very many rows.
+            models.Index(fields=["-id"], name="audit_scans", condition=Q(kind="a2a_auto_retry_scheduler_scan")),
             # the list of repairs: they are rare among all that is journalled.
             models.Index(fields=["-id"], name="audit_repairs", condition=Q(kind="a2a_repair_applied")),
         ]

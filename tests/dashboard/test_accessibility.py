@@ -12,6 +12,8 @@ PATHS = [
     "",
     "agents/",
     "deliveries/",
+    "scheduler/",
+    "scheduler/run-once/",
     "idempotency/",
     "leases/",
     "leases/?state=stale&agent=nobody",

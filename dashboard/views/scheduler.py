@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+
+from dashboard import export, verdicts, words
+from dashboard.access import Page
+from dashboard.views.acts import Act, Wording
+from mailbox import capabilities, paging, retry, schedule, spans
+from mailbox.models import AuditEvent
+from mailbox.schedule import AutoRetry, Bound, Cluster
+
+ROWS = 25
+VERDICTS_SHOWN = 200
+LONGEST_ID = 19  # digits
+
+
+class Scheduler(Page):
+    """The bounds in force and where each was set, whether the cluster runs, and what the passes did."""
+
+    columns: ClassVar = {
+        "id": lambda event: event.pk,
+        "at": lambda event: event.at,
+        "actor": lambda event: event.actor,
+        "enabled": lambda event: event.fields["enabled"],
+        "considered": lambda event: event.fields["considered"],
+        "requeued": lambda event: event.fields["requeued"],
+        "skipped": lambda event: event.fields["skipped"],
+        "skipped_by_reason": lambda event: event.fields["skipped_by_reason"],
+        "error": lambda event: event.fields["error"],
+        "reason": lambda event: event.fields.get("reason"),
+    }
+
+    def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
+        scans = AuditEvent.objects.scans()
+        if form:
+            return export.stream(scans, self.columns, form, "scans")
+        page = paging.keyset(
+            scans, "pk", int, newest_first=True, limit=ROWS, cursor=request.GET.get("cursor"), name="scans"
+        )
+        cluster = Cluster.read()
+        context = {
+            "page": page,
+            "scans": [words.in_words(event) for event in page.items],
+            "wanted": AutoRetry.from_settings(),
+            "bounds": [(bound, _meaning(bound)) for bound in Bound.all_in_force()],
+            "cluster": cluster,
+            "is_running": cluster.is_running(self.now),
+            "agent": schedule.SCHEDULER,
+            "is_granted": schedule.is_granted(),
+            "needs": capabilities.REQUEUE,
+            "may_run": self.holds(capabilities.REQUEUE),
+        }
+        seen = [event.pk for event in page.items], cluster, context["is_running"], context["is_granted"]
+        return self.live("ops/scheduler.html", context, seen)
+
+
+class Scan(Page):
+    """One pass of the retry gate, for good."""
+
+    def get(self, request: HttpRequest, number: str) -> HttpResponse:
+        is_number = number.isdecimal() and len(number) < LONGEST_ID
+        event = AuditEvent.objects.scans().filter(pk=number).first() if is_number else None
+        if event is None:
+            raise Http404
+        context = {
+            "event": event,
+            "scan": event.fields,
+            "min_lease_age": timedelta(milliseconds=event.fields["min_lease_age_ms"]),
+            "skipped": [(verdicts.WORDS.get(name, name), n) for name, n in event.fields["skipped_by_reason"].items()],
+            "requeues": AuditEvent.objects.requeues_of(event)[:VERDICTS_SHOWN],
+        }
+        return self.page("ops/scan.html", context)
+
+
+class DryRun(Page):
+    """What a pass by this person would do now, lease by lease; nothing is changed and nothing journalled."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        if not self.holds(capabilities.REQUEUE):
+            return self.problem(
+                403, "You may not try this", f"A dry run asks what a pass would; it needs {capabilities.REQUEUE}."
+            )
+        wanted = AutoRetry.from_settings()
+        found = verdicts.of(retry.retry_stale(self.caller, verdicts.dry(wanted.policy)))
+        chosen = request.GET.get("verdict", "")
+        kept = [one for one in found if chosen in ("", one.verdict)]
+        context = {
+            "wanted": wanted,
+            "found": kept[:VERDICTS_SHOWN],
+            "shown": VERDICTS_SHOWN,
+            "considered": len(found),
+            "kept": len(kept),
+            "counts": Counter(one.verdict for one in found).items(),
+            "chosen": chosen,
+        }
+        return self.page("ops/dry_run.html", context)
+
+
+class RunOnce(Act[AutoRetry]):
+    """One pass now, whether or not the scheduler is on, by the person and within the bounds in force."""
+
+    needs = capabilities.REQUEUE
+    home = "ops:scheduler"
+    wording = Wording(
+        heading="Run the retry gate once",
+        verb="Run once",
+        busy="Running…",
+        keep="Do not run",
+        about="ops/run_once.html",
+    )
+    scan: AuditEvent | None = None
+
+    def subject(self, **where: Any) -> AutoRetry:
+        return AutoRetry.from_settings()
+
+    def besides(self, subject: AutoRetry, reason: str) -> dict[str, Any]:
+        told: dict[str, Any] = {"min_lease_age_ms": subject.policy.min_lease_age // timedelta(milliseconds=1)}
+        if not self.holds(self.needs):
+            return told
+        found = verdicts.of(retry.retry_stale(self.caller, verdicts.dry(subject.policy)))
+        would = [one for one in found if one.verdict == verdicts.WOULD_REQUEUE]
+        return {**told, "considered": len(found), "would": would}
+
+    def apply(self, subject: AutoRetry, reason: str) -> str:
+        self.scan = schedule.run_once(self.caller, reason=reason)
+        done = self.scan.fields
+        if done["error"]:
+            return f"The pass failed: {done['error']}"
+        leases = f"{done['considered']} lease{'' if done['considered'] == 1 else 's'}"
+        return f"Looked at {leases}: {done['requeued']} requeued, {done['skipped']} left alone."
+
+    def after(self, subject: AutoRetry) -> str:
+        return reverse("ops:scan", args=[self.scan.pk]) if self.scan else reverse(self.home)
+
+
+def _meaning(bound: Bound) -> str:
+    if bound.name == "SCHEDULER":
+        return "on" if AutoRetry.from_settings().policy.enabled else "off"
+    if bound.name.endswith("_MS"):
+        return spans.write(timedelta(milliseconds=int(bound.value)))
+    return bound.value
