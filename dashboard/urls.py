@@ -16,6 +16,7 @@ from dashboard.views import (
     scheduler,
     session,
     tasks,
+    trees,
 )
 
 app_name = "ops"
@@ -30,6 +31,8 @@ urlpatterns = [
     path("tasks.<slug:form>", tasks.TaskList.as_view(), name="tasks-twin"),
     path("tasks/<uuid:task_id>/", tasks.TaskPage.as_view(), name="task"),
     path("tasks/<uuid:task_id>/json", tasks.TaskJson.as_view(), name="task-json"),
+    path("trees/<uuid:root>/", trees.TreePage.as_view(), name="tree"),
+    path("trees/<uuid:root>/json", trees.TreeJson.as_view(), name="tree-json"),
     path("results/", results.ResultList.as_view(), name="results"),
     path("results.<slug:form>", results.ResultList.as_view(), name="results-twin"),
     path("agents/", agents.AgentList.as_view(), name="agents"),

@@ -20,7 +20,6 @@ from mailbox.envelopes import check_reason
 from mailbox.errors import Draft, UnknownReplayEntryError
 from mailbox.kinds import Kind
 from mailbox.models import ReplayEntry, Result, Task
-from mailbox.models.task import work_kind
 
 
 def cache_key(task: Task) -> str | None:
@@ -31,7 +30,7 @@ def cache_key(task: Task) -> str | None:
     """
     if not task.is_idempotent:
         return None
-    parts = [task.sender.pubkey, task.recipient.pubkey, work_kind(task), (task.idempotency_key or "").strip()]
+    parts = [task.sender.pubkey, task.recipient.pubkey, _work_kind(task), (task.idempotency_key or "").strip()]
     return hashlib.sha256(json_text.dumps(parts).encode()).hexdigest()
 
 
@@ -114,7 +113,7 @@ def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:
         defaults={
             "sender_pubkey": task.sender.pubkey,
             "recipient_pubkey": task.recipient.pubkey,
-            "task_kind": work_kind(task),
+            "task_kind": _work_kind(task),
             "key": (task.idempotency_key or "").strip(),
             "source_task_id": task.uuid,
             "status": result.status,
@@ -125,3 +124,8 @@ def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:
         },
     )
     return entry
+
+
+def _work_kind(task: Task) -> str:
+    """Return what kind of work ``task`` is: the declared kind, else the whole intent text."""
+    return (task.task_kind or "").strip() or task.intent_text

@@ -61,6 +61,12 @@ def icon(name: str) -> SafeString:
 
 
 @register.filter
+def words_of(state: str) -> str:
+    """Write the word of a state within a sentence."""
+    return STATES.get(state, ("", state, ""))[1].lower()
+
+
+@register.filter
 def span(value: timedelta) -> str:
     return spans.write(value)
 

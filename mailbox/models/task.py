@@ -8,9 +8,11 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Left
 
 from mailbox import json_text
 from mailbox.envelopes import DuplicateSafety, TaskEnvelope, TaskSource
+from mailbox.models import descent
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
@@ -49,6 +51,14 @@ class TaskQuerySet(models.QuerySet["Task"]):
     def for_series(self) -> models.QuerySet[Task, tuple[Any, ...]]:
         """Return (pk, sent_at, recipient) of each, as roll-ups count them."""
         return self.values_list("pk", "sent_at", "recipient")
+
+    def below(self, root: UUID, limit: int | None = None) -> TaskQuerySet:
+        """Narrow to the task ``root`` and all below it by ``parent``, the nearest ``limit`` of them; it need not exist."""
+        return self.filter(uuid__in=descent.of(root, limit))
+
+    def with_opening(self) -> TaskQuerySet:
+        """Add ``opening``, the beginning of the intent text, and leave the payloads out."""
+        return self.annotate(opening=Left("intent_text", descent.OPENING)).defer("intent_text", "metadata")
 
     def with_parties(self) -> TaskQuerySet:
         return self.select_related("sender", "recipient")
@@ -270,11 +280,6 @@ class Task(models.Model):
 def epoch_ms(moment: datetime) -> int:
     """Return ``moment`` in whole Unix epoch milliseconds."""
     return int(moment.timestamp() * 1000)
-
-
-def work_kind(task: Task) -> str:
-    """Return what kind of work ``task`` is: the declared kind, else the whole intent text."""
-    return (task.task_kind or "").strip() or task.intent_text
 
 
 # What a repeated send must repeat; state and times are the hub's own.

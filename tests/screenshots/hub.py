@@ -123,3 +123,56 @@ def on_fire() -> Scene:
             error="card declined",
         )
     return scene
+
+
+def tree_of_six() -> Task:
+    """A trip that is being planned: one branch requeued, one failed, one stale, one not begun."""
+    scene = Scene()
+    with scene.ago(minutes=12):
+        root = scene.send("orchestrator", "planner", "Plan trip to Lisbon")
+    with scene.ago(minutes=11, seconds=50):
+        planning = scene.lease(root)
+        flights = scene.send("planner", "flights", "Find flights", parent=root.uuid)
+    with scene.ago(minutes=11, seconds=20):
+        finding = scene.lease(flights)
+        scrape = scene.send("flights", "scraper", "Scrape carrier A", parent=flights.uuid)
+    with scene.ago(minutes=11):
+        first = scene.lease(scrape)
+        hotel = scene.send("planner", "hotels", "Book hotel", parent=root.uuid)
+    with scene.ago(minutes=10):
+        scene.requeue(first, "pod OOM-killed, INC-4412")
+    with scene.ago(minutes=9, seconds=30):
+        second = scene.lease(scrape)
+        scene.lease(hotel)
+    with scene.ago(minutes=8):
+        scene.answer(second)
+        charge = scene.send("hotels", "payments", "Charge card", parent=hotel.uuid)
+    with scene.ago(minutes=7, seconds=40):
+        charging = scene.lease(charge)
+        scene.answer(finding)
+    with scene.ago(minutes=6, seconds=50):
+        scene.answer(charging, status=ResultStatus.ERROR, error="card declined")
+    with scene.ago(minutes=3):
+        scene.send("planner", "writer", "Summarise", parent=root.uuid)
+        scene.answer(planning)
+    return root
+
+
+def tree_of_many(children: int = 490) -> Task:
+    """A catalogue fetched page by page, of which some pages failed."""
+    scene = Scene()
+    with scene.ago(minutes=30):
+        root = scene.send("orchestrator", "planner", "Fetch the catalogue")
+        scene.lease(root)
+    for number in range(7):
+        with scene.ago(minutes=29 - number):
+            scene.send("planner", "writer", f"Describe section {number}", parent=root.uuid)
+    for number in range(children):
+        with scene.ago(minutes=28 - number * 25 / children):
+            page = scene.send("planner", "scraper", f"Fetch page {number}", task_kind="Fetch page", parent=root.uuid)
+        with scene.ago(minutes=28 - number * 25 / children, seconds=-1):
+            lease = scene.lease(page)
+        with scene.ago(minutes=28 - number * 25 / children, seconds=-4):
+            failed: dict[str, Any] = {"status": ResultStatus.ERROR, "error": "503"} if number % 97 == 13 else {}
+            scene.answer(lease, **failed)
+    return root

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mailbox import trees
 from mailbox.callers import Role
 from tests.screenshots import hub
 
@@ -50,3 +51,18 @@ def test_a_hub_on_fire(take):
     take("leases-stale", "leases/?state=stale")
     take("results", "results/")
     take("audit-filtered", "audit/?q=kind:a2a_task_*")
+
+
+def test_trees(take):
+    root = hub.tree_of_six()
+    booking = next(one.task.uuid for one in trees.members(root.uuid, limit=9) if one.opening == "Book hotel")
+
+    take("tree-of-6", f"trees/{root.uuid}/")
+    take("tree-focused", f"trees/{root.uuid}/?focus={booking}&q=flights")
+
+
+def test_a_tree_of_hundreds(take):
+    root = hub.tree_of_many()
+
+    take("tree-of-500", f"trees/{root.uuid}/")
+    take("tree-of-500-opened", f"trees/{root.uuid}/?open={root.uuid}.0")

@@ -75,7 +75,8 @@
     for (const el of all('[data-live=table]')) el.dispatchEvent(new Event('live:tick'));
   });
   document.addEventListener('htmx:beforeSwap', e => {
-    if (e.detail.target.dataset.live !== 'table') return;
+    const cause = e.detail.requestConfig.triggeringEvent;
+    if (e.detail.target.dataset.live !== 'table' || !cause || cause.type !== 'live:tick') return;
     if (!asked && held(e.detail.target)) e.detail.shouldSwap = false;  // somebody began to use it since the tick
     else pill.hidden = true;
     asked = false;

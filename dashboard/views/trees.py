@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from dashboard import attention, waterfall
+from dashboard.access import Page
+from dashboard.forest import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
+from dashboard.waterfall import Attempt, Bar, Window
+from mailbox import capabilities, json_text, trees
+from mailbox.trees import Member
+
+LEAST: Mapping[str, timedelta] = {
+    "100ms": timedelta(milliseconds=100),
+    "1s": timedelta(seconds=1),
+    "10s": timedelta(seconds=10),
+    "1m": timedelta(minutes=1),
+}
+ONLY = {"": "All", "errors": "Errors", "open": "Not resolved"}
+MARKS = 50  # of failed members, on the bar of their group
+OPENED_MOST = 200  # nodes that one address may hold open
+
+
+class TreePage(Page):
+    """A task and all below it, by time: what waited for what, and where it went wrong."""
+
+    def get(self, request: HttpRequest, root: UUID) -> HttpResponse:
+        stale_after = attention.stale_after()
+        members = trees.members(root, limit=MOST_ROWS + 1)
+        is_cut, members = len(members) > MOST_ROWS, members[:MOST_ROWS]
+        bars = [_bar(member, self._state(member, stale_after)) for member in members]
+        forest, asked = Forest(bars, root, self.now), self._asked()
+        window, rows = Window.around(bars, self.now), forest.rows(asked)
+        focused = next((member for member in members if member.task.uuid == asked.focus), None)
+        context = {
+            "root": root,
+            "top": forest.tops[0] if forest.tops and forest.tops[0].uuid == root else None,
+            "total": len(bars),
+            "is_cut": is_cut,
+            "limit": MOST_ROWS,
+            "rows": [self._drawn(row, window, asked) for row in rows[:MOST_ROWS]],
+            "has_more_rows": len(rows) > MOST_ROWS,
+            "levels": forest.levels,
+            "failed": sum(bar.has_failed for bar in bars),
+            "stale_here": sum(bar.state == "stale" for bar in bars),
+            "chain": forest.chain()[:6],
+            "wall": waterfall.duration(window.length),
+            "ticks": window.ticks(),
+            "asked": asked,
+            "focused": focused,
+            "lease": next((one for one in focused.leases if one.ended_at is None), None) if focused else None,
+            "may_requeue": self.holds(capabilities.REQUEUE),
+            "may_force_error": self.holds(capabilities.FORCE_ERROR),
+            "q": request.GET.get("q", "")[:100],
+            **self._links(asked),
+        }
+        is_open = any(bar.resolved_at is None for bar in bars)
+        shown = [(member.task.pk, member.task.journal_seq) for member in members]
+        return self.live("ops/tree.html", context, (shown, request.GET.urlencode(), is_open and self.now.minute))
+
+    def _state(self, member: Member, stale_after: timedelta) -> str:
+        if any(lease.is_stale(self.now, stale_after) for lease in member.leases):
+            return "stale"
+        return "waiting" if member.task.waits_on_id is not None else member.task.outcome or member.task.state
+
+    def _asked(self) -> Asked:
+        asked = self.request.GET
+        depth, focus = asked.get("depth", ""), asked.get("focus", "")
+        opened = {}
+        for text in asked.getlist("open")[:OPENED_MOST]:
+            name, _, count = text.partition(":")
+            opened[name] = int(count) if count.isdecimal() and len(count) < 5 else SHOWN
+        return Asked(
+            focus=_uuid(focus),
+            depth=int(depth) if depth.isdecimal() and len(depth) < 4 else None,
+            all_levels=depth == "all",
+            only=asked.get("only", "") if asked.get("only") in ONLY else "",
+            least=LEAST.get(asked.get("min", ""), timedelta(0)),
+            opened=opened,
+        )
+
+    def _links(self, asked: Asked) -> dict[str, Any]:
+        """Return the choices above the table: (words, address, whether it is chosen)."""
+        depth = self.request.GET.get("depth", "")
+        minimum = self.request.GET.get("min", "")
+        return {
+            "only_links": [(word, self._with(only=only), asked.only == only) for only, word in ONLY.items()],
+            "least_links": [("any span", self._with(min=""), not asked.least)]
+            + [(f"≥ {name}", self._with(min=name), minimum == name) for name in LEAST],
+            "depth_links": [(one, self._with(depth=one, open=[]), depth == one) for one in ("1", "2", "3", "all")],
+            "folded": self._with(depth="1", open=[]),
+            "unfolded": self._with(depth="all", open=[]),
+        }
+
+    def _with(self, **changes: Any) -> str:
+        """Return the address of this tree with some of what it asks for changed; nothing of "" is left in it."""
+        asked = {name: self.request.GET.getlist(name) for name in ("focus", "depth", "only", "min", "q", "open")}
+        asked |= changes
+        return f"?{urlencode([(name, value) for name, value in asked.items() if value not in ('', [''])], doseq=True)}"
+
+    def _drawn(self, row: Row, window: Window, asked: Asked) -> dict[str, Any]:
+        opened = self.request.GET.getlist("open")
+        name = row.group.key if row.group else str(row.bar.uuid)
+        others = [one for one in opened if one.partition(":")[0] != name]
+        drawn: dict[str, Any] = {"row": row, "bar": row.bar, "indent": range(min(row.depth, 12))}
+        if row.group:
+            members = row.group.members
+            start, end = min(bar.sent_at for bar in members), max(bar.ends_at(self.now) for bar in members)
+            return drawn | {
+                "open": self._with(open=[*others, f"{name}:{SHOWN}"]),
+                "more": self._with(open=[*others, f"{name}:{len(members) - row.group.left + MORE}"]),
+                "close": self._with(open=others),
+                "x": window.place(start),
+                "width": max(waterfall.LEAST, window.place(end) - window.place(start)),
+                "marks": [window.place(bar.ends_at(self.now)) for bar in members[:MARKS] if bar.has_failed],
+                "state": row.group.counts[0][0],
+                "lasts": waterfall.duration(end - start),
+            }
+        q = self.request.GET.get("q", "").strip().lower()
+        return drawn | {
+            "segments": waterfall.segments(row.bar, window, self.now),
+            "story": waterfall.story(row.bar, self.now),
+            "lasts": waterfall.duration(row.bar.lasts(self.now)),
+            "late": waterfall.duration(row.late) if row.late else "",
+            "gap": next((one for one in reversed(row.bar.attempts) if one.repair), None),
+            "is_focus": row.bar.uuid == asked.focus,
+            "is_hit": bool(q) and q in row.bar.name.lower(),
+            "focus": self._with(focus="" if row.bar.uuid == asked.focus else str(row.bar.uuid)),
+            "open": self._with(open=[*others, name]),
+            "close": self._with(open=others) if name in asked.opened else "",
+        }
+
+
+class TreeJson(Page):
+    """The whole tree, however large, with payloads, attempts and results."""
+
+    def get(self, request: HttpRequest, root: UUID) -> HttpResponseBase:
+        trees.members(root, limit=1)
+        response = StreamingHttpResponse(_whole(root), content_type="application/json")
+        response["Content-Disposition"] = f'attachment; filename="tree-{root}.json"'
+        return response
+
+
+def _whole(root: UUID) -> Iterator[str]:
+    yield f'{{"root":"{root}","tasks":['
+    for number, member in enumerate(trees.every_member(root)):
+        yield f"{',' if number else ''}\n{json_text.dumps(_plain(member))}"
+    yield "\n]}\n"
+
+
+def _plain(member: Member) -> dict[str, Any]:
+    task, result = member.task, member.result
+    return {
+        "id": str(task.uuid),
+        "parent": str(task.parent) if task.parent else None,
+        "sender": task.sender.display,
+        "recipient": task.recipient.display,
+        "intent_text": task.intent_text,
+        "task_kind": task.task_kind,
+        "state": task.state,
+        "outcome": task.outcome,
+        "attempt": task.attempt,
+        "sent_at": task.sent_at.isoformat(),
+        "resolved_at": task.resolved_at.isoformat() if task.resolved_at else None,
+        "leases": [
+            {
+                "lease_id": str(lease.lease_id),
+                "holder": lease.holder.display,
+                "attempt": lease.attempt,
+                "leased_at": lease.leased_at.isoformat(),
+                "ended_at": lease.ended_at.isoformat() if lease.ended_at else None,
+                "end": lease.end,
+            }
+            for lease in member.leases
+        ],
+        "result": {
+            "status": result.status,
+            "error_message": result.error_message,
+            "content": result.blocks,
+            "replayed_from": str(result.replayed_from) if result.replayed_from else None,
+        }
+        if result
+        else None,
+    }
+
+
+def _bar(member: Member, state: str) -> Bar:
+    task = member.task
+    return Bar(
+        uuid=task.uuid,
+        parent=task.parent,
+        name=member.opening,
+        sender=task.sender.display,
+        recipient=task.recipient.display,
+        kind=task.task_kind or member.opening,
+        state=state,
+        sent_at=task.sent_at,
+        resolved_at=task.resolved_at,
+        attempts=[_attempt(member, lease) for lease in member.leases],
+        replayed_from=member.result.replayed_from if member.result else None,
+        key=task.idempotency_key or "",
+    )
+
+
+def _attempt(member: Member, lease: Any) -> Attempt:
+    repair = member.repair_of(lease)
+    return Attempt(
+        number=lease.attempt,
+        leased_at=lease.leased_at,
+        ended_at=lease.ended_at,
+        end=lease.end or "",
+        by=repair.actor if repair else "",
+        repair=repair.pk if repair else None,
+    )
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
