@@ -40,6 +40,7 @@ PLACES = (
     Place("scheduler", "Scheduler"),
     Place("deliveries", "Deliveries"),
     Place("audit", "Audit", "u"),
+    Place("health", "Health"),
     Place("settings", "Settings"),
 )
 

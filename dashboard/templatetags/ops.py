@@ -41,6 +41,8 @@ STATES = {
     "disabled": ("✕", "Given up", "error"),
     "failed": ("✕", "Failed", "error"),
     "unchanged": ("✓", "Nothing to do", "queued"),
+    "degraded": ("◑", "Degraded", "stale"),
+    "failing": ("✕", "Failing", "error"),
     "paused": ("◑", "Paused", "stale"),
     "leasing": ("✓", "Leasing", "ok"),
 }

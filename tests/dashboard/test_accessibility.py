@@ -12,6 +12,7 @@ PATHS = [
     "",
     "agents/",
     "deliveries/",
+    "health/",
     "scheduler/",
     "scheduler/run-once/",
     "idempotency/",

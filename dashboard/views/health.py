@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from dashboard.access import Page
+from mailbox import health
+from mailbox.health import Health
+
+
+class HealthPage(Page):
+    """How the hub is: every check with its word, so that a bad one stands out and none hides another."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        seen = health.look(self.now)
+        return self.live("ops/health.html", {"seen": seen, "sentence": _sentence(seen)}, seen)
+
+
+class HealthText(Page):
+    """The same as plain text, to be copied into a report."""
+
+    def get(self, request: HttpRequest, *args: Any) -> HttpResponseBase:
+        lines = _lines(health.look(self.now))
+        stamp = f"{timezone.localtime(self.now):%Y-%m-%d %H:%M:%S %Z}"
+        text = "\n".join([f"As of {stamp}", *lines, ""])
+        return HttpResponse(text, content_type="text/plain; charset=utf-8")
+
+
+def _sentence(seen: Health) -> str:
+    bad = [check.name for check in seen.checks if check.word is not health.Word.OK]
+    return f"{len(bad)} of {len(seen.checks)} checks: {', '.join(bad)}" if bad else f"All {len(seen.checks)} checks"
+
+
+def _lines(seen: Health) -> Iterator[str]:
+    yield f"The hub is {seen.word}."
+    yield ""
+    for check in seen.checks:
+        yield f"{check.word:<9} {check.name:<19} {check.saw}{f' ({check.note})' if check.note else ''}"
+    yield ""
+    yield from (f"{name:<10} {version}" for name, version in seen.versions.items())
+    yield ""
+    yield f"Database, in bytes: {seen.size}"
+    for table in seen.tables:
+        yield f"{table.name:<30} rows about {table.rows}, bytes {table.size}"
+    yield ""
+    yield "Settings that are not their default:"
+    yield from (f"{one.name}={'(secret)' if one.value is None else one.value}" for one in seen.changed)
