@@ -34,6 +34,7 @@ from mailbox.errors import (
     MailboxError,
     UnknownAgentError,
     UnknownDeliveryError,
+    UnknownPlanError,
     UnknownReplayEntryError,
     UnknownTaskError,
 )
@@ -47,6 +48,7 @@ STATUS: dict[type[MailboxError], int] = {
     UnknownTaskError: HTTPStatus.NOT_FOUND,
     UnknownAgentError: HTTPStatus.NOT_FOUND,
     UnknownDeliveryError: HTTPStatus.NOT_FOUND,
+    UnknownPlanError: HTTPStatus.NOT_FOUND,
     UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
 }
 HEADING = {
@@ -101,15 +103,15 @@ class Page(View):
     def page(self, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
         return frame.page(self.request, template, context, caller=self.caller, now=self.now, status=status)
 
-    def live(self, template: str, context: dict[str, Any], shown: object) -> HttpResponse:
-        """Return the page; to its live region only the rows, and 204 while ``shown`` is what that has already."""
+    def live(self, template: str, context: dict[str, Any], shown: object, part: str = "rows") -> HttpResponse:
+        """Return the page; to its live region only that ``part``, and 204 while ``shown`` is what that has already."""
         version = hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
         if not self.is_fragment:
             return self.page(template, {**context, "version": version})
         if self.request.headers.get("X-Seen") == version:
             response = HttpResponse(status=204)
         else:
-            response = self.page(f"{template}#rows", {**context, "version": version})
+            response = self.page(f"{template}#{part}", {**context, "version": version})
         attention = Attention.read(self.request.user.get_username(), self.now)
         response["X-Attention"] = json.dumps({"stale": attention.stale.value, "notes": attention.notes})
         return response

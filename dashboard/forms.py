@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django import forms
 
+from mailbox import plans
+from mailbox.models import RepairPlan
 from mailbox.repair import MESSAGE_MAX_LENGTH, DuplicateRisk
+from mailbox.search import LONGEST
 
 if TYPE_CHECKING:
     from mailbox.models import Task
@@ -63,3 +67,40 @@ class ForceErrorForm(RepairForm):
     message = forms.CharField(
         max_length=MESSAGE_MAX_LENGTH, required=False, widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "off"})
     )
+
+
+class LeaseIdsField(forms.Field):
+    """The ids of the leases that are ticked, as many as one plan takes."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: list[str] | None) -> list[UUID]:
+        try:
+            return [UUID(one) for one in (value or [])[: plans.CAP]]
+        except ValueError as error:
+            raise forms.ValidationError("That is no lease.") from error
+
+
+class PlanForm(forms.Form):
+    """Which leases are to be planned: those that are ticked, all that match ``q``, or those of an earlier plan."""
+
+    verb = forms.ChoiceField(choices=RepairPlan.Verb.choices)
+    form_token = forms.UUIDField()
+    lease = LeaseIdsField(required=False)
+    everything = forms.BooleanField(required=False)
+    q = forms.CharField(max_length=LONGEST, required=False, empty_value="")
+    after = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+    which = forms.ChoiceField(choices=[("changed", "changed"), ("all", "all")], required=False)
+
+
+class ApplyForm(ReasonForm):
+    """The consent to a plan: ``with_unsafe`` is None until it is chosen, ``typed`` how many leases."""
+
+    message = forms.CharField(max_length=MESSAGE_MAX_LENGTH, required=False)
+    with_unsafe = forms.TypedChoiceField(
+        choices=[("leave", "leave"), ("include", "include")],
+        coerce=lambda chosen: chosen == "include",
+        empty_value=None,
+        required=False,
+    )
+    typed = forms.IntegerField(required=False, min_value=0, max_value=plans.CAP)

@@ -39,6 +39,7 @@ PLACES = (
     Place("idempotency", "Idempotency"),
     Place("scheduler", "Scheduler"),
     Place("deliveries", "Deliveries"),
+    Place("repairs", "Repairs", "p"),
     Place("audit", "Audit", "u"),
     Place("health", "Health"),
     Place("settings", "Settings"),

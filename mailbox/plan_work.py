@@ -20,7 +20,7 @@ from mailbox.errors import (
     NotInFlightError,
     UnknownTaskError,
 )
-from mailbox.models import AuditEvent, RepairPlan, RepairPlanRow
+from mailbox.models import AuditEvent, RepairPlan, RepairPlanRow, Task
 from mailbox.repair import DuplicateRisk
 
 CLAIMED_BEYOND = timedelta(seconds=30)  # the last lease of a bite may have to wait for a lock
@@ -88,4 +88,19 @@ def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
                 )
             mine.settle(RepairPlanRow.Outcome.DONE, "", journal.now)
     except MailboxError as refusal:
-        mine.settle(BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED), refusal.message[:500], timezone.now())
+        mine.settle(BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED), _told(refusal, row), timezone.now())
+
+
+def _told(refusal: MailboxError, row: RepairPlanRow) -> str:
+    """Say what became of a lease, beside whose row the ids of it and its task stand already."""
+    match refusal:
+        case LeaseMismatchError():
+            return f"lease {refusal.ids['actual_lease_id']} is live now"
+        case NotInFlightError():
+            return "queued, nobody holds it"
+        case AlreadyResolvedError():
+            outcome = Task.objects.filter(uuid=row.task_id).values_list("outcome", flat=True).first()
+            return f"resolved as {outcome}" if outcome else "compacted"
+        case UnknownTaskError():
+            return "compacted"
+    return refusal.message[:500]

@@ -13,18 +13,29 @@ from dataclasses import dataclass, replace
 from django.db.models import Q
 
 from mailbox.errors import InvalidRequestError
-from mailbox.models import AuditEvent, Lease, PushDelivery, ReplayEntry, Task
+from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.push import PushDeliveryQuerySet
+from mailbox.models.repair_plan import RepairPlanQuerySet
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.task import TaskQuerySet
-from mailbox.search_keys import DELIVERY_KEYS, EVENT_KEYS, LEASE_KEYS, REPLAY_KEYS, TASK_KEYS, Moment, Reading
+from mailbox.search_keys import (
+    DELIVERY_KEYS,
+    EVENT_KEYS,
+    LEASE_KEYS,
+    PLAN_KEYS,
+    REPLAY_KEYS,
+    TASK_KEYS,
+    Moment,
+    Reading,
+)
 
 __all__ = [
     "DELIVERY_KEYS",
     "EVENT_KEYS",
     "LEASE_KEYS",
+    "PLAN_KEYS",
     "REPLAY_KEYS",
     "TASK_KEYS",
     "WORDS_AMONG",
@@ -33,6 +44,7 @@ __all__ = [
     "events",
     "leases",
     "parse",
+    "plans",
     "replay_entries",
     "tasks",
     "term",
@@ -101,6 +113,11 @@ def leases(text: str, at: Moment) -> LeaseQuerySet:
 def events(text: str, at: Moment) -> AuditEventQuerySet:
     """Return the journal rows that fit; raise `InvalidRequestError` saying what does not make sense."""
     return AuditEvent.objects.filter(_keys_alone(text, EVENT_KEYS, at))
+
+
+def plans(text: str, at: Moment) -> RepairPlanQuerySet:
+    """Return the plans of repairs that fit; raise `InvalidRequestError` saying what does not make sense."""
+    return RepairPlan.objects.filter(_keys_alone(text, PLAN_KEYS, at))
 
 
 def replay_entries(text: str, at: Moment) -> ReplayEntryQuerySet:

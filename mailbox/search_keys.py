@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -13,7 +13,7 @@ from django.db.models import Q
 from mailbox import spans
 from mailbox.envelopes import DuplicateSafety
 from mailbox.errors import InvalidRequestError
-from mailbox.models import Agent, PushDelivery, Task
+from mailbox.models import Agent, PushDelivery, RepairPlan, Task
 
 _COMPARED = re.compile(r"(>=|<=|>|<)?(.+)", re.DOTALL)
 
@@ -34,6 +34,22 @@ def _text(field: str) -> Reading:
         if value.endswith("*"):
             return Q(**{f"{field}__startswith": value[:-1]})
         return Q(**{field: value})
+
+    return read
+
+
+def _one_of(field: str, known: Sequence[str]) -> Reading:
+    def read(value: str, _: Moment) -> Q:
+        if value not in known:
+            raise InvalidRequestError({"q": f'{field}: is one of {", ".join(known)}, not "{value[:50]}"'})
+        return Q(**{field: value})
+
+    return read
+
+
+def _either(one: str, other: str) -> Reading:
+    def read(value: str, at: Moment) -> Q:
+        return _text(one)(value, at) | _text(other)(value, at)
 
     return read
 
@@ -178,6 +194,12 @@ REPLAY_KEYS: Mapping[str, Reading] = {
     "source": _uuid("source_task_id"),
     "age": _since("stored_at"),
     "hit": _since("last_hit_at"),
+}
+PLAN_KEYS: Mapping[str, Reading] = {
+    "state": _one_of("state", RepairPlan.State.values),
+    "verb": _one_of("verb", RepairPlan.Verb.values),
+    "actor": _either("made_by", "decided_by"),
+    "age": _since("made_at"),
 }
 DELIVERY_KEYS: Mapping[str, Reading] = {
     "state": _delivery_state,

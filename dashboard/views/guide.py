@@ -84,6 +84,7 @@ KEYS = {
     "g t": "to the tasks",
     "g a": "to the agents",
     "g u": "to the journal",
+    "g p": "to the repairs",
     "j k": "to the next row, the one before",
     "o": "open the row",
     "x": "select the row",

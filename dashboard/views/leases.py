@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ from django.http import HttpResponse
 from dashboard import attention
 from dashboard.access import Page
 from dashboard.lists import ListPage
-from mailbox import capabilities, search
+from mailbox import capabilities, plans, search
 from mailbox.models import Lease
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.paging import Page as Rows
@@ -75,6 +76,10 @@ class LeaseList(ListPage):
             "stale_after": attention.stale_after(),
             "stale_before": self.now - attention.stale_after(),
             "newest_first": self.newest_first,
+            "whole": whole_query(self.request.GET),
+            "cap": plans.CAP,
+            "form_token": uuid.uuid4(),
+            "may_select": self.holds(capabilities.REQUEUE),
             "may_requeue": self.holds(capabilities.REQUEUE),
             "may_force_error": self.holds(capabilities.FORCE_ERROR),
         }

@@ -121,7 +121,7 @@ class Repair(Page):
         came_from = self.request.headers.get("HX-Current-URL", "")
         if self.is_fragment and urlsplit(came_from).path == reverse("ops:leases"):
             lease.refresh_from_db(fields=["ended_at", "end"])
-            return self.page("ops/repaired.html", {"lease": lease, "message": message})
+            return self.page("ops/repaired.html", {"lease": lease, "message": message, "may_select": True})
         messages.success(self.request, message)
         page = reverse("ops:lease", args=[lease.lease_id])
         if not self.is_fragment:

@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from mailbox.models.lease import Lease, LeaseQuerySet
 from mailbox.models.task import Task
@@ -16,6 +17,12 @@ class RepairPlanQuerySet(models.QuerySet["RepairPlan"]):
     def applying(self) -> RepairPlanQuerySet:
         """Narrow to plans that are under way, oldest first."""
         return self.filter(state=RepairPlan.State.APPLYING).order_by("pk")
+
+    def with_counts(self) -> RepairPlanQuerySet:
+        """Add how many ``leases`` each holds, and how many of them were ``repaired``."""
+        rows = RepairPlanRow.objects.filter(plan=OuterRef("pk"))
+        done = rows.that_became(RepairPlanRow.Outcome.DONE)
+        return self.annotate(leases=_how_many(rows), repaired=_how_many(done))
 
     def locked(self) -> RepairPlanQuerySet:
         return self.select_for_update(of=("self",))
@@ -32,6 +39,10 @@ class RepairPlanQuerySet(models.QuerySet["RepairPlan"]):
             mine.update(worked_until=None)
         else:
             mine.update(worked_until=None, state=RepairPlan.State.DONE, finished_at=now)
+
+
+def _how_many(rows: RepairPlanRowQuerySet) -> Coalesce:
+    return Coalesce(Subquery(rows.order_by().values("plan").annotate(rows=Count("pk")).values("rows")), 0)
 
 
 class RepairPlan(models.Model):
@@ -91,11 +102,24 @@ class RepairPlanRowQuerySet(models.QuerySet["RepairPlanRow"]):
         """Narrow to what is still to be tried."""
         return self.exclude(verdict=RepairPlanRow.Verdict.SKIPPED).filter(outcome=None)
 
+    def planned(self) -> RepairPlanRowQuerySet:
+        """Narrow to what was or is to be tried."""
+        left = Q(outcome=RepairPlanRow.Outcome.LEFT, outcome__isnull=False)
+        return self.exclude(verdict=RepairPlanRow.Verdict.SKIPPED).exclude(left)
+
     def judged(self, verdict: str) -> RepairPlanRowQuerySet:
         return self.filter(verdict=verdict)
 
     def that_became(self, outcome: str) -> RepairPlanRowQuerySet:
         return self.filter(outcome=outcome)
+
+    def in_group(self, name: str) -> RepairPlanRowQuerySet:
+        """Narrow to the rows of one verdict or outcome, `pending` or `planned`; any other name is all of them."""
+        if name in RepairPlanRow.Verdict.values:
+            return self.judged(name)
+        if name in RepairPlanRow.Outcome.values:
+            return self.that_became(name)
+        return {"pending": self.pending, "planned": self.planned}.get(name, self.all)()
 
     def locked(self) -> RepairPlanRowQuerySet:
         return self.select_for_update(of=("self",))
@@ -111,6 +135,10 @@ class RepairPlanRowQuerySet(models.QuerySet["RepairPlanRow"]):
     def settle(self, outcome: str, detail: str, now: datetime) -> int:
         """Write what became of rows that are pending, and only of those; return how many were."""
         return self.pending().update(outcome=outcome, detail=detail, settled_at=now)
+
+    def leases(self) -> LeaseQuerySet:
+        """Return the very leases of these rows that are still kept, whatever became of them."""
+        return Lease.objects.filter(lease_id__in=self.values("lease_id"))
 
     def leases_again(self) -> LeaseQuerySet:
         """Return the leases that are live now of the tasks of these rows."""

@@ -21,6 +21,8 @@ PATHS = [
     "tasks/",
     "results/",
     "audit/",
+    "repairs/",
+    "repairs/plans/",
     "settings/",
 ]
 

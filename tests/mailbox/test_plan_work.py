@@ -33,6 +33,12 @@ def test_each_lease_keeps_its_guard(alice, bob, olga):
     assert outcomes(done) == {"done": 1, "changed": 2, "completed": 1}
     current.refresh_from_db()
     assert current.ended_at is None
+    assert [row.detail for row in done.rows.in_order()] == [
+        "",
+        "queued, nobody holds it",
+        f"lease {current.lease_id} is live now",
+        "resolved as ok",
+    ]
     refused = [(event.task_id, event.fields["reason"]) for event in factories.journal(Kind.REPAIR_REFUSED)]
     assert refused == [
         (released.task.uuid, "not_in_flight"),

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+
+from dashboard import export, reasons
+from dashboard.access import Page
+from dashboard.forms import ApplyForm
+from dashboard.lists import ROWS
+from dashboard.views.plans import new_token
+from mailbox import capabilities, paging, plan_work, plans
+from mailbox.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
+from mailbox.models import RepairPlan
+from mailbox.models.repair_plan import RepairPlanRowQuerySet
+from mailbox.plans import Tally
+
+BITE = 3.0  # seconds of repairing within one request
+SORTS: dict[str, tuple[str, type]] = {
+    "age": ("leased_at", datetime),
+    "attempt": ("attempt", int),
+    "holder": ("holder", str),
+}
+COLUMNS = {
+    "task_id": lambda row: row.task_id,
+    "lease_id": lambda row: row.lease_id,
+    "sender": lambda row: row.sender,
+    "holder": lambda row: row.holder,
+    "attempt": lambda row: row.attempt,
+    "leased_at": lambda row: row.leased_at,
+    "safety": lambda row: "idempotent" if row.is_idempotent else "unsafe",
+    "verdict": lambda row: row.verdict,
+    "outcome": lambda row: row.outcome,
+    "detail": lambda row: row.detail,
+    "settled_at": lambda row: row.settled_at,
+    "intent_text": lambda row: row.intent,
+}
+
+
+class PlanPage(Page):
+    """One plan, at one address for good: the preview, then its progress, then the receipt."""
+
+    needs = capabilities.REQUEUE
+
+    def get(self, request: HttpRequest, number: str) -> HttpResponse:
+        plan = plan_of(number)
+        context = self._context(plan)
+        if request.GET.get("part") == "progress":
+            return self.live("ops/plan.html", context, (plan.state, context["tally"]), part="progress")
+        return self.live(
+            "ops/plan.html", context, (plan.state, [(row.pk, row.outcome) for row in context["page"].items])
+        )
+
+    def post(self, request: HttpRequest, number: str) -> HttpResponse:
+        filled = ApplyForm(request.POST)
+        if not filled.is_valid():
+            return self._refused(number, filled)
+        chosen = filled.cleaned_data
+        reasons.remember(request, chosen["reason"])
+        try:
+            plan = plans.apply(
+                self.caller,
+                plan_of(number).pk,
+                reason=chosen["reason"],
+                message=chosen["message"],
+                with_unsafe=chosen["with_unsafe"],
+                typed=chosen["typed"],
+            )
+        except InvalidRequestError as error:
+            for field, problem in error.fields.items():
+                filled.add_error(field if field in filled.fields else None, f"{problem[:1].upper()}{problem[1:]}.")
+            return self._refused(number, filled)
+        plan_work.work(plan, seconds=BITE)
+        return to_plan(plan)
+
+    def _refused(self, number: str, filled: ApplyForm) -> HttpResponse:
+        plan = plan_of(number)
+        if plan.state != RepairPlan.State.PREVIEW:
+            return to_plan(plan)
+        return self.page("ops/plan.html", {**self._context(plan), "form": filled, "version": ""}, status=422)
+
+    def _context(self, plan: RepairPlan) -> dict[str, Any]:
+        sort = self.request.GET.get("sort", "")
+        field, kind = SORTS.get(sort.removeprefix("-"), ("pk", int))
+        tally = Tally.of(plan)
+        action = plans.ACTION[RepairPlan.Verb(plan.verb)]
+        return {
+            "plan": plan,
+            "tally": tally,
+            "has_expired": plan.has_expired(self.now),
+            "is_applied": plan.state in (RepairPlan.State.APPLYING, RepairPlan.State.DONE),
+            "settled": tally.planned - tally.pending,
+            "is_worked_on": plan.worked_until is not None and plan.worked_until > self.now,
+            "live_again": plan.rows.that_became("changed").leases_again().count() if tally.outcomes["changed"] else 0,
+            "page": paging.keyset(
+                rows_of(plan, self.request),
+                field,
+                kind,
+                newest_first=sort.startswith("-"),
+                limit=ROWS,
+                cursor=self.request.GET.get("cursor"),
+                name=f"plan-{field}",
+            ),
+            "show": self.request.GET.get("show", ""),
+            "sort": sort,
+            "form": ApplyForm(initial={"form_token": new_token()}),
+            "form_token": new_token(),
+            "to_type": [tally.to_type(False), tally.to_type(True)],
+            "included": [tally.included(False), tally.included(True)],
+            "cap": plans.CAP,
+            "reasons": reasons.offered(self.request),
+            "allowed": self.holds(action),
+            "needs": action,
+        }
+
+
+class PlanTwin(Page):
+    """The leases of a plan to take away."""
+
+    def get(self, request: HttpRequest, number: str, form: str) -> HttpResponseBase:
+        return export.stream(rows_of(plan_of(number), request), COLUMNS, form, f"repair-{number}")
+
+
+class Discard(Page):
+    """Close a plan that was not applied."""
+
+    needs = capabilities.REQUEUE
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, number: str) -> HttpResponse:
+        plan = plans.discard(self.caller, plan_of(number).pk)
+        messages.success(request, f"Plan #{plan.pk} was discarded; nothing was changed.")
+        return HttpResponseRedirect(reverse("ops:leases"), status=303)
+
+
+class Continue(Page):
+    """Go on at once with what is left of a plan, which the scheduler would do within a minute."""
+
+    needs = capabilities.REQUEUE
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, number: str) -> HttpResponse:
+        plan = plan_of(number)
+        if plan.state == RepairPlan.State.PREVIEW:
+            raise PlanClosedError(f"plan #{number} was not applied yet")
+        plan_work.work(plan, seconds=BITE)
+        return to_plan(plan)
+
+
+def plan_of(number: str) -> RepairPlan:
+    """Return the plan; raise `UnknownPlanError`."""
+    is_number = number.isdecimal() and len(number) < 19
+    plan = RepairPlan.objects.select_related("after").filter(pk=number).first() if is_number else None
+    if plan is None:
+        raise UnknownPlanError(f"there is no plan #{number}")
+    return plan
+
+
+def rows_of(plan: RepairPlan, request: HttpRequest) -> RepairPlanRowQuerySet:
+    """Return the leases of a plan that the address asks for."""
+    return plan.rows.all().in_group(request.GET.get("show", ""))
+
+
+def to_plan(plan: RepairPlan) -> HttpResponse:
+    return HttpResponseRedirect(reverse("ops:plan", args=[plan.pk]), status=303)

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import uuid
+from typing import Any, ClassVar
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from dashboard import words
+from dashboard.forms import PlanForm
+from dashboard.lists import ListPage
+from mailbox import capabilities, plans, search
+from mailbox.errors import InvalidRequestError, UnknownPlanError
+from mailbox.models import AuditEvent, Lease, RepairPlan
+from mailbox.models.audit import AuditEventQuerySet
+from mailbox.models.lease import LeaseQuerySet
+from mailbox.models.repair_plan import RepairPlanQuerySet
+from mailbox.paging import Page as Rows
+from mailbox.schedule import AutoRetry
+
+
+class RepairList(ListPage):
+    """Repairs of one lease each, newest first, whoever made them."""
+
+    name = "repairs"
+    columns: ClassVar = {
+        "id": lambda event: event.pk,
+        "at": lambda event: event.at,
+        "action": lambda event: event.fields.get("action"),
+        "actor": lambda event: event.actor,
+        "source": lambda event: event.source,
+        "task_id": lambda event: event.task_id,
+        "lease_id": lambda event: event.fields.get("lease_id"),
+        "attempt": lambda event: event.fields.get("attempt"),
+        "duplicate_risk": lambda event: event.fields.get("duplicate_risk"),
+        "reason": lambda event: event.fields.get("reason"),
+        "request_id": lambda event: event.request_id,
+    }
+
+    def model(self) -> AuditEventQuerySet:
+        return AuditEvent.objects.all()
+
+    def found(self) -> AuditEventQuerySet:
+        return search.events(self.request.GET.get("q", ""), self.at).repairs().one_by_one()
+
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        return {"acts": [words.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
+
+
+class Repairs(RepairList):
+    """The list; a POST plans a repair of many."""
+
+    needs = capabilities.REQUEUE
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = PlanForm(request.POST)
+        if not form.is_valid():
+            return self._nothing_planned("The form was not whole. Go back, reload the page and choose again.")
+        chosen = form.cleaned_data
+        try:
+            plan = plans.make(
+                self.caller,
+                RepairPlan.Verb(chosen["verb"]),
+                self._leases(chosen),
+                token=chosen["form_token"],
+                max_attempts=AutoRetry.from_settings().policy.max_attempts,
+                query=chosen["q"] if chosen["everything"] else "",
+                after=self._after(chosen),
+            )
+        except InvalidRequestError as error:
+            return self._nothing_planned(
+                error.fields.get("q") or "No live lease was chosen. Go back and tick some, or take all that match."
+            )
+        return HttpResponseRedirect(reverse("ops:plan", args=[plan.pk]), status=303)
+
+    def _leases(self, chosen: dict[str, Any]) -> LeaseQuerySet:
+        if earlier := self._after(chosen):
+            changed = earlier.rows.that_became("changed")
+            return earlier.rows.all().leases() if chosen["which"] == "all" else changed.leases_again()
+        if chosen["everything"]:
+            return search.leases(chosen["q"], self.at)
+        return Lease.objects.named(chosen["lease"])
+
+    def _after(self, chosen: dict[str, Any]) -> RepairPlan | None:
+        if chosen["after"] is None:
+            return None
+        plan = RepairPlan.objects.filter(pk=chosen["after"]).first()
+        if plan is None:
+            raise UnknownPlanError(f"there is no plan #{chosen['after']}")
+        return plan
+
+    def _nothing_planned(self, why: str) -> HttpResponse:
+        return self.problem(422, "Nothing was planned", why)
+
+
+class PlanList(ListPage):
+    """Plans to repair many leases at once, newest first, with what came of each."""
+
+    name = "plans"
+    columns: ClassVar = {
+        "plan": lambda plan: plan.pk,
+        "verb": lambda plan: plan.verb,
+        "state": lambda plan: plan.state,
+        "query": lambda plan: plan.query,
+        "made_by": lambda plan: plan.made_by,
+        "made_at": lambda plan: plan.made_at,
+        "decided_by": lambda plan: plan.decided_by,
+        "decided_at": lambda plan: plan.decided_at,
+        "finished_at": lambda plan: plan.finished_at,
+        "leases": lambda plan: plan.leases,
+        "repaired": lambda plan: plan.repaired,
+        "reason": lambda plan: plan.reason,
+    }
+
+    def model(self) -> RepairPlanQuerySet:
+        return RepairPlan.objects.with_counts()
+
+    def found(self) -> RepairPlanQuerySet:
+        return search.plans(self.request.GET.get("q", ""), self.at).with_counts()
+
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        listed = [(plan, plan.has_expired(self.now)) for plan in page.items]
+        return {"plans": listed, "keys": search.PLAN_KEYS}
+
+    def shown(self, page: Rows[Any], context: Any) -> object:
+        rows = [(plan.pk, plan.state, plan.repaired, plan.has_expired(self.now)) for plan in page.items]
+        return rows, context["total"]
+
+
+def new_token() -> str:
+    """Return the name of one more form, under which it acts once."""
+    return str(uuid.uuid4())
