@@ -52,7 +52,6 @@ STATES = {
     "discarded": ("⊘", "Discarded", "queued"),
     "plan_expired": ("⊘", "Expired", "queued"),
     "disabled": ("✕", "Given up", "error"),
-    "failed": ("✕", "Failed", "error"),
     "unchanged": ("✓", "Nothing to do", "queued"),
     "degraded": ("◑", "Degraded", "stale"),
     "failing": ("✕", "Failing", "error"),
