@@ -41,6 +41,7 @@ PLACES = (
     Place("deliveries", "Deliveries"),
     Place("repairs", "Repairs", "p"),
     Place("audit", "Audit", "u"),
+    Place("send", "Send a task"),
     Place("health", "Health"),
     Place("settings", "Settings"),
 )

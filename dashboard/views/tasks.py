@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from dashboard import attention, words
 from dashboard.access import Page
 from dashboard.lists import ListPage
-from mailbox import capabilities, inspection, json_text, search
+from mailbox import by_hand, capabilities, inspection, json_text, search
 from mailbox.dialects.base import JSONRenderer
 from mailbox.dialects.covenant import wire
 from mailbox.errors import UnknownTaskError
@@ -82,6 +82,8 @@ class TaskPage(Page):
             "acts": [act for act in acts if act.is_life],
             "beside": [act for act in acts if not act.is_life],
             "shown": SHOWN,
+            "by_hand": task.sender.display == by_hand.OPERATORS,
+            "may_send": self.holds(capabilities.SEND),
             "may_requeue": self.holds(capabilities.REQUEUE),
             "may_force_error": self.holds(capabilities.FORCE_ERROR),
         }

@@ -12,6 +12,7 @@ PATHS = [
     "",
     "agents/",
     "deliveries/",
+    "send/",
     "health/",
     "scheduler/",
     "scheduler/run-once/",

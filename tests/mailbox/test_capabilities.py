@@ -216,10 +216,11 @@ def test_the_peer_of_a_send_is_its_recipient(mallory, alice, bob):
     ("role", "held"),
     [
         (Role.VIEWER, set()),
-        (Role.OPERATOR, {"a2a.repair.requeue", "a2a.repair.force_error", "a2a.replay.drop"}),
+        (Role.OPERATOR, {"a2a.send", "a2a.repair.requeue", "a2a.repair.force_error", "a2a.replay.drop"}),
         (
             Role.ADMIN,
             {
+                "a2a.send",
                 "a2a.repair.requeue",
                 "a2a.repair.force_error",
                 "a2a.replay.drop",

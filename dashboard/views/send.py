@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import uuid
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
+
+from dashboard.access import Page
+from dashboard.send_form import SendForm
+from mailbox import by_hand, capabilities
+from mailbox.errors import InvalidRequestError, TaskConflictError, UnknownAgentError
+from mailbox.models import Agent
+
+AGENTS_OFFERED = 200
+
+
+class Send(Page):
+    """A task by hand: from ``operators@hub``, whose results stay on the task's page until somebody has read them."""
+
+    needs = capabilities.SEND
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        asked = {name: request.GET.get(name, "") for name in ("recipient", "parent", "intent_text", "task_kind")}
+        return self._form(SendForm(initial={"form_token": uuid.uuid4(), **asked}))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = SendForm(request.POST)
+        if not form.is_valid():
+            return self._form(form, status=422)
+        self.caller = self.named(form.cleaned_data["form_token"])
+        try:
+            task = by_hand.send_task(self.caller, form.envelope())
+        except InvalidRequestError as error:
+            form.refuse(error.fields)
+        except UnknownAgentError as error:
+            form.refuse({"recipient": error.message})
+        except TaskConflictError:
+            return self.problem(409, "Nothing was sent", "This form had been sent already, with other content.")
+        else:
+            messages.success(request, f"Sent to {task.recipient}. Its result will stand here.")
+            if not by_hand.may_answer(task.recipient):
+                how = f"manage.py a2a grant {task.recipient} {capabilities.RESPOND}.{by_hand.OPERATORS}"
+                messages.warning(
+                    request, format_html("{} may not answer it yet. Grant it: <code>{}</code>", task.recipient, how)
+                )
+            return HttpResponseRedirect(reverse("ops:task", args=[task.uuid]), status=303)
+        return self._form(form, status=422)
+
+    def _form(self, form: SendForm, *, status: int = 200) -> HttpResponse:
+        context = {
+            "form": form,
+            "sender": by_hand.OPERATORS,
+            "agents": Agent.objects.order_by("display").values_list("display", flat=True)[:AGENTS_OFFERED],
+            "allowed": self.holds(self.needs),
+            "needs": self.needs,
+        }
+        return self.page("ops/send.html", context, status=status)
+
+
+class Acknowledge(Page):
+    """Somebody has read the result of a task that was sent by hand."""
+
+    needs = capabilities.SEND
+
+    def post(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
+        by_hand.acknowledge(self.caller, task_id)
+        messages.success(request, "Noted: the result was read, and waits no longer.")
+        return HttpResponseRedirect(reverse("ops:task", args=[task_id]), status=303)
