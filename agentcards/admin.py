@@ -28,15 +28,17 @@ if TYPE_CHECKING:
 else:
     AgentAdminBase = CardAdminBase = ProfileAdminBase = ToolAdminBase = admin.ModelAdmin
 
+_ROLE = "a2a_role"
+
 
 class ReadByRole:
     """Whoever is in one of the hub's groups may look; nobody changes anything, for the hub's verbs do that."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        return _role(request) is not None
+        return role_of_request(request) is not None
 
     def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return _role(request) is not None
+        return role_of_request(request) is not None
 
     def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return False
@@ -52,10 +54,10 @@ class ChangedByAdmins(ReadByRole):
     """Admins may add and change; each change is journalled in the transaction that makes it."""
 
     def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return _role(request) == Role.ADMIN
+        return role_of_request(request) == Role.ADMIN
 
     def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return _role(request) == Role.ADMIN
+        return role_of_request(request) == Role.ADMIN
 
 
 @admin.register(Agent)
@@ -89,7 +91,7 @@ class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
         changed = [name for name in _changed(obj) if name in profiles.FIELDS]
         with transaction.atomic():
             super().save_model(request, obj, form, change)
-            _journal(request, capabilities.PROFILE, f"a2a-profile:{obj}", [profiles.change_of(obj, changed)])
+            note(caller_of(request), capabilities.PROFILE, f"a2a-profile:{obj}", [profiles.change_of(obj, changed)])
 
 
 @admin.register(Tool)
@@ -100,14 +102,14 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
     ordering = ("pk",)
 
     def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return _role(request) == Role.ADMIN
+        return role_of_request(request) == Role.ADMIN
 
     def save_model(self, request: HttpRequest, obj: Tool, form: Any, change: bool) -> None:
         told = {name: getattr(obj, name) for name in _changed(obj)}
         with transaction.atomic():
             super().save_model(request, obj, form, change)
             draft = Draft(kind=Kind.TOOL_CHANGED, data={"name": obj.name, "changed": told})
-            _journal(request, capabilities.TOOLS, "a2a-tools", [draft])
+            note(caller_of(request), capabilities.TOOLS, "a2a-tools", [draft])
 
     def delete_model(self, request: HttpRequest, obj: Tool) -> None:
         self.delete_queryset(request, Tool.objects.filter(pk=obj.pk))
@@ -117,7 +119,7 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
             names = list(queryset.select_for_update().order_by("pk").values_list("name", flat=True))
             Tool.objects.filter(name__in=names).delete()
             drafts = [Draft(kind=Kind.TOOL_REMOVED, data={"name": name}) for name in names]
-            _journal(request, capabilities.TOOLS, "a2a-tools", drafts)
+            note(caller_of(request), capabilities.TOOLS, "a2a-tools", drafts)
 
 
 @admin.register(AgentCard)
@@ -128,8 +130,12 @@ class AgentCardAdmin(ReadByRole, CardAdminBase):
     ordering = ("pk",)
 
 
-def _role(request: HttpRequest) -> Role | None:
-    return credentials.role_of(request.user) if isinstance(request.user, User) else None
+def role_of_request(request: HttpRequest) -> Role | None:
+    """Return the role as it was when the request came; the admin asks for it once for each thing on a page."""
+    if not hasattr(request, _ROLE):
+        setattr(request, _ROLE, credentials.role_of(request.user) if isinstance(request.user, User) else None)
+    role: Role | None = getattr(request, _ROLE)
+    return role
 
 
 def _changed(row: models.Model) -> list[str]:
@@ -139,10 +145,14 @@ def _changed(row: models.Model) -> list[str]:
     return [name for name in names if stored is None or getattr(stored, name) != getattr(row, name)]
 
 
-def _journal(request: HttpRequest, verb: str, scope_id: str, drafts: Iterable[Draft]) -> None:
+def caller_of(request: HttpRequest) -> Caller:
+    """Return the person behind a request of the admin, as the journal names them."""
+    name = f"user:{request.user.get_username()}"
+    return Caller(name=name, source=AuditEvent.Source.DASHBOARD, role=role_of_request(request))
+
+
+def note(caller: Caller, verb: str, scope_id: str, drafts: Iterable[Draft]) -> None:
     """Write the check and what was done in the current transaction, which is the admin's own."""
-    name = request.user.get_username()
-    caller = Caller(name=f"user:{name}", source=AuditEvent.Source.DASHBOARD, role=_role(request))
     journal = audit.Journal(caller)
     journal.beside(capabilities.require(caller, Request(verb=verb, scope_id=scope_id), journal.now).draft)
     for draft in drafts:

@@ -21,6 +21,8 @@ class Kind(StrEnum):
     TOOLS_IMPORTED = "tools_imported"
     TOOL_CHANGED = "tool_changed"
     TOOL_REMOVED = "tool_removed"
+    PERSON_ADDED = "person_added"
+    PERSON_CHANGED = "person_changed"
     KEY_ADDED = "key_added"
     PUSH_RESENT = "push_resent"
     KEY_REVOKED = "key_revoked"

@@ -1,0 +1,179 @@
+"""Who may do what, in Django's admin: people and their groups, API keys, grants. Every change is journalled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin, messages
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from agentcards.admin import AgentAdmin, ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
+from mailbox import grants, registration
+from mailbox.callers import Caller, Role
+from mailbox.capabilities import GRANT
+from mailbox.errors import Draft, MailboxError
+from mailbox.kinds import Kind
+from mailbox.models import Agent, ApiKey, CapabilityGrant
+
+if TYPE_CHECKING:
+    from django.db.models import Model, QuerySet
+    from django.http import HttpRequest, HttpResponse
+
+    GroupBase = admin.ModelAdmin[Group]
+    PersonBase = UserAdmin[User]
+    RevocableBase = admin.ModelAdmin[Model]
+else:
+    GroupBase = RevocableBase = admin.ModelAdmin
+    PersonBase = UserAdmin
+
+admin.site.unregister([User, Group, Agent])
+
+
+@admin.register(User)
+class PersonAdmin(ChangedByAdmins, PersonBase):
+    """People. Whoever leaves is made inactive: the journal goes on naming them."""
+
+    list_display = ("username", "groups_of", "is_active", "is_staff", "last_login")
+    list_filter = ("groups", "is_active")
+    fieldsets = (
+        (None, {"fields": ("username", "password")}),
+        ("Person", {"fields": ("first_name", "last_name", "email")}),
+        ("May", {"fields": ("is_active", "groups", "is_staff")}),
+        ("Dates", {"fields": ("last_login", "date_joined")}),
+    )
+    add_fieldsets = (
+        (None, {"classes": ("wide",), "fields": ("username", "usable_password", "password1", "password2", "groups")}),
+    )
+    readonly_fields = ("last_login", "date_joined")
+
+    @admin.display(description="groups")
+    def groups_of(self, person: User) -> str:
+        return ", ".join(sorted(group.name for group in person.groups.all())) or "none"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        return super().get_queryset(request).prefetch_related("groups")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any | None = None) -> Any:
+        """Return the fields; the password's, which shows how it is kept, to those alone who may set it."""
+        if self.has_change_permission(request, obj):
+            return super().get_fieldsets(request, obj)
+        return [(None, {"fields": ("username",)}), *self.fieldsets[1:]]
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        super().save_related(request, form, formsets, change)
+        person = form.instance
+        told = {name: _told(person, name) for name in form.changed_data if not name.startswith(("password", "usable"))}
+        kind = Kind.PERSON_CHANGED if change else Kind.PERSON_ADDED
+        note(
+            caller_of(request),
+            GRANT,
+            f"a2a-person:{person.username}",
+            [Draft(kind=kind, data={"username": person.username, **told})],
+        )
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002
+        with transaction.atomic():
+            response: HttpResponse = super().user_change_password(request, id, form_url)
+            if request.method == "POST" and response.status_code == 302:
+                username = User.objects.get(pk=id).username
+                data = {"username": username, "password": "changed"}
+                note(caller_of(request), GRANT, f"a2a-person:{username}", [Draft(kind=Kind.PERSON_CHANGED, data=data)])
+        return response
+
+
+@admin.register(Group)
+class RoleAdmin(ReadByRole, GroupBase):
+    """The three roles. What each may do is written in the hub, not here."""
+
+    fields = ("name",)
+    ordering = ("pk",)
+
+
+@admin.register(Agent)
+class LinkedAgentAdmin(AgentAdmin):
+    def get_list_display(self, request: HttpRequest) -> Any:
+        return [*AgentAdmin.list_display, "on_dashboard"]
+
+    @admin.display(description="dashboard")
+    def on_dashboard(self, agent: Agent) -> SafeString:
+        return format_html('<a href="{}">open</a>', self.view_on_site(agent))
+
+    def view_on_site(self, agent: Agent) -> str:
+        return reverse("ops:agent", args=[agent.display])
+
+
+class Revocable(ReadByRole, RevocableBase):
+    """Rows that admins revoke, each through its verb; the hub shows them and keeps no secret of theirs to show."""
+
+    actions = ("revoke",)
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return role_of_request(request) == Role.ADMIN
+
+    def revoke_one(self, caller: Caller, row: Any) -> None:
+        """Take the verb."""
+        raise NotImplementedError
+
+    @admin.action(description="Revoke, at once and for good", permissions=["revoke"])
+    def revoke(self, request: HttpRequest, queryset: QuerySet[Model]) -> None:
+        caller = caller_of(request)
+        done = 0
+        for row in queryset.filter(revoked_at=None):
+            try:
+                self.revoke_one(caller, row)
+            except MailboxError as refusal:
+                messages.error(request, f"{row}: {refusal.message}")
+            else:
+                done += 1
+        messages.success(request, f"{done} revoked; what is revoked ends with the next request.")
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(Revocable):
+    list_display = ("__str__", "owner", "created_at", "expires_at", "revoked_at", "last_used_at")
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
+    list_select_related = ("agent", "user")
+    search_fields = ("public_id", "agent__display", "user__username")
+    fields = ("public_id", "owner", "created_at", "expires_at", "revoked_at", "last_used_at")
+    readonly_fields = ("owner",)
+    ordering = ("-pk",)
+
+    @admin.display
+    def owner(self, key: ApiKey) -> str:
+        return str(key.agent or f"user:{key.user}")
+
+    def revoke_one(self, caller: Caller, row: ApiKey) -> None:
+        registration.revoke_key(caller, row.public_id)
+
+
+@admin.register(CapabilityGrant)
+class CapabilityGrantAdmin(Revocable):
+    list_display = ("action", "subject", "scope", "granted_by", "created_at", "expires_at", "uses", "max_uses", "state")
+    list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
+    list_select_related = ("subject",)
+    search_fields = ("action", "subject__display", "granted_by")
+    ordering = ("-pk",)
+
+    @admin.display
+    def state(self, grant: CapabilityGrant) -> str:
+        if grant.revoked_at:
+            return "revoked"
+        if grant.expires_at and grant.expires_at < timezone.now():
+            return "expired"
+        return "used up" if grant.max_uses is not None and grant.uses >= grant.max_uses else "live"
+
+    def revoke_one(self, caller: Caller, row: CapabilityGrant) -> None:
+        grants.revoke(caller, row.grant_id)
+
+
+def _told(person: User, name: str) -> Any:
+    value = getattr(person, name)
+    if name == "groups":
+        return sorted(group.name for group in value.all())
+    return value if isinstance(value, bool) else str(value)
