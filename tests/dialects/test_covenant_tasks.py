@@ -172,9 +172,10 @@ ATTEMPT = uuid4()
         {"method": "GET", "headers": {"A2A-Receive-Attempt-Id": str(ATTEMPT)}},
         {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}},
         {"method": "POST", "headers": {"A2A-Receive-Attempt-Id": str(ATTEMPT)}},
-        {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}, "headers": {"A2A-Receive-Attempt-Id": str(uuid4())}},
+        {"method": "POST", "query": {"attempt_id": str(ATTEMPT)}},
+        {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}, "headers": {"A2A-Receive-Attempt-Id": str(ATTEMPT)}},
     ],
-    ids=["query", "header", "body", "header of a post", "body over header"],
+    ids=["query", "header", "body", "header of a post", "query of a post", "twice the same"],
 )
 def test_an_attempt_may_be_named_anywhere_and_gets_the_same_lease_again(alice, bob, first):
     for _ in range(2):
@@ -206,6 +207,31 @@ def test_how_to_receive_is_said_well_or_not_at_all(bob, path, query, headers, fi
 
     assert error_of(answer) == (400, "invalid_request")
     assert list(answer.json()["fields"]) == [field]
+
+
+@pytest.mark.parametrize("path", ["/a2a/tasks/next", "/a2a/results/next"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"method": "GET", "query": {"attempt_id": str(ATTEMPT)}, "headers": {"A2A-Receive-Attempt-Id": str(uuid4())}},
+        {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}, "headers": {"A2A-Receive-Attempt-Id": str(uuid4())}},
+        {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}, "query": {"attempt_id": str(uuid4())}},
+    ],
+)
+def test_an_attempt_that_has_two_names_takes_nothing(alice, bob, path, given):
+    factories.sent_task(alice, bob)
+
+    answer = Api(bob).call(path=path, **given)
+
+    assert error_of(answer) == (400, "invalid_request")
+    assert list(answer.json()["fields"]) == ["attempt_id"]
+    assert not Lease.objects.exists()
+
+
+def test_the_query_of_a_post_is_read_like_that_of_a_get(bob):
+    answer = Api(bob).call("POST", "/a2a/tasks/next", query={"wait_ms": "60001"})
+
+    assert list(answer.json()["fields"]) == ["wait_ms"]
 
 
 def test_recent_tasks_are_shown_and_not_leased(alice, bob):

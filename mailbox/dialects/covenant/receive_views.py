@@ -21,17 +21,30 @@ class ReceivingView(MailboxView):
     http_method_names = ("get", "post")
 
     def received(self, shape: type[shapes.NextTask]) -> Any:
-        """Return how to receive: from the query of a GET or the body of a POST, the attempt id also from its header."""
+        """Return how to receive: from the query, the body of a POST and, for the attempt id, the header.
+
+        Raises `InvalidRequestError` for a name given two values: which attempt is meant must not be a guess.
+        """
         if self.caller.agent is None:
             raise WrongPartyError("only agents receive; look with /a2a/queue")
-        how = self.body(shape) if self.request.method == "POST" else self.query(shape)
+        said = [self.query(shape)]
+        if self.request.method == "POST":
+            said.append(self.body(shape))
+        if (attempt := self._attempt_of_header()) is not None:
+            said.append(shape(attempt_id=attempt))
+        how: dict[str, Any] = {}
+        for one in said:
+            for name in one.model_fields_set:
+                if how.setdefault(name, getattr(one, name)) != getattr(one, name):
+                    raise InvalidRequestError({name: "is given twice, with two values"})
+        return shape(**how)
+
+    def _attempt_of_header(self) -> UUID | None:
         header = self.request.headers.get("A2A-Receive-Attempt-Id")
-        if header is not None and how.attempt_id is None:
-            try:
-                how.attempt_id = UUID(header)
-            except ValueError as error:
-                raise InvalidRequestError({"A2A-Receive-Attempt-Id": "must be a UUID"}) from error
-        return how
+        try:
+            return None if header is None else UUID(header)
+        except ValueError as error:
+            raise InvalidRequestError({"A2A-Receive-Attempt-Id": "must be a UUID"}) from error
 
 
 class NextTaskView(ReceivingView):
@@ -55,6 +68,7 @@ class NextTaskView(ReceivingView):
     @describe(
         summary="Lease the next task",
         tag="tasks",
+        query=shapes.NextTask,
         body=shapes.NextTask,
         headers=(ATTEMPT_HEADER,),
         answer=answers.TaskOpt,
@@ -86,6 +100,7 @@ class NextResultView(ReceivingView):
     @describe(
         summary="Drain the next result",
         tag="results",
+        query=shapes.NextResult,
         body=shapes.NextResult,
         headers=(ATTEMPT_HEADER,),
         answer=answers.ResultOpt,
