@@ -97,21 +97,3 @@ def test_a_region_in_use_is_held_and_an_idle_one_follows(browse, alice, bob):
     page.locator("#rows tbody tr").nth(1).wait_for()
 
     assert held == 1
-
-
-def test_everything_is_done_without_javascript(chromium, live_server, browse, alice, bob):
-    stale(alice, bob)
-    known = browse("ana").context
-    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
-    context.add_cookies(known.cookies())
-    page = context.new_page()
-
-    page.goto("/ops/leases/?state=stale")
-    page.locator("td a", has_text="Requeue").click()
-    page.check("input[value=operator_accepted]")
-    page.fill("[name=reason]", "pod killed")
-    page.click("button[data-submit]")
-    page.locator("[role=status] a").click()
-
-    assert "pod killed" in page.inner_text("main")
-    context.close()
