@@ -12,6 +12,7 @@ from mailbox.models.lease import LeaseQuerySet
 from mailbox.schedule import AutoRetry
 
 COUNTED_TO = 10_000
+QUIET_AFTER = timedelta(minutes=5)  # a poll waits a minute at most, and is noted a minute later at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ def stale_after() -> timedelta:
 def stale_leases(now: datetime) -> LeaseQuerySet:
     """Return the live leases that are past the threshold at ``now``."""
     return Lease.objects.stale(now, stale_after())
+
+
+def quiet_before(now: datetime) -> datetime:
+    """Return since when an agent with work must have called, or it is said to poll no more."""
+    return now - QUIET_AFTER
 
 
 def grouped(number: int) -> str:

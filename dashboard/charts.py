@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from mailbox import spans
+from mailbox.series import STATUSES, Point, Sum
 
 MINUTE = timedelta(minutes=1)
 EDGES = (MINUTE, timedelta(minutes=5), timedelta(minutes=15), timedelta(hours=1), timedelta(hours=6))
-STATUSES = ("ok", "partial", "error")
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,7 @@ class Bar:
     label: str
     count: int
     query: str = ""
+    is_first_stale: bool = False
 
     @property
     def middle(self) -> float:
@@ -76,60 +77,105 @@ def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, hei
                 label=band.label,
                 count=count,
                 query=band.query,
+                is_first_stale=band.least == stale_after,
             )
         )
     return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """Results of each of the last minutes, oldest first; ``counts`` has a number for each status."""
+class Range:
+    """How far back a chart goes, and how long each of its bars lasts."""
 
-    minutes: Sequence[datetime]
-    counts: Sequence[dict[str, int]]
-
-    @property
-    def totals(self) -> dict[str, int]:
-        return {status: sum(one[status] for one in self.counts) for status in STATUSES}
+    name: str
+    span: timedelta
+    step: timedelta
 
     @property
-    def rows(self) -> list[tuple[datetime, dict[str, int]]]:
-        """The minutes in which there was anything, for the table beside the picture."""
-        return [(at, one) for at, one in zip(self.minutes, self.counts, strict=True) if any(one.values())]
+    def words(self) -> str:
+        return f"{self.name[:-1]} {self.name[-1]}"
+
+    @property
+    def bars(self) -> int:
+        return self.span // self.step
+
+    def start(self, now: datetime) -> datetime:
+        """Return the beginning of the first bar; the last one holds ``now``."""
+        last = EPOCH + (now - EPOCH) // self.step * self.step
+        return last - self.step * (self.bars - 1)
 
 
-def per_minute(found: Iterable[tuple[datetime, str]], now: datetime, minutes: int = 60) -> Series:
-    """Count (moment, status) pairs by minute; what is older than ``minutes`` is left out."""
-    last = now.replace(second=0, microsecond=0)
-    starts = [last - MINUTE * back for back in reversed(range(minutes))]
-    seen = Counter((moment.replace(second=0, microsecond=0), status) for moment, status in found)
-    return Series(minutes=starts, counts=[{status: seen[start, status] for status in STATUSES} for start in starts])
+HOUR = Range(name="1h", span=timedelta(hours=1), step=MINUTE)
+RANGES = (
+    HOUR,
+    Range(name="6h", span=timedelta(hours=6), step=timedelta(minutes=5)),
+    Range(name="24h", span=timedelta(hours=24), step=timedelta(minutes=20)),
+    Range(name="7d", span=timedelta(days=7), step=timedelta(hours=2)),
+)
+SPARK = Range(name="2h", span=timedelta(hours=2), step=timedelta(minutes=5))
 
 
-def stacked(series: Series, *, width: float = 720, height: float = 140) -> list[Bar]:
-    """Return the bars of each minute, one upon the other."""
-    top = max((sum(one.values()) for one in series.counts), default=0) or 1
-    step = width / max(1, len(series.minutes))
-    bars = []
-    for place, (at, one) in enumerate(zip(series.minutes, series.counts, strict=True)):
-        floor = height
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """Results from ``start`` until before ``end``."""
+
+    start: datetime
+    end: datetime
+    sum: Sum
+
+    @property
+    def query(self) -> str:
+        """The filter of the tasks that these results are of."""
+        return f"finished={self.start:%Y-%m-%dT%H:%MZ}..{self.end:%Y-%m-%dT%H:%MZ}"
+
+
+def buckets(points: Iterable[Point], scale: Range, now: datetime) -> list[Bucket]:
+    """Add up the points bar by bar, oldest first; what is older than the first bar is left out."""
+    start = scale.start(now)
+    sums = [Sum() for _ in range(scale.bars)]
+    for point in points:
+        place = (point.minute - start) // scale.step
+        if 0 <= place < len(sums):
+            sums[place].count(point)
+    starts = [start + scale.step * place for place in range(scale.bars)]
+    return [Bucket(start=at, end=at + scale.step, sum=one) for at, one in zip(starts, sums, strict=True)]
+
+
+def stacked(found: Sequence[Bucket], *, width: float = 720, height: float = 140) -> list[list[Bar]]:
+    """Return for each bucket its bars, one upon the other."""
+    top = max((bucket.sum.results for bucket in found), default=0) or 1
+    step = width / max(1, len(found))
+    pictures = []
+    for place, bucket in enumerate(found):
+        bars, floor = [], height
         for status in STATUSES:
-            tall = (height - 8) * one[status] / top
-            if one[status]:
+            if count := getattr(bucket.sum, status):
+                tall = (height - 8) * count / top
                 floor -= tall
-                label = f"{at:%H:%M}: {one[status]} {status}"
-                x = round(place * step, 1)
                 bars.append(
                     Bar(
-                        x=x,
+                        x=round(place * step, 1),
                         y=round(floor, 1),
                         width=round(step - 1.5, 1),
                         height=round(tall, 1),
                         kind=status,
-                        label=label,
-                        count=one[status],
+                        label=status,
+                        count=count,
+                        query=bucket.query,
                     )
                 )
+        pictures.append(bars)
+    return pictures
+
+
+def sparkline(found: Sequence[Bucket], *, height: float = 20) -> list[Bar]:
+    """Return a small bar for each bucket in which there was anything."""
+    top = max((bucket.sum.results for bucket in found), default=0) or 1
+    bars = []
+    for place, bucket in enumerate(found):
+        if count := bucket.sum.results:
+            tall = max(2.0, round(height * count / top, 1))
+            bars.append(Bar(x=4 * place, y=height - tall, width=3, height=tall, kind="leased", label="", count=count))
     return bars
 
 

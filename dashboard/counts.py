@@ -7,18 +7,11 @@ from datetime import datetime
 from typing import Self
 
 from django.contrib.auth.models import User
-from django.db.models import IntegerField, Model, QuerySet, Subquery
 
 from dashboard import attention
 from dashboard.attention import COUNTED_TO, Count
 from mailbox.models import Agent, Result
-
-
-class Counted(Subquery):
-    """How many rows there are of a query that has a limit."""
-
-    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
-    output_field = IntegerField()
+from mailbox.models.counted import Counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +26,9 @@ class Attention:
     def read(cls, username: str, now: datetime) -> Self:
         """Read the counts for the person of this name, whose row the one query hangs from."""
         found = (attention.stale_leases(now), Result.objects.pending(), Agent.objects.paused())
-        (numbers,) = User.objects.filter(username=username).values_list(*(_bounded(one) for one in found))
+        (numbers,) = User.objects.filter(username=username).values_list(
+            *(Counted.up_to(COUNTED_TO, one) for one in found)
+        )
         stale, pending, paused = map(Count, numbers)
         return cls(stale=stale, pending=pending, paused=paused)
 
@@ -46,7 +41,3 @@ class Attention:
             "agents": f"{self.paused} paused" if self.paused else "",
         }
         return {place: note for place, note in notes.items() if note}
-
-
-def _bounded(found: QuerySet[Model]) -> Counted:
-    return Counted(found.order_by().values("pk")[: COUNTED_TO + 1])

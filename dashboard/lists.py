@@ -11,6 +11,7 @@ from django.http.response import HttpResponseBase
 
 from dashboard import attention, export
 from dashboard.access import Page
+from dashboard.attention import Count
 from mailbox import paging
 from mailbox.errors import InvalidRequestError
 from mailbox.search import Moment
@@ -35,8 +36,8 @@ class ListPage(Page):
         """Return what the template shows besides the rows."""
         return {}
 
-    def total(self, found: QuerySet[Any]) -> attention.Count:
-        """Return how many rows there are in all."""
+    def total(self, found: Any, page: paging.Page[Any]) -> Count:
+        """Return how many rows there are in all, of which ``page`` shows some."""
         return attention.counted(found)
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
@@ -59,7 +60,7 @@ class ListPage(Page):
         )
         context = {
             "page": page,
-            "total": self.total(found),
+            "total": self.total(found, page),
             "problem": problem,
             "q": request.GET.get("q", ""),
             "filters": request.GET,

@@ -29,6 +29,7 @@ from mailbox.search_keys import (
     TASK_KEYS,
     Moment,
     Reading,
+    moments,
 )
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "deliveries",
     "events",
     "leases",
+    "moments",
     "parse",
     "plans",
     "replay_entries",

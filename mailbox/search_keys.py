@@ -9,11 +9,12 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import timezone
 
 from mailbox import spans
 from mailbox.envelopes import DuplicateSafety
 from mailbox.errors import InvalidRequestError
-from mailbox.models import Agent, PushDelivery, RepairPlan, Task
+from mailbox.models import Agent, PushDelivery, RepairPlan, Result, Task
 
 _COMPARED = re.compile(r"(>=|<=|>|<)?(.+)", re.DOTALL)
 
@@ -109,6 +110,20 @@ def _number(field: str) -> Reading:
     return read
 
 
+def _finished(value: str, at: Moment) -> Q:
+    """Read the range of time in which the result was posted, such as ``02:14..02:15``."""
+    return Q(pk__in=Result.objects.posted_between(*moments(value, at.now)).values("task"))
+
+
+def moments(value: str, now: datetime) -> tuple[datetime, datetime | None]:
+    """Read a range of time, in the person's zone; raise `InvalidRequestError` where it is none."""
+    found = spans.parse_range(value, timezone.localtime(now))
+    if found is None:
+        example = "02:14..02:15, 2026-01-31T02:14..2026-01-31T03:00 or 02:14.."
+        raise InvalidRequestError({"q": f'"{value[:50]}" is no range of time; write {example}'})
+    return found
+
+
 def _compared(value: str) -> tuple[str, str]:
     match = _COMPARED.fullmatch(value)
     return (match[1] or "", match[2]) if match else ("", value)
@@ -158,6 +173,7 @@ TASK_KEYS: Mapping[str, Reading] = {
     "kind": _text("task_kind"),
     "safety": _safety("cache_key"),
     "age": _since("sent_at"),
+    "finished": _finished,
     "attempt": _number("attempt"),
     "id": _uuid("uuid"),
     "parent": _uuid("parent"),

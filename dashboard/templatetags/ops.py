@@ -14,7 +14,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from dashboard import attention
+from dashboard.charts import Range
 from mailbox import redaction, search, spans
+from mailbox.models.agent import COUNTED_TO
 
 register = template.Library()
 
@@ -56,7 +58,8 @@ STATES = {
     "degraded": ("◑", "Degraded", "stale"),
     "failing": ("✕", "Failing", "error"),
     "paused": ("◑", "Paused", "stale"),
-    "leasing": ("✓", "Leasing", "ok"),
+    "leasing": ("✓", "OK", "ok"),
+    "quiet": ("◑", "Not polling", "stale"),
 }
 
 
@@ -78,6 +81,49 @@ def icon(name: str) -> SafeString:
 def words_of(state: str) -> str:
     """Write the word of a state within a sentence."""
     return STATES.get(state, ("", state, ""))[1].lower()
+
+
+@register.filter
+def brief(value: timedelta | None) -> str:
+    """Write about how long something takes, such as ``840 ms``, ``6.4 s`` or ``4 m 12 s``; a dash for None."""
+    if value is None:
+        return "\N{EN DASH}"
+    seconds = value.total_seconds()
+    if seconds < 1:
+        return f"{max(1, round(seconds * 1000))} ms"
+    return f"{seconds:.1f} s" if seconds < 60 else spans.write(value)
+
+
+@register.filter
+def share(value: float | None) -> str:
+    """Write per cent; a dash for None."""
+    if value is None:
+        return "\N{EN DASH}"
+    return f"{value:.1f} %" if 0 < value < 10 else f"{value:.0f} %"
+
+
+@register.filter
+def rate(value: float) -> str:
+    """Write how many there are of something in a minute."""
+    return f"{value:.1f}" if 0 < value < 10 else attention.grouped(round(value))
+
+
+@register.filter
+def absolute(number: int) -> int:
+    return abs(number)
+
+
+@register.filter
+def up_to(number: int) -> str:
+    """Write how much waits for an agent, of which no more is counted than `COUNTED_TO`."""
+    return f"{attention.grouped(COUNTED_TO)}+" if number > COUNTED_TO else attention.grouped(number)
+
+
+@register.simple_tag
+def axis(moment: datetime, scale: Range) -> str:
+    """Write where a chart begins: the time, and of a long one the day."""
+    local = timezone.localtime(moment)
+    return f"{local:%H:%M}" if scale.span < timedelta(days=1) else f"{local:%Y-%m-%d %H:%M}"
 
 
 @register.filter

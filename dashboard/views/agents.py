@@ -1,17 +1,23 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from datetime import datetime
+from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
+from dashboard import attention
 from dashboard.access import Page
+from dashboard.attention import Count
+from dashboard.charts import HOUR, SPARK
+from dashboard.figures import rows_of
 from dashboard.forms import ReasonForm
 from dashboard.lists import ListPage
-from mailbox import capabilities, registration
+from mailbox import capabilities, registration, series
 from mailbox.models import Agent, Lease
 from mailbox.models.agent import AgentQuerySet
+from mailbox.paging import Page as Rows
 
 
 class AgentList(ListPage):
@@ -26,19 +32,46 @@ class AgentList(ListPage):
         "pubkey": lambda agent: agent.pubkey,
         "queued": lambda agent: agent.queued,
         "leased": lambda agent: agent.leased,
+        "waits_since": lambda agent: agent.waits_since,
+        "last_called_at": lambda agent: agent.last_called_at(),
         "paused_at": lambda agent: agent.paused_at,
         "paused_reason": lambda agent: agent.paused_reason,
     }
 
     def model(self) -> AgentQuerySet:
-        return Agent.objects.with_backlog()
+        return standing_of(Agent.objects.all(), self.now)
 
     def found(self) -> AgentQuerySet:
         text = self.request.GET.get("q", "").strip()
         found = self.model()
-        if self.request.GET.get("state") == "paused":
-            found = found.paused()
-        return found.filter(display__icontains=text) if text else found
+        match self.request.GET.get("state"):
+            case "paused":
+                found = found.paused()
+            case "quiet":
+                found = found.quiet(attention.quiet_before(self.now))
+        return (found.with_text(text) if text else found).with_total(attention.COUNTED_TO)
+
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        figures = series.read(
+            self.now,
+            start=SPARK.start(self.now),
+            runs_from=HOUR.start(self.now),
+            agents=[agent.pk for agent in page.items],
+            sampled=False,
+        )
+        return {"rows": rows_of(page.items, figures, self.now), "is_late": figures.is_late(self.now)}
+
+    def total(self, found: AgentQuerySet, page: Rows[Any]) -> Count:
+        """Return what the rows carry, so that it costs no query of its own."""
+        return Count(page.items[0].total if page.items else 0)
+
+    def shown(self, page: Rows[Any], context: Any) -> object:
+        return [row.told for row in context["rows"]], context["total"]
+
+
+def standing_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
+    """Add all that pages tell of an agent as it is now."""
+    return agents.with_backlog().with_oldest().with_signs(attention.quiet_before(now))
 
 
 class AgentPage(Page):
@@ -66,7 +99,7 @@ class AgentPage(Page):
         return HttpResponseRedirect(request.path, status=303)
 
     def _shown(self, name: str, form: ReasonForm, *, status: int = 200) -> HttpResponse:
-        agent = Agent.objects.with_backlog().get(pk=registration.agent_at(name).pk)
+        agent = standing_of(Agent.objects.all(), self.now).get(pk=registration.agent_at(name).pk)
         context = {
             "agent": agent,
             "form": form,

@@ -40,6 +40,7 @@ TASK_KEYS = {
     "kind": "what kind of work it declares",
     "safety": "idempotent or unsafe",
     "age": "since it was sent; >10m is older, <1h younger",
+    "finished": "when its result was posted; 02:14..02:15, or 2026-01-31T02:14.. until now",
     "attempt": "how often it was leased; >1",
     "id": "its id, in full",
     "parent": "the id of the task above it",

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from django.db.models import QuerySet
-
 from dashboard.attention import COUNTED_TO, Count
 from dashboard.lists import ListPage
 from dashboard.views.acts import Act, Wording
@@ -42,7 +40,7 @@ class ReplayList(ListPage):
     def found(self) -> ReplayEntryQuerySet:
         return search.replay_entries(self.request.GET.get("q", ""), self.at).with_parties()
 
-    def total(self, found: QuerySet[Any]) -> Count:
+    def total(self, found: ReplayEntryQuerySet, page: Rows[Any]) -> Count:
         entries, self.hits = ReplayEntry.objects.filter(pk__in=found.values("pk")).worth(COUNTED_TO + 1)
         return Count(entries)
 

@@ -1,46 +1,70 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard import attention, charts, words
+from dashboard import attention, charts, decisions, words
 from dashboard.access import Page
-from mailbox.models import Agent, AuditEvent, Lease, Result, Task
+from dashboard.charts import HOUR, RANGES, SPARK, Bucket
+from dashboard.figures import Trend, rows_of
+from dashboard.standing import Standing
+from mailbox import series
+from mailbox.models import Agent, AuditEvent
+from mailbox.series import Sum
 
-RESULTS_READ = 10_000  # the newest ones; what the chart is made of
-HOUR = timedelta(hours=1)
+AGENTS_SHOWN = 8
+AGENTS_READ = 200  # the busiest; what of them needs a decision is found among these
+ACTS_SHOWN = 5
 
 
 class Overview(Page):
     """Is anything on fire, and what needs a decision."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        scale = next((one for one in RANGES if one.name == request.GET.get("range")), HOUR)
+        hour = HOUR.start(self.now)
+        standing = Standing.read(request.user.get_username(), self.now)
+        ranked = Agent.objects.with_backlog().with_oldest().with_signs(attention.quiet_before(self.now))
+        agents = list(ranked.busiest_first()[:AGENTS_READ])
+        figures = series.read(
+            self.now,
+            start=min(scale.start(self.now), hour - timedelta(hours=1)),
+            runs_from=hour,
+            agents=[agent.pk for agent in agents[:AGENTS_SHOWN]],
+            agents_start=SPARK.start(self.now),
+        )
+        acts = [words.in_words(event) for event in AuditEvent.objects.by_people().newest_first()[:ACTS_SHOWN]]
         stale_after = attention.stale_after()
-        bands = charts.bands(stale_after)
-        ages, safe = Lease.objects.by_age([(band.least, band.most) for band in bands], self.now, stale_after)
-        posted = list(Result.objects.order_by("-pk").values_list("posted_at", "status")[:RESULTS_READ])
-        series = charts.per_minute(posted, self.now)
-        stale = sum(count for band, count in zip(bands, ages, strict=True) if band.least >= stale_after)
-        acts = AuditEvent.objects.by_people_lately().newest_first()[:5]
-        histogram = charts.histogram(list(zip(bands, ages, strict=True)), stale_after)
+        histogram = charts.histogram(standing.ages, stale_after)
+        buckets = charts.buckets(figures.hub, scale, self.now)
         context = {
             "stale_after": stale_after,
-            "stale_now": stale,
-            "stale_safe": safe,
-            "stale_unsafe": stale - safe,
-            "in_flight": sum(ages),
-            "queued": attention.counted(Task.objects.queued()),
-            "pending": attention.counted(Result.objects.pending()),
-            "series": series,
-            "bars": charts.stacked(series),
-            "totals": series.totals,
-            "all_results": sum(series.totals.values()),
-            "is_cut": len(posted) == RESULTS_READ and posted[-1][0] > self.now - HOUR,
-            "results_read": RESULTS_READ,
+            "standing": standing,
+            "findings": decisions.find(standing, agents, figures, self.now),
+            "trend": Trend.of(figures, self.now),
+            "figures": figures,
+            "is_late": figures.is_late(self.now),
+            "counted": series.COUNTED,
+            "scale": scale,
+            "ranges": RANGES,
+            "totals": Sum.of(bucket.sum for bucket in buckets),
+            "peak": max(bucket.sum.results for bucket in buckets),
+            "chart": list(zip(buckets, charts.stacked(buckets), strict=True)),
             "histogram": histogram,
-            "histogram_width": 6 + 60 * len(bands),
-            "agents": Agent.objects.with_backlog().busiest_first()[:8],
-            "acts": [words.in_words(event) for event in acts],
+            "histogram_width": 6 + 60 * len(histogram),
+            "rows": rows_of(agents[:AGENTS_SHOWN], figures, self.now),
+            "acts": acts,
         }
-        return self.live("ops/overview.html", context, (ages, str(context["queued"]), posted[:1], len(posted)))
+        return self.live("ops/overview.html", context, self._shown(context, buckets))
+
+    def _shown(self, context: dict[str, Any], buckets: Sequence[Bucket]) -> object:
+        """Return all that can change but the ages, which tick by themselves."""
+        found: Standing = context["standing"]
+        rows = [row.told for row in context["rows"]]
+        now = (found.ages, found.stale_safe, found.queued, found.pending, found.waits_since, found.owed_since)
+        then = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in buckets]
+        subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
+        return now, then, rows, subjects, [act.event.pk for act in context["acts"]]

@@ -41,15 +41,23 @@ class TaskList(ListPage):
     def model(self) -> TaskQuerySet:
         return Task.objects.with_parties()
 
+    @property
+    def query(self) -> str:
+        """What the box holds: the query, with the range of time that a chart's bar links with."""
+        finished = self.request.GET.get("finished", "").strip()
+        term = search.term("finished", finished) if finished else ""
+        return f"{self.request.GET.get('q', '')} {term}".strip()
+
     def found(self) -> TaskQuerySet:
-        text = self.request.GET.get("q", "")
+        text = self.query
         if state := self.request.GET.get("state"):
             text = f"{text} state:{state}"
         return search.tasks(text, self.at).with_parties()
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
-        text = self.request.GET.get("q", "")
+        text = self.query
         return {
+            "q": text,
             "tabs": TABS,
             "keys": search.TASK_KEYS,
             "words_among": search.WORDS_AMONG if any(":" not in part for part in text.split()) else 0,

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Case, Count, F, OuterRef, Q, Subquery, When
+from django.db.models import Case, F, OuterRef, Q, Subquery, When
 
 from mailbox.models.agent import Agent
 
@@ -20,17 +20,14 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         """Narrow to live leases that began at least ``after`` before ``now``."""
         return self.live().filter(leased_at__lte=now - after)
 
-    def by_age(
-        self, bands: Sequence[tuple[timedelta, timedelta | None]], now: datetime, stale_after: timedelta
-    ) -> tuple[list[int], int]:
-        """Return how many live leases are in each band of age, and how many stale ones are of idempotent work."""
-        counts = {"safe": Count("pk", filter=Q(leased_at__lte=now - stale_after, task__cache_key__isnull=False))}
-        for place, (least, most) in enumerate(bands):
-            within = Q(leased_at__lte=now - least) if least else Q()
-            within &= Q(leased_at__gt=now - most) if most is not None else Q()
-            counts[f"band{place}"] = Count("pk", filter=within) if within else Count("pk")
-        found = self.live().aggregate(**counts)
-        return [found[f"band{place}"] for place in range(len(bands))], found["safe"]
+    def aged(self, now: datetime, least: timedelta, most: timedelta | None) -> LeaseQuerySet:
+        """Narrow to live leases at least ``least`` old and younger than ``most``, None for however old."""
+        found = self.live().filter(leased_at__lte=now - least) if least else self.live()
+        return found if most is None else found.filter(leased_at__gt=now - most)
+
+    def idempotent(self, declared: bool) -> LeaseQuerySet:
+        """Narrow to leases of work that declares itself safe to repeat, with a key; or of all other work."""
+        return self.filter(task__cache_key__isnull=not declared)
 
     def named(self, ids: Iterable[UUID]) -> LeaseQuerySet:
         return self.filter(lease_id__in=list(ids))

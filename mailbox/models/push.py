@@ -23,6 +23,9 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
     def due(self, now: datetime) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__lte=now)
 
+    def given_up(self) -> PushDeliveryQuerySet:
+        return self.filter(state=PushDelivery.State.DISABLED).exclude(state=PushDelivery.State.DELIVERED)
+
     def with_last_attempt(self) -> PushDeliveryQuerySet:
         """Add ``last_at``, ``last_status`` and ``last_problem`` of the last attempt that reported; None before it."""
         last = PushAttempt.objects.filter(delivery=OuterRef("pk")).order_by("-number")

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import Case, Count, ExpressionWrapper, F, Max, OuterRef, Q, Subquery, Sum, Value, When
+from django.db.models.functions import Coalesce, TruncMinute
 
 from mailbox import json_text
 from mailbox.envelopes import ResultEnvelope
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
+from mailbox.models.rollup import MINUTE, RollUp
 
 
 class ResultQuerySet(models.QuerySet["Result"]):
@@ -27,6 +30,46 @@ class ResultQuerySet(models.QuerySet["Result"]):
         lease = Lease.objects.filter(task=OuterRef("task"), end=Lease.End.RESULT).values("leased_at")
         found = self.annotate(leased_at=Subquery(lease[:1]))
         return found.values_list("pk", "posted_at", "recipient", "status", "replayed_from", "leased_at")
+
+    def posted_between(self, start: datetime, end: datetime | None) -> ResultQuerySet:
+        """Narrow to results posted from ``start`` until before ``end``, None for until now.
+
+        The marks of the roll-ups bound the keys, so that no other index is needed to find them.
+        """
+        before = Coalesce(Subquery(RollUp.objects.marked_before(start).values("last_result")[:1]), 0)
+        found = self.filter(pk__gt=before, posted_at__gte=start)
+        if end is None:
+            return found
+        after = Subquery(RollUp.objects.marked_after(end).values("last_result")[:1])
+        return found.filter(pk__lte=Coalesce(after, models.BigAutoField.MAX_BIGINT), posted_at__lt=end)
+
+    def not_rolled_up(self, since: datetime, most: int) -> ResultQuerySet:
+        """Narrow to results posted since then of minutes that have no roll-up yet, of the newest ``most`` rows."""
+        newest = RollUp.objects.of_hub().order_by("-minute")
+        mark = Coalesce(Subquery(newest.values("last_result")[:1]), 0)
+        end = ExpressionWrapper(F("minute") + MINUTE, output_field=models.DateTimeField())
+        return self.filter(pk__gt=mark, posted_at__gte=since).filter(
+            pk__gt=Subquery(Result.objects.order_by("-pk").values("pk")[:1]) - most,
+            posted_at__gte=Coalesce(Subquery(newest.annotate(end=end).values("end")[:1]), since),
+        )
+
+    def by_minute(self) -> models.QuerySet[Result, tuple[Any, ...]]:
+        """Add them up as `RollUpQuerySet.for_results` does, ``is_open`` None and the mark that of the newest."""
+        ones = {status: Sum(Case(When(status=status, then=1), default=0)) for status in ("ok", "partial", "error")}
+        minute = TruncMinute("posted_at", tzinfo=UTC)
+        alike = self.order_by().annotate(
+            is_open=Value(None, output_field=models.BooleanField(null=True)), minute=minute
+        )
+        found: Any = alike.values("recipient", "is_open", "minute").annotate(
+            mark=Max("pk"),
+            **ones,
+            replayed=Count("replayed_from"),
+            runs=Value("{}", output_field=models.TextField()),
+        )
+        told: models.QuerySet[Result, tuple[Any, ...]] = found.values_list(
+            "recipient", "is_open", "mark", "minute", "ok", "partial", "error", "replayed", "runs"
+        )
+        return told
 
     def in_order(self) -> ResultQuerySet:
         return self.order_by("posted_at", "pk")

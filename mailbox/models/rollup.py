@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Q, QuerySet, Subquery
+from django.db.models import Case, F, Q, QuerySet, Subquery, Value, When
 
 MINUTE = timedelta(minutes=1)
 
@@ -31,22 +31,28 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         """Return the first row with marks whose minute is not over before ``moment``, as a query of one row or none."""
         return self.of_hub().filter(minute__gte=moment - MINUTE, last_task__isnull=False).order_by("minute")
 
-    def for_series(self, start: datetime, agents: Collection[int], agents_start: datetime) -> QuerySet[RollUp]:
-        """Return the hub's rows from ``start``, its newest in any case, those of ``agents`` and all open ones.
+    def for_results(
+        self, start: datetime, agents: Collection[int], agents_start: datetime, runs_from: datetime
+    ) -> list[QuerySet[RollUp, tuple[Any, ...]]]:
+        """Return (agent, is_open, last_result, minute, ok, partial, error, replayed, runs) of many minutes, in parts.
 
-        A union, so that each part walks an index of its own; a row can come twice.
+        They are the hub's from ``start`` and in any case its newest, those of ``agents`` and all open ones; ``runs``
+        is read from ``runs_from`` on, and is none before. The parts are for a union, in which each walks an index of
+        its own; a row can be in two.
         """
+        runs = Case(When(minute__gte=runs_from, then=F("runs")), default=Value("{}"), output_field=models.TextField())
         newest = self.of_hub().order_by("-minute").values("minute")[:1]
-        return (
-            self.of_hub()
-            .since(start)
-            .union(
+        return [
+            part.annotate(told=runs).values_list(
+                "agent", "is_open", "last_result", "minute", "ok", "partial", "error", "replayed", "told"
+            )
+            for part in (
+                self.of_hub().since(start),
                 self.of_hub().filter(minute=Subquery(newest)),
                 self.filter(is_open=True),
-                self.filter(agent__in=agents, minute__gte=agents_start),
-                all=True,
+                self.filter(agent__in=agents, minute__gte=agents_start, is_open=False),
             )
-        )
+        ]
 
 
 class RollUp(models.Model):

@@ -12,7 +12,7 @@ from django.db.models.functions import Left
 
 from mailbox import json_text
 from mailbox.envelopes import DuplicateSafety, TaskEnvelope, TaskSource
-from mailbox.models import descent
+from mailbox.models import descent, task_indexes
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
@@ -149,34 +149,7 @@ class Task(models.Model):
                 condition=~Q(state="in_flight") | Q(attempt__gte=1), name="task_in_flight_has_attempt"
             ),
         ]
-        indexes = [
-            models.Index(fields=["waits_on"], name="task_waiters", condition=Q(waits_on__isnull=False)),
-            # delivery.lease_tasks: the oldest queued task of one recipient.
-            models.Index(
-                fields=["recipient", "queued_at", "id"],
-                name="task_lease_order",
-                condition=Q(state="queued", waits_on=None),
-            ),
-            # inspection: what one sender still has waiting.
-            models.Index(
-                fields=["sender", "queued_at", "id"], name="task_queued_by_sender", condition=Q(state="queued")
-            ),
-            # expiry: queued tasks past their deadline.
-            models.Index(
-                fields=["deadline_ms"],
-                name="task_queued_by_deadline",
-                condition=Q(state="queued", deadline_ms__isnull=False),
-            ),
-            # compaction.cap_sent: the tasks of one dialect, oldest first.
-            models.Index(fields=["dialect", "id"], name="task_by_dialect", condition=~Q(dialect="mailbox")),
-            models.Index(fields=["parent"], name="task_children", condition=Q(parent__isnull=False)),
-            # search: the tasks that declared one key, newest first.
-            models.Index(
-                fields=["idempotency_key", "-id"],
-                name="task_by_idempotency_key",
-                condition=Q(idempotency_key__isnull=False),
-            ),
-        ]
+        indexes = task_indexes.INDEXES
 
     def __str__(self) -> str:
         return str(self.uuid)

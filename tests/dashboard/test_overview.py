@@ -1,18 +1,23 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 
 from dashboard import charts
+from dashboard.charts import HOUR
 from mailbox.envelopes import ResultStatus
 from mailbox.kinds import Kind
+from mailbox.series import Point
 from tests import factories
 from tests.dashboard.conftest import fields_of
 from tests.dashboard.test_leases import aged
 
 NOON = datetime(2026, 1, 1, 12, 0, 30, tzinfo=UTC)
 FIVE = timedelta(minutes=5)
+SECOND = timedelta(seconds=1)
 
 
 @pytest.mark.django_db
@@ -26,8 +31,9 @@ def test_tile_histogram_title_and_list_count_the_same_leases(ana, alice, bob, se
     listed = ana.get("/ops/leases/?state=stale").context["page"].items
 
     bars = page.context["histogram"]
-    assert sum(bar.count for bar in bars) == page.context["in_flight"] == 11
-    assert sum(bar.count for bar in bars if bar.kind == "stale") == page.context["stale_now"] == len(listed)
+    standing = page.context["standing"]
+    assert sum(bar.count for bar in bars) == standing.in_flight == 11
+    assert sum(bar.count for bar in bars if bar.kind == "stale") == standing.stale == len(listed)
     assert page.context["stale"].value == len(listed)
     for bar in bars:
         assert len(ana.get(f"/ops/leases/?{bar.query}").context["page"].items) == bar.count
@@ -48,13 +54,12 @@ def test_each_number_leads_to_the_list_it_counts(ana, alice, bob):
     factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="no", content=[])
     factories.sent_task(alice, bob)
 
-    page = ana.get("/ops/").context
+    page = ana.get("/ops/")
 
-    rows = {
-        path: len(ana.get(f"/ops/{path}").context["page"].items)
-        for path in ("tasks/?state=queued", "results/", "results/?delivery=all&status=error&within=1h")
-    }
-    assert list(rows.values()) == [page["queued"].value, page["pending"].value, page["totals"]["error"]] == [1, 2, 1]
+    links = re.findall(r'<li><a href="([^"]+)"><span class="l">(?:Queued|Pending|Throughput|Errors)', page.text)
+    rows = [len(ana.get(unescape(link)).context["page"].items) for link in links]
+    standing, trend = page.context["standing"], page.context["trend"]
+    assert rows == [standing.queued.value, standing.pending.value, trend.last.results, trend.last.error] == [1, 2, 2, 1]
 
 
 @pytest.mark.django_db
@@ -70,20 +75,31 @@ def test_what_needs_a_decision_stands_first(ana, alice, bob):
 
 
 def test_a_minute_holds_its_results_and_no_others():
-    found = [(NOON, "ok"), (NOON - timedelta(seconds=31), "error"), (NOON - timedelta(hours=2), "ok")]
+    points = [
+        Point(NOON - timedelta(seconds=30), ok=1),
+        Point(NOON - 91 * SECOND, error=1),
+        Point(NOON - 2 * HOUR.span, ok=1),
+    ]
 
-    series = charts.per_minute(found, NOON)
+    found = charts.buckets(points, HOUR, NOON)
 
-    assert series.totals == {"ok": 1, "partial": 0, "error": 1}
-    assert [at.minute for at, _ in series.rows] == [59, 0]
+    assert [(bucket.start.minute, bucket.sum.ok, bucket.sum.error) for bucket in found if bucket.sum.results] == [
+        (58, 0, 1),
+        (0, 1, 0),
+    ]
 
 
-def test_bars_stay_within_the_picture():
-    found = [(NOON - timedelta(minutes=back), "ok") for back in range(60) for _ in range(back + 1)]
+@pytest.mark.parametrize("scale", charts.RANGES)
+def test_bars_follow_one_another_up_to_now_and_stay_within_the_picture(scale):
+    points = [Point(NOON - scale.step * back, ok=back + 1, error=1) for back in range(scale.bars)]
 
-    bars = charts.stacked(charts.per_minute(found, NOON))
+    found = charts.buckets(points, scale, NOON)
+    bars = [bar for pile in charts.stacked(found) for bar in pile]
 
-    assert len(bars) == 60
+    assert [bucket.sum.ok for bucket in found] == list(range(scale.bars, 0, -1))
+    assert [bucket.end for bucket in found[:-1]] == [bucket.start for bucket in found[1:]]
+    assert found[-1].start <= NOON < found[-1].end
+    assert len(bars) == 2 * scale.bars
     assert all(0 <= bar.y <= 140 and bar.height >= 0 and bar.x + bar.width <= 720 for bar in bars)
 
 

@@ -1,0 +1,35 @@
+"""Which statements walk which index of the tasks. Each costs a little at every change of a task it holds."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+INDEXES = [
+    models.Index(fields=["waits_on"], name="task_waiters", condition=Q(waits_on__isnull=False)),
+    # backlogs: what is queued for an agent but waits for a twin.
+    models.Index(fields=["recipient"], name="task_waiting_for", condition=Q(state="queued", waits_on__isnull=False)),
+    # delivery.lease_tasks: the oldest queued task of one recipient.
+    models.Index(
+        fields=["recipient", "queued_at", "id"],
+        name="task_lease_order",
+        condition=Q(state="queued", waits_on=None),
+    ),
+    # inspection: what one sender still has waiting.
+    models.Index(fields=["sender", "queued_at", "id"], name="task_queued_by_sender", condition=Q(state="queued")),
+    # expiry: queued tasks past their deadline.
+    models.Index(
+        fields=["deadline_ms"],
+        name="task_queued_by_deadline",
+        condition=Q(state="queued", deadline_ms__isnull=False),
+    ),
+    # compaction.cap_sent: the tasks of one dialect, oldest first.
+    models.Index(fields=["dialect", "id"], name="task_by_dialect", condition=~Q(dialect="mailbox")),
+    models.Index(fields=["parent"], name="task_children", condition=Q(parent__isnull=False)),
+    # search: the tasks that declared one key, newest first.
+    models.Index(
+        fields=["idempotency_key", "-id"],
+        name="task_by_idempotency_key",
+        condition=Q(idempotency_key__isnull=False),
+    ),
+]
