@@ -169,8 +169,10 @@ def test_delegate_lines_become_tasks_and_fences_are_left_alone(bob, alice):
         "and @delegate deep-thought: the answer\n@delegate nobody: hello\n@delegate alice:\n"
     )
 
-    delegated = Http(bob).post(f"{INBOX}/delegate", {"text": text}).json()["delegated"]
+    answer = Http(bob).post(f"{INBOX}/delegate", {"text": text}).json()
+    delegated = answer["delegated"]
 
+    assert answer["unclosed_fence"] is None
     assert [(one["agent"], one["description"]) for one in delegated] == [
         ("alice", "check the sums"),
         ("deep-thought", "the answer"),

@@ -86,5 +86,8 @@ class Delegated(BaseModel):
 
 
 class Delegations(BaseModel):
+    """``unclosed_fence`` is the line, from 1, of a code fence that never closed: all after it was read as code."""
+
     kind: Literal["a2a_delegated"]
     delegated: list[Delegated]
+    unclosed_fence: int | None

@@ -20,8 +20,6 @@ from mailbox.models import Agent, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.paging import Page, after, page
 
-DIALECT = "marianne"
-
 _GOOD = (Task.Outcome.OK, Task.Outcome.PARTIAL)
 _STATUS_FILTER: Mapping[A2ATaskStatus, Q] = {
     A2ATaskStatus.PENDING: Q(state=Task.State.QUEUED),
@@ -219,7 +217,7 @@ def envelope(
         recipient=AgentRef(recipient.display, recipient.pubkey),
         intent_text=description,
         metadata={"source_job_id": source_job_id, "context": dict(context or {})},
-        dialect=DIALECT,
+        dialect=wire.DIALECT,
     )
 
 

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from mailbox import delivery, leasing, registration, results
 from mailbox.dialects.base import DialectView
-from mailbox.dialects.marianne import answers, inbox, wire
+from mailbox.dialects.marianne import answers, delegation, inbox, wire
 from mailbox.dialects.marianne.shapes import A2ATaskStatus
 from mailbox.dialects.openapi import describe
 from mailbox.dialects.statuses import STATUS
@@ -186,8 +186,9 @@ class DelegateView(InboxView):
     def post(self, request: Request, agent: str) -> Response:
         self.require_owner(agent)
         body = self.body(answers.DelegateBody)
-        delegated = [self._delegate(*found, body.source_job_id) for found in wire.delegations(body.text)]
-        return Response({"kind": "a2a_delegated", "delegated": delegated})
+        told = delegation.delegations(body.text)
+        delegated = [self._delegate(*found, body.source_job_id) for found in told.found]
+        return Response({"kind": "a2a_delegated", "delegated": delegated, "unclosed_fence": told.unclosed_fence})
 
     def _delegate(self, name: str, description: str, source_job_id: str) -> dict[str, Any]:
         told: dict[str, Any] = {"agent": name, "description": description, "task_id": None, "error": None}

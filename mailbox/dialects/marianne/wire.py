@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mailbox import content, json_text
 from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
 from mailbox.models import Result, Task
+
+DIALECT = "marianne"
 
 OUTCOME_STATUS: Mapping[Task.Outcome, A2ATaskStatus] = {
     Task.Outcome.OK: A2ATaskStatus.COMPLETED,
@@ -26,8 +28,6 @@ STATE_STATUS: Mapping[Task.State, A2ATaskStatus] = {
 
 # What would begin a heading, list, quote, rule, fence or table at the start of a Markdown line.
 _OPENER = re.compile(r"[#>*+\-=_|~`<\[]|\d+[.)]")
-_DELEGATE = re.compile(r"@delegate[ \t]+([A-Za-z0-9_.@-]+)[ \t]*:[ \t]*(.*\S)")
-_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 
 
 def status(task: Task) -> A2ATaskStatus:
@@ -37,16 +37,17 @@ def status(task: Task) -> A2ATaskStatus:
 
 
 def task(row: Task, result: Result | None) -> A2ATask:
-    """Render a task of whichever dialect; its context and job are what a Marianne sender gave."""
+    """Render a task of whichever dialect: its context is what a Marianne sender gave, else all its metadata."""
     metadata = json_text.loads(row.metadata)
+    own = metadata if row.dialect == DIALECT else {"context": metadata}
     failed = status(row) is A2ATaskStatus.FAILED
     return A2ATask(
         task_id=str(row.uuid),
-        source_job_id=str(metadata.get("source_job_id", "")),
+        source_job_id=str(own.get("source_job_id", "")),
         source_agent=name_of(row.sender.display),
         target_agent=name_of(row.recipient.display),
         description=row.intent_text,
-        context=metadata.get("context") or {},
+        context=own.get("context", {}),
         status=status(row),
         artifacts=artifacts(result) if result and not failed else {},
         failure_reason=(result.error_message or "") if result and failed else None,
@@ -92,20 +93,6 @@ def pending_context(tasks: Sequence[A2ATask]) -> str:
         lines.append("")
     lines.append("To complete a task, include its task_id in your output with the results. To decline, explain why.")
     return "\n".join(lines)
-
-
-def delegations(text: str) -> Iterator[tuple[str, str]]:
-    """Yield (agent, description) for each ``@delegate NAME: TEXT`` outside code fences."""
-    fence: str | None = None
-    for line in text.splitlines():
-        if marker := _FENCE.match(line):
-            opened = marker[1]
-            if fence is None:
-                fence = opened
-            elif opened.startswith(fence):
-                fence = None
-        elif fence is None and (found := _DELEGATE.search(line)):
-            yield found[1], found[2]
 
 
 def _inert(text: str) -> str:
