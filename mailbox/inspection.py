@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 from django.utils import timezone
 
 from mailbox.callers import Caller
@@ -114,6 +114,29 @@ def task(caller: Caller, task_id: UUID) -> QueueEntry:
     if found is None:
         raise UnknownTaskError.of(task_id)
     return QueueEntry(task=found, lease=found.live_lease())
+
+
+def whole_task(task_id: UUID) -> Task:
+    """Return a task with its parties, its result, the task it waits on, and what the cache holds under its key.
+
+    That is ``cached_id``, ``cached_from`` (a task's uuid) and ``cached_hits`` of the replay entry, None where there is
+    none. For people, who see everything; raises `UnknownTaskError`.
+    """
+    entry = ReplayEntry.objects.filter(cache_key=OuterRef("cache_key"))
+    cached = {"cached_id": "pk", "cached_from": "source_task_id", "cached_hits": "hits"}
+    found = Task.objects.with_parties().select_related("waits_on", "result").filter(uuid=task_id)
+    whole = found.annotate(**{name: Subquery(entry.values(field)) for name, field in cached.items()}).first()
+    if whole is None:
+        raise UnknownTaskError.of(task_id)
+    return whole
+
+
+def alike(task: Task) -> TaskQuerySet:
+    """Return the other tasks that declare the same key, newest first, whoever sent them to whom."""
+    if not task.idempotency_key:
+        return Task.objects.none()
+    same = Task.objects.filter(idempotency_key=task.idempotency_key).exclude(pk=task.pk)
+    return same.with_parties().order_by("-pk")
 
 
 def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[Task], int]:

@@ -33,7 +33,7 @@ STATES = {
     "expired": ("✕", "Expired", "error"),
     "result": ("✓", "Answered", "ok"),
     "requeue": ("↺", "Requeued", "stale"),
-    "auto_requeue": ("↺", "Requeued by the scheduler", "stale"),
+    "auto_requeue": ("↺", "Requeued by the retry gate", "stale"),
     "force_error": ("✕", "Forced to an error", "error"),
     "release": ("↺", "Released by its holder", "queued"),
     "cancel": ("⊘", "Cancelled", "queued"),
@@ -183,6 +183,12 @@ def clipped(text: str, length: int) -> str:
     """Write the first ``length`` characters of the first line."""
     line = text.strip().partition("\n")[0]
     return line if len(line) <= length else f"{line[:length]}…"
+
+
+@register.filter
+def exactly(text: str) -> str:
+    """Write the text of a ``pre``, whose first newline a browser drops, so that it shows all of it."""
+    return f"\n{text}" if text.startswith("\n") else text
 
 
 @register.filter

@@ -17,7 +17,8 @@ class HealthPage(Page):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         seen = health.look(self.now)
-        return self.live("ops/health.html", {"seen": seen, "sentence": _sentence(seen)}, seen)
+        has_sizes = any(table.size is not None for table in seen.tables)
+        return self.live("ops/health.html", {"seen": seen, "sentence": _sentence(seen), "has_sizes": has_sizes}, seen)
 
 
 class HealthText(Page):

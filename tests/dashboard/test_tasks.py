@@ -56,10 +56,13 @@ def test_what_is_cut_off_says_so_and_the_download_has_it_all(ana, alice, bob):
 
     page = ana.get(f"/ops/tasks/{task.uuid}/").text
     whole = ana.get(f"/ops/tasks/{task.uuid}/json")
+    rest = ana.get(f"/ops/tasks/{task.uuid}/parts/intent")
 
-    assert "the download has all" in page
+    assert "Show the whole of it" in page
+    assert str(2**60) in page
     assert "x last" in whole.text
     assert str(2**60) in whole.text
+    assert rest.text == task.intent_text
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 (() => {
   const root = document.documentElement;
+  root.toggleAttribute('data-js', true);
   const one = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const skew = Date.parse(root.dataset.now) - Date.now();
@@ -155,6 +156,9 @@
   document.addEventListener('click', e => {
     const close = e.target.closest('dialog [data-close]'), dismiss = e.target.closest('[data-dismiss]');
     if (close) { e.preventDefault(); close.closest('dialog').close(); }
+    const copy = e.target.closest('[data-copy]'), source = copy && document.getElementById(copy.dataset.copy);
+    if (source && navigator.clipboard) navigator.clipboard.writeText(source.textContent).then(() => copy.toggleAttribute('data-copied', true));
+    else if (source) getSelection().selectAllChildren(source);  // without https there is no clipboard, but Ctrl-C
     if (dismiss) { dismiss.closest('p').remove(); one('main').focus(); }
   });
   document.addEventListener('close', e => { if (e.target.id === 'dialog') e.target.replaceChildren(); }, true);

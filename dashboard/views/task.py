@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+
+from dashboard import attention, payload, story, words
+from dashboard.access import Page
+from dashboard.payload import File
+from mailbox import by_hand, capabilities, inspection, json_text
+from mailbox.dialects.base import JSONRenderer
+from mailbox.dialects.covenant import wire
+from mailbox.models import AuditEvent, Lease, Result, Task
+from mailbox.schedule import AutoRetry
+
+ATTEMPTS, ACTS, CHILDREN, ALIKE = 50, 100, 20, 10
+
+
+class TaskPage(Page):
+    """One task: what it is now, how it came to that, what it carries, what belongs to it."""
+
+    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
+        task = inspection.whole_task(task_id)
+        leases = list(task.leases.select_related("holder").order_by("-attempt")[:ATTEMPTS])
+        lease = next((one for one in leases if one.ended_at is None), None)
+        acts = [words.in_words(event) for event in AuditEvent.objects.filter(task_id=task_id).order_by("-pk")[:ACTS]]
+        now_so = self._now(task, lease)
+        context = {
+            **now_so,
+            "task": task,
+            "attempts": story.attempts(task, leases, self.now),
+            "cards": story.cards([act for act in reversed(acts) if act.is_life]),
+            "beside": [act for act in acts if not act.is_life],
+            "is_cut": len(acts) == ACTS,
+            **self._carried(task),
+            **self._related(task),
+            **{f"may_{name}": self.holds(verb) for name, verb in VERBS.items()},
+        }
+        seen = task.journal_seq, now_so["state"], len(acts), lease and lease.last_seen_at
+        return self.live("ops/task.html", context, seen)
+
+    def _now(self, task: Task, lease: Lease | None) -> dict[str, Any]:
+        """Return what the state sentence and the lease box say."""
+        policy = AutoRetry.from_settings().policy
+        stale_after = attention.stale_after()
+        is_stale = lease is not None and lease.is_stale(self.now, stale_after)
+        waits = "waiting" if task.waits_on_id is not None else None
+        left = None if task.deadline_ms is None else timedelta(milliseconds=task.deadline_ms) - self._since_epoch()
+        return {
+            "lease": lease,
+            "is_stale": is_stale,
+            "stale_after": stale_after,
+            "stale_by": self.now - lease.leased_at - stale_after if lease and is_stale else None,
+            "max_attempts": policy.max_attempts,
+            "state": "stale" if is_stale else waits or task.outcome or task.state,
+            "left": left,
+            "is_late": left is not None and left <= timedelta(0),
+            "late_by": -left if left is not None else None,
+        }
+
+    def _since_epoch(self) -> timedelta:
+        return timedelta(seconds=self.now.timestamp())
+
+    def _carried(self, task: Task) -> dict[str, Any]:
+        result: Result | None = getattr(task, "result", None)
+        return {
+            "parts": payload.of_task(task.intent_text, task.metadata),
+            "result": result,
+            "answer": payload.of_blocks(result.blocks) if result else [],
+            "blocks_left": max(0, len(result.blocks) - payload.BLOCKS_SHOWN) if result else 0,
+            "shown": payload.SHOWN,
+            "by_hand": task.sender.display == by_hand.OPERATORS,
+        }
+
+    def _related(self, task: Task) -> dict[str, Any]:
+        children = list(Task.objects.with_parties().filter(parent=task.uuid).order_by("-pk")[: CHILDREN + 1])
+        alike = list(inspection.alike(task)[: ALIKE + 1])
+        return {
+            "children": children[:CHILDREN],
+            "has_more_children": len(children) > CHILDREN,
+            "alike": alike[:ALIKE],
+            "has_more_alike": len(alike) > ALIKE,
+        }
+
+
+class TaskPart(Page):
+    """One piece of what a task or its result carries, whole."""
+
+    def get(self, request: HttpRequest, task_id: UUID, part: str) -> HttpResponse:
+        file = _part(inspection.task(self.caller, task_id).task, inspection.result(self.caller, task_id), part)
+        response = HttpResponse(file.content, content_type=file.content_type)
+        how = "inline" if file.is_shown else "attachment"
+        response["Content-Disposition"] = f'{how}; filename="{file.name}"'
+        return response
+
+
+class TaskJson(Page):
+    """The whole of a task, its result and its journal, exactly."""
+
+    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
+        entry = inspection.task(self.caller, task_id)
+        result = inspection.result(self.caller, task_id)
+        whole = {
+            "entry": wire.queue_entry(entry),
+            "metadata": json_text.loads(entry.task.metadata),
+            "result": wire.result(result) if result else None,
+            "journal": [
+                {"kind": event.kind, "actor": event.actor, "at": event.at.isoformat(), "data": event.fields}
+                for event in AuditEvent.objects.filter(task_id=task_id).order_by("pk")
+            ],
+        }
+        response = HttpResponse(JSONRenderer().render(whole), content_type="application/json")
+        response["Content-Disposition"] = f'attachment; filename="task-{task_id}.json"'
+        return response
+
+
+VERBS = {"requeue": capabilities.REQUEUE, "force_error": capabilities.FORCE_ERROR, "send": capabilities.SEND}
+
+
+def _part(task: Task, result: Result | None, part: str) -> File:
+    name = f"task-{task.uuid}-{part}"
+    match part:
+        case "intent":
+            return payload.text_file(task.intent_text, f"{name}.txt")
+        case "metadata":
+            return payload.json_file(task.metadata, f"{name}.json")
+        case "error" if result is not None and result.error_message is not None:
+            return payload.text_file(result.error_message, f"{name}.txt")
+        case "content" if result is not None:
+            return payload.json_file(result.content, f"{name}.json")
+    blocks = result.blocks if result is not None else []
+    if not part.isdecimal() or len(part) > len(str(len(blocks))) or int(part) >= len(blocks):
+        raise Http404
+    return payload.file_of(blocks[int(part)], name)
