@@ -270,7 +270,7 @@ SPECTACULAR_SETTINGS = {
 Q_CLUSTER: dict[str, Any] = {
     "name": "a2a",
     "orm": "default",
-    "workers": 2,  # one may be busy with callbacks for most of a minute
+    "workers": 2,  # one may be busy with a plan of repairs for half a minute
     "poll": 1,
     "timeout": 300,
     "retry": 360,

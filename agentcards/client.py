@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,6 +22,7 @@ from agentcards.destinations import BaseUrl
 from agentcards.errors import ExternalServiceError, SubmitRefusedError, ValidationError
 from agentcards.models import RemoteCard
 from mailbox import json_text
+from mailbox.json_text import storable
 
 USER_AGENT = "A2A-Hub/A2A-Client"
 CARD_PATH = "/.well-known/agent-card.json"
@@ -30,7 +30,6 @@ CARD_TTL = timedelta(minutes=5)
 CARD_WITHIN, SUBMIT_WITHIN, LOOK_WITHIN = 10.0, 30.0, 10.0  # seconds
 LOOK_EVERY = 3.0  # seconds
 DEFAULT_TIMEOUT_MS = 300_000
-UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 _logger = logging.getLogger(__name__)
 
@@ -174,11 +173,6 @@ def look(base: BaseUrl, task_id: str, *, within: float = LOOK_WITHIN) -> RemoteT
 
 def timed_out(timeout_ms: int) -> str:
     return f"Timed out after {timeout_ms}ms"
-
-
-def storable(text: str) -> str:
-    """Return the text without what no database of the hub can store: NUL and lone surrogates become U+FFFD."""
-    return UNSTORABLE.sub("\ufffd", text)
 
 
 def _headers(base: BaseUrl, **more: str) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import queue
 import select
 import socket
@@ -23,8 +24,8 @@ _gives_up_at: ContextVar[float] = ContextVar("gives_up_at")
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Let everything that connections do in this block end ``seconds`` from now."""
-    token = _gives_up_at.set(monotonic() + seconds)
+    """Let everything that connections do in this block end ``seconds`` from now, and no later than a block around it."""
+    token = _gives_up_at.set(min(monotonic() + seconds, _gives_up_at.get(math.inf)))
     try:
         yield
     finally:

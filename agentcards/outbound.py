@@ -1,12 +1,13 @@
 """HTTP to the outside: one pooled client that connects only where `destinations` says it may.
 
 An exchange has one deadline for all it does, names, connection, handshake and body included, and its answer is
-at most 1 MiB after decompression. A redirect is an answer like any other; no proxy, certificate or credential is
+at most 1 MiB after decompression, unless a glimpse of it is enough. A redirect is an answer like any other; no proxy, certificate or credential is
 taken from the environment.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import zlib
@@ -21,6 +22,7 @@ from agentcards import connections
 from agentcards.errors import ExternalServiceError
 
 LARGEST_ANSWER = 1024 * 1024
+GLIMPSE_WITHIN = 1.0  # seconds that a body is waited for whose first bytes are enough
 KEPT_OPEN = 4.0  # seconds an idle connection is kept: less than servers do, so that none is used as they close it
 GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _one_at_a_time = threading.Lock()  # threads that ask for the first client together get the same
@@ -44,10 +46,18 @@ class Answer:
 
 
 def exchange(
-    method: str, url: str, *, within: float, headers: Mapping[str, str], content: bytes | None = None
+    method: str,
+    url: str,
+    *,
+    within: float,
+    headers: Mapping[str, str],
+    content: bytes | None = None,
+    glimpse: int | None = None,
 ) -> Answer:
     """Send one request and return the answer, all within ``within`` seconds.
 
+    With ``glimpse`` an answer counts as soon as its status and headers are there: its body is what comes within a
+    moment of its first so many bytes, as they are sent, and whatever befalls the rest is no failure.
     Raises `BlockedUrlError` before any connection is made, and `ExternalServiceError` when there is no
     whole answer in time.
     """
@@ -59,7 +69,7 @@ def exchange(
             connections.deadline(within),
             client.stream(method, url, headers=asked, content=content, timeout=within) as response,
         ):
-            body = b"".join(_body(response))
+            body = b"".join(_body(response)) if glimpse is None else _beginning(response, glimpse)
     except httpx.TimeoutException as error:
         raise ExternalServiceError(f"no answer from {url} within {within:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL, zlib.error) as error:
@@ -80,6 +90,16 @@ def _body(response: httpx.Response) -> Iterator[bytes]:
         if room < 0:
             raise httpx.DecodingError(f"the answer is larger than {LARGEST_ANSWER} bytes")
         yield data
+
+
+def _beginning(response: httpx.Response, size: int) -> bytes:
+    found = b""
+    with contextlib.suppress(httpx.HTTPError), connections.deadline(GLIMPSE_WITHIN):
+        for raw in response.iter_raw():
+            found += raw
+            if len(found) >= size:
+                break
+    return found[:size]
 
 
 @cache

@@ -161,7 +161,7 @@ def _cluster(now: datetime) -> Check:
         saw = f"looked at its timetable {spans.write(now - cluster.looked_at)} ago" if cluster.looked_at else ""
         return Check(name="Task cluster", word=Word.OK, saw=saw)
     saw = f"silent for {spans.write(now - cluster.looked_at)}" if cluster.looked_at else "never ran on this database"
-    note = "Nothing is retried, expired, rolled up or called back by itself; manage.py serve starts it."
+    note = "Nothing is retried, expired or rolled up by itself; manage.py serve starts it."
     return Check(name="Task cluster", word=Word.DEGRADED, saw=saw, note=note)
 
 
@@ -177,7 +177,8 @@ def _callbacks(now: datetime) -> Check:
         return Check(name="Callbacks", word=Word.OK, saw="none is due")
     late = now - due.next_attempt_at
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
-    return Check(name="Callbacks", word=word, saw=f"the oldest is due for {spans.write(late)}")
+    note = "" if word is Word.OK else "manage.py a2a carry takes them out; manage.py serve runs one."
+    return Check(name="Callbacks", word=word, saw=f"the oldest is due for {spans.write(late)}", note=note)
 
 
 def _roll_ups(now: datetime) -> Check:

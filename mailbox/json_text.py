@@ -51,6 +51,11 @@ def same(one: object, other: object) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
+def storable(text: str) -> str:
+    """Return the text without what no database of the hub can store: NUL and lone surrogates become U+FFFD."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
 def problem_with(text: str) -> str | None:
     """Say why ``text`` cannot be stored on both databases; None when it can."""
     found = _UNSTORABLE.search(text)

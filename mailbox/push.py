@@ -6,9 +6,11 @@ Source: Agnostic ADR-018; back-off and signatures after Standard Webhooks.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import transaction
@@ -20,7 +22,7 @@ from mailbox.capabilities import RESEND, Request
 from mailbox.envelopes import TaskEnvelope, check_reason
 from mailbox.errors import Draft, UnknownDeliveryError
 from mailbox.kinds import Kind
-from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
+from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task, turns
 
 BACK_OFF = (
     timedelta(seconds=1),
@@ -30,6 +32,7 @@ BACK_OFF = (
     timedelta(hours=1),
 )
 GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt that never reported is tried again
+LOST = "the hub's process ended before it reported; the receiver may have it"
 
 # Agnostic's status words, which its callback receivers read.
 OUTCOME_WORD = {Task.Outcome.OK: "completed", Task.Outcome.PARTIAL: "partial", Task.Outcome.CANCELLED: "cancelled"}
@@ -72,15 +75,33 @@ def enqueue(task: Task, result: Result, now: datetime) -> None:
     )
 
 
-def claim_due(*, limit: int) -> Sequence[PushDelivery]:
+def receiver(url: str) -> str:
+    """Return who answers at ``url``: its scheme, host and port."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def claim_due(
+    *, limit: int, busy: Mapping[str, int] | None = None, at_one_receiver: int | None = None
+) -> Sequence[PushDelivery]:
     """Take up to ``limit`` due deliveries for one attempt each, oldest first; nobody else gets them meanwhile.
 
-    An attempt that never reports, because its process died, is due again after two minutes.
+    No receiver gets more than ``at_one_receiver`` (None: any number), with those that ``busy`` counts under way at it.
+    An attempt that never reports, because its process died, is due again after two minutes; its log then says so.
     """
-    with transaction.atomic(durable=True):
+    under_way, most = Counter(busy or {}), at_one_receiver or limit
+    full = [name for name, count in under_way.items() if count >= most]
+    due = PushDelivery.objects.to_receivers_but(full).order_by("next_attempt_at", "pk")
+    if not due.due(timezone.now()).exists():  # nearly every look: no write lock is taken for it
+        return []
+    claimed = []
+    with turns.turn(), transaction.atomic(durable=True):
         now = timezone.now()
-        due = PushDelivery.objects.due(now).order_by("next_attempt_at", "pk")
-        claimed = list(due.select_for_update(skip_locked=True)[:limit])
+        for delivery in due.due(now).select_for_update(skip_locked=True)[:limit]:
+            under_way[receiver(delivery.url)] += 1
+            if under_way[receiver(delivery.url)] <= most:
+                claimed.append(delivery)
+        _note_lost([delivery for delivery in claimed if delivery.attempts], now)
         for delivery in claimed:
             delivery.attempts += 1
             delivery.next_attempt_at = now + GIVEN_UP_AFTER
@@ -90,12 +111,11 @@ def claim_due(*, limit: int) -> Sequence[PushDelivery]:
 
 def report(delivery: PushDelivery, outcome: Outcome) -> None:
     """Record what came of the claimed attempt, and when the next is due: 1 s, 5 s, 30 s, 5 min, 1 h, then never."""
-    with transaction.atomic(durable=True):
+    with turns.turn(), transaction.atomic(durable=True):
         now = timezone.now()
         row = PushDelivery.objects.select_for_update().get(pk=delivery.pk)
-        PushAttempt.objects.create(
-            delivery=row, number=delivery.attempts, at=now, status=outcome.status, problem=outcome.problem[:2000]
-        )
+        said = {"at": now, "status": outcome.status, "problem": json_text.storable(outcome.problem)[:2000]}
+        PushAttempt.objects.update_or_create(delivery=row, number=delivery.attempts, defaults=said)
         if row.state == PushDelivery.State.DELIVERED or row.attempts != delivery.attempts:
             return
         failures = row.attempts - row.forgiven
@@ -126,6 +146,16 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
         data = {"delivery_id": str(delivery_id), "reason": reason}
         journal.beside(Draft(kind=Kind.PUSH_RESENT, task_id=row.task_uuid, data=data))
     return row
+
+
+def _note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:
+    """Log the last attempt of each that never reported: what came of it is unknown."""
+    reported = {(one.delivery_id, one.number) for one in PushAttempt.objects.filter(delivery__in=begun)}
+    PushAttempt.objects.bulk_create(
+        PushAttempt(delivery=one, number=one.attempts, at=now, problem=LOST)
+        for one in begun
+        if (one.pk, one.attempts) not in reported
+    )
 
 
 def _body(task: Task, result: Result) -> str:

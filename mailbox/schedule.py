@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from mailbox import audit, capabilities, compaction, courier, expiry, plan_work, registration, retry, rollups
+from mailbox import audit, capabilities, compaction, expiry, plan_work, registration, retry, rollups
 from mailbox.callers import Caller
 from mailbox.compaction import Retention
 from mailbox.envelopes import check_reason
@@ -29,11 +29,10 @@ from mailbox.retry import RetryPolicy, RetryReport
 SCHEDULER = "scheduler@hub"
 RETRY_JOB = "mailbox.schedule.retry_pass"
 SWEEP_JOB = "mailbox.schedule.sweep_pass"
-PUSH_JOB = "mailbox.schedule.push_pass"
-ALWAYS = (SWEEP_JOB, PUSH_JOB)  # run every minute, the finest that the cluster keeps
+ALWAYS = (SWEEP_JOB,)  # run every minute, the finest that the cluster keeps
+OURS = "mailbox.schedule."  # begins the name of every job of this module, also of those it had once
 LONGEST_INTERVAL = timedelta(days=20)  # the cluster keeps the minutes in 15 bits
 PLANS_FOR = 30.0  # seconds of each minute for plans of repairs that nobody waits for
-PUSH_FOR = 55.0  # seconds of each minute: the next pass begins as one ends, so a callback waits for no tick
 
 SILENT_AFTER = timedelta(seconds=150)  # a running cluster looks about every 30 s for what is due each minute
 WAITING_COUNTED = 1000
@@ -140,7 +139,7 @@ def register() -> None:
     agent = scheduler_agent()
     with transaction.atomic():
         Agent.objects.select_for_update().get(pk=agent.pk)
-        known = Schedule.objects.filter(func__in=(RETRY_JOB, *ALWAYS))
+        known = Schedule.objects.filter(func__startswith=OURS)
         kept = {row.func: row for row in known.order_by("pk") if row.func in minutes}
         known.exclude(pk__in=[row.pk for row in kept.values()]).delete()
         for func, every in minutes.items():
@@ -185,11 +184,6 @@ def _pass(caller: Caller, policy: RetryPolicy, **said: str) -> AuditEvent:
         _logger.exception("the automatic retry pass failed")
         error = str(failure) or type(failure).__name__
     return audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data=summary(report, error) | said))
-
-
-def push_pass() -> None:
-    """Deliver callbacks as they fall due, for most of a minute."""
-    courier.deliver_for(PUSH_FOR)
 
 
 def summary(report: RetryReport, error: str | None) -> dict[str, object]:

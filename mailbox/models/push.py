@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from datetime import datetime
 from typing import ClassVar
 
@@ -25,6 +26,18 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
 
     def given_up(self) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.DISABLED).exclude(state=PushDelivery.State.DELIVERED)
+
+    def to_receivers_but(self, receivers: Iterable[str]) -> PushDeliveryQuerySet:
+        """Leave out what goes to these, each a scheme with host and port."""
+        found = self
+        for name in receivers:
+            found = found.exclude(
+                Q(url=name)
+                | Q(url__startswith=f"{name}/")
+                | Q(url__startswith=f"{name}?")
+                | Q(url__startswith=f"{name}#")
+            )
+        return found
 
     def with_last_attempt(self) -> PushDeliveryQuerySet:
         """Add ``last_at``, ``last_status`` and ``last_problem`` of the last attempt that reported; None before it."""

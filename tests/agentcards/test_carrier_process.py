@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import subprocess
 import sys
 import threading
@@ -19,6 +20,7 @@ from mailbox.callers import Caller
 from mailbox.models import Result
 from tests import factories
 from tests.hub import ROOT, command_of, database_of_its_own, free_port, has_ended, served, wait_until
+from tests.receiver import receiver
 
 
 @pytest.mark.django_db(transaction=True)
@@ -108,6 +110,21 @@ def test_a_killed_carrier_is_succeeded_by_one_that_submits_nothing_again(hub):
         assert received.endswith("work: done")
         assert httpx.get(f"{url}/counts").json()["submitted"] == 1
         assert carrier_of(hub).pid != killed.pid
+
+
+def test_a_served_hub_calls_back(hub):
+    key = json.loads(a2a(hub, "agents", "add", "alice", "--json"))["api_key"]
+    a2a(hub, "agents", "add", "bob")
+    a2a(hub, "grant", "alice", "a2a.send.bob@local")
+
+    with receiver() as seen:
+        task = {"recipient": "bob", "intent_text": "count", "callback_url": seen.url}
+        sent = httpx.post(f"{hub.url}/a2a/tasks", json=task, headers={"X-API-Key": key}).json()
+        a2a(hub, "recv", "bob")
+        a2a(hub, "post-result", "--status", "ok", "--text", "6", sent["task_id"])
+        wait_until(lambda: seen.calls)
+
+    assert json.loads(seen.calls[0][1])["task_id"] == sent["task_id"]
 
 
 def test_the_carrier_stops_with_the_hub(hub):

@@ -4,23 +4,20 @@ import base64
 import hashlib
 import hmac
 import json
-import os
-import socket
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
-from agentcards import outbound
-from mailbox import courier, delivery, inspection, push, results, schedule, vault
+from mailbox import delivery, inspection, push, results, vault
 from mailbox.callers import Caller
 from mailbox.dialects.covenant import wire
 from mailbox.envelopes import ResultStatus
 from mailbox.errors import CapabilityMissingError, InvalidRequestError, UnknownDeliveryError
 from mailbox.kinds import Kind
 from mailbox.models import PushConfig, PushDelivery
-from mailbox.push import Outcome
 from tests import factories
+from tests.mailbox.rounds import deliver_due
 from tests.receiver import receiver
 
 pytestmark = pytest.mark.django_db
@@ -29,12 +26,8 @@ State = PushDelivery.State
 
 
 @pytest.fixture(autouse=True)
-def _outside(settings):
-    settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
-    yield
-    if outbound._client.cache_info().currsize:
-        outbound._client(os.getpid()).close()
-        outbound._client.cache_clear()
+def _outside(loopback):
+    """Receivers listen on the loopback."""
 
 
 def resolved(alice, bob, url, *, secret=SECRET, **fields):
@@ -86,7 +79,7 @@ def test_the_receiver_gets_the_exact_bytes_with_both_signatures(alice, bob):
     with receiver() as seen:
         task = resolved(alice, bob, seen.url)
 
-        assert courier.deliver_due() == 1
+        assert deliver_due() == 1
 
     ((headers, body),) = seen.calls
     told = json.loads(body)
@@ -99,13 +92,13 @@ def test_the_receiver_gets_the_exact_bytes_with_both_signatures(alice, bob):
     expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
     assert headers["webhook-signature"] == f"v1,{expected}"
     assert PushDelivery.objects.get().state == State.DELIVERED
-    assert courier.deliver_due() == 0
+    assert deliver_due() == 0
 
 
 def test_without_a_secret_nothing_is_signed(alice, bob):
     with receiver() as seen:
         resolved(alice, bob, seen.url, secret=None, status=ResultStatus.ERROR, content=[], error_message="no ink")
-        courier.deliver_due()
+        deliver_due()
 
     ((headers, body),) = seen.calls
     assert "X-Signature" not in headers
@@ -119,8 +112,8 @@ def test_a_failed_attempt_waits_longer_each_time_and_then_is_disabled(alice, bob
     waited = []
 
     for _ in range(6):
-        assert courier.deliver_due() == 1
-        assert courier.deliver_due() == 0
+        assert deliver_due() == 1
+        assert deliver_due() == 0
         row.refresh_from_db()
         waited.append((row.next_attempt_at - row.created_at).total_seconds())
         time_machine.move_to(row.next_attempt_at, tick=False)
@@ -129,7 +122,7 @@ def test_a_failed_attempt_waits_longer_each_time_and_then_is_disabled(alice, bob
     assert waited[:5] == [1, 6, 36, 336, 3936]
     assert [one.number for one in row.log.order_by("number")] == [1, 2, 3, 4, 5, 6]
     assert all(one.status is None and one.problem for one in row.log.all())
-    assert courier.deliver_due() == 0
+    assert deliver_due() == 0
 
 
 def test_a_receiver_that_fails_three_times_gets_the_same_id_and_bytes_each_time(alice, bob, time_machine):
@@ -138,7 +131,7 @@ def test_a_receiver_that_fails_three_times_gets_the_same_id_and_bytes_each_time(
         seen.statuses = [500, 500, 500]
         resolved(alice, bob, seen.url)
         for _ in range(4):
-            courier.deliver_due()
+            deliver_due()
             time_machine.shift(timedelta(minutes=1))
 
     row = PushDelivery.objects.get()
@@ -152,71 +145,15 @@ def test_a_receiver_that_fails_three_times_gets_the_same_id_and_bytes_each_time(
     ]
 
 
-def test_one_bad_receiver_delays_no_other(alice, bob):
-    with receiver() as redirecting, receiver() as flooding, receiver() as good:
-        redirecting.statuses, redirecting.extra = [302], {"Location": "http://127.0.0.1:1/"}
-        flooding.body = b"x" * 10_000_000
-        for seen in (redirecting, flooding, good):
-            resolved(alice, bob, seen.url)
-        resolved(alice, bob, "http://127.0.0.1:9/refuses")
-
-        assert courier.deliver_due() == 4
-
-    by_url = {row.url: row for row in PushDelivery.objects.all()}
-    assert by_url[good.url].state == State.DELIVERED
-    assert by_url[redirecting.url].log.get().status == 302
-    assert "larger than" in by_url[flooding.url].log.get().problem
-    assert by_url["http://127.0.0.1:9/refuses"].log.get().problem
-
-
-def test_a_receiver_that_hangs_is_given_up_and_delays_no_other(alice, bob, monkeypatch):
-    monkeypatch.setattr(courier, "TIMEOUT", 0.3)
-    with socket.create_server(("127.0.0.1", 0)) as silent, receiver() as good:
-        resolved(alice, bob, f"http://127.0.0.1:{silent.getsockname()[1]}/hook")
-        resolved(alice, bob, good.url)
-
-        assert courier.deliver_due() == 2
-
-    hung, answered = PushDelivery.objects.order_by("pk")
-    assert "within 0.3 s" in hung.log.get().problem
-    assert (hung.state, answered.state) == (State.PENDING, State.DELIVERED)
-
-
 def test_a_private_address_is_refused_and_the_operator_can_see_why(alice, bob, settings):
     settings.A2A_OUTBOUND_ALLOW = []
     with receiver() as seen:
         resolved(alice, bob, seen.url)
-        courier.deliver_due()
+        deliver_due()
 
     assert seen.calls == []
     (shown,) = inspection.deliveries(Caller.command_line()).items
     assert "Blocked URL" in shown.log.get().problem
-
-
-def test_an_attempt_whose_process_died_is_due_again(alice, bob, time_machine):
-    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
-    failing(alice, bob)
-    (claimed,) = push.claim_due(limit=1)
-    assert list(push.claim_due(limit=1)) == []
-
-    time_machine.shift(push.GIVEN_UP_AFTER)
-
-    (again,) = push.claim_due(limit=1)
-    assert again.pk == claimed.pk
-    assert again.attempts == 2
-
-
-def test_a_report_that_comes_too_late_does_not_move_the_next_attempt(alice, bob, time_machine):
-    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
-    failing(alice, bob)
-    (first,) = push.claim_due(limit=1)
-    time_machine.shift(push.GIVEN_UP_AFTER)
-    (second,) = push.claim_due(limit=1)
-    push.report(second, Outcome(status=200))
-
-    push.report(first, Outcome(status=None, problem="too late"))
-
-    assert PushDelivery.objects.get().state == State.DELIVERED
 
 
 def test_resend_makes_a_disabled_delivery_due_with_all_its_attempts(alice, bob, olga, time_machine):
@@ -225,7 +162,7 @@ def test_resend_makes_a_disabled_delivery_due_with_all_its_attempts(alice, bob, 
     PushDelivery.objects.update(state=State.DISABLED, attempts=6)
 
     push.resend(olga, row.delivery_id, reason="the receiver is back")
-    courier.deliver_due()
+    deliver_due()
 
     row.refresh_from_db()
     assert row.state == State.PENDING
@@ -266,7 +203,7 @@ def test_a_secret_survives_the_rotation_of_the_key_and_not_its_loss(alice, bob, 
     assert vault.unseal(row.sealed_secret) == SECRET
 
     settings.SECRET_KEY_FALLBACKS = []
-    courier.deliver_due()
+    deliver_due()
     assert "SECRET_KEY" in row.log.get().problem
 
 
@@ -286,13 +223,3 @@ def test_senders_see_their_own_deliveries_and_no_others(alice, bob, mallory, olg
     assert [one.pk for one in inspection.deliveries(alice).items] == [row.pk]
     assert inspection.deliveries(mallory).items == []
     assert [one.pk for one in inspection.deliveries(olga).items] == [row.pk]
-
-
-def test_the_cluster_delivers_for_most_of_a_minute(alice, bob, monkeypatch):
-    monkeypatch.setattr(schedule, "PUSH_FOR", 0.05)
-    with receiver() as seen:
-        resolved(alice, bob, seen.url)
-
-        schedule.push_pass()
-
-    assert len(seen.calls) == 1

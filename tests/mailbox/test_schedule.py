@@ -103,6 +103,15 @@ def test_rows_that_were_doubled_by_hand_become_one_again_and_strangers_stay():
     assert sorted(row.func for row in Schedule.objects.all()) == sorted([*schedule.ALWAYS, "somebody.else"])
 
 
+@pytest.mark.django_db
+def test_a_job_that_the_hub_has_no_more_is_taken_off_the_timetable():
+    Schedule.objects.create(func="mailbox.schedule.push_pass", name="old", schedule_type=Schedule.MINUTES, minutes=1)
+
+    schedule.register()
+
+    assert {row.func for row in Schedule.objects.all()} == set(schedule.ALWAYS)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_processes_that_register_at_once_make_one_row_each(switched_on):
     barrier = threading.Barrier(4)

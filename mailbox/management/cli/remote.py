@@ -1,4 +1,4 @@
-"""``discover``, ``invoke``, ``carry``: agents that live elsewhere. Source: corvid-agent, MCP tools."""
+"""``discover``, ``invoke``, ``carry``: agents and receivers that live elsewhere. Source: corvid-agent, MCP tools."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import signal
 import threading
 from argparse import Namespace
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -14,6 +15,7 @@ from django.core.management.base import CommandError
 from agentcards import client
 from agentcards.carrier import Carrier
 from agentcards.client import RemoteInvocationResult
+from mailbox.courier import Courier
 from mailbox.management.cli import arguments, output
 from mailbox.management.cli.spinner import spinning
 
@@ -40,7 +42,9 @@ def add_commands(commands: arguments.Commands) -> None:
     arguments.add_json(invoke)
     invoke.set_defaults(run=_invoke)
 
-    carry = commands.add_parser("carry", help="carry tasks to remote agents until stopped; `serve` runs one")
+    carry = commands.add_parser(
+        "carry", help="carry tasks to remote agents, and callbacks out, until stopped; `serve` runs one"
+    )
     carry.set_defaults(run=_carry)
 
 
@@ -66,7 +70,12 @@ def _carry(options: Namespace) -> str:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    Carrier().run(stop)
+    with ThreadPoolExecutor(2) as rounds:
+        running = [rounds.submit(walk, stop) for walk in (Carrier().run, Courier().run)]
+        wait(running, return_when=FIRST_COMPLETED)
+        stop.set()  # one that failed ends the other too: whoever keeps this command running starts both again
+    for one in running:
+        one.result()
     return ""
 
 
