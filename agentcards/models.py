@@ -126,6 +126,10 @@ class AgentCardQuerySet(models.QuerySet["AgentCard"]):
         """Order as they were registered; a job that replaces its own card keeps its place."""
         return self.order_by("pk")
 
+    def of_agent(self, agent: Agent) -> AgentCardQuerySet:
+        """Narrow to the cards of this agent's jobs."""
+        return self.filter(registered_by=agent).in_order()
+
     def in_the_way_of(self, job_id: str, name: str) -> AgentCardQuerySet:
         """Return the cards that a registration of ``name`` by ``job_id`` replaces, at most two."""
         return self.filter(Q(job_id=job_id) | Q(name=name))

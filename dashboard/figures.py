@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from dashboard import charts
-from dashboard.charts import HOUR, SPARK, Bar, Bucket
+from dashboard.charts import HOUR, RANGES, SPARK, Bar, Bucket, Range
+from mailbox import series
 from mailbox.models import Agent
-from mailbox.series import Figures, Sum
+from mailbox.series import Figures, Point, Sum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,3 +90,22 @@ def rows_of(agents: Sequence[Agent], figures: Figures, now: datetime) -> list[Ag
         for agent in agents
         for points in [figures.agents[agent.pk]]
     ]
+
+
+def throughput(points: Iterable[Point], asked: str | None, now: datetime) -> dict[str, Any]:
+    """Return what the chart of results shows, over the range of this name or else an hour."""
+    scale = range_named(asked)
+    buckets = charts.buckets(points, scale, now)
+    return {
+        "scale": scale,
+        "ranges": RANGES,
+        "buckets": buckets,
+        "totals": Sum.of(bucket.sum for bucket in buckets),
+        "peak": max(bucket.sum.results for bucket in buckets),
+        "chart": list(zip(buckets, charts.stacked(buckets), strict=True)),
+        "counted": series.COUNTED,
+    }
+
+
+def range_named(asked: str | None) -> Range:
+    return next((one for one in RANGES if one.name == asked), HOUR)

@@ -60,6 +60,11 @@ STATES = {
     "paused": ("◑", "Paused", "stale"),
     "leasing": ("✓", "OK", "ok"),
     "quiet": ("◑", "Not polling", "stale"),
+    "passed": ("✓", "Passed", "ok"),
+    "problem": ("✕", "Problem", "error"),
+    "online": ("✓", "Online", "ok"),
+    "suspect": ("◑", "Suspect", "stale"),
+    "offline": ("○", "Offline", "queued"),
 }
 
 

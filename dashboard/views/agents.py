@@ -1,23 +1,30 @@
 from __future__ import annotations
 
+import json
 import uuid
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from dashboard import attention
+from agentcards.card_checks import checks_of
+from agentcards.document import build_agent_card_for_agent
+from agentcards.models import AgentCard, AgentProfile
+from dashboard import attention, reasons
 from dashboard.access import Page
 from dashboard.attention import Count
 from dashboard.charts import HOUR, SPARK
-from dashboard.figures import rows_of
+from dashboard.figures import range_named, rows_of, throughput
 from dashboard.forms import ReasonForm
 from dashboard.lists import ListPage
 from mailbox import capabilities, registration, series
-from mailbox.models import Agent, Lease
+from mailbox.models import Agent, Lease, Peer
 from mailbox.models.agent import AgentQuerySet
 from mailbox.paging import Page as Rows
+
+HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN = 10, 20, 50
 
 
 class AgentList(ListPage):
@@ -75,7 +82,7 @@ def standing_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
 
 
 class AgentPage(Page):
-    """One agent: its backlog, what it holds, and the switch that lets its tasks wait."""
+    """One agent: how it does, what it says of itself, and the switch that lets its tasks wait."""
 
     needs = capabilities.PAUSE
 
@@ -88,6 +95,7 @@ class AgentPage(Page):
         if not form.is_valid():
             return self._shown(name, form, status=422)
         caller, reason = self.named(form.cleaned_data["form_token"]), form.cleaned_data["reason"]
+        reasons.remember(request, reason)
         if request.POST.get("act") == "resume":
             registration.resume_agent(caller, agent, reason=reason)
             messages.success(request, f"{agent} leases again.")
@@ -98,14 +106,53 @@ class AgentPage(Page):
             )
         return HttpResponseRedirect(request.path, status=303)
 
-    def _shown(self, name: str, form: ReasonForm, *, status: int = 200) -> HttpResponse:
-        agent = standing_of(Agent.objects.all(), self.now).get(pk=registration.agent_at(name).pk)
-        context = {
+    def _shown(self, name: str, form: ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
+        agent: Any = standing_of(Agent.objects.all(), self.now).get(pk=registration.agent_at(name).pk)
+        scale = range_named(self.request.GET.get("range"))
+        figures = series.read(
+            self.now,
+            start=self.now,
+            runs_from=HOUR.start(self.now),
+            agents=[agent.pk],
+            agents_start=min(scale.start(self.now), SPARK.start(self.now)),
+        )
+        (row,) = rows_of([agent], figures, self.now)
+        shown = {
             "agent": agent,
+            "row": row,
+            "held": list(Lease.objects.live().of_holder(agent).with_task().oldest_first()[:HELD_SHOWN]),
+            "is_late": figures.is_late(self.now),
+            "figures": figures,
+            "among": f"q=to:{agent.display}&",
+            **throughput(figures.agents[agent.pk], scale.name, self.now),
+        }
+        if not self.is_fragment:
+            shown |= _card(agent) | self._besides(agent, form)
+        if status != HTTPStatus.OK:
+            return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
+        results = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in shown["buckets"]]
+        return self.live("ops/agent.html", shown, (row.told, results))
+
+    def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
+        """Return what is not live: who speaks for the agent, and the form."""
+        peers = Peer.objects.of_agent(agent).last_seen_first()[:PEERS_SHOWN]
+        return {
+            "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
-            "held": list(Lease.objects.live().filter(holder=agent).with_task().oldest_first()[:10]),
             "may_pause": self.holds(capabilities.PAUSE),
             "needs": self.needs,
-            "reasons": self.request.session.get("reasons", []),
+            "reasons": reasons.offered(self.request),
         }
-        return self.page("ops/agent.html", context, status=status)
+
+
+def _card(agent: Agent) -> dict[str, Any]:
+    profile = AgentProfile.of(agent)
+    card, jobs = build_agent_card_for_agent(agent), list(AgentCard.objects.of_agent(agent)[:JOBS_SHOWN])
+    checks = checks_of(profile, card, jobs)
+    return {
+        "card": json.dumps(card, indent=2, ensure_ascii=False),
+        "skills": card["skills"],
+        "jobs": jobs,
+        "checks": checks,
+        "failed": sum(not check.passed for check in checks),
+    }

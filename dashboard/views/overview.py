@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -8,12 +7,11 @@ from django.http import HttpRequest, HttpResponse
 
 from dashboard import attention, charts, decisions, words
 from dashboard.access import Page
-from dashboard.charts import HOUR, RANGES, SPARK, Bucket
-from dashboard.figures import Trend, rows_of
+from dashboard.charts import HOUR, SPARK
+from dashboard.figures import Trend, range_named, rows_of, throughput
 from dashboard.standing import Standing
 from mailbox import series
 from mailbox.models import Agent, AuditEvent
-from mailbox.series import Sum
 
 AGENTS_SHOWN = 8
 AGENTS_READ = 200  # the busiest; what of them needs a decision is found among these
@@ -24,7 +22,7 @@ class Overview(Page):
     """Is anything on fire, and what needs a decision."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        scale = next((one for one in RANGES if one.name == request.GET.get("range")), HOUR)
+        scale = range_named(request.GET.get("range"))
         hour = HOUR.start(self.now)
         standing = Standing.read(request.user.get_username(), self.now)
         ranked = Agent.objects.with_backlog().with_oldest().with_signs(attention.quiet_before(self.now))
@@ -39,7 +37,6 @@ class Overview(Page):
         acts = [words.in_words(event) for event in AuditEvent.objects.by_people().newest_first()[:ACTS_SHOWN]]
         stale_after = attention.stale_after()
         histogram = charts.histogram(standing.ages, stale_after)
-        buckets = charts.buckets(figures.hub, scale, self.now)
         context = {
             "stale_after": stale_after,
             "standing": standing,
@@ -47,24 +44,19 @@ class Overview(Page):
             "trend": Trend.of(figures, self.now),
             "figures": figures,
             "is_late": figures.is_late(self.now),
-            "counted": series.COUNTED,
-            "scale": scale,
-            "ranges": RANGES,
-            "totals": Sum.of(bucket.sum for bucket in buckets),
-            "peak": max(bucket.sum.results for bucket in buckets),
-            "chart": list(zip(buckets, charts.stacked(buckets), strict=True)),
+            **throughput(figures.hub, scale.name, self.now),
             "histogram": histogram,
             "histogram_width": 6 + 60 * len(histogram),
             "rows": rows_of(agents[:AGENTS_SHOWN], figures, self.now),
             "acts": acts,
         }
-        return self.live("ops/overview.html", context, self._shown(context, buckets))
+        return self.live("ops/overview.html", context, self._shown(context))
 
-    def _shown(self, context: dict[str, Any], buckets: Sequence[Bucket]) -> object:
+    def _shown(self, context: dict[str, Any]) -> object:
         """Return all that can change but the ages, which tick by themselves."""
         found: Standing = context["standing"]
         rows = [row.told for row in context["rows"]]
         now = (found.ages, found.stale_safe, found.queued, found.pending, found.waits_since, found.owed_since)
-        then = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in buckets]
+        then = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in context["buckets"]]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]

@@ -32,6 +32,9 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def named(self, ids: Iterable[UUID]) -> LeaseQuerySet:
         return self.filter(lease_id__in=list(ids))
 
+    def of_holder(self, holder: Agent) -> LeaseQuerySet:
+        return self.filter(holder=holder)
+
     def with_task(self) -> LeaseQuerySet:
         return self.select_related("holder", "task__sender", "task__recipient")
 

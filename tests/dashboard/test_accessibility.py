@@ -11,6 +11,7 @@ from tests.dashboard.browser import stale, violations
 PATHS = [
     "",
     "agents/",
+    "agents/bob@local/",
     "deliveries/",
     "send/",
     "health/",

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from agentcards.card_checks import checks_of
+from agentcards.document import build_agent_card_for_agent
+from agentcards.models import AgentCard, AgentProfile, Tool
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def agent(settings):
+    """An agent whose card has nothing wrong with it."""
+    settings.PUBLIC_URL = "https://hub.example.com"
+    row = factories.row_of(factories.agent("writer"))
+    Tool.objects.create(name="corvid_search", description="Search the web", is_default=True)
+    AgentProfile.objects.create(agent=row, description="Writes reports")
+    return row
+
+
+def problems(agent, *jobs, **changes):
+    AgentProfile.objects.filter(agent=agent).update(**changes)
+    found = checks_of(AgentProfile.of(agent), build_agent_card_for_agent(agent), jobs)
+    return {check.words: check.problem for check in found if not check.passed}
+
+
+def test_a_good_card_passes(agent):
+    assert problems(agent) == {}
+    assert problems(agent, remote_url="https://elsewhere.example.com/agent") == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words", "problem"),
+    [
+        ({"description": " "}, "It says what the agent does", "describe it"),
+        ({"tool_permissions": []}, "It offers a skill", "register tools"),
+        ({"tool_permissions": ["corvid_search", "gone"]}, "Every tool the agent may use is registered", "gone"),
+        ({"skill_bundles": [""]}, "What the agent says of itself keeps the rules", "skill_bundles"),
+        ({"remote_url": "http://10.0.0.7/agent"}, "The hub may call where it lives", "10.0.0.7"),
+        ({"remote_url": "https://:secret@10.0.0.7"}, "The hub may call where it lives", "10.0.0.7"),
+    ],
+)
+def test_each_problem_is_named(agent, changes, words, problem):
+    found = problems(agent, **changes)
+
+    assert list(found) == [words]
+    assert problem in found[words]
+    assert "secret" not in found[words]
+
+
+def test_a_skill_without_a_description_is_named(agent):
+    Tool.objects.create(name="corvid_mute", is_default=True)
+
+    assert problems(agent) == {"Every skill says what it does": "These tools have no description: corvid_mute"}
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"), [("http://127.0.0.1:8000", "Blocked URL"), ("http://hub.example.com", "not encrypted")]
+)
+def test_an_address_that_others_cannot_reach_is_a_problem(agent, settings, url, problem):
+    settings.PUBLIC_URL = url
+
+    assert problem in problems(agent)["Others can reach the address in it"]
+
+
+def test_the_cards_of_its_jobs_are_looked_at_too(agent):
+    whole, bare = (
+        AgentCard(job_id="j1", name="one", description="x", skills=[{"id": "s", "description": "d"}]),
+        AgentCard(job_id="j2", name="two", description="", skills=[{"id": "s", "description": ""}]),
+    )
+    for job in (whole, bare):
+        job.registered_at, job.registered_by = timezone.now(), agent
+        job.save()
+
+    found = problems(agent, *AgentCard.objects.of_agent(agent))
+
+    assert found == {"The card of its job j2 is whole": "It has no: description, description of s"}
