@@ -28,7 +28,8 @@ ROUTES = "a2a.routes"
 DROP_REPLAY = "a2a.replay.drop"
 PAUSE = "a2a.agents.pause"
 MANAGE_REGISTRY = "a2a.registry.manage"  # other agents' job cards; its own an agent registers without
-PROFILE = "a2a.agents.profile"  # held by admins only, as the one below
+PROFILE = "a2a.agents.profile"  # held by admins only, as the two below
+IMPORT = "a2a.inboxes.import"
 TOOLS = "a2a.tools"
 
 TARGETED = (SEND, RESPOND)
@@ -39,7 +40,7 @@ _OPERATOR_ACTIONS = frozenset({SEND, REQUEUE, FORCE_ERROR, DROP_REPLAY, RESEND, 
 ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
     Role.VIEWER: frozenset(),
     Role.OPERATOR: _OPERATOR_ACTIONS,
-    Role.ADMIN: _OPERATOR_ACTIONS | {COMPACT, REGISTER, GRANT, PROFILE, TOOLS},
+    Role.ADMIN: _OPERATOR_ACTIONS | {COMPACT, REGISTER, GRANT, PROFILE, IMPORT, TOOLS},
 }
 
 

@@ -56,14 +56,13 @@ def register_agent(
     new agent within the same transaction. Raises `AgentConflictError` when the display (ignoring case) or the
     key is taken.
     """
-    return _register(caller, display if "@" in display else f"{display}@local", pubkey, also, with_key=True)
+    return _register(caller, display_of(display), pubkey, also, with_key=True)
 
 
 def _register(
     caller: Caller, display: str, pubkey: str | None, also: Callable[[Agent], object] | None, *, with_key: bool
 ) -> Registration:
-    if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
-        raise InvalidRequestError({"display": f'invalid AgentId.display: "{display[:DISPLAY_MAX_LENGTH]}"'})
+    check_display(display)
     if pubkey is not None:
         check_pubkey(pubkey, "pubkey")
     private_key, pubkey = (None, pubkey) if pubkey else _new_pair()
@@ -72,13 +71,11 @@ def _register(
             request = Request(verb=capabilities.REGISTER, scope_id=f"a2a-register:{display}")
             permit = capabilities.require(caller, request, journal.now)
             permit.use(journal.now)
-            local = display.partition("@")[0]
-            agent = Agent.objects.create(display=display, local=local, pubkey=pubkey, created_at=journal.now)
+            journal.beside(permit.draft)
+            agent = _create_agent(display, pubkey, journal)
             key = _create_key(journal.now, agent=agent) if with_key else ""
             if also is not None:
                 also(agent)
-            journal.beside(permit.draft)
-            journal.beside(Draft(kind=Kind.AGENT_REGISTERED, data={"display": display, "pubkey": pubkey}))
     except IntegrityError as error:
         raise AgentConflictError(f'"{display}" or its public key is already registered', agent=display) from error
     return Registration(agent=agent, private_key=private_key, api_key=key)
@@ -88,16 +85,38 @@ def ensure_agent(caller: Caller, name: str) -> Agent:
     """Return the agent ``name`` (a display, or a local part at ``local``), registering it when it is new.
 
     Needs ``a2a.agents.register`` only then. The new agent has no API key: it acts in process, or gets one.
-    Raises `InvalidRequestError`, a capability error. Journals ``agent_registered``.
+    Raises `InvalidRequestError`, a capability error, `AgentConflictError` for a name that differs from another's only
+    in case. Journals ``agent_registered``.
     """
-    display = name if "@" in name else f"{name}@local"
-    known = Agent.objects.filter(display=display).first()
+    display = display_of(name)
+    known = _known(display)
     if known is not None:
         return known
     try:
         return _register(caller, display, None, None, with_key=False).agent
-    except AgentConflictError:  # a racing twin was first
-        return Agent.objects.named(AgentRef(display))
+    except AgentConflictError:
+        twin = _known(display)  # a racing one that was first
+        if twin is None:
+            raise
+        return twin
+
+
+def enrol(name: str, journal: audit.Journal) -> Agent:
+    """Return the agent ``name`` as `ensure_agent` does, within a decision that may register agents."""
+    display = display_of(name)
+    check_display(display)
+    return _known(display) or _create_agent(display, _new_pair()[1], journal)
+
+
+def display_of(name: str) -> str:
+    """Return the display that ``name`` means: itself, or a local part at the host ``local``."""
+    return name if "@" in name else f"{name}@local"
+
+
+def check_display(display: str) -> None:
+    """Raise `InvalidRequestError` for what cannot be a new agent's display."""
+    if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
+        raise InvalidRequestError({"display": f'invalid AgentId.display: "{display[:DISPLAY_MAX_LENGTH]}"'})
 
 
 def hub_agent(display: str) -> Agent:
@@ -214,6 +233,20 @@ def _require_own(caller: Caller, agent: Agent | None, journal: audit.Journal, *,
         return
     permit = capabilities.require(caller, Request(verb=capabilities.GRANT, scope_id=scope_id), journal.now)
     journal.beside(permit.draft)
+
+
+def _known(display: str) -> Agent | None:
+    exact = Agent.objects.filter(display=display).first()
+    if exact is None and (alike := Agent.objects.spelled_like(display)) is not None:
+        raise AgentConflictError(f'"{display}" differs from the agent "{alike}" only in case', agent=alike)
+    return exact
+
+
+def _create_agent(display: str, pubkey: str, journal: audit.Journal) -> Agent:
+    local = display.partition("@")[0]
+    agent = Agent.objects.create(display=display, local=local, pubkey=pubkey, created_at=journal.now)
+    journal.beside(Draft(kind=Kind.AGENT_REGISTERED, data={"display": display, "pubkey": pubkey}))
+    return agent
 
 
 def _create_key(now: datetime, **owner: Any) -> str:

@@ -36,6 +36,10 @@ class AgentQuerySet(models.QuerySet["Agent"]):
             )
         return found[0]
 
+    def spelled_like(self, display: str) -> Agent | None:
+        """Return the agent of this display whatever its case; None when there is none."""
+        return self.annotate(folded=Lower("display")).filter(folded=display.lower()).first()
+
     def with_backlog(self) -> AgentQuerySet:
         """Add ``queued``, how many tasks wait for the agent, and ``leased``, how many it holds.
 

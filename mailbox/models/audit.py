@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
@@ -17,6 +18,10 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     def of_task(self, task_id: UUID) -> AuditEventQuerySet:
         """Return the numbered life of one task, in order."""
         return self.filter(task_id=task_id, seq__isnull=False).order_by("seq")
+
+    def lives_among(self, task_ids: Collection[UUID]) -> models.QuerySet[AuditEvent, UUID | None]:
+        """Return which of these tasks have a life on record, also of those that were compacted."""
+        return self.filter(task_id__in=task_ids, seq=1).values_list("task_id", flat=True)
 
     def through(self, source: AuditEvent.Source) -> AuditEventQuerySet:
         """Narrow to what came through one door."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from uuid import uuid4
 
 import pytest
@@ -188,56 +187,6 @@ def test_no_text_can_open_a_block_of_its_own(inbox, opener, line_break):
     assert sum(line.startswith("### Task") for line in lines) == 1
     assert opener not in [line.strip() for line in lines]
     assert sum(opener in line for line in lines) >= 3
-
-
-def test_an_inbox_survives_a_round_trip_through_json(inbox):
-    accepted, done, failed = submit(inbox), submit(inbox), submit(inbox)
-    submit(inbox, context={"a": 1})
-    inbox.mark_accepted(accepted.task_id)
-    inbox.complete_task(done.task_id, {"out": [1]})
-    inbox.fail_task(failed.task_id, "why")
-    data = json.loads(json.dumps(inbox.to_dict()))
-
-    assert A2AInbox.from_dict(data).to_dict() == data
-
-
-def test_tasks_that_the_hub_does_not_know_are_brought_in_as_far_along_as_they_were():
-    statuses: dict[str, dict[str, object]] = {
-        "pending": {},
-        "accepted": {},
-        "completed": {"artifacts": {"a": 1}},
-        "failed": {"failure_reason": "why"},
-    }
-    tasks = [
-        {
-            "task_id": str(uuid4()),
-            "source_job_id": "j2",
-            "source_agent": "forge",
-            "target_agent": "canyon",
-            "description": status,
-            "context": {},
-            "status": status,
-            "artifacts": {},
-            "failure_reason": None,
-            **extra,
-        }
-        for status, extra in statuses.items()
-    ]
-    data = {"job_id": "j1", "agent_name": "canyon", "tasks": {task["task_id"]: task for task in tasks}}
-
-    restored = A2AInbox.from_dict({**data, "unknown": 1})
-
-    assert restored.to_dict() == data
-    assert Lease.objects.live().count() == 1
-
-
-@pytest.mark.parametrize("missing", ["job_id", "agent_name"])
-def test_restoring_without_a_job_or_a_name_is_a_key_error(missing):
-    data = {"job_id": "j1", "agent_name": "canyon"}
-    del data[missing]
-
-    with pytest.raises(KeyError):
-        A2AInbox.from_dict(data)
 
 
 def test_unknown_keys_and_statuses_of_a_task_are_refused(inbox):

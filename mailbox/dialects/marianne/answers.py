@@ -71,7 +71,11 @@ class Exported(BaseModel):
 
 
 class Imported(BaseModel):
+    """``skipped`` tasks were known before, and stay as they are."""
+
     kind: Literal["a2a_inbox_imported"]
+    imported: int
+    skipped: int
     task_count: int
     pending_count: int
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, Self
 from uuid import UUID
 
 from django.db.models import Q
 
-from mailbox import audit, capabilities, delivery, leasing, registration, results
+from mailbox import delivery, imports, leasing, registration, results
 from mailbox.callers import Caller
-from mailbox.capabilities import Request
-from mailbox.dialects.marianne import wire
+from mailbox.dialects.marianne import exchange, wire
 from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
-from mailbox.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope
-from mailbox.errors import AlreadyResolvedError, InvalidRequestError, ResultConflictError, UnknownTaskError
+from mailbox.envelopes import ResultEnvelope, ResultStatus
+from mailbox.errors import AlreadyResolvedError, ResultConflictError, UnknownTaskError
 from mailbox.models import Agent, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.paging import Page, after, page
@@ -38,10 +36,7 @@ class A2AInbox:
 
     def __init__(self, job_id: str, agent_name: str) -> None:
         """Open the inbox of ``agent_name``, which becomes an agent of this hub on first use."""
-        if not job_id:
-            raise ValueError("job_id must not be empty")
-        if not agent_name:
-            raise ValueError("agent_name must not be empty")
+        _require_names(job_id, agent_name)
         self.job_id = job_id
         self.agent_name = agent_name
         self._owner = _agent(agent_name)
@@ -53,7 +48,7 @@ class A2AInbox:
         """Send a task from ``source_agent`` to the owner; a blank description raises `InvalidRequestError`."""
         sent = delivery.send_task(
             Caller.local(_agent(source_agent)),
-            envelope(self._owner, description, source_job_id=source_job_id, context=context),
+            wire.envelope(self._owner.display, description, source_job_id=source_job_id, context=context),
         )
         return wire.task(sent, None)
 
@@ -101,12 +96,15 @@ class A2AInbox:
         """Open the inbox that ``data`` describes, and bring in the tasks that the hub does not know yet.
 
         Raises KeyError without ``job_id`` or ``agent_name``, pydantic's ValidationError for a task that does
-        not fit. Tasks the hub knows stay as they are: it is the one that remembers.
+        not fit, and otherwise as `imports.import_tasks` does, which stores all of them or none. Tasks the hub knows
+        stay as they are: it is the one that remembers.
         """
-        inbox = cls(data["job_id"], data["agent_name"])
+        job_id, name = data["job_id"], data["agent_name"]
         tasks = [A2ATask.model_validate(raw) for raw in data.get("tasks", {}).values()]
-        bring_in(Caller.local(), inbox._owner, tasks)
-        return inbox
+        _require_names(job_id, name)
+        owner = registration.display_of(name)
+        imports.import_tasks(Caller.local(), owner, exchange.kept(owner, tasks, agent_name=name))
+        return cls(job_id, name)
 
     def _finish(
         self,
@@ -170,55 +168,10 @@ def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:
     }
 
 
-def bring_in(caller: Caller, owner: Agent, tasks: Iterable[A2ATask]) -> None:
-    """Store the tasks of an export that the hub does not know yet, as far along as they were.
-
-    Needs ``a2a.agents.register``, because their senders become agents and speak through the caller. Tasks the
-    hub knows stay as they are: it is the one that remembers. Raises a capability error, `InvalidRequestError`.
-    """
-    with audit.decision(caller) as journal:
-        request = Request(verb=capabilities.REGISTER, scope_id=f"a2a-import:{owner}")
-        journal.beside(capabilities.require(caller, request, journal.now).draft)
-    for task in tasks:
-        try:
-            task_id = UUID(task.task_id)
-        except ValueError as error:
-            raise InvalidRequestError({"tasks": f"not a UUID: {task.task_id[:100]}"}) from error
-        if not Task.objects.filter(uuid=task_id).exists():
-            _store(replace(caller, trusted=True), owner, task, task_id)
-
-
-def _store(caller: Caller, owner: Agent, task: A2ATask, task_id: UUID) -> None:
-    sender = registration.ensure_agent(caller, task.source_agent)
-    sent = envelope(owner, task.description, source_job_id=task.source_job_id, context=task.context, task_id=task_id)
-    delivery.send_task(replace(caller, agent=sender), sent)
-    acting = replace(caller, agent=owner)
-    if task.status is A2ATaskStatus.ACCEPTED:
-        leasing.lease_task(acting, task_id)
-    elif task.status is not A2ATaskStatus.PENDING:
-        ended = ResultStatus.OK if task.status is A2ATaskStatus.COMPLETED else ResultStatus.ERROR
-        posted = ResultEnvelope(
-            task_id=task_id, status=ended, content=wire.blocks(task.artifacts), error_message=task.failure_reason
-        )
-        results.post_result(acting, posted, lease_first=True)
-
-
-def envelope(
-    recipient: Agent,
-    description: str,
-    *,
-    source_job_id: str,
-    context: Mapping[str, Any] | None,
-    task_id: UUID | None = None,
-) -> TaskEnvelope:
-    """Return a task of this dialect on its way in; its job and context travel as metadata."""
-    return TaskEnvelope(
-        id=task_id,
-        recipient=AgentRef(recipient.display, recipient.pubkey),
-        intent_text=description,
-        metadata={"source_job_id": source_job_id, "context": dict(context or {})},
-        dialect=wire.DIALECT,
-    )
+def _require_names(job_id: str, agent_name: str) -> None:
+    for name, value in (("job_id", job_id), ("agent_name", agent_name)):
+        if not value:
+            raise ValueError(f"{name} must not be empty")
 
 
 def _agent(name: str) -> Agent:

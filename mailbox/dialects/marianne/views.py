@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 from uuid import UUID
 
@@ -9,9 +10,9 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import delivery, leasing, registration, results
+from mailbox import delivery, imports, leasing, registration, results
 from mailbox.dialects.base import DialectView
-from mailbox.dialects.marianne import answers, delegation, inbox, wire
+from mailbox.dialects.marianne import answers, delegation, exchange, inbox, wire
 from mailbox.dialects.marianne.shapes import A2ATaskStatus
 from mailbox.dialects.openapi import describe
 from mailbox.dialects.statuses import STATUS
@@ -76,7 +77,7 @@ class TasksView(InboxView):
         owner = self.owner(agent)
         sent = delivery.send_task(
             self.caller,
-            inbox.envelope(owner, body.description, source_job_id=body.source_job_id, context=body.context),
+            wire.envelope(owner.display, body.description, source_job_id=body.source_job_id, context=body.context),
         )
         return self.shown(owner, sent.uuid)
 
@@ -164,14 +165,16 @@ class ImportView(InboxView):
         tag="inbox",
         body=answers.ImportBody,
         answer=answers.Imported,
-        errors=(403, 404),
+        errors=(403, 404, 409),
         operation_id="import_inbox",
     )
     def post(self, request: Request, agent: str) -> Response:
         owner = self.owner(agent)
-        inbox.bring_in(self.caller, owner, self.body(answers.ImportBody).tasks.values())
+        body = self.body(answers.ImportBody)
+        kept = exchange.kept(owner.display, list(body.tasks.values()), agent_name=body.agent_name)
+        done = imports.import_tasks(self.caller, owner.display, kept)
         counted = inbox.counts(self.caller, owner)
-        return Response({"kind": "a2a_inbox_imported", **counted})
+        return Response({"kind": "a2a_inbox_imported", **dataclasses.asdict(done), **counted})
 
 
 class DelegateView(InboxView):
@@ -193,7 +196,7 @@ class DelegateView(InboxView):
     def _delegate(self, name: str, description: str, source_job_id: str) -> dict[str, Any]:
         told: dict[str, Any] = {"agent": name, "description": description, "task_id": None, "error": None}
         try:
-            task = inbox.envelope(self.owner(name), description, source_job_id=source_job_id, context=None)
+            task = wire.envelope(self.owner(name).display, description, source_job_id=source_job_id, context=None)
             told["task_id"] = delivery.send_task(self.caller, task).uuid
         except MailboxError as refusal:
             told["error"] = refusal.message

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from mailbox import content, json_text
 from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
+from mailbox.envelopes import AgentRef, TaskEnvelope
+from mailbox.errors import InvalidRequestError
 from mailbox.models import Result, Task
 
 DIALECT = "marianne"
@@ -50,7 +53,30 @@ def task(row: Task, result: Result | None) -> A2ATask:
         context=own.get("context", {}),
         status=status(row),
         artifacts=artifacts(result) if result and not failed else {},
-        failure_reason=(result.error_message or "") if result and failed else None,
+        failure_reason=result.error_message if result and failed else None,
+    )
+
+
+def envelope(
+    recipient: str,
+    description: str,
+    *,
+    source_job_id: str,
+    context: Mapping[str, Any] | None,
+    task_id: UUID | None = None,
+) -> TaskEnvelope:
+    """Return a task of this dialect on its way in, to the agent of that display; its job and context are metadata.
+
+    Raises `InvalidRequestError` for a blank description.
+    """
+    if not description.strip():
+        raise InvalidRequestError({"description": "description must not be empty"})
+    return TaskEnvelope(
+        id=task_id,
+        recipient=AgentRef(recipient),
+        intent_text=description,
+        metadata={"source_job_id": source_job_id, "context": dict(context or {})},
+        dialect=DIALECT,
     )
 
 
