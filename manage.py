@@ -14,7 +14,14 @@ def main() -> None:
         raise SystemExit(
             "Django is not installed here. Run `make serve` first, then .venv/bin/python manage.py."
         ) from error
-    execute_from_command_line(sys.argv)
+    if sys.argv[1:2] == ["a2a"]:
+        os.environ["A2A_IS_COMMAND_LINE"] = "1"
+    from a2aproject.environment import UnusableSettingError
+
+    try:
+        execute_from_command_line(sys.argv)
+    except UnusableSettingError as refusal:
+        raise SystemExit(str(refusal)) from refusal
 
 
 if __name__ == "__main__":

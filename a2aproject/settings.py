@@ -6,30 +6,30 @@ import tomllib
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
-import environ
-
+from a2aproject.database import database, sqlite_file
 from a2aproject.environment import Environment
 from a2aproject.people import *  # noqa: F403 (settings, all of them)
-from a2aproject.var import private_file, private_folder, secret
+from a2aproject.var import opened
+
+CENTURY_MS = 3_155_760_000_000
 
 env = Environment()
 A2A_ENVIRONMENT_READ = env.seen  # by variable, for the pages that say what was set and where
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-A2A_VAR = private_folder(BASE_DIR / env.str("A2A_VAR", "var"))
+A2A_VAR = BASE_DIR / env.str("A2A_VAR", "var")
 
 DEBUG = False
-SECRET_KEY = env.str("SECRET_KEY", "") or secret(A2A_VAR / "secret_key")
 
 # Where the hub listens, and the address people and agents know it by.
 BIND_HOST = env.str("BIND_HOST", "127.0.0.1")
-PORT = env.int("PORT", 3000)
+PORT = env.integer("PORT", 3000, least=1, most=65_535)
 _everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (an operator's choice)
 _host = _everywhere.get(BIND_HOST, BIND_HOST)
 _netloc = f"[{_host}]:{PORT}" if ":" in _host else f"{_host}:{PORT}"
-PUBLIC_URL = env.str("PUBLIC_URL", "").rstrip("/") or f"http://{_netloc}"
+PUBLIC_URL = env.address("PUBLIC_URL") or f"http://{_netloc}"
 A2A_VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 # What the hub says of itself in its agent card. Agents' own cards are public too, unless turned off.
@@ -41,10 +41,12 @@ A2A_ENVIRONMENT = env.str("A2A_ENVIRONMENT", "")  # shown beside the hub's name,
 A2A_PROVIDER_ORG = env.str("A2A_PROVIDER_ORG", "") or A2A_HUB_NAME
 A2A_PROVIDER_URL = env.str("A2A_PROVIDER_URL", "") or PUBLIC_URL
 A2A_DOCS_URL = env.str("A2A_DOCS_URL", "") or f"{PUBLIC_URL}/api/docs/"
-A2A_PUBLIC_AGENT_CARDS = env.bool("A2A_PUBLIC_AGENT_CARDS", True)
+A2A_PUBLIC_AGENT_CARDS = env.switch("A2A_PUBLIC_AGENT_CARDS", default=True)
 
-WEB_WORKERS = env.int("WEB_WORKERS", 2)
-WEB_THREADS = env.int("WEB_THREADS", 1024)  # of a worker, made when needed: each waiting request holds one
+WEB_WORKERS = env.integer("WEB_WORKERS", 2, least=1, most=1024)
+WEB_THREADS = env.integer(
+    "WEB_THREADS", 1024, least=1, most=65_536
+)  # of a worker, made when needed: each waiting request holds one
 
 _public = urlsplit(PUBLIC_URL)
 _is_https = _public.scheme == "https"
@@ -113,51 +115,7 @@ TEMPLATES = [
     },
 ]
 
-# An acknowledged write must survive a crash, so neither database may trade that for speed (a2a.E001 to a2a.E004).
-SQLITE_OPTIONS: dict[str, Any] = {
-    "transaction_mode": "IMMEDIATE",  # a transaction that upgrades from read to write is not made to wait, it fails
-    "timeout": 10,
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;",
-}
-POSTGRESQL_OPTIONS = {
-    "synchronous_commit": "on",
-    # Every query has its index. Plans are kept per connection, and one made while a table is still small would
-    # read it whole until the next ANALYZE, however fast it grows.
-    "enable_seqscan": "off",
-    "statement_timeout": str(env.int("DATABASE_STATEMENT_TIMEOUT_MS", 30_000)),
-    "lock_timeout": "10000",
-    "idle_in_transaction_session_timeout": "60000",
-}
-NEVER_BY_COUNT = 2**31
-DATABASE_POOL_SIZE = env.int("DATABASE_POOL_SIZE", 16)  # connections of one web process
-
-
-def _database() -> dict[str, Any]:
-    """Read DATABASE_URL and add what durability and many threads need."""
-    url = env.str("DATABASE_URL", "") or f"sqlite:///{A2A_VAR / 'hub.sqlite3'}"
-    database: dict[str, Any] = environ.Env.db_url_config(url)
-    options: dict[str, Any] = database.setdefault("OPTIONS", {})
-    if database["ENGINE"].endswith(".sqlite3"):
-        database["OPTIONS"] = SQLITE_OPTIONS | options
-        database["CONN_MAX_AGE"] = None
-        database["TEST"] = {"NAME": str(A2A_VAR / "test.sqlite3")}  # a file: the tests use processes and threads
-        if (file := Path(database["NAME"])).parent.is_dir():
-            private_file(file)
-    elif database["ENGINE"].endswith(".postgresql"):
-        own = " ".join(f"-c {name}={value}" for name, value in POSTGRESQL_OPTIONS.items())
-        database["HOST"] = unquote(database["HOST"])  # a socket's folder is written %2Flike%2Fthis
-        options["options"] = f"{own} {options.get('options', '')}".strip()
-        database["CONN_MAX_AGE"] = 0
-        database["CONN_HEALTH_CHECKS"] = True
-        # Only those statements are prepared that ask for it; not at all where a pooler before PostgreSQL loses them.
-        options["prepare_threshold"] = NEVER_BY_COUNT if env.bool("DATABASE_PREPARE", True) else None
-        # Only web processes pool, as wsgi.py says: the task cluster forks, and a pool does not survive that.
-        if env.bool("A2A_IS_WEB_PROCESS", False):
-            options["pool"] = {"min_size": 1, "max_size": DATABASE_POOL_SIZE, "timeout": 10}
-    return database
-
-
-DATABASES = {"default": _database()}
+DATABASES = {"default": database(env, A2A_VAR)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 LANGUAGE_CODE = "en-us"
@@ -182,22 +140,32 @@ A2A_AUTO_RETRY = {
 
 # Which results of idempotent tasks answer later duplicates, and for how long (0: until dropped).
 A2A_REPLAY_STATUSES = env.list("A2A_REPLAY_STATUSES", default=["ok"])
-A2A_REPLAY_TTL = timedelta(milliseconds=env.int("A2A_REPLAY_TTL_MS", 0))
+A2A_REPLAY_TTL = timedelta(milliseconds=env.integer("A2A_REPLAY_TTL_MS", 0, least=0, most=CENTURY_MS))
 
 # How long finished work is kept once acknowledged, and once delivered but never acknowledged; whether the sweep
 # compacts by itself; how many tasks of the tasks/send dialect are kept.
-A2A_RETENTION_ACKED = timedelta(milliseconds=env.int("A2A_RETENTION_ACKED_MS", 0))
-A2A_RETENTION_DELIVERED = timedelta(milliseconds=env.int("A2A_RETENTION_DELIVERED_MS", 604_800_000))
-A2A_RETENTION_SWEEP = env.bool("A2A_RETENTION_SWEEP", False)
-A2A_INBOUND_RATE_LIMIT_PER_MIN = env.int("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5)  # of tasks/send, per credential
-A2A_TASKS_SEND_CAP = env.int("A2A_TASKS_SEND_CAP", 1000)
-A2A_ROUTE_RATE_LIMIT_PER_MIN = env.int("A2A_ROUTE_RATE_LIMIT_PER_MIN", 120)  # of a new public route, if not told
+A2A_RETENTION_ACKED = timedelta(milliseconds=env.integer("A2A_RETENTION_ACKED_MS", 0, least=0, most=CENTURY_MS))
+A2A_RETENTION_DELIVERED = timedelta(
+    milliseconds=env.integer("A2A_RETENTION_DELIVERED_MS", 604_800_000, least=0, most=CENTURY_MS)
+)
+A2A_RETENTION_SWEEP = env.switch("A2A_RETENTION_SWEEP", default=False)
+A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer(
+    "A2A_INBOUND_RATE_LIMIT_PER_MIN", 5, least=1
+)  # of tasks/send, per credential
+A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
+A2A_ROUTE_RATE_LIMIT_PER_MIN = env.integer(
+    "A2A_ROUTE_RATE_LIMIT_PER_MIN", 120, least=1
+)  # of a new public route, if not told
 
 # YEOMAN: messages and tasks a minute and credential, when a silent peer is doubted and given up, and what the hub says
 # it can do: a fixed list, and if wanted the skills of its agents.
-A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.int("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600)
-A2A_PEER_SUSPECT_AFTER = timedelta(milliseconds=env.int("A2A_PEER_SUSPECT_AFTER_MS", 30_000))
-A2A_PEER_OFFLINE_AFTER = timedelta(milliseconds=env.int("A2A_PEER_OFFLINE_AFTER_MS", 90_000))
+A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.integer("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600, least=1)
+A2A_PEER_SUSPECT_AFTER = timedelta(
+    milliseconds=env.integer("A2A_PEER_SUSPECT_AFTER_MS", 30_000, least=1, most=CENTURY_MS)
+)
+A2A_PEER_OFFLINE_AFTER = timedelta(
+    milliseconds=env.integer("A2A_PEER_OFFLINE_AFTER_MS", 90_000, least=1, most=CENTURY_MS)
+)
 A2A_CAPABILITIES = env.json(
     "A2A_CAPABILITIES",
     default=[
@@ -214,7 +182,7 @@ A2A_CAPABILITIES = env.json(
         {"name": "performance-test", "description": "Load testing and P95/P99 latency profiling", "version": "1.0"},
     ],
 )
-A2A_CAPABILITIES_DYNAMIC = env.bool("A2A_CAPABILITIES_DYNAMIC", False)
+A2A_CAPABILITIES_DYNAMIC = env.switch("A2A_CAPABILITIES_DYNAMIC", default=False)
 
 # Whom the hub may call although it is not public: host names, addresses, networks. For development, and for remote
 # agents on a network of one's own. And how many tasks one remote agent is given at once.
@@ -288,7 +256,10 @@ LOGGING = {
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "filters": {"redacted": {"()": "mailbox.redaction.RedactSecrets"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["redacted"]}},
-    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", "WARNING").upper()},
+    "root": {
+        "handlers": ["stderr"],
+        "level": env.word("LOG_LEVEL", "WARNING", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+    },
     "loggers": {
         "django": {"handlers": [], "level": "NOTSET", "propagate": True},
         # A client's mistake is answered, not logged.
@@ -297,3 +268,12 @@ LOGGING = {
         "django.server": {"handlers": [], "propagate": True},
     },
 }
+
+# The last step, so that a value refused above leaves nothing behind. The command line of the mailbox makes no hub: it
+# says that there is none.
+SECRET_KEY = opened(
+    A2A_VAR,
+    sqlite_file(DATABASES["default"]),
+    given_secret=env.str("SECRET_KEY", ""),
+    make=not env.switch("A2A_IS_COMMAND_LINE", default=False),
+)

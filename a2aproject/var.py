@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from pathlib import Path
+
+from a2aproject.environment import UnusableSettingError
+
+
+def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool) -> str:
+    """Make the hub's folder, secret and database file where they are missing; return the given secret or the kept one.
+
+    With ``make`` off nothing is made where the database file is missing, and the secret is one of this process alone.
+    ``database`` None is kept elsewhere. Raises `UnusableSettingError` for a folder that cannot be used.
+    """
+    if database is not None and not make and not database.exists():
+        return given_secret or _new_secret()
+    try:
+        private_folder(folder)
+        kept = given_secret or secret(folder / "secret_key")
+        if database is not None:
+            private_file(database)
+    except OSError as error:
+        variables = "A2A_VAR" if database is None or database.parent == folder else "A2A_VAR and DATABASE_URL"
+        message = f"{variables}: the hub cannot use {error.filename}: {error.strerror}."
+        raise UnusableSettingError(message) from error
+    return kept
 
 
 def private_folder(path: Path) -> Path:
@@ -20,6 +43,8 @@ def private_file(path: Path) -> Path:
 
     SQLite gives its write-ahead log the permissions of the database file.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
@@ -34,7 +59,7 @@ def secret(path: Path) -> str:
         return path.read_text("ascii")
     except FileNotFoundError:
         draft = private_file(path.with_name(f"{path.name}.{os.getpid()}"))
-        draft.write_text(secrets.token_urlsafe(48), "ascii")
+        draft.write_text(_new_secret(), "ascii")
         try:
             os.link(draft, path)  # unlike a rename, this fails where another process was first
         except FileExistsError:
@@ -42,3 +67,7 @@ def secret(path: Path) -> str:
         finally:
             draft.unlink()
         return path.read_text("ascii")
+
+
+def _new_secret() -> str:
+    return secrets.token_urlsafe(48)

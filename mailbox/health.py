@@ -28,7 +28,7 @@ DEAD_MANY = 100_000
 TRANSACTIONS_FEW = 500_000_000
 
 _SECRET = re.compile(r"KEY|SECRET|PASSWORD|TOKEN|DATABASE_URL")
-_INTERNAL = {"A2A_IS_WEB_PROCESS"}  # set by the hub itself
+_INTERNAL = {"A2A_IS_WEB_PROCESS", "A2A_IS_COMMAND_LINE"}  # set by the hub itself
 _VALUE_SHOWN = 100
 Found = TypeVar("Found")
 _logger = logging.getLogger(__name__)

@@ -119,7 +119,7 @@ def test_the_listed_commands_are_those_there_are():
 
 
 def test_the_listed_settings_are_read():
-    settings = (ROOT / "a2aproject" / "settings.py").read_text()
+    settings = "".join((ROOT / "a2aproject" / name).read_text() for name in ("settings.py", "database.py"))
     names = re.findall(r"`([A-Z][A-Z0-9_]+)`", "".join(re.findall(r"^\|(.*?)\|", section("Settings"), re.MULTILINE)))
     retry = "A2A_AUTO_RETRY_"
 

@@ -102,3 +102,37 @@ def test_the_public_url_says_which_hosts_are_answered_and_whether_cookies_need_t
     hosts, origins, secure, hsts = read(*names, PORT="4000")
     assert origins == ["http://127.0.0.1:4000"]
     assert (secure, hsts) == (False, 0)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("PORT", "abc", "PORT is 'abc': it must be a whole number."),
+        ("PORT", "0", "PORT is 0: it must be between 1 and 65535."),
+        ("PORT", "70000", "PORT is 70000: it must be between 1 and 65535."),
+        ("WEB_WORKERS", "0", "WEB_WORKERS is 0: it must be between 1 and 1024."),
+        ("PUBLIC_URL", "garbage", "PUBLIC_URL is 'garbage': it must be a URL such as https://hub.example.org."),
+        ("PUBLIC_URL", "ftp://x", "PUBLIC_URL is 'ftp://x': it must be a URL such as https://hub.example.org."),
+        ("A2A_PUBLIC_AGENT_CARDS", "perhaps", "it must be 1 for on, or 0 for off."),
+        ("A2A_CAPABILITIES", "{", "A2A_CAPABILITIES is '{': it must be JSON."),
+        ("LOG_LEVEL", "loud", "LOG_LEVEL is 'loud': it must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
+        ("A2A_VAR", "/proc/nope", "A2A_VAR: the hub cannot use /proc/nope: No such file or directory."),
+        ("DATABASE_URL", "sqlite:////proc", "the hub cannot use /proc: Is a directory."),
+        ("DATABASE_URL", "sqlite:///", "Several processes share the file, so it cannot be in memory."),
+        *(
+            ("DATABASE_URL", url, "DATABASE_URL must be sqlite:///")
+            for url in ("bogus", "mysql://a/b", "postgresql://")
+        ),
+    ],
+)
+def test_a_value_the_hub_cannot_run_with_is_refused_before_anything_is_made(tmp_path, variable, value, message):
+    env = os.environ | UNSET | {"A2A_VAR": str(tmp_path / "var"), variable: value}
+
+    refused = subprocess.run(
+        [sys.executable, "manage.py", "serve"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60
+    )
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert message in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert not (tmp_path / "var" / "hub.sqlite3").exists()

@@ -69,6 +69,17 @@ def test_a_database_without_tables_is_refused_with_what_to_do(run, environment, 
     assert "Traceback" not in refused.stderr
 
 
+def test_a_hub_that_is_not_there_is_refused_and_not_made(run, environment, tmp_path):
+    environment |= {"DATABASE_URL": "", "A2A_VAR": str(tmp_path / "elsewhere")}
+
+    refused = run("status")
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"no database at {tmp_path}/elsewhere/hub.sqlite3" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not (tmp_path / "elsewhere").exists()
+
+
 REPAIR = ["requeue", UUID, "--reason", "r"]
 SEND = ["send", "--from", "a", "--to", "b", "t"]
 

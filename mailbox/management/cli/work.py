@@ -95,8 +95,8 @@ def _work(options: Namespace) -> str:
 
 
 def environment_without(key: str) -> dict[str, str]:
-    """Return this process's environment as its user gave it, without the key and what Django put in."""
-    ours = {ENVIRONMENT_VARIABLE: settings.SETTINGS_MODULE, "TZ": settings.TIME_ZONE}
+    """Return this process's environment as its user gave it, without the key and what Django and manage.py put in."""
+    ours = {ENVIRONMENT_VARIABLE: settings.SETTINGS_MODULE, "TZ": settings.TIME_ZONE, "A2A_IS_COMMAND_LINE": "1"}
     kept = {name: value for name, value in os.environ.items() if ours.get(name) != value and key not in value}
     kept.pop(KEY_VARIABLE, None)
     return kept

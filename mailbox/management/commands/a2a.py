@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import InterfaceError, OperationalError, ProgrammingError
+from django.db import InterfaceError, OperationalError, ProgrammingError, connection
 
 from mailbox.errors import MailboxError
 from mailbox.management.cli import (
@@ -41,6 +43,14 @@ class Command(BaseCommand):
         commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
         for group in GROUPS:
             group.add_commands(commands)
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Refuse a database that is not there before the checks open it, which would make it."""
+        file = Path(settings.DATABASES["default"]["NAME"])
+        if connection.vendor == "sqlite" and not options["skip_checks"] and not file.exists():
+            where = "A2A_VAR and DATABASE_URL say where it is; `make serve` or `manage.py migrate` makes it"
+            raise CommandError(f"there is no hub: no database at {file}. {where}.")
+        return super().execute(*args, **options)
 
     def handle(self, **options: Any) -> str:
         try:
