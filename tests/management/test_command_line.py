@@ -13,6 +13,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 
+from tests import factories
 from tests.hub import ROOT, url_of_the_tests_database
 
 UUID = str(uuid.uuid4())
@@ -49,6 +50,25 @@ def test_what_is_done_is_on_stdout_alone(run):
     assert (sent.returncode, sent.stderr) == (0, "")
     assert json.loads(received.stdout)["task"]["intent_text"] == "größer\n"
     assert json.loads(received.stdout)["task"]["id"] == sent.stdout.strip()
+
+
+@pytest.mark.parametrize("command", ["recv", "drain"])
+@pytest.mark.parametrize("as_json", [True, False])
+def test_what_was_taken_is_printed_whatever_the_terminal_can_show(run, environment, command, as_json):
+    environment |= {"PYTHONIOENCODING": "ascii"}
+    alice, bob = factories.agent("alice", "a2a.send.*"), factories.agent("bob", "a2a.respond.*")
+    if command == "drain":
+        factories.resolved_task(alice, bob, content=[{"type": "text", "text": "🎉"}])
+    else:
+        factories.sent_task(alice, bob, intent_text="🎉")
+    connection.close()
+
+    taken = run(command, "alice" if command == "drain" else "bob", *(["--json"] if as_json else []))
+
+    assert (taken.returncode, taken.stderr) == (0, "")
+    assert "\\ud83c\\udf89" in taken.stdout
+    if as_json:
+        assert "🎉" in json.dumps(json.loads(taken.stdout), ensure_ascii=False)
 
 
 def test_a_refusal_is_on_stderr_alone(run):

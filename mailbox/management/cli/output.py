@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -13,6 +16,24 @@ from mailbox.models import Lease, Result
 from mailbox.paging import Page
 
 Item = TypeVar("Item")
+
+
+def print_anything() -> None:
+    """Let this process print any text, whatever its terminal's encoding.
+
+    A character the encoding lacks goes out as JSON escapes it: what was leased must not be lost in printing it.
+    """
+    codecs.register_error("json_escape", _json_escape)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="json_escape")
+
+
+def _json_escape(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)), error.end
 
 
 def as_json(value: object) -> str:

@@ -13,6 +13,7 @@ from mailbox.management.cli import (
     agents,
     grants,
     keys,
+    output,
     profile,
     remote,
     repair,
@@ -43,6 +44,10 @@ class Command(BaseCommand):
         commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
         for group in GROUPS:
             group.add_commands(commands)
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        output.print_anything()
+        super().run_from_argv(argv)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Refuse a database that is not there before the checks open it, which would make it."""
