@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -178,6 +178,13 @@ def check_reason(reason: str, *, path: str = "reason", limit: int = 500) -> str:
     problem = _blank(reason, f"{path} must not be empty") or _too_long(reason.strip(), limit)
     _refuse({path: problem})
     return reason.strip()
+
+
+def check_to_come(moment: datetime | None, now: datetime, *, path: str) -> None:
+    """Raise `InvalidRequestError` for a moment that is past: what ends then would be dead from the start."""
+    if moment is not None and moment <= now:
+        problem = "must be in the future; as a number it is Unix epoch milliseconds, not seconds"
+        raise InvalidRequestError({path: problem})
 
 
 def _blank(text: str | None, problem: str) -> str | None:

@@ -10,7 +10,7 @@ from uuid import UUID
 from mailbox import audit, capabilities, json_text
 from mailbox.callers import Caller
 from mailbox.capabilities import GRANT, SCOPE_FIELDS, Action, Request
-from mailbox.envelopes import is_pubkey
+from mailbox.envelopes import check_to_come, is_pubkey
 from mailbox.errors import Draft, InvalidRequestError, UnknownGrantError
 from mailbox.kinds import Kind
 from mailbox.models import Agent, CapabilityGrant
@@ -30,7 +30,7 @@ def grant(
     """Let ``subject`` take ``action``. Needs ``a2a.capabilities.grant``, or a grant at least as wide to pass on.
 
     ``scope`` None or {} admits any request; otherwise ``{"version": 1, ...}`` with the fields it pins.
-    ``expires_at`` None lasts until revoked; ``max_uses`` None is any number. What an agent passes on
+    ``expires_at`` is to come, None lasts until revoked; ``max_uses`` None is any number. What an agent passes on
     falls with its own grant. Raises `InvalidRequestError`, `CapabilityMissingError`. Journals
     ``capability_granted``. Source: Covenant, "Capability gating"; who may grant: design, capabilities.
     """
@@ -40,6 +40,7 @@ def grant(
     if max_uses is not None and not 1 <= max_uses < 2**31:
         raise InvalidRequestError({"max_uses": "must be between 1 and 2147483647"})
     with audit.decision(caller) as journal:
+        check_to_come(expires_at, journal.now, path="expires_at")
         wider = None
         if caller.agent is not None and not caller.trusted:
             wider = _wider_grant(caller, parsed, pins, expires_at, journal.now)

@@ -16,7 +16,15 @@ from django.utils import timezone
 from mailbox import audit, capabilities, key_format
 from mailbox.callers import Caller
 from mailbox.capabilities import Request
-from mailbox.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, AgentRef, check_pubkey, check_reason, is_pubkey
+from mailbox.envelopes import (
+    DISPLAY,
+    DISPLAY_MAX_LENGTH,
+    AgentRef,
+    check_pubkey,
+    check_reason,
+    check_to_come,
+    is_pubkey,
+)
 from mailbox.errors import (
     AgentConflictError,
     Draft,
@@ -167,11 +175,13 @@ def add_key(
     """Return a new API key of ``agent``, or of a person for automation; it is shown this once.
 
     An agent may add a key of its own (to rotate it); any other needs ``a2a.capabilities.grant``.
-    Raises `KeyLimitError` when the owner already has two live keys.
+    ``expires_at`` is to come; None lasts until revoked. Raises `InvalidRequestError`, and `KeyLimitError` when the
+    owner already has two live keys.
     """
     if (agent is None) == (username is None):
-        raise InvalidRequestError({"owner": "name an agent or a person, one of them"})
+        raise InvalidRequestError(dict.fromkeys(("agent", "username"), "name an agent or a person, one of them"))
     with audit.decision(caller) as journal:
+        check_to_come(expires_at, journal.now, path="expires_at")
         _require_own(caller, agent, journal, scope_id=f"a2a-key:{agent or username}")
         user = User.objects.filter(username=username).first() if username is not None else None
         owner = agent or user

@@ -101,6 +101,7 @@ def test_a_grant_may_be_narrow_counted_and_short(admin, alice, bob):
         ({"max_uses": 2**31}, "max_uses"),
         ({"max_uses": "1"}, "max_uses"),
         ({"expires_at": -1}, "expires_at"),
+        ({"expires_at": 5}, "expires_at"),
         ({"expires_at": 253_402_300_800_000}, "expires_at"),
         ({"expires_at": "tomorrow"}, "expires_at"),
         ({"until": 1}, "until"),
@@ -179,6 +180,10 @@ def test_an_agent_has_no_say_over_the_keys_of_others(alice, bob):
 @pytest.mark.parametrize("owner", [{}, {"agent": "alice", "username": "ada"}, {"username": "nobody"}])
 def test_a_key_for_nobody_in_particular_is_refused(admin, alice, owner):
     assert error_of(admin.post("/a2a/keys", owner)) == (400, "invalid_request")
+
+
+def test_a_key_without_an_owner_is_refused_by_the_fields_there_are(admin):
+    assert set(admin.post("/a2a/keys", {}).json()["fields"]) == {"agent", "username"}
 
 
 def test_an_admin_gives_a_person_a_key_for_automation(admin, olga):

@@ -99,6 +99,13 @@ def test_a_key_expires_at_the_time_given(a2a_json, cast, written):
     assert ApiKey.objects.get(public_id=added["public_id"]).expires_at == datetime(2030, 1, 31, 12, tzinfo=UTC)
 
 
+@pytest.mark.parametrize("words", [["keys", "add", "alice"], ["grant", "alice", "a2a.send.bob@local"]])
+@pytest.mark.parametrize("written", [5, 1896091200, "2001-01-31"])
+def test_what_would_be_dead_from_the_start_is_refused(a2a, cast, words, written):
+    with pytest.raises(CommandError, match=r"expires_at: must be in the future; .* epoch milliseconds, not seconds"):
+        a2a(*words, "--expires-at", written)
+
+
 @pytest.mark.parametrize("words", [["--user", "nobody"], ["nobody"]])
 def test_a_key_needs_an_owner_that_exists(a2a, words):
     with pytest.raises(CommandError, match=r"no such person|no agent"):
