@@ -117,6 +117,11 @@ class BaseUrl:
         return httpx.URL(self.text).netloc.decode()
 
 
+def judge(text: str, *, longest: int) -> None:
+    """Raise `BlockedUrlError` for a URL the hub does not call, or one of more characters, as far as its spelling tells."""
+    _parsed(text, longest)
+
+
 def addresses(host: str, port: int) -> Sequence[Address]:
     """Resolve the host once and return its addresses in the system's order, if the hub may call every one of them.
 
@@ -141,8 +146,8 @@ def is_public(address: Address) -> bool:
     return address in PUBLIC_V6 and not any(address in network for network in NOT_PUBLIC_V6)
 
 
-def _parsed(text: str) -> httpx.URL:
-    if _NO_URL.search(text) or len(text) > LONGEST_URL:
+def _parsed(text: str, longest: int = LONGEST_URL) -> httpx.URL:
+    if _NO_URL.search(text) or len(text) > longest:
         raise _invalid(text)
     try:
         url = httpx.URL(text)

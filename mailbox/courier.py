@@ -13,9 +13,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
-from agentcards import outbound
+from agentcards import destinations, outbound
 from agentcards.errors import BlockedUrlError, ExternalServiceError
 from mailbox import push, vault
+from mailbox.envelopes import URL_MAX_LENGTH, WEBHOOK_KEY
+from mailbox.errors import InvalidRequestError
 from mailbox.models import PushDelivery
 from mailbox.push import Outcome
 
@@ -87,6 +89,21 @@ class Courier:
         del self._under_way[ended]
 
 
+def judge(callback_url: str | None) -> None:
+    """Raise `InvalidRequestError` for a callback that would never be made, as far as the spelling of its URL tells.
+
+    What a name resolves to is judged at every attempt.
+    """
+    if callback_url is None:
+        return
+    try:
+        destinations.judge(callback_url, longest=URL_MAX_LENGTH)
+    except BlockedUrlError as error:
+        # The URL, which may carry a token, is not repeated.
+        said = error.message if error.message.startswith("Blocked URL") else "the hub cannot call this URL"
+        raise InvalidRequestError({"callback_url": said}) from error
+
+
 def attempt(delivery: PushDelivery) -> Outcome:
     """Send one delivery; whatever goes wrong is an outcome. No row is read or written.
 
@@ -112,15 +129,19 @@ def attempt(delivery: PushDelivery) -> Outcome:
 
 
 def headers(delivery_id: str, body: bytes, secret: str | None) -> dict[str, str]:
-    """Return the headers of one attempt: Agnostic's signature over the bytes, and those of Standard Webhooks."""
+    """Return the headers of one attempt: Agnostic's signature over the bytes, and those of Standard Webhooks.
+
+    Agnostic's key is the secret as it is written. The other one's is the same, or what follows ``whsec_`` in base64.
+    """
     found = {"Content-Type": "application/json", "User-Agent": "A2A-Hub/callbacks", "webhook-id": delivery_id}
     stamp = str(int(timezone.now().timestamp()))
     found["webhook-timestamp"] = stamp
     found["Accept-Encoding"] = "identity"
     if secret is None:
         return found
-    key = secret.encode()
-    found["X-Signature"] = "sha256=" + hmac.new(key, body, hashlib.sha256).hexdigest()
+    found["X-Signature"] = "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    encoded = secret.removeprefix(WEBHOOK_KEY)
+    key = secret.encode() if encoded == secret else base64.b64decode(encoded)
     signed = f"{delivery_id}.{stamp}.".encode() + body
     digest = hmac.new(key, signed, hashlib.sha256).digest()
     found["webhook-signature"] = "v1," + base64.b64encode(digest).decode()

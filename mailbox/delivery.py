@@ -30,7 +30,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
 
     Order of refusals: `InvalidRequestError`, `SenderMismatchError`, a capability error for
     ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. A repeat of the caller's own id
-    with the same content makes no second row and counts no use. An idempotent task whose work is cached is
+    with the same content and callback makes no second row and counts no use. An idempotent task whose work is cached is
     resolved at once; one whose work is under way waits on it. Locks the task it waits on; journals
     ``capability_check``, ``a2a_task_sent`` and for a cached answer ``a2a_result_replayed``.
     Source: Covenant A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
@@ -54,7 +54,7 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
         earlier = Task.objects.with_parties().filter(uuid=envelope.id).first() if envelope.id else None
         if recipient and earlier:
             repeat = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
-            if earlier.says(repeat):
+            if earlier.says(repeat) and push.is_asked_again(earlier, envelope):
                 return earlier
         request = Request(
             verb=capabilities.SEND,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ LOCAL_PART = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 DISPLAY_MAX_LENGTH = 200
 KEY_MAX_LENGTH = 500
 URL_MAX_LENGTH = 2000
+WEBHOOK_KEY = "whsec_"  # begins a secret whose key follows in base64. Source: Standard Webhooks
+_NO_URL = re.compile(r"[\x00-\x20\x7f]")
+_NO_KEY = f"callback_secret must go on in base64 after {WEBHOOK_KEY}"
 MAX_DEADLINE_MS = 2**63 - 1
 
 
@@ -145,9 +149,7 @@ class TaskEnvelope:
         if self.callback_url is not None:
             problems["callback_url"] = _not_a_url(self.callback_url)
         if self.callback_secret is not None:
-            problems["callback_secret"] = _blank(
-                self.callback_secret, "callback_secret must not be empty when present"
-            ) or _too_long(self.callback_secret, KEY_MAX_LENGTH)
+            problems["callback_secret"] = _no_secret(self.callback_secret, self.callback_url)
         for path, text in (("task_kind", self.task_kind), ("context_id", self.context_id)):
             problems[path] = problems[path] or _too_long(text or "", KEY_MAX_LENGTH)
         _refuse(problems)
@@ -201,13 +203,26 @@ def _not_a_url(text: str) -> str | None:
     unusable = "callback_url must be an http or https URL"
     try:
         parts = urlsplit(text)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or _NO_URL.search(text):
             return unusable
     except ValueError:
         return unusable
     if parts.username is not None or parts.password is not None:
         return "callback_url must not carry credentials"
     return json_text.problem_with(text) or _too_long(text, URL_MAX_LENGTH)
+
+
+def _no_secret(text: str, url: str | None) -> str | None:
+    if url is None:
+        return "callback_secret needs a callback_url"
+    if problem := _blank(text, "callback_secret must not be empty when present") or _too_long(text, KEY_MAX_LENGTH):
+        return problem
+    if not text.startswith(WEBHOOK_KEY):
+        return None
+    try:
+        return None if base64.b64decode(text.removeprefix(WEBHOOK_KEY), validate=True) else _NO_KEY
+    except ValueError:
+        return _NO_KEY
 
 
 def _refuse(problems: Mapping[str, str | None]) -> None:

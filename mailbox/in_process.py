@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from mailbox import delivery, inspection, leasing, repair, results, waiting
+from mailbox import courier, delivery, inspection, leasing, repair, results, waiting
 from mailbox.callers import Caller
 from mailbox.envelopes import AgentRef, ResultEnvelope, TaskEnvelope
 from mailbox.errors import WaitTimeoutError
@@ -22,9 +22,10 @@ class Mailbox:
     """
 
     def send_task(self, task: TaskEnvelope) -> Task:
-        """Send as ``task.sender``, which must be named; see `delivery.send_task`."""
+        """Send as ``task.sender``, which must be named; see `delivery.send_task`, `courier.judge`."""
         if task.sender is None:
             raise ValueError("in process a task names its sender")
+        courier.judge(task.callback_url)
         return delivery.send_task(Caller.local(_agent(task.sender)), task)
 
     def recv_task(self, *, timeout: timedelta | None = None) -> Lease:

@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from mailbox import audit, capabilities, json_text, vault
+from mailbox import audit, capabilities, json_text, task_status, vault
 from mailbox.callers import Caller
 from mailbox.capabilities import RESEND, Request
 from mailbox.envelopes import TaskEnvelope, check_reason
@@ -33,9 +33,6 @@ BACK_OFF = (
 )
 GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt that never reported is tried again
 LOST = "the hub's process ended before it reported; the receiver may have it"
-
-# Agnostic's status words, which its callback receivers read.
-OUTCOME_WORD = {Task.Outcome.OK: "completed", Task.Outcome.PARTIAL: "partial", Task.Outcome.CANCELLED: "cancelled"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +54,18 @@ def remember(task: Task, envelope: TaskEnvelope) -> None:
         PushConfig.objects.create(
             task=task, url=envelope.callback_url, sealed_secret=vault.seal(secret) if secret else None
         )
+
+
+def is_asked_again(task: Task, envelope: TaskEnvelope) -> bool:
+    """Whether ``envelope`` names the very callback, or none, that ``task`` was sent with."""
+    known = PushConfig.objects.filter(task=task).first()
+    if known is None or envelope.callback_url is None:
+        return known is None and envelope.callback_url is None
+    try:
+        secret = vault.unseal(known.sealed_secret) if known.sealed_secret else None
+    except vault.UnreadableSecretError:  # nobody can tell any more
+        secret = envelope.callback_secret
+    return (known.url, secret) == (envelope.callback_url, envelope.callback_secret)
 
 
 def enqueue(task: Task, result: Result, now: datetime) -> None:
@@ -159,16 +168,5 @@ def _note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:
 
 
 def _body(task: Task, result: Result) -> str:
-    """Return what a receiver reads: Agnostic's TaskStatusResponse, spelled as its own serialiser does."""
-    content = json_text.loads(result.content)
-    told = {"error": result.error_message or "failed"} if result.status == Result.Status.ERROR else {"content": content}
-    return json.dumps(
-        {
-            "task_id": str(task.uuid),
-            "session_id": task.context_id,
-            "status": OUTCOME_WORD.get(Task.Outcome(task.outcome or "error"), "failed"),
-            "created_at": task.sent_at.isoformat(),
-            "updated_at": result.posted_at.isoformat(),
-            "result": told,
-        }
-    )
+    """Return what a receiver reads: what a poll of the task would, spelled as Agnostic's own serialiser does."""
+    return json.dumps(task_status.render(task, result))

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 import pytest
+from django.conf import settings
 from django.core.management import load_command_class
 from django.urls import URLResolver, get_resolver, resolve
 
@@ -119,12 +120,19 @@ def test_the_listed_commands_are_those_there_are():
 
 
 def test_the_listed_settings_are_read():
-    settings = "".join((ROOT / "a2aproject" / name).read_text() for name in ("settings.py", "database.py"))
+    source = "".join((ROOT / "a2aproject" / name).read_text() for name in ("settings.py", "database.py"))
     names = re.findall(r"`([A-Z][A-Z0-9_]+)`", "".join(re.findall(r"^\|(.*?)\|", section("Settings"), re.MULTILINE)))
     retry = "A2A_AUTO_RETRY_"
 
     assert len(names) > 20
-    assert [name for name in names if f'"{name.removeprefix(retry)}"' not in settings] == []
+    assert [name for name in names if f'"{name.removeprefix(retry)}"' not in source] == []
+
+
+def test_every_setting_that_is_read_is_listed():
+    hidden = {"A2A_IS_WEB_PROCESS", "A2A_IS_COMMAND_LINE"}  # set by the hub itself
+    read = [name for name in settings.A2A_ENVIRONMENT_READ if not name.startswith("COVENANT_")]
+
+    assert [name for name in read if name not in hidden and f"`{name}`" not in section("Settings")] == []
 
 
 def test_linked_files_exist():

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from agentcards.models import AgentProfile
-from mailbox.dialects.yeoman import wire
+from mailbox import task_status
 from mailbox.models import AuditEvent, PushConfig, Task
 from tests import factories
 from tests.dialects import yeoman
@@ -94,7 +94,7 @@ def test_the_same_envelope_twice_at_once_is_one_task(alice, bob, monkeypatch):
         finally:
             connection.close()
 
-    monkeypatch.setattr(wire, "session_id", session_id)
+    monkeypatch.setattr(task_status, "session_id", session_id)
     with ThreadPoolExecutor(2) as pool:
         ids = list(pool.map(send, peers))
 
@@ -149,6 +149,40 @@ def test_a_callback_is_kept_with_its_secret_sealed_and_shown_in_no_read(peer):
     assert secret not in f"{config.sealed_secret}{task.metadata}"
     assert secret not in peer.get(f"/api/tasks/{task.uuid}").text
     assert not AuditEvent.objects.filter(data__contains=secret).exists()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{}, {"callback_url": "https://other.example/"}, {"callback_secret": "another"}, {"callback_secret": None}],
+)
+def test_the_same_envelope_with_another_callback_is_a_conflict(peer, changed):
+    callback = {"callback_url": "https://receiver.example/hook", "callback_secret": "s"}
+    peer.send("a2a:delegate", {"task": "x", **callback}, id="m-1")
+
+    again = peer.post(envelope("a2a:delegate", {"task": "x", **callback}, id="m-1"))
+    other = peer.post(envelope("a2a:delegate", {"task": "x", **(callback | changed if changed else {})}, id="m-1"))
+
+    assert (again.status_code, other.status_code) == (200, 409)
+    assert PushConfig.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://10.0.0.1/",
+        "http://2130706433/",
+        "http://a b/",
+        "http://a.example/\r\nx",
+        "http://localhost/",
+        "http://[::1]/",
+    ],
+)
+def test_a_callback_that_the_hub_would_never_make_is_unprocessable(peer, url):
+    response = peer.post({"title": "t", "description": "d", "callback_url": url}, "/api/tasks")
+
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"][-1] == "callback_url"
+    assert not Task.objects.exists()
 
 
 def test_a_callback_that_is_no_web_address_is_unprocessable(peer):

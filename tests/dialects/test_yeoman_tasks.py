@@ -121,7 +121,7 @@ def test_the_status_words_are_the_original_s(peer, submitted, bob):
     ("status", "word", "result"),
     [
         (ResultStatus.PARTIAL, "completed", {"content": factories.SOME_TEXT}),
-        (ResultStatus.ERROR, "failed", {"error": "it broke"}),
+        (ResultStatus.ERROR, "failed", {"error": "it broke", "content": factories.SOME_TEXT}),
     ],
 )
 def test_every_end_is_one_that_pollers_know(peer, submitted, bob, status, word, result):

@@ -8,15 +8,17 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.test import Client
 
-from mailbox import delivery, inspection, push, results, vault
+from mailbox import Mailbox, delivery, inspection, push, results, vault
 from mailbox.callers import Caller
 from mailbox.dialects.covenant import wire
-from mailbox.envelopes import ResultStatus
-from mailbox.errors import CapabilityMissingError, InvalidRequestError, UnknownDeliveryError
+from mailbox.envelopes import AgentRef, ResultStatus
+from mailbox.errors import CapabilityMissingError, InvalidRequestError, TaskConflictError, UnknownDeliveryError
 from mailbox.kinds import Kind
 from mailbox.models import PushConfig, PushDelivery
 from tests import factories
+from tests.dialects.yeoman import Peer
 from tests.mailbox.rounds import deliver_due
 from tests.receiver import receiver
 
@@ -95,6 +97,30 @@ def test_the_receiver_gets_the_exact_bytes_with_both_signatures(alice, bob):
     assert deliver_due() == 0
 
 
+def test_a_secret_of_standard_webhooks_is_a_key_in_base64(alice, bob):
+    key = bytes(range(32))
+    secret = f"whsec_{base64.b64encode(key).decode()}"
+    with receiver() as seen:
+        resolved(alice, bob, seen.url, secret=secret)
+        deliver_due()
+
+    ((headers, body),) = seen.calls
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    expected = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    assert headers["webhook-signature"] == f"v1,{expected}"
+    assert headers["X-Signature"] == "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+@pytest.mark.parametrize("status", [ResultStatus.PARTIAL, ResultStatus.ERROR])
+def test_the_receiver_reads_what_a_poll_would_say(alice, bob, status):
+    task = resolved(alice, bob, "http://example.org/hook", status=status, error_message="no ink")
+
+    told = json.loads(PushDelivery.objects.get().body)
+
+    assert told == Peer(alice).get(f"/api/tasks/{task.uuid}").json()
+    assert told["result"]["content"] == factories.SOME_TEXT
+
+
 def test_without_a_secret_nothing_is_signed(alice, bob):
     with receiver() as seen:
         resolved(alice, bob, seen.url, secret=None, status=ResultStatus.ERROR, content=[], error_message="no ink")
@@ -146,9 +172,9 @@ def test_a_receiver_that_fails_three_times_gets_the_same_id_and_bytes_each_time(
 
 
 def test_a_private_address_is_refused_and_the_operator_can_see_why(alice, bob, settings):
-    settings.A2A_OUTBOUND_ALLOW = []
     with receiver() as seen:
         resolved(alice, bob, seen.url)
+        settings.A2A_OUTBOUND_ALLOW = []
         deliver_due()
 
     assert seen.calls == []
@@ -215,6 +241,48 @@ def test_a_callback_that_could_never_work_is_refused_at_send(alice, bob, url):
         factories.sent_task(alice, bob, callback_url=url)
 
     assert not PushConfig.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("callback", "problem"),
+    [
+        ({"callback_secret": "s"}, "needs a callback_url"),
+        ({"callback_url": "http://a.example/", "callback_secret": "whsec_?"}, "base64"),
+        ({"callback_url": "http://a.example/", "callback_secret": "whsec_"}, "base64"),
+        ({"callback_url": "http://a b/"}, "http or https"),
+        ({"callback_url": "http://a.example/\r\n"}, "http or https"),
+    ],
+)
+def test_a_callback_that_makes_no_sense_is_refused_at_send(alice, bob, callback, problem):
+    with pytest.raises(InvalidRequestError, match=problem):
+        factories.sent_task(alice, bob, **callback)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1/?t=token", "http://0x7f000001/", "https://hub.local/", "http://a.b:22/"]
+)
+def test_a_callback_that_is_never_made_is_refused_at_every_door(alice, bob, url):
+    envelope = factories.task_envelope(bob, sender=AgentRef(alice.agent.display), callback_url=url)
+    body = {"recipient": bob.agent.display, "intent_text": "x", "callback_url": url}
+
+    with pytest.raises(InvalidRequestError, match="Blocked URL"):
+        Mailbox().send_task(envelope)
+    response = Client(headers={"X-API-Key": factories.key_of(alice)}).post(
+        "/a2a/tasks", body, content_type="application/json"
+    )
+
+    assert (response.status_code, list(response.json()["fields"])) == (400, ["callback_url"])
+    assert "token" not in response.text
+
+
+def test_a_repeat_with_another_callback_is_another_task(alice, bob):
+    task = factories.sent_task(alice, bob, id=uuid4(), callback_url="http://a.example/", callback_secret="s")
+    same = {"id": task.uuid, "callback_url": "http://a.example/", "callback_secret": "s"}
+
+    assert factories.sent_task(alice, bob, **same) == task
+    for changed in ({"callback_secret": "t"}, {"callback_url": "http://b.example/"}, {"callback_secret": None}):
+        with pytest.raises(TaskConflictError):
+            factories.sent_task(alice, bob, **(same | changed))
 
 
 def test_senders_see_their_own_deliveries_and_no_others(alice, bob, mallory, olga):

@@ -7,7 +7,7 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import delivery, expiry, inspection, leasing, results, updates
+from mailbox import courier, delivery, expiry, inspection, leasing, results, updates
 from mailbox.dialects.base import DialectView
 from mailbox.dialects.covenant import answers, shapes, wire
 from mailbox.dialects.openapi import describe
@@ -28,7 +28,9 @@ class TasksView(MailboxView):
         operation_id="send_task",
     )
     def post(self, request: Request) -> Response:
-        sent = delivery.send_task(self.caller, self.body(shapes.TaskBody).envelope())
+        envelope = self.body(shapes.TaskBody).envelope()
+        courier.judge(envelope.callback_url)
+        sent = delivery.send_task(self.caller, envelope)
         return Response({"kind": "a2a_task_queued", "task_id": sent.uuid})
 
 

@@ -7,9 +7,9 @@ from http import HTTPStatus
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import delivery, inspection
+from mailbox import delivery, inspection, task_status
 from mailbox.dialects.openapi import describe
-from mailbox.dialects.yeoman import answers, shapes, tasks, wire
+from mailbox.dialects.yeoman import answers, shapes, tasks
 from mailbox.dialects.yeoman.base import YeomanView
 from mailbox.errors import AlreadyResolvedError, UnknownTaskError
 
@@ -107,7 +107,7 @@ class TaskView(YeomanView):
         try:
             cancelled = delivery.cancel(self.caller, known)
         except AlreadyResolvedError as error:
-            state = wire.status(inspection.task(self.caller, known).task)
+            state = task_status.word(inspection.task(self.caller, known).task)
             raise AlreadyResolvedError(f"Cannot cancel task in '{state}' state") from error
         told = {"status": "cancelled", "message": "Task cancelled successfully"}
         return Response({"task_id": str(cancelled.uuid), **told})

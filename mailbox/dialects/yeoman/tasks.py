@@ -11,9 +11,8 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from agentcards import routing
-from mailbox import delivery, expiry, inspection
+from mailbox import courier, delivery, expiry, inspection, task_status
 from mailbox.callers import Caller
-from mailbox.dialects.yeoman import wire
 from mailbox.dialects.yeoman.shapes import Work
 from mailbox.envelopes import AgentRef, TaskEnvelope
 from mailbox.errors import InvalidRequestError, TaskConflictError, UnknownAgentError, UnknownTaskError
@@ -38,7 +37,7 @@ def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "
 def _send(caller: Caller, work: Work, task_id: UUID, to_peer: str) -> Task:
     earlier = Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first()
     recipient = earlier.recipient if earlier else _recipient(to_peer)
-    context_id = earlier.context_id if earlier else wire.session_id(task_id, timezone.now())
+    context_id = earlier.context_id if earlier else task_status.session_id(task_id, timezone.now())
     envelope = TaskEnvelope(
         id=task_id,
         recipient=AgentRef(recipient.display, recipient.pubkey),
@@ -49,6 +48,7 @@ def _send(caller: Caller, work: Work, task_id: UUID, to_peer: str) -> Task:
         callback_secret=work.callback_secret,
         dialect=DIALECT,
     )
+    courier.judge(envelope.callback_url)
     return delivery.send_task(caller, envelope)
 
 
@@ -67,7 +67,7 @@ def record(caller: Caller, task_id: object) -> dict[str, Any]:
         raise UnknownTaskError("no such task is known to you")
     expiry.expire_if_due(caller, known)
     found = inspection.task(caller, known).task
-    return wire.task(found, Result.objects.filter(task=found).first())
+    return task_status.render(found, Result.objects.filter(task=found).first())
 
 
 def record_or_none(caller: Caller, task_id: object) -> dict[str, Any] | None:
@@ -80,7 +80,7 @@ def record_or_none(caller: Caller, task_id: object) -> dict[str, Any] | None:
 def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[Sequence[dict[str, Any]], int]:
     """Return a slice of the tasks the caller sent in this dialect, newest first, and how many there are."""
     found, total = inspection.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
-    return [wire.task(row, getattr(row, "result", None)) for row in found], total
+    return [task_status.render(row, getattr(row, "result", None)) for row in found], total
 
 
 def identify(task_id: object) -> UUID | None:

@@ -1,0 +1,55 @@
+"""A task as its pollers and its callback's receiver read it: Agnostic's TaskStatusResponse. Pure, no queries, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from mailbox.models import Result, Task
+
+UNRESOLVED: Mapping[str, str] = {Task.State.QUEUED: "pending", Task.State.IN_FLIGHT: "running"}
+# Their pollers stop at completed, failed and cancelled only, so a partial result is a completed one.
+OUTCOMES: Mapping[str, str] = {
+    Task.Outcome.OK: "completed",
+    Task.Outcome.PARTIAL: "completed",
+    Task.Outcome.ERROR: "failed",
+    Task.Outcome.CANCELLED: "cancelled",
+    Task.Outcome.REJECTED: "failed",
+    Task.Outcome.EXPIRED: "failed",
+}
+
+
+def word(row: Task) -> str:
+    """Return where the task is in Agnostic's words; a requeued one is pending again."""
+    return OUTCOMES[row.outcome] if row.outcome is not None else UNRESOLVED[row.state]
+
+
+def session_id(task_id: UUID, sent_at: datetime) -> str:
+    return f"session_{sent_at.astimezone(UTC):%Y%m%d_%H%M%S}_{task_id.hex[:8]}"
+
+
+def render(row: Task, result: Result | None) -> dict[str, Any]:
+    """Render a TaskStatusResponse; the result is null until there is one."""
+    moments = [row.sent_at, row.queued_at, row.resolved_at]
+    return {
+        "task_id": str(row.uuid),
+        "session_id": row.context_id or session_id(row.uuid, row.sent_at),
+        "status": word(row),
+        "created_at": _iso(row.sent_at),
+        "updated_at": _iso(max(moment for moment in moments if moment is not None)),
+        "result": _result(result) if result is not None else None,
+    }
+
+
+def _result(row: Result) -> dict[str, Any]:
+    """Render what came of it; a failure keeps the content that came with its message."""
+    if row.status != Result.Status.ERROR:
+        return {"content": row.blocks}
+    content = {"content": row.blocks} if row.blocks else {}
+    return {"error": row.error_message or "failed", **content}
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat()
