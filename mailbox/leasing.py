@@ -8,7 +8,7 @@ from mailbox import audit, expiry, plain
 from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.envelopes import check_reason
-from mailbox.errors import LeaseMismatchError, NotInFlightError, UnknownTaskError
+from mailbox.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
 from mailbox.kinds import Kind
 from mailbox.models import Lease, Task
 from mailbox.models.task import TaskQuerySet
@@ -51,20 +51,50 @@ def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
         return leases
 
 
-def lease_task(caller: Caller, task_id: UUID) -> Lease | None:
-    """Lease this one task for the caller, out of turn; None when it is not queued for it, or must wait.
+def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None) -> Lease:
+    """Lease this one task of the caller's, out of turn.
 
-    Locks the task row; journals ``a2a_task_leased``. Source: Marianne, ``mark_accepted``.
+    ``attempt_id`` is as for `lease_tasks`: the same id returns the same lease while that lives. Raises
+    `UnknownTaskError`, `AlreadyResolvedError`, also for a task past its deadline, `NotInFlightError` for one that is
+    leased already or must wait, `LeaseMismatchError` for an ``attempt_id`` that leased another task. Locks the task
+    row; journals ``a2a_task_leased``. Source: Marianne, ``mark_accepted``.
     """
+    caller.must_be_party()
+    expiry.expire_if_due(caller, task_id)
     with audit.decision(caller) as journal:
-        waiting = _leasable(caller).with_parties().filter(uuid=task_id)
-        task = waiting.select_for_update(no_key=True, of=("self",)).first()
+        addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
+        task = addressed.with_parties().locked().filter(uuid=task_id).first()
         if task is None:
-            return None
-        if task.is_overdue(journal.now):
-            expiry.expire_queued(task, journal)
-            return None
-        return begin(task, journal)
+            raise UnknownTaskError.of(task_id)
+        if attempt_id is not None:
+            earlier = Lease.objects.with_task().received_by(attempt_id, caller.agent).first()
+            if earlier is not None and earlier.task != task:
+                raise LeaseMismatchError(f"attempt_id leased task {earlier.task.uuid} before", task_id=task_id)
+            if earlier is not None:
+                return earlier
+        return begin_out_of_turn(task, journal, attempt_id=attempt_id)
+
+
+def begin_out_of_turn(task: Task, journal: Journal, *, attempt_id: UUID | None = None) -> Lease:
+    """Start a lease of a task whose row is locked, whatever its state; raise what keeps it from being leased.
+
+    That is `AlreadyResolvedError`, or `NotInFlightError` with the reason.
+    """
+    if task.state == Task.State.RESOLVED:
+        raise AlreadyResolvedError(f"task {task.uuid} is already resolved as {task.outcome}", task_id=task.uuid)
+    if (hindrance := _hindrance(task, journal)) is not None:
+        raise NotInFlightError(f"task {task.uuid} cannot be leased: {hindrance}", task_id=task.uuid)
+    return begin(task, journal, attempt_id=attempt_id)
+
+
+def _hindrance(task: Task, journal: Journal) -> str | None:
+    if task.state == Task.State.IN_FLIGHT:
+        return "it is leased already"
+    if task.waits_on_id is not None:
+        return "it waits for the result of another task, which does the same work"
+    if task.recipient.paused_at is not None:
+        return f"{task.recipient} is paused: {task.recipient.paused_reason}"
+    return "its deadline has passed" if task.is_overdue(journal.now) else None
 
 
 def begin(task: Task, journal: Journal, *, attempt_id: UUID | None = None, index: int = 0) -> Lease:

@@ -14,7 +14,7 @@ from mailbox.capabilities import Request
 from mailbox.envelopes import ResultEnvelope
 from mailbox.errors import AlreadyResolvedError, Draft, MailboxError, ResultConflictError, UnknownTaskError
 from mailbox.kinds import Kind
-from mailbox.leasing import begin, require_lease
+from mailbox.leasing import begin_out_of_turn, require_lease
 from mailbox.models import Lease, Result, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.result import ResultQuerySet
@@ -30,13 +30,16 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     `LeaseMismatchError` when ``lease_id`` is not the live lease, `ResultConflictError` when the task has
     another result, `AlreadyResolvedError` when it was cancelled, expired or forced. Without a
     ``lease_id`` any unresolved task is accepted, a queued copy withdrawn; ``lease_first`` leases such a copy
-    in the same transaction, for dialects whose agents finish work they never received. Locks the task row; journals
+    in the same transaction, for dialects whose agents finish work they never received, and raises as
+    `leasing.begin_out_of_turn` does where it must not be leased. Locks the task row; journals
     ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``. Source: Covenant A2A.
     """
     envelope.check()
     caller.must_do_more_than_send()
     if (result := plain.post_result(caller, envelope)) is not None:
         return result
+    if lease_first:
+        expiry.expire_if_due(caller, envelope.task_id)
     with audit.decision(caller) as journal:
         addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
         task = addressed.with_parties().locked().filter(uuid=envelope.task_id).first()
@@ -57,12 +60,12 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
         permit.use(journal.now)
         try:
             lease = _resolvable(task, earlier, envelope)
+            if lease is None and lease_first:
+                lease = begin_out_of_turn(task, journal)
         except MailboxError as refusal:
             refusal.draft = _rejected(envelope, refusal.code)
             raise
         journal.beside(permit.draft)
-        if lease is None and lease_first and task.waits_on_id is None:
-            lease = begin(task, journal)
         return _resolve(task, lease, envelope, journal)
 
 

@@ -26,6 +26,11 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """Narrow to queued tasks that wait for nothing but a recipient."""
         return self.queued().filter(waits_on=None)
 
+    def leasable_now(self, now: datetime) -> TaskQuerySet:
+        """Narrow to those that their recipient could lease at this moment."""
+        in_time = Q(deadline_ms=None) | Q(deadline_ms__gt=epoch_ms(now))
+        return self.leasable().filter(in_time, recipient__paused_at=None)
+
     def unresolved(self) -> TaskQuerySet:
         return self.exclude(state=Task.State.RESOLVED)
 

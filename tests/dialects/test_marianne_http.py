@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
+from mailbox.dialects.marianne import views
 from mailbox.kinds import Kind
 from mailbox.models import Lease, Task
 from tests import factories
@@ -72,8 +73,8 @@ def test_nobody_but_the_owner_moves_a_task(sender, owner, mallory, step):
 
     for stranger in (sender, Http(mallory)):
         response = stranger.post(f"{INBOX}/tasks/{task['task_id']}/{step}", body)
-        assert response.status_code == 404
-        assert response.json()["code"] == "unknown_task"
+        assert response.status_code == 403
+        assert response.json()["code"] == "not_your_inbox"
     assert not Lease.objects.exists()
 
 
@@ -133,6 +134,16 @@ def test_the_context_is_markdown_and_accepts_nothing(sender, owner):
     assert response["Content-Type"] == "text/markdown; charset=utf-8"
     assert response.content.decode().startswith("## A2A Inbox — Pending Tasks\n")
     assert owner.get(f"{INBOX}/tasks?status=pending").json()["tasks"]
+
+
+def test_a_context_cut_short_says_how_many_wait_and_how_many_it_shows(sender, owner, monkeypatch):
+    monkeypatch.setattr(views, "MOST_IN_CONTEXT", 2)
+    tasks = [submit(sender) for _ in range(3)]
+
+    context = owner.get(f"{INBOX}/context").content.decode()
+
+    assert "\nYou have 3 task(s) from other agents: The first 2 are:\n" in context
+    assert [task["task_id"] in context for task in tasks] == [True, True, False]
 
 
 def test_delegate_lines_become_tasks_and_fences_are_left_alone(bob, alice):

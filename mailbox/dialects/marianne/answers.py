@@ -12,11 +12,18 @@ from mailbox.dialects.marianne.shapes import A2ATask
 
 
 class SubmitBody(Exact):
-    """A task for the inbox; who sends it is the caller."""
+    """A task for the inbox; who sends it is the caller. Under a ``task_id`` of its own a request can be repeated."""
 
+    task_id: UUID | None = None
     description: Text
     source_job_id: Text = ""
     context: dict[str, Any] = {}
+
+
+class AcceptBody(Exact):
+    """The same ``attempt_id`` gets the same answer, so a lost response costs nothing."""
+
+    attempt_id: UUID | None = None
 
 
 class CompleteBody(Exact):
@@ -28,10 +35,14 @@ class FailBody(Exact):
 
 
 class DelegateBody(Exact):
-    """An agent's output; each ``@delegate NAME: TEXT`` line outside code fences becomes a task."""
+    """An agent's output; each ``@delegate NAME: TEXT`` line outside code fences becomes a task.
+
+    Under a ``delegation_id`` of its own a request can be repeated: the task ids follow from it.
+    """
 
     text: Text
     source_job_id: Text = ""
+    delegation_id: UUID | None = None
 
 
 class ImportBody(Exact):

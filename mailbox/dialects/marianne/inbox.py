@@ -7,13 +7,14 @@ from typing import Any, Self
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import timezone
 
-from mailbox import delivery, imports, leasing, registration, results
+from mailbox import delivery, expiry, imports, leasing, registration, results
 from mailbox.callers import Caller
 from mailbox.dialects.marianne import exchange, wire
 from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
 from mailbox.envelopes import ResultEnvelope, ResultStatus
-from mailbox.errors import AlreadyResolvedError, ResultConflictError, UnknownTaskError
+from mailbox.errors import AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError
 from mailbox.models import Agent, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.paging import Page, after, page
@@ -60,24 +61,29 @@ class A2AInbox:
             return None
 
     def get_pending_tasks(self) -> list[A2ATask]:
-        """Return the tasks that nobody accepted, in the order they were sent."""
-        return [wire.task(row, None) for row in _addressed(self._caller, self._owner).queued()]
+        """Return the tasks that can be accepted now, in the order they were sent."""
+        return pending(self._caller, self._owner)
 
     def mark_accepted(self, task_id: str) -> bool:
-        """Lease a pending task for the owner; False when it is not pending here."""
-        return leasing.lease_task(self._caller, _uuid(task_id)) is not None
+        """Lease a pending task for the owner; False when it is not pending here, or must wait."""
+        try:
+            leasing.lease_task(self._caller, _uuid(task_id))
+        except (AlreadyResolvedError, NotInFlightError, UnknownTaskError):
+            return False
+        return True
 
     def complete_task(self, task_id: str, artifacts: dict[str, Any] | None = None) -> bool:
-        """Post an ok result, leasing a pending task in the same step; False when it is finished or unknown."""
+        """Post an ok result, leasing a pending task in the same step; False when it is finished, unknown or must wait."""
         return self._finish(task_id, ResultStatus.OK, artifacts=artifacts or {})
 
     def fail_task(self, task_id: str, reason: str) -> bool:
-        """Post an error result, leasing a pending task in the same step; False when it is finished or unknown."""
+        """Post an error result, leasing a pending task in the same step; False when it is finished, unknown or must wait."""
         return self._finish(task_id, ResultStatus.ERROR, reason=reason)
 
     def render_pending_context(self) -> str:
         """Return the pending tasks as Markdown, empty when there are none; accepts nothing."""
-        return wire.pending_context(self.get_pending_tasks())
+        tasks = self.get_pending_tasks()
+        return wire.pending_context(tasks, len(tasks))
 
     @property
     def task_count(self) -> int:
@@ -122,7 +128,7 @@ class A2AInbox:
             return False
         try:
             results.post_result(self._caller, posted, lease_first=True)
-        except (AlreadyResolvedError, ResultConflictError, UnknownTaskError):
+        except (AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError):
             return False
         return True
 
@@ -147,15 +153,22 @@ def tasks_in(
 
 def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
     """Return one task of an inbox; raise `UnknownTaskError` alike for absent ones and those of others."""
+    expiry.expire_if_due(caller, task_id)
     found = _addressed(caller, owner).filter(uuid=task_id).first()
     if found is None:
         raise UnknownTaskError.of(task_id)
     return _render(found)
 
 
+def pending(caller: Caller, owner: Agent, *, limit: int | None = None) -> list[A2ATask]:
+    """Return the tasks of an inbox that its agent could accept now, in the order they were sent, at most ``limit``."""
+    rows = _addressed(caller, owner).leasable_now(timezone.now())
+    return [wire.task(row, None) for row in rows[:limit]]
+
+
 def counts(caller: Caller, owner: Agent) -> dict[str, int]:
     rows = _addressed(caller, owner)
-    return {"task_count": rows.count(), "pending_count": rows.queued().count()}
+    return {"task_count": rows.count(), "pending_count": rows.leasable_now(timezone.now()).count()}
 
 
 def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:

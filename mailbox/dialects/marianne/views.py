@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from http import HTTPStatus
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.http import HttpResponse
 from rest_framework.request import Request
@@ -17,23 +18,31 @@ from mailbox.dialects.marianne.shapes import A2ATaskStatus
 from mailbox.dialects.openapi import describe
 from mailbox.dialects.statuses import STATUS
 from mailbox.envelopes import AgentRef, ResultEnvelope, ResultStatus
-from mailbox.errors import MailboxError, NotInFlightError, UnknownTaskError
+from mailbox.errors import MailboxError
 from mailbox.models import Agent
+
+MOST_IN_CONTEXT = 1000
+
+
+class NotYourInboxError(MailboxError):
+    """Only the inbox's own agent does this."""
+
+    code = "not_your_inbox"
 
 
 class InboxView(DialectView):
     """A view of one agent's inbox, named in the path by display or local part."""
 
-    error_status = STATUS
+    error_status = {**STATUS, NotYourInboxError: HTTPStatus.FORBIDDEN}
 
     def owner(self, agent: str) -> Agent:
         return registration.find_agent(AgentRef.parse(agent))
 
     def require_owner(self, agent: str) -> Agent:
-        """Return the inbox's agent, who must be the caller; to anyone else its tasks do not exist."""
+        """Return the inbox's agent, who must be the caller, whatever task it is about."""
         owner = self.owner(agent)
         if self.caller.agent != owner:
-            raise UnknownTaskError("only the inbox's own agent does this")
+            raise NotYourInboxError
         return owner
 
     def shown(self, owner: Agent, task_id: UUID) -> Response:
@@ -69,7 +78,7 @@ class TasksView(InboxView):
         tag="inbox",
         body=answers.SubmitBody,
         answer=answers.InboxTask,
-        errors=(403, 404),
+        errors=(403, 404, 409),
         operation_id="submit_inbox_task",
     )
     def post(self, request: Request, agent: str) -> Response:
@@ -77,7 +86,13 @@ class TasksView(InboxView):
         owner = self.owner(agent)
         sent = delivery.send_task(
             self.caller,
-            wire.envelope(owner.display, body.description, source_job_id=body.source_job_id, context=body.context),
+            wire.envelope(
+                owner.display,
+                body.description,
+                source_job_id=body.source_job_id,
+                context=body.context,
+                task_id=body.task_id,
+            ),
         )
         return self.shown(owner, sent.uuid)
 
@@ -92,15 +107,14 @@ class AcceptView(InboxView):
     @describe(
         summary="Accept a pending task: lease it",
         tag="inbox",
+        body=answers.AcceptBody,
         answer=answers.InboxTask,
-        errors=(404, 409),
+        errors=(403, 404, 409),
         operation_id="accept_inbox_task",
     )
     def post(self, request: Request, agent: str, task_id: UUID) -> Response:
         owner = self.require_owner(agent)
-        if leasing.lease_task(self.caller, task_id) is None:
-            found = inbox.task_in(self.caller, owner, task_id)
-            raise NotInFlightError(f"task {task_id} is not pending: it is {found.status}", task_id=task_id)
+        leasing.lease_task(self.caller, task_id, attempt_id=self.body(answers.AcceptBody).attempt_id)
         return self.shown(owner, task_id)
 
 
@@ -142,8 +156,10 @@ class ContextView(InboxView):
     @describe(summary="Read the pending tasks as Markdown", tag="inbox", answer=None, errors=(404,))
     def get(self, request: Request, agent: str) -> HttpResponse:
         owner = self.owner(agent)
-        page = inbox.tasks_in(self.caller, owner, status=A2ATaskStatus.PENDING, limit=1000)
-        return HttpResponse(wire.pending_context(page.items), content_type="text/markdown; charset=utf-8")
+        tasks = inbox.pending(self.caller, owner, limit=MOST_IN_CONTEXT)
+        all_shown = len(tasks) < MOST_IN_CONTEXT
+        total = len(tasks) if all_shown else inbox.counts(self.caller, owner)["pending_count"]
+        return HttpResponse(wire.pending_context(tasks, total), content_type="text/markdown; charset=utf-8")
 
 
 class ExportView(InboxView):
@@ -190,13 +206,22 @@ class DelegateView(InboxView):
         self.require_owner(agent)
         body = self.body(answers.DelegateBody)
         told = delegation.delegations(body.text)
-        delegated = [self._delegate(*found, body.source_job_id) for found in told.found]
+        delegated = [
+            self._delegate(*found, body.source_job_id, self._task_id(body.delegation_id, number))
+            for number, found in enumerate(told.found)
+        ]
         return Response({"kind": "a2a_delegated", "delegated": delegated, "unclosed_fence": told.unclosed_fence})
 
-    def _delegate(self, name: str, description: str, source_job_id: str) -> dict[str, Any]:
+    def _task_id(self, delegation_id: UUID | None, number: int) -> UUID | None:
+        """Return the id of one task of a delegation, the caller's own; None lets the hub choose."""
+        return delegation_id and uuid5(delegation_id, f"{self.caller.name} {number}")
+
+    def _delegate(self, name: str, description: str, source_job_id: str, task_id: UUID | None) -> dict[str, Any]:
         told: dict[str, Any] = {"agent": name, "description": description, "task_id": None, "error": None}
         try:
-            task = wire.envelope(self.owner(name).display, description, source_job_id=source_job_id, context=None)
+            task = wire.envelope(
+                self.owner(name).display, description, source_job_id=source_job_id, context=None, task_id=task_id
+            )
             told["task_id"] = delivery.send_task(self.caller, task).uuid
         except MailboxError as refusal:
             told["error"] = refusal.message

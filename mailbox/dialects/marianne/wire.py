@@ -100,15 +100,16 @@ def name_of(display: str) -> str:
     return display.removesuffix("@local")
 
 
-def pending_context(tasks: Sequence[A2ATask]) -> str:
-    """Render pending tasks as the section a musician reads; empty when there are none.
+def pending_context(tasks: Sequence[A2ATask], total: int) -> str:
+    """Render the first of ``total`` pending tasks as the section a musician reads; empty when there are none.
 
     The layout is the original's. Text from others keeps its words but cannot open a Markdown block of its
     own, so it cannot forge a heading or another task.
     """
     if not tasks:
         return ""
-    lines = ["## A2A Inbox — Pending Tasks", "", f"You have {len(tasks)} task(s) from other agents:", ""]
+    shown = "" if len(tasks) == total else f" The first {len(tasks)} are:"
+    lines = ["## A2A Inbox — Pending Tasks", "", f"You have {total} task(s) from other agents:{shown}", ""]
     for number, one in enumerate(tasks, start=1):
         lines.append(f"### Task {number}: from {_inert(one.source_agent)}")
         lines.append(f"**Task ID:** `{one.task_id}`")
