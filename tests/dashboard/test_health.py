@@ -37,8 +37,22 @@ def test_every_check_has_a_word_and_a_finding(vic):
     assert page.status_code == 200
     assert len(seen.checks) == 8
     assert all(one.saw and one.word in Word for one in seen.checks)
-    assert check("Database answers").word is Word.OK
-    assert check("Clocks agree").word is Word.OK
+
+
+@pytest.mark.parametrize(
+    ("seconds", "answers", "clocks"),
+    [
+        (0.001, Word.OK, Word.OK),
+        (0.2, Word.DEGRADED, Word.OK),
+        (5, Word.FAILING, Word.DEGRADED),
+        (-90, Word.OK, Word.FAILING),
+    ],
+)
+def test_words_follow_what_was_seen(monkeypatch, seconds, answers, clocks):
+    span = timedelta(seconds=seconds)
+    monkeypatch.setattr(vitals, "answer", lambda: vitals.Answer(took=max(span, timedelta(0)), ahead=span))
+
+    assert (check("Database answers").word, check("Clocks agree").word) == (answers, clocks)
 
 
 @pytest.mark.parametrize("what", ["answer", "tables", "size", "version"])
