@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dashboard.attention import COUNTED_TO, Count
+from dashboard.attention import Count
 from dashboard.lists import ListPage
+from dashboard.saved import Saved
 from dashboard.views.acts import Act, Wording
 from mailbox import capabilities, replay, search
 from mailbox.errors import UnknownReplayEntryError
@@ -18,7 +19,7 @@ class ReplayList(ListPage):
     """The cache of results that answer duplicates, newest first."""
 
     name = "idempotency"
-    hits = 0
+    saved: Saved
     columns: ClassVar = {
         "id": lambda entry: entry.pk,
         "key": lambda entry: entry.key,
@@ -41,14 +42,20 @@ class ReplayList(ListPage):
         return search.replay_entries(self.request.GET.get("q", ""), self.at).with_parties()
 
     def total(self, found: ReplayEntryQuerySet, page: Rows[Any]) -> Count:
-        entries, self.hits = ReplayEntry.objects.filter(pk__in=found.values("pk")).worth(COUNTED_TO + 1)
-        return Count(entries)
+        waiting = search.tasks("state:waiting", self.at)
+        self.saved = Saved.read(self.request.user.get_username(), found, waiting)
+        return self.saved.entries
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
-        return {"hits": self.hits, "keys": search.REPLAY_KEYS, "may_drop": self.holds(capabilities.DROP_REPLAY)}
+        return {
+            "hits": self.saved.hits,
+            "waiting": self.saved.waiting,
+            "keys": search.REPLAY_KEYS,
+            "may_drop": self.holds(capabilities.DROP_REPLAY),
+        }
 
     def shown(self, page: Rows[Any], context: Any) -> object:
-        return [(entry.pk, entry.hits, entry.source_task_id) for entry in page.items], context["total"], self.hits
+        return [(entry.pk, entry.hits, entry.source_task_id) for entry in page.items], self.saved
 
 
 class Drop(Act[ReplayEntry]):

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import Count, OuterRef, Q, Subquery, Sum
+from django.db.models import OuterRef, Q, Subquery
 
 from mailbox.models.agent import Agent
 
@@ -16,11 +16,6 @@ class ReplayEntryQuerySet(models.QuerySet["ReplayEntry"]):
     def with_parties(self) -> ReplayEntryQuerySet:
         """Add ``sender`` and ``recipient``, the names of the agents with those keys; None where there is none."""
         return self.annotate(sender=_name("sender_pubkey"), recipient=_name("recipient_pubkey"))
-
-    def worth(self, at_most: int) -> tuple[int, int]:
-        """Return how many entries these are and how often they answered, both over no more than ``at_most`` of them."""
-        found = self.order_by().values("pk", "hits")[:at_most].aggregate(entries=Count("pk"), hits=Sum("hits"))
-        return found["entries"], found["hits"] or 0
 
 
 class ReplayEntry(models.Model):

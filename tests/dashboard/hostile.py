@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from urllib.parse import quote
 from uuid import uuid4
 
 from django.utils import timezone
@@ -55,7 +56,7 @@ def world() -> World:
         {"type": "resource", "resource": {"uri": MARKUP, "text": MARKUP}},
     ]
     done = factories.leased_task(
-        sender, holder, **said, idempotency=promise, metadata=carried, callback_url=f"https://example.org/{MARKUP}"
+        sender, holder, **said, idempotency=promise, metadata=carried, callback_url=f"https://example.org/{quote(MARKUP)}"
     )
     results.post_result(holder, factories.result_envelope(done.task, content=blocks))
     factories.sent_task(sender, holder, **said, idempotency=promise)

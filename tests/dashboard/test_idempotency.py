@@ -38,6 +38,17 @@ def test_the_list_says_what_the_cache_saved(ana, alice, bob):
     assert entry.first_hit_at < entry.last_hit_at
 
 
+def test_it_counts_the_duplicates_that_wait_and_leads_to_them(ana, alice, bob):
+    assert "No duplicate waits" in ana.get("/ops/idempotency/").text
+    factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-9"))
+    for _ in range(2):
+        factories.sent_task(alice, bob, idempotency=factories.idempotent("inv-9"))
+
+    assert ">2 duplicates</a> wait for" in ana.get("/ops/idempotency/").text
+    assert len(ana.get("/ops/tasks/?q=state:waiting").context["page"].items) == 2
+    assert ana.get("/ops/idempotency/?q=colour:red").status_code == 400
+
+
 @pytest.mark.parametrize(
     ("query", "found"),
     [
