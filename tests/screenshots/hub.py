@@ -176,3 +176,20 @@ def tree_of_many(children: int = 490) -> Task:
             failed: dict[str, Any] = {"status": ResultStatus.ERROR, "error": "503"} if number % 97 == 13 else {}
             scene.answer(lease, **failed)
     return root
+
+
+def thrice_leased() -> Task:
+    """A task that two holders lost and a third one answered."""
+    scene = Scene()
+    with scene.ago(minutes=50):
+        task = scene.send("planner", "hotels", "Book hotel in Lisbon for three nights", idempotency=key("trip-7-hotel"))
+    for minutes, reason in ((48, "pod OOM-killed, INC-4412"), (30, "node drained")):
+        with scene.ago(minutes=minutes):
+            lease = scene.lease(task)
+        with scene.ago(minutes=minutes - 12):
+            scene.requeue(lease, reason)
+    with scene.ago(minutes=8):
+        lease = scene.lease(task)
+    with scene.ago(minutes=2):
+        scene.answer(lease, status=ResultStatus.PARTIAL)
+    return task

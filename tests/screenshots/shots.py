@@ -5,13 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
 
-from mailbox import trees
+from mailbox import schedule, trees
 from mailbox.callers import Role
+from mailbox.models import Lease
+from tests import factories
+from tests.mailbox.plans import carried_out, planned
 from tests.screenshots import hub
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "screenshots"
-LOOKS = [(theme, width) for theme in ("light", "dark") for width in (1440, 390)]
+THEMES = ("light", "dark")
+WIDTHS = (1440, 390)
+TICK = "document.dispatchEvent(new Event('visibilitychange'))"
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,18 +26,28 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def take(browse):
     """Return a function that opens a path in every look, lets ``act`` work there, and takes the picture."""
+    FOLDER.mkdir(exist_ok=True)
 
-    def taken(name, path, act=None, *, person="ana", role=Role.OPERATOR, full=True):
-        FOLDER.mkdir(exist_ok=True)
-        for theme, width in LOOKS:
-            page = browse(person, role, theme=theme, width=width)
-            page.goto(f"/ops/{path}")
-            if act:
-                act(page)
-            page.screenshot(path=FOLDER / f"{name}-{theme}-{width}.png", full_page=full)
-            page.close()
+    def taken(name, path, act=None, *, person="ana", role=Role.OPERATOR, live=0, may_fail=False, whole=True):
+        for theme in THEMES:
+            page = browse(person, role, theme=theme, live=live, may_fail=may_fail)
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 900})
+                page.goto(path if path.startswith("/") else f"/ops/{path}")
+                if act:
+                    act(page)
+                page.screenshot(path=FOLDER / f"{name}-{theme}-{width}.png", full_page=whole)
+            page.context.close()
 
     return taken
+
+
+def test_an_empty_hub(take):
+    take("overview-empty", "")
+    take("leases-empty", "leases/")
+    take("settings", "settings/")
+    take("help", "help/")
+    take("not-found", "go/?id=nobody")
 
 
 def test_a_calm_hub(take):
@@ -38,19 +55,82 @@ def test_a_calm_hub(take):
 
     take("overview-calm", "")
     take("tasks", "tasks/")
-    take("help", "help/")
+    take("results", "results/")
     take("agents", "agents/")
-    take("settings", "settings/")
-    take("not-found", "go/?id=nobody")
+    take("agent", "agents/hotels@local/")
+    take("send", "send/")
+    take(
+        "menu",
+        "tasks/",
+        lambda page: page.locator("header .menu").is_visible() and page.click("header .menu"),
+        whole=False,
+    )
 
 
 def test_a_hub_on_fire(take):
-    hub.on_fire()
+    scene = hub.on_fire()
+    lease = Lease.objects.live().get(task__intent_text="Book hotel in Lisbon")
+
+    def held(page):
+        for box in page.locator("#rows tbody input[type=checkbox]").all()[:3]:
+            box.check()
+        with scene.ago(seconds=1):
+            scene.lease(scene.send("planner", "scraper", "Fetch rates for October"))
+        page.evaluate(TICK)
+        page.wait_for_selector("[data-changed]:not([hidden])")
+
+    def requeued(page):
+        page.locator("tr", has_text="Book hotel in Lisbon").locator("a", has_text="Requeue").click()
+        page.wait_for_selector("dialog[open] form")
+
+    def cut_off(page):
+        page.route("**/ops/leases/", lambda route: route.abort())
+        for _ in range(3):
+            page.evaluate(TICK)
+            page.wait_for_timeout(100)
+        page.wait_for_selector("[data-offline-since]:not([hidden])")
+        page.unroute("**/ops/leases/")
 
     take("overview-on-fire", "")
     take("leases-stale", "leases/?state=stale")
-    take("results", "results/")
+    take("lease", f"leases/{lease.lease_id}/")
+    take("requeue-unsafe", "leases/", requeued, whole=False)
+    take("requeue-page", f"leases/{lease.lease_id}/requeue/")
+    take("viewer", "leases/", person="vic", role=Role.VIEWER)
+    take("scheduler", "scheduler/")
+    take("scheduler-dry-run", "scheduler/dry-run/")
     take("audit-filtered", "audit/?q=kind:a2a_task_*")
+    take("health-degraded", "health/")
+    take("leases-held", "leases/", held, live=5)
+    take("offline", "leases/", cut_off, live=5, may_fail=True, whole=False)
+
+
+def test_repairs(take):
+    scene = hub.on_fire()
+    stale = list(Lease.objects.live().filter(holder__local="scraper").with_task().oldest_first())
+    plan = planned(scene.operator, stale, query="agent:scraper state:stale")
+    late = planned(scene.operator, stale)
+    scene.answer(stale[3])
+    scene.requeue(stale[4], "pod restarted")
+    scene.requeue(stale[5], "pod restarted")
+    scene.lease(stale[4].task)
+    done = carried_out(scene.operator, late, with_unsafe=True, typed=len(stale))
+    run = schedule.run_once(factories.person("ben", Role.OPERATOR), reason="rates are wanted by noon")
+
+    take("bulk-preview", f"repairs/{plan.pk}/")
+    take("bulk-receipt", f"repairs/{done.pk}/")
+    take("repairs", "repairs/")
+    take("conflict", f"leases/{stale[4].lease_id}/requeue/?reason=looks+dead+to+me")
+    take("scan", f"scheduler/scans/{run.pk}/")
+    take("audit-event", f"audit/{run.pk}/")
+    take("idempotency", "idempotency/")
+    take("deliveries", "deliveries/")
+
+
+def test_a_task_after_three_attempts(take):
+    task = hub.thrice_leased()
+
+    take("task-3-attempts", f"tasks/{task.uuid}/")
 
 
 def test_trees(take):
@@ -66,3 +146,20 @@ def test_a_tree_of_hundreds(take):
 
     take("tree-of-500", f"trees/{root.uuid}/")
     take("tree-of-500-opened", f"trees/{root.uuid}/?open={root.uuid}.0")
+
+
+def test_without_scripts_and_without_a_session(take, chromium, live_server, browse):
+    hub.on_fire()
+    User.objects.create_superuser("root")
+    take("admin", reverse("admin:mailbox_auditevent_changelist"), person="root", role=Role.ADMIN)
+
+    for name, cookies in {"leases-no-js": browse("ana").context.cookies(), "sign-in": []}.items():
+        for width in WIDTHS:
+            context = chromium.new_context(
+                base_url=live_server.url, java_script_enabled=False, viewport={"width": width, "height": 900}
+            )
+            context.add_cookies(cookies)
+            page = context.new_page()
+            page.goto("/ops/leases/")
+            page.screenshot(path=FOLDER / f"{name}-{width}.png", full_page=True)
+            context.close()

@@ -68,7 +68,7 @@
     el.dataset.seen = seenBy(fresh);
     if (!changed && !added) return;
     const told = [changed && `${changed} row${changed > 1 ? 's' : ''} changed`, added && `+${added} new`];
-    pill.firstElementChild.textContent = told.filter(Boolean).join(' · ');
+    pill.firstElementChild.textContent = [holding && 'Held while you use it', ...told].filter(Boolean).join(' · ');
     pill.hidden = false;
   };
   pill.lastElementChild.addEventListener('click', () => {
