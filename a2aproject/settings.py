@@ -218,6 +218,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "A durable mailbox between agents.",
     "VERSION": A2A_VERSION,
     "POSTPROCESSING_HOOKS": [],
+    "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
     "OAS_VERSION": "3.1.0",  # its schemas are JSON Schema, as pydantic writes them
     "APPEND_COMPONENTS": {
         "securitySchemes": {

@@ -27,6 +27,7 @@ from rest_framework.views import APIView
 
 from mailbox import credentials, json_text, limits, routes
 from mailbox.callers import Caller
+from mailbox.dialects.paths import MalformedId
 from mailbox.errors import InvalidRequestError, MailboxError, RateLimitedError
 from mailbox.models import AuditEvent, PublicRoute
 
@@ -126,6 +127,9 @@ class DialectView(APIView):
                 raise MethodNotAllowedError(f"{method} is not answered here")
             limits.take(f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1))
         super().initial(request, *args, **kwargs)
+        malformed = [name for name, value in kwargs.items() if isinstance(value, MalformedId)]
+        if malformed:
+            raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
 
     def perform_authentication(self, request: Request) -> None:
         if (route := self.route()) is not None:

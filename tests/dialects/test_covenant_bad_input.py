@@ -128,9 +128,7 @@ def test_a_wrong_field_of_a_result_is_named(alice, bob, fields, path):
     assert not Result.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "path", ["/a2a/tasks/x/entry", "/a2a/tasks/%00/entry", "/a2a/tasks//entry", "/a2a/tasks/next/"]
-)
+@pytest.mark.parametrize("path", ["/a2a/tasks/x/y", "/a2a/tasks//entry", "/a2a/tasks/next/"])
 def test_a_path_that_is_no_route_is_not_found(alice, path):
     assert error_of(Api(alice).call("GET", path)) == (404, "not_found")
 

@@ -37,6 +37,26 @@ def test_an_entry_tells_all_of_a_task(alice, bob):
     assert entry["entry"]["task"]["id"] == str(task.uuid)
 
 
+def test_a_path_takes_an_id_in_whatever_case(alice, bob):
+    task = factories.sent_task(alice, bob)
+
+    assert Api(alice).get(f"/a2a/tasks/{str(task.uuid).upper()}/entry").json()["entry"]["task"]["id"] == str(task.uuid)
+    seen = Api(alice).get(f"/a2a/inboxes/bob/tasks/{str(task.uuid).upper()}")
+    assert seen.status_code == 200, seen.json()
+
+
+@pytest.mark.parametrize("text", ["1", "%00", "{}x", "{{{}}}", "urn:uuid:{}", "١" * 36])
+@pytest.mark.parametrize("what", ["entry", "result", "tree", "timeline"])
+def test_an_id_that_is_none_is_named(alice, bob, text, what):
+    path = f"/a2a/tasks/{text.format(factories.sent_task(alice, bob).uuid)}/{what}"
+
+    refused = Api(alice).get(path)
+
+    assert error_of(refused) == (400, "invalid_request")
+    assert "must be a UUID" in refused.json()["fields"]["task_id"]
+    assert error_of(Api().get(path)) == (401, "unauthenticated")
+
+
 def test_a_queued_entry_has_no_lease_keys(alice, bob):
     task = factories.sent_task(alice, bob)
 

@@ -2,20 +2,21 @@ from __future__ import annotations
 
 from django.urls import path
 
+from mailbox.dialects import paths  # noqa: F401 (brings <id:...>)
 from mailbox.dialects.covenant import admin_views, peer_views, receive_views, repair_views, views
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
     path("a2a/tasks/next", receive_views.NextTaskView.as_view()),
     path("a2a/tasks/recent", views.RecentTasksView.as_view()),
-    path("a2a/tasks/<uuid:task_id>/entry", views.EntryView.as_view()),
-    path("a2a/tasks/<uuid:task_id>/result", views.TaskResultView.as_view()),
-    path("a2a/tasks/<uuid:task_id>/tree", views.TreeView.as_view()),
-    path("a2a/tasks/<uuid:task_id>/timeline", views.TimelineView.as_view()),
-    path("a2a/tasks/<uuid:task_id>/release", views.ReleaseView.as_view()),
-    path("a2a/tasks/<uuid:task_id>/heartbeat", views.HeartbeatView.as_view()),
-    path("a2a/tasks/<uuid:task_id>/updates", views.UpdatesView.as_view()),
-    path("a2a/tasks/<uuid:task_id>/cancel", views.CancelView.as_view()),
+    path("a2a/tasks/<id:task_id>/entry", views.EntryView.as_view()),
+    path("a2a/tasks/<id:task_id>/result", views.TaskResultView.as_view()),
+    path("a2a/tasks/<id:task_id>/tree", views.TreeView.as_view()),
+    path("a2a/tasks/<id:task_id>/timeline", views.TimelineView.as_view()),
+    path("a2a/tasks/<id:task_id>/release", views.ReleaseView.as_view()),
+    path("a2a/tasks/<id:task_id>/heartbeat", views.HeartbeatView.as_view()),
+    path("a2a/tasks/<id:task_id>/updates", views.UpdatesView.as_view()),
+    path("a2a/tasks/<id:task_id>/cancel", views.CancelView.as_view()),
     path("a2a/results", views.ResultsView.as_view()),
     path("a2a/results/next", receive_views.NextResultView.as_view()),
     path("a2a/results/recent", views.RecentResultsView.as_view()),
@@ -29,7 +30,7 @@ urlpatterns = [
     path("a2a/replay-entries", repair_views.ReplayEntriesView.as_view()),
     path("a2a/replay-entries/drop", repair_views.DropReplayView.as_view()),
     path("a2a/deliveries", repair_views.DeliveriesView.as_view()),
-    path("a2a/deliveries/<uuid:delivery_id>/resend", repair_views.ResendView.as_view()),
+    path("a2a/deliveries/<id:delivery_id>/resend", repair_views.ResendView.as_view()),
     path("a2a/peers", peer_views.PeersView.as_view()),
     path("a2a/agents", admin_views.AgentsView.as_view()),
     path("a2a/agents/<str:name>/pause", admin_views.PauseView.as_view()),

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 from django.urls import path
 
+from mailbox.dialects import paths  # noqa: F401 (brings <id:...>)
 from mailbox.dialects.marianne import registry_views, views
 
 urlpatterns = [
     path("a2a/inboxes/<str:agent>/tasks", views.TasksView.as_view()),
-    path("a2a/inboxes/<str:agent>/tasks/<uuid:task_id>", views.TaskView.as_view()),
-    path("a2a/inboxes/<str:agent>/tasks/<uuid:task_id>/accept", views.AcceptView.as_view()),
-    path("a2a/inboxes/<str:agent>/tasks/<uuid:task_id>/complete", views.CompleteView.as_view()),
-    path("a2a/inboxes/<str:agent>/tasks/<uuid:task_id>/fail", views.FailView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks/<id:task_id>", views.TaskView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks/<id:task_id>/accept", views.AcceptView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks/<id:task_id>/complete", views.CompleteView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks/<id:task_id>/fail", views.FailView.as_view()),
     path("a2a/inboxes/<str:agent>/context", views.ContextView.as_view()),
     path("a2a/inboxes/<str:agent>/export", views.ExportView.as_view()),
     path("a2a/inboxes/<str:agent>/import", views.ImportView.as_view()),
