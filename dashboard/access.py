@@ -23,7 +23,8 @@ from django.views import View
 from dashboard import frame
 from dashboard.counts import Attention
 from dashboard.preferences import Preferences
-from mailbox import audit, capabilities
+from dashboard.words import in_words
+from mailbox import audit, capabilities, lookup
 from mailbox.callers import Caller
 from mailbox.capabilities import Request
 from mailbox.credentials import role_of
@@ -121,10 +122,13 @@ class Page(View):
         template = "ops/problem.html#panel" if self.is_fragment else "ops/problem.html"
         return self.page(template, {"heading": heading, "message": message}, status=status)
 
-    def gone(self, lease_id: UUID) -> HttpResponse:
-        """Return the page for a lease that is no longer kept, or never was."""
+    def gone(self, lease_id: UUID, task_id: UUID | None = None) -> HttpResponse:
+        """Return the page for a lease that is no longer kept, or never was; ``task_id`` if its task is known."""
+        task_id = task_id or lookup.task_of_lease(lease_id)
+        last = lookup.last_event(task_id) if task_id else None
         template = "ops/gone.html#panel" if self.is_fragment else "ops/gone.html"
-        return self.page(template, {"lease_id": lease_id}, status=410)
+        context = {"lease_id": lease_id, "task_id": task_id, "last": last and in_words(last)}
+        return self.page(template, context, status=410)
 
     def named(self, token: UUID) -> Caller:
         """Return the caller under the name of one form, which the journal keeps: so a form acts once."""

@@ -37,7 +37,7 @@ def what_happened(seen: Lease, at: datetime) -> Conflict:
     task = Task.objects.with_parties().get(pk=seen.task_id)
     seen = Lease.objects.with_task().get(pk=seen.pk)
     events = AuditEvent.objects.of_task(task.uuid)
-    since = events.filter(at__gte=seen.ended_at)[:SHOWN] if seen.ended_at else []
+    since = events.since(seen.ended_at)[:SHOWN] if seen.ended_at else []
     return Conflict(
         seen=seen,
         task=task,
@@ -50,4 +50,4 @@ def what_happened(seen: Lease, at: datetime) -> Conflict:
 
 def already_done(caller: Caller, task: Task) -> AuditEvent | None:
     """Return the journal row of the repair that this very form made before, if it did."""
-    return AuditEvent.objects.of_task(task.uuid).filter(actor=caller.name, request_id=caller.request_id).first()
+    return AuditEvent.objects.of_task(task.uuid).of_request(caller.name, caller.request_id).first()

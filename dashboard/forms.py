@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django import forms
+from django.http import QueryDict
 
 from mailbox import plans
 from mailbox.models import RepairPlan
@@ -39,7 +40,16 @@ class RepairForm(ReasonForm):
     """One repair of the lease that was on screen."""
 
     lease_id = forms.UUIDField(widget=forms.HiddenInput)
+    task_id = forms.UUIDField(widget=forms.HiddenInput)
     attempt = forms.IntegerField(widget=forms.HiddenInput)
+
+
+def id_in(data: QueryDict, name: str) -> UUID | None:
+    """Return the id that a form carries, also of one that cannot be used any more; None for none."""
+    try:
+        return UUID(data.get(name) or "")
+    except ValueError:
+        return None
 
 
 class RequeueForm(RepairForm):

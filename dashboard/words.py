@@ -21,10 +21,14 @@ ACT = {
     Kind.RESULT_DELIVERED: "result drained",
     Kind.RESULT_ACKED: "result acknowledged",
     Kind.REPAIR_REFUSED: "repair refused",
+    Kind.REPAIR_PLAN_MADE: "planned a repair in bulk",
+    Kind.REPAIR_PLAN_APPLIED: "applied a repair in bulk",
+    Kind.REPAIR_PLAN_DISCARDED: "discarded a repair in bulk",
     Kind.RESULT_REJECTED: "result rejected",
     Kind.AUTO_RETRY_SCAN: "retry scan",
     Kind.CAPABILITY_CHECK: "capability checked",
 }
+PLAN_KINDS = (Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED)
 REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "forced to an error"}
 
 
@@ -35,6 +39,14 @@ class Act:
     event: AuditEvent
     what: str
     reason: str
+
+    @property
+    def plan(self) -> int | None:
+        """The number of the repair in bulk that the row is about, or part of."""
+        if self.event.kind in PLAN_KINDS:
+            return int(self.event.fields["plan"])
+        of_a_plan = self.event.source == AuditEvent.Source.DASHBOARD and self.event.request_id.startswith("plan:")
+        return int(self.event.request_id.removeprefix("plan:")) if of_a_plan else None
 
     @property
     def is_life(self) -> bool:

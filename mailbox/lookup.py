@@ -24,6 +24,16 @@ def find(text: str) -> Task | Lease | AuditEvent | Agent | None:
     return _by_id(text) or _agent(text)
 
 
+def task_of_lease(lease_id: UUID) -> UUID | None:
+    """Return the task of a lease that is no longer kept, as far back as the newest journal rows name it."""
+    return AuditEvent.objects.naming(lease_id).values_list("task_id", flat=True).first()
+
+
+def last_event(task_id: UUID) -> AuditEvent | None:
+    """Return the newest row of a task's life, which the journal keeps also when the task is compacted."""
+    return AuditEvent.objects.of_task(task_id).last()
+
+
 def _by_id(text: str) -> Task | Lease | AuditEvent | None:
     try:
         wanted = UUID(text)

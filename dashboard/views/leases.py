@@ -94,7 +94,7 @@ class LeasePage(Page):
     """One attempt, for good: the link holds also when the lease has ended."""
 
     def get(self, request: object, lease_id: UUID) -> HttpResponse:
-        lease = Lease.objects.with_task().filter(lease_id=lease_id).first()
+        lease = Lease.objects.with_task().named([lease_id]).first()
         if lease is None:
             return self.gone(lease_id)
         context = {

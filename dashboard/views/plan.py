@@ -8,14 +8,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from dashboard import export, reasons
+from dashboard import commands, export, reasons
 from dashboard.access import Page
 from dashboard.forms import ApplyForm
 from dashboard.lists import ROWS
 from dashboard.views.plans import new_token
 from mailbox import capabilities, paging, plan_work, plans
 from mailbox.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
-from mailbox.models import RepairPlan
+from mailbox.models import RepairPlan, RepairPlanRow
 from mailbox.models.repair_plan import RepairPlanRowQuerySet
 from mailbox.plans import Tally
 
@@ -86,6 +86,15 @@ class PlanPage(Page):
     def _context(self, plan: RepairPlan) -> dict[str, Any]:
         sort = self.request.GET.get("sort", "")
         field, kind = SORTS.get(sort.removeprefix("-"), ("pk", int))
+        page = paging.keyset(
+            rows_of(plan, self.request),
+            field,
+            kind,
+            newest_first=sort.startswith("-"),
+            limit=ROWS,
+            cursor=self.request.GET.get("cursor"),
+            name=f"plan-{field}",
+        )
         tally = Tally.of(plan)
         action = plans.ACTION[RepairPlan.Verb(plan.verb)]
         return {
@@ -96,15 +105,8 @@ class PlanPage(Page):
             "settled": tally.planned - tally.pending,
             "is_worked_on": plan.worked_until is not None and plan.worked_until > self.now,
             "live_again": plan.rows.that_became("changed").leases_again().count() if tally.outcomes["changed"] else 0,
-            "page": paging.keyset(
-                rows_of(plan, self.request),
-                field,
-                kind,
-                newest_first=sort.startswith("-"),
-                limit=ROWS,
-                cursor=self.request.GET.get("cursor"),
-                name=f"plan-{field}",
-            ),
+            "page": page,
+            "commands": [_command(plan, row) for row in page.items if row.verdict != "skipped"],
             "show": self.request.GET.get("show", ""),
             "sort": sort,
             "form": ApplyForm(initial={"form_token": new_token()}),
@@ -163,6 +165,13 @@ def plan_of(number: str) -> RepairPlan:
 def rows_of(plan: RepairPlan, request: HttpRequest) -> RepairPlanRowQuerySet:
     """Return the leases of a plan that the address asks for."""
     return plan.rows.all().in_group(request.GET.get("show", ""))
+
+
+def _command(plan: RepairPlan, row: RepairPlanRow) -> str:
+    if plan.verb == RepairPlan.Verb.FORCE_ERROR:
+        return commands.force_error(row.task_id, row.lease_id, message=plan.message, reason=plan.reason)
+    risk = "idempotent" if row.is_idempotent else "operator_accepted"
+    return commands.requeue(row.task_id, row.lease_id, risk=risk, reason=plan.reason)
 
 
 def to_plan(plan: RepairPlan) -> HttpResponse:

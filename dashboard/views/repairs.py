@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shlex
 import uuid
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,14 +12,14 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from dashboard import conflicts
+from dashboard import commands, conflicts, forms, reasons
 from dashboard.access import Page
 from dashboard.forms import ForceErrorForm, RepairForm, RequeueForm
 from mailbox import capabilities, repair
 from mailbox.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
 from mailbox.models import AuditEvent, Lease, Task
 
-REASONS_OFFERED = 5
+CHILDREN_SHOWN = 5
 CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
 
 
@@ -29,7 +28,6 @@ class Wording:
     """What one of the two verbs is called on the page."""
 
     route: str
-    command: str
     verb: str
     busy: str
     done: str
@@ -41,7 +39,7 @@ class Repair(Page):
     wording: ClassVar[Wording]
 
     def get(self, request: HttpRequest, lease_id: UUID) -> HttpResponse:
-        lease = Lease.objects.with_task().filter(lease_id=lease_id).first()
+        lease = Lease.objects.with_task().named([lease_id]).first()
         if lease is None:
             return self.gone(lease_id)
         if lease.ended_at is not None:
@@ -50,21 +48,22 @@ class Repair(Page):
             "reason": request.GET.get("reason", "")[:500],
             "form_token": str(uuid.uuid4()),
             "lease_id": str(lease.lease_id),
+            "task_id": str(lease.task.uuid),
             "attempt": lease.attempt,
         }
         return self._form(lease, self.form(lease, None, initial=fresh))
 
     def post(self, request: HttpRequest, lease_id: UUID) -> HttpResponse:
-        lease = Lease.objects.with_task().filter(lease_id=lease_id).first()
+        lease = Lease.objects.with_task().named([lease_id]).first()
         if lease is None:
-            return self.gone(lease_id)
+            return self.gone(lease_id, forms.id_in(request.POST, "task_id"))
         form = self.form(lease, request.POST)
         if not form.is_valid():
             return self._form(lease, form, status=422)
         if form.cleaned_data["lease_id"] != lease_id or form.cleaned_data["attempt"] != lease.attempt:
             return self.problem(400, "Nothing was changed", "This form was made for another lease.")
         self.caller = self.named(form.cleaned_data["form_token"])
-        self._remember_reason(form.cleaned_data["reason"])
+        reasons.remember(request, form.cleaned_data["reason"])
         done = conflicts.already_done(self.caller, lease.task)
         if done is None:
             try:
@@ -74,7 +73,7 @@ class Repair(Page):
                 if done is None:
                     return self._conflict(lease, form.cleaned_data["reason"])
             except UnknownTaskError:
-                return self.gone(lease_id)
+                return self.gone(lease_id, lease.task.uuid)
         return self._receipt(lease, done or conflicts.already_done(self.caller, lease.task))
 
     def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> RepairForm:
@@ -98,8 +97,8 @@ class Repair(Page):
             "action": reverse(f"ops:{self.wording.route}", args=[lease.lease_id]),
             "allowed": self.holds(self.needs),
             "needs": self.needs,
-            "reasons": self.request.session.get("reasons", []),
-            "command": self._command(task, lease, form),
+            "reasons": reasons.offered(self.request),
+            "command": self.command(lease, form),
             **self.besides(lease),
         }
         return self.page(self._template("ops/repair.html"), context, status=status)
@@ -136,23 +135,14 @@ class Repair(Page):
     def _template(self, name: str) -> str:
         return f"{name}#panel" if self.is_fragment else name
 
-    def _remember_reason(self, reason: str) -> None:
-        kept = [reason, *(old for old in self.request.session.get("reasons", []) if old != reason)]
-        self.request.session["reasons"] = kept[:REASONS_OFFERED]
-
-    def _command(self, task: Task, lease: Lease, form: RepairForm) -> str:
-        reason = shlex.quote(str(form["reason"].value() or "…"))
-        parts = ["manage.py a2a", self.wording.command, str(task.uuid), "--lease-id", str(lease.lease_id)]
-        return " ".join([*parts, *self.command_options(form), "--reason", reason])
-
-    def command_options(self, form: RepairForm) -> list[str]:
-        """Return the options of the command line that only this verb has."""
+    def command(self, lease: Lease, form: RepairForm) -> str:
+        """Return the command line that does the same."""
         raise NotImplementedError
 
 
 class Requeue(Repair):
     needs = capabilities.REQUEUE
-    wording = Wording("requeue", "requeue", "Requeue lease", "Requeueing…", "Requeued")
+    wording = Wording("requeue", "Requeue lease", "Requeueing…", "Requeued")
 
     def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> RequeueForm:
         return RequeueForm(data, task=lease.task, **options)
@@ -165,19 +155,21 @@ class Requeue(Repair):
     def said(self, lease: Lease) -> str:
         return f"Requeued. Attempt {lease.attempt} stays recorded; the next lease is attempt {lease.attempt + 1}."
 
-    def command_options(self, form: RepairForm) -> list[str]:
-        return ["--duplicate-risk", str(form["posture"].value() or "operator_accepted").replace("_", "-")]
+    def command(self, lease: Lease, form: RepairForm) -> str:
+        risk, reason = (str(form[name].value() or "") for name in ("posture", "reason"))
+        return commands.requeue(lease.task.uuid, lease.lease_id, risk=risk, reason=reason)
 
 
 class ForceError(Repair):
     needs = capabilities.FORCE_ERROR
-    wording = Wording("force-error", "force-error", "Force error", "Forcing…", "Forced to an error")
+    wording = Wording("force-error", "Force error", "Forcing…", "Forced to an error")
 
     def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> ForceErrorForm:
         return ForceErrorForm(data, **options)
 
     def besides(self, lease: Lease) -> dict[str, Any]:
-        return {"open_children": Task.objects.unresolved().filter(parent=lease.task.uuid)[:100].count()}
+        children = Task.objects.unresolved().children_of(lease.task.uuid).with_parties().order_by("pk")
+        return {"open_children": list(children[: CHILDREN_SHOWN + 1]), "children_shown": CHILDREN_SHOWN}
 
     def apply(self, task: Task, lease_id: UUID, chosen: dict[str, Any]) -> None:
         message = chosen["message"].strip() or chosen["reason"]
@@ -186,5 +178,6 @@ class ForceError(Repair):
     def said(self, lease: Lease) -> str:
         return f"Forced to an error. {lease.task.sender} will drain it; attempt {lease.attempt} stays recorded."
 
-    def command_options(self, form: RepairForm) -> list[str]:
-        return ["--message", shlex.quote(str(form["message"].value() or form["reason"].value() or "…"))]
+    def command(self, lease: Lease, form: RepairForm) -> str:
+        message, reason = (str(form[name].value() or "") for name in ("message", "reason"))
+        return commands.force_error(lease.task.uuid, lease.lease_id, message=message, reason=reason)

@@ -12,6 +12,7 @@ from mailbox import json_text
 from mailbox.kinds import Kind
 
 LATELY = 5_000
+NAMED_AMONG = 20_000
 
 
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
@@ -30,8 +31,8 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         return found if source == AuditEvent.Source.API else found.exclude(source=AuditEvent.Source.API)
 
     def by_people(self) -> AuditEventQuerySet:
-        """Narrow to what people did on the dashboard."""
-        return self.through(AuditEvent.Source.DASHBOARD).exclude(kind="capability_check")
+        """Narrow to what people decided on the dashboard; of a repair in bulk not each lease."""
+        return self.through(AuditEvent.Source.DASHBOARD).exclude(kind="capability_check").one_by_one()
 
     def last_before(self, moment: datetime, mark: int) -> int:
         """Return the key up to which all rows are older than ``moment``; those up to ``mark`` are known to be."""
@@ -39,6 +40,17 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         later = after.filter(at__gte=moment).order_by("pk").values_list("pk", flat=True).first()
         newest = later - 1 if later else after.order_by("-pk").values_list("pk", flat=True).first()
         return max(mark, newest or 0)
+
+    def of_request(self, actor: str, request_id: str) -> AuditEventQuerySet:
+        return self.filter(actor=actor, request_id=request_id)
+
+    def since(self, moment: datetime) -> AuditEventQuerySet:
+        return self.filter(at__gte=moment)
+
+    def naming(self, lease_id: UUID) -> AuditEventQuerySet:
+        """Narrow to rows of tasks' lives that name this lease, among the newest of all."""
+        newest = AuditEvent.objects.newest_first().values("pk")[:NAMED_AMONG]
+        return self.filter(pk__in=newest, seq__isnull=False, data__contains=str(lease_id)).newest_first()
 
     def repairs(self) -> AuditEventQuerySet:
         """Narrow to applied repairs, whoever made them and through which door."""

@@ -57,6 +57,9 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """Return (pk, sent_at, recipient) of each, as roll-ups count them."""
         return self.values_list("pk", "sent_at", "recipient")
 
+    def children_of(self, task_id: UUID) -> TaskQuerySet:
+        return self.filter(parent=task_id)
+
     def below(self, root: UUID, limit: int | None = None) -> TaskQuerySet:
         """Narrow to the task ``root`` and all below it by ``parent``, the nearest ``limit`` of them; it need not exist."""
         return self.filter(uuid__in=descent.of(root, limit))

@@ -148,6 +148,30 @@ def test_applied_twice_it_does_nothing_more(ana, ben, alice, bob):
     assert the_plan().decided_by == "user:ana"
 
 
+def test_the_preview_shows_the_same_commands(ana, alice, bob):
+    (lease,) = leased(alice, bob, safe=1)
+
+    page = plan(ana, [lease])
+
+    command = f"manage.py a2a requeue {lease.task.uuid} --lease-id {lease.lease_id} --duplicate-risk idempotent"
+    assert f"{command} --reason …" in page.text
+
+
+def test_the_journal_leads_back_to_the_plan_and_people_s_acts_name_it_once(ana, alice, bob):
+    plan(ana, leased(alice, bob, safe=2))
+    apply(ana)
+    address = f'href="/ops/repairs/{the_plan().pk}/"'
+
+    (applied, *_) = factories.journal(Kind.REPAIR_APPLIED)
+    (decided,) = factories.journal(Kind.REPAIR_PLAN_APPLIED)
+
+    assert address in ana.get(f"/ops/audit/{applied.pk}/").text
+    assert address in ana.get(f"/ops/audit/{decided.pk}/").text
+    lately = ana.get("/ops/").text
+    assert "applied a repair in bulk" in lately
+    assert "requeued</b>" not in lately
+
+
 def test_forced_errors_tell_the_senders_what_was_typed(ana, alice, bob):
     plan(ana, leased(alice, bob, safe=2), verb="force_error")
 
@@ -270,7 +294,13 @@ def test_many_rows_come_in_pages_and_in_the_order_that_is_asked_for(ana, alice, 
 def test_each_kind_of_repair_is_listed_with_its_permanent_link(ana, alice, bob, django_assert_max_num_queries):
     single, *many = leased(alice, bob, safe=3)
     address = f"/ops/leases/{single.lease_id}/requeue/"
-    chosen = {"lease_id": single.lease_id, "attempt": 1, "form_token": uuid.uuid4(), "posture": "idempotent"}
+    chosen = {
+        "lease_id": single.lease_id,
+        "task_id": single.task.uuid,
+        "attempt": 1,
+        "form_token": uuid.uuid4(),
+        "posture": "idempotent",
+    }
     ana.post(address, {**chosen, "reason": "just this one"})
     plan(ana, many)
     apply(ana)

@@ -4,7 +4,9 @@ import uuid
 
 import pytest
 
-from mailbox import leasing, results
+from mailbox import compaction, leasing, results
+from mailbox.callers import Role
+from mailbox.compaction import Retention
 from mailbox.kinds import Kind
 from mailbox.models import Lease, Task
 from tests import factories
@@ -151,6 +153,38 @@ def test_an_unknown_lease_is_gone(ana, verb):
     for response in (ana.get(f"/ops/leases/{GONE}/{verb}/"), ana.post(f"/ops/leases/{GONE}/{verb}/", {})):
         assert response.status_code == 410
         assert str(GONE) in response.text
+
+
+@pytest.mark.parametrize("knows", ["the task", "only the lease"])
+def test_a_lease_that_was_compacted_leads_to_the_rows_that_survive(ana, alice, bob, knows):
+    lease = factories.leased_task(alice, bob)
+    form = filled(ana, lease)
+    results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
+    results.drain_results(alice)
+    results.ack_results(alice, [lease.task.uuid])
+    compaction.compact(factories.person("adam", Role.ADMIN), Retention())
+    assert not Lease.objects.exists()
+
+    response = ana.post(path(lease), form) if knows == "the task" else ana.get(f"/ops/leases/{lease.lease_id}/")
+
+    assert response.status_code == 410
+    assert f'href="/ops/audit/?q=task:{lease.task.uuid}"' in response.text
+    assert "result acknowledged" in response.text
+
+
+def test_a_forced_error_shows_what_goes_on_below(ana, alice, bob):
+    lease = factories.leased_task(alice, bob)
+    parent = lease.task.uuid
+    for number in range(6):
+        factories.sent_task(alice, bob, intent_text=f"part {number}", parent=parent)
+    factories.sent_task(alice, bob, intent_text="elsewhere")
+
+    text = ana.get(path(lease, "force-error")).text
+
+    assert "part 0" in text
+    assert "part 5" not in text
+    assert f'href="/ops/tasks/?q=parent:{parent}"' in text
+    assert "elsewhere" not in text
 
 
 def test_a_form_made_for_another_lease_changes_nothing(ana, alice, bob):

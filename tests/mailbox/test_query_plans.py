@@ -166,3 +166,7 @@ def test_a_timeline_walks_its_numbers(crowd):
 
 def test_an_agents_journal_is_found_by_its_key(crowd):
     assert_walks(AuditEvent.objects.newest_first().filter(actor_pubkey=crowd.sender.pubkey)[:10], "audit_actor")
+
+
+def test_repairs_are_found_among_all_that_is_journalled(crowd):
+    assert_walks(AuditEvent.objects.repairs().one_by_one().newest_first()[:50], "audit_repairs")

@@ -162,6 +162,10 @@
     if (dismiss) { dismiss.closest('p').remove(); one('main').focus(); }
   });
   document.addEventListener('close', e => { if (e.target.id === 'dialog') e.target.replaceChildren(); }, true);
+  document.addEventListener('input', e => {
+    const left = e.target.maxLength > 0 && one('[data-left]', e.target.parentElement);
+    if (left) left.textContent = `${e.target.value.length} of ${e.target.maxLength} characters`;
+  });
   document.addEventListener('submit', e => {
     const form = e.target, button = one('[data-submit]', form);
     if (form.dataset.busy && button) setTimeout(() => { button.textContent = form.dataset.busy; button.disabled = true; });
