@@ -81,7 +81,7 @@ class ResultBody(Lax):
 class NextTask(Exact):
     """How to receive a task, in the query or the body."""
 
-    wait_ms: int = Field(0, ge=0, le=60_000)
+    wait_ms: int = Field(default=0, ge=0, le=60_000)
     attempt_id: UUID | None = None
 
 
