@@ -31,6 +31,8 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
     expired or revoked one, alike. Failures are journalled as ``authentication_failed``, a storm of them
     as one row a minute with its count.
     """
+    if _storms:
+        _note_failures()
     if key is None:
         raise _failed("missing", UnauthenticatedError.__doc__)
     public_id = key_format.public_id(key)
@@ -95,7 +97,7 @@ def _grant(row: tuple[Any, ...]) -> CapabilityGrant:
 
 @dataclass(slots=True)
 class _Storm:
-    count: int = 0
+    count: int = 0  # failures that no row tells of yet
     noted_at: float = float("-inf")
 
 
@@ -103,16 +105,25 @@ _storms: dict[str, _Storm] = {}
 _storms_lock = threading.Lock()
 
 
+def _note_failures() -> None:
+    """Journal the failures counted since the last row of their kind, once their minute is over.
+
+    Every authentication does so, whoever it is for, so that the size of a storm is known also when it has
+    passed. What a process counted in its last minute goes with it.
+    """
+    now, due = time.monotonic(), {}
+    with _storms_lock:
+        for reason, storm in _storms.items():
+            if storm.count and now - storm.noted_at >= FAILURES_NOTED_EVERY:
+                due[reason], storm.count, storm.noted_at = storm.count, 0, now
+    stranger = Caller(name="anonymous", source=AuditEvent.Source.API)
+    for reason, count in due.items():
+        audit.note(stranger, Draft(kind=Kind.AUTHENTICATION_FAILED, data={"reason": reason, "count": count}))
+
+
 def _failed(reason: str, message: str | None) -> UnauthenticatedError:
     """Return the error; journal it, unless a row of its kind was written within the minute: then count it."""
     with _storms_lock:
-        storm = _storms.setdefault(reason, _Storm())
-        storm.count += 1
-        due = time.monotonic() - storm.noted_at >= FAILURES_NOTED_EVERY
-        count = storm.count
-        if due:
-            storm.count, storm.noted_at = 0, time.monotonic()
-    if due:
-        stranger = Caller(name="anonymous", source=AuditEvent.Source.API)
-        audit.note(stranger, Draft(kind=Kind.AUTHENTICATION_FAILED, data={"reason": reason, "count": count}))
+        _storms.setdefault(reason, _Storm()).count += 1
+    _note_failures()
     return UnauthenticatedError(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,20 +14,27 @@ Found = TypeVar("Found")
 
 SHORTEST, LONGEST = 0.02, 0.5  # seconds between looks
 
+_ending = threading.Event()
+
+
+def end() -> None:
+    """Let every wait of this process return with its next look, since the process is about to stop."""
+    _ending.set()
+
 
 def until(look: Callable[[], Found], timeout: timedelta | None) -> Found:
     """Look again, less and less often, until something truthy is found or time is up; return the last look.
 
-    ``timeout`` None waits for ever; zero looks once.
+    ``timeout`` None waits for ever; zero looks once. A process that stops waits no longer (`end`).
     """
     end = None if timeout is None else time.monotonic() + timeout.total_seconds()
     pause = SHORTEST
     while True:
         found = look()
         left = None if end is None else end - time.monotonic()
-        if found or (left is not None and left <= 0):
+        if found or (left is not None and left <= 0) or _ending.is_set():
             return found
         if not connection.in_atomic_block:
             connection.close()
-        time.sleep(pause if left is None else min(pause, left))
+        _ending.wait(pause if left is None else min(pause, left))
         pause = min(pause * 1.5, LONGEST)

@@ -7,10 +7,13 @@ import socket
 import stat
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
 
+from a2aproject.management.commands.serve import REQUEST_GRACE
 from tests.hub import ROOT, command_of, database_of_its_own, free_port, has_ended, served, wait_until
 
 
@@ -112,6 +115,30 @@ def test_a_stop_signal_ends_every_process(hub, number):
     assert hub.stop(number) == 0
     assert len(processes) >= 5
     assert all(map(has_ended, processes))
+
+
+def test_who_waits_for_a_task_is_answered_when_the_hub_stops(hub):
+    key = re.findall(r"API key +(a2a_\w+)", hub.printed)[-1]
+
+    def poll(_):
+        headers = {"Authorization": f"Bearer {key}"}
+        return httpx.get(f"{hub.url}/a2a/tasks/next", params={"wait_ms": 50_000}, headers=headers, timeout=60)
+
+    def are_waiting():
+        return sum(len(worker.net_connections()) for worker in hub.web_workers()) >= 4 + 2
+
+    with ThreadPoolExecutor(4) as pool:
+        polls = pool.map(poll, range(4))
+        wait_until(are_waiting)
+        time.sleep(0.5)  # a connection is there a moment before its request is
+        begun = time.monotonic()
+        code = hub.stop()
+        took = time.monotonic() - begun
+        answers = list(polls)
+
+    assert code == 0
+    assert [(answer.status_code, answer.json()["task"]) for answer in answers] == [(200, None)] * 4
+    assert took < REQUEST_GRACE
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of their parent's death")

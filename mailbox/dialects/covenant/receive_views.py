@@ -31,13 +31,13 @@ class ReceivingView(MailboxView):
         if self.request.method == "POST":
             said.append(self.body(shape))
         if (attempt := self._attempt_of_header()) is not None:
-            said.append(shape(attempt_id=attempt))
+            said.append(shape.model_validate({"attempt_id": attempt}))
         how: dict[str, Any] = {}
         for one in said:
             for name in one.model_fields_set:
                 if how.setdefault(name, getattr(one, name)) != getattr(one, name):
                     raise InvalidRequestError({name: "is given twice, with two values"})
-        return shape(**how)
+        return shape.model_validate(how)
 
     def _attempt_of_header(self) -> UUID | None:
         header = self.request.headers.get("A2A-Receive-Attempt-Id")
