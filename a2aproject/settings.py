@@ -83,7 +83,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "mailbox.dialects.routed.RouteMiddleware",  # first: nothing else sees the token of a public route
+    "a2aproject.bodies.UnreadBodyMiddleware",
+    "mailbox.dialects.routed.RouteMiddleware",  # before all that look at the path: none sees the token of a public route
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -135,13 +135,13 @@ class TaskEnvelope:
     def check(self) -> None:
         """Raise `InvalidRequestError` naming every field that breaks a rule."""
         problems: dict[str, str | None] = {
-            "intent_text": _blank(self.intent_text, "intent_text must not be empty"),
+            "intent_text": _blank(self.intent_text or "", "intent_text must not be empty"),
             "task_kind": _blank(self.task_kind, "task_kind must not be empty when present"),
             "context_id": _blank(self.context_id, "context_id must not be empty when present"),
         }
         problems["metadata"] = json_text.problem_in(dict(self.metadata))
-        if self.deadline_ms is not None and not 0 <= self.deadline_ms <= MAX_DEADLINE_MS:
-            problems["deadline_ms"] = "deadline_ms must be between 0 and 2^63-1 epoch milliseconds"
+        if self.deadline_ms is not None and not _is_within(self.deadline_ms, MAX_DEADLINE_MS):
+            problems["deadline_ms"] = "deadline_ms must be a whole number of epoch milliseconds between 0 and 2^63-1"
         if self.idempotency is not None:
             problems["idempotency.key"] = _blank(
                 self.idempotency.key, "idempotency key must not be empty"
@@ -171,6 +171,8 @@ class ResultEnvelope:
     def check(self) -> None:
         """Raise `InvalidRequestError` naming every content block and field that breaks a rule."""
         problems: dict[str, str | None] = dict(content.problems(self.content))
+        if self.status not in tuple(ResultStatus):
+            problems["status"] = f"must be one of {', '.join(ResultStatus)}"
         problems["error_message"] = json_text.problem_with(self.error_message or "")
         _refuse(problems)
 
@@ -197,6 +199,10 @@ def _blank(text: str | None, problem: str) -> str | None:
 
 def _too_long(text: str, limit: int) -> str | None:
     return f"longer than {limit} characters" if len(text) > limit else None
+
+
+def _is_within(number: object, most: int) -> bool:
+    return type(number) is int and 0 <= number <= most
 
 
 def _not_a_url(text: str) -> str | None:

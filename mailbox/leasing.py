@@ -105,18 +105,29 @@ def begin(task: Task, journal: Journal, *, attempt_id: UUID | None = None, index
     return lease
 
 
-def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None = None) -> Task:
-    """Hand the caller's live lease back: the task goes to the back of the queue, attempt kept.
+def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None = None) -> Lease:
+    """Hand the caller's live lease back, and return it as it ended: the task goes to the back of the queue, attempt kept.
 
-    ``lease_id`` guards against releasing a newer lease. Raises `UnknownTaskError`, `NotInFlightError`,
+    ``lease_id`` guards against releasing a newer lease; naming one that the caller has released already
+    changes nothing, so that a release may be repeated. Raises `UnknownTaskError`, `NotInFlightError`,
     `LeaseMismatchError`. Journals ``a2a_task_released`` with the reason.
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
+        if (released := _released(caller, task_id, lease_id)) is not None:
+            return released
         task, lease = own_lease(caller, task_id, lease_id)
         task.return_to_queue(lease, Lease.End.RELEASE, journal.now)
         journal.life(task, Kind.TASK_RELEASED, lease_id=str(lease.lease_id), attempt=lease.attempt, reason=reason)
-    return task
+    return lease
+
+
+def _released(caller: Caller, task_id: UUID, lease_id: UUID | None) -> Lease | None:
+    """Return the named lease if the caller has given it back before."""
+    if lease_id is None or caller.agent is None:
+        return None
+    named = Lease.objects.with_task().filter(task__uuid=task_id, lease_id=lease_id)
+    return named.filter(holder=caller.agent, end=Lease.End.RELEASE).first()
 
 
 def heartbeat(caller: Caller, task_id: UUID, *, lease_id: UUID | None = None) -> Lease:

@@ -9,6 +9,9 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -73,6 +76,28 @@ def test_it_serves_the_api_reference_without_another_host(lasting_hub):
     assert all(asset.startswith("/static/") for asset in assets)
     assert all(httpx.get(f"{lasting_hub.url}{asset}").is_success for asset in assets)
     assert httpx.get(f"{lasting_hub.url}/api/schema/").is_success
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "headers", "status"),
+    [
+        ("/a2a/tasks", 3_000_000, {"X-API-Key": None}, 413),
+        ("/a2a/tasks", 8_000_000, {"X-API-Key": None}, 413),
+        ("/a2a/tasks", 1_000_000, {}, 401),
+        ("/a2a/tasks/next/nowhere", 1_000_000, {}, 404),
+        ("/p/no-such-route/a2a/tasks/send", 1_000_000, {}, 404),
+        ("/ops/", 1_000_000, {}, 403),
+    ],
+)
+def test_a_client_that_writes_all_before_it_reads_gets_the_refusal(lasting_hub, path, size, headers, status):
+    key = re.findall(r"API key +(a2a_\w+)", lasting_hub.printed)[-1]
+    headers = {"Content-Type": "application/json"} | dict.fromkeys(headers, key)
+    address = urlsplit(lasting_hub.url)
+
+    for _ in range(8):
+        with closing(HTTPConnection(address.hostname, address.port, timeout=30)) as client:
+            client.request("POST", path, b" " * size, headers)
+            assert client.getresponse().status == status
 
 
 def test_a_killed_web_worker_comes_back(lasting_hub):

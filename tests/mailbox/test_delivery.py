@@ -221,6 +221,9 @@ def test_an_id_that_another_sender_took_is_a_conflict(alice, bob):
     [
         ({"intent_text": ""}, "intent_text"),
         ({"intent_text": " \n\t"}, "intent_text"),
+        ({"intent_text": None}, "intent_text"),
+        ({"deadline_ms": 1.5}, "deadline_ms"),
+        ({"deadline_ms": True}, "deadline_ms"),
         ({"intent_text": "nul \x00"}, "intent_text"),
         ({"intent_text": "\ud800"}, "intent_text"),
         ({"task_kind": " "}, "task_kind"),

@@ -184,7 +184,7 @@ def test_a_waiting_receiver_holds_no_connection(box, monkeypatch):
     def note(seconds):
         states.append(connection.connection)
 
-    monkeypatch.setattr("mailbox.waiting.time.sleep", note)
+    monkeypatch.setattr("mailbox.waiting._ending.wait", note)
 
     with pytest.raises(WaitTimeoutError):
         box.recv_task(timeout=timedelta(milliseconds=250))

@@ -6,11 +6,12 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox import delivery, leasing, results
+from mailbox import delivery, leasing, repair, results
 from mailbox.callers import Caller
 from mailbox.errors import InvalidRequestError, LeaseMismatchError, NotInFlightError, UnknownTaskError, WrongPartyError
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.models.task import epoch_ms
+from mailbox.repair import DuplicateRisk
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -161,10 +162,12 @@ def test_a_released_task_goes_to_the_back_and_keeps_its_attempt(alice, bob):
     lease = factories.leased_task(alice, bob)
     other = factories.sent_task(alice, bob)
 
-    released = leasing.release(bob, lease.task.uuid, reason=" out of memory ", lease_id=lease.lease_id)
+    ended = leasing.release(bob, lease.task.uuid, reason=" out of memory ", lease_id=lease.lease_id)
 
+    released = lease.task
     released.refresh_from_db()
     lease.refresh_from_db()
+    assert ended == lease
     assert (released.state, released.attempt) == (Task.State.QUEUED, 1)
     assert (lease.end, lease.ended_at) == (Lease.End.RELEASE, released.queued_at)
     assert factories.life_of(released)[-1] == "a2a_task_released"
@@ -176,6 +179,21 @@ def test_a_released_task_goes_to_the_back_and_keeps_its_attempt(alice, bob):
     again = leasing.lease_tasks(bob, limit=2)
     assert [(one.task, one.attempt) for one in again] == [(other, 1), (released, 2)]
     assert again[1].lease_id != lease.lease_id
+
+
+def test_a_release_may_be_said_again_whatever_became_of_the_task(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    leasing.release(bob, lease.task.uuid, reason="later", lease_id=lease.lease_id)
+    rows = factories.journal_length()
+
+    again = leasing.release(bob, lease.task.uuid, reason="later", lease_id=lease.lease_id)
+    assert factories.journal_length() == rows
+    (live,) = leasing.lease_tasks(bob)
+    late = leasing.release(bob, lease.task.uuid, reason="later", lease_id=lease.lease_id)
+
+    assert [(one.lease_id, one.attempt) for one in (again, late)] == [(lease.lease_id, 1)] * 2
+    live.refresh_from_db()
+    assert live.ended_at is None
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "x" * 501, "nul\x00"])
@@ -192,7 +210,7 @@ def test_a_release_needs_a_reason(alice, bob, reason):
 @pytest.mark.parametrize("verb", ["release", "heartbeat"])
 def test_a_stale_lease_id_changes_nothing(alice, bob, verb):
     stale = factories.leased_task(alice, bob)
-    leasing.release(bob, stale.task.uuid, reason="again")
+    repair.requeue(Caller.local(), stale.task.uuid, reason="again", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)
     (live,) = leasing.lease_tasks(bob)
     rows = factories.journal_length()
 

@@ -273,3 +273,14 @@ def test_a_result_that_is_not_well_formed_is_refused_with_its_place(alice, bob, 
 
     assert list(refusal.value.fields) == [path]
     assert Lease.objects.get().ended_at is None
+
+
+@pytest.mark.parametrize("status", ["cancelled", "expired", "bogus", None, 7])
+def test_nobody_posts_an_end_that_only_the_hub_decides(alice, bob, status):
+    lease = factories.leased_task(alice, bob)
+
+    with pytest.raises(InvalidRequestError) as refusal:
+        results.post_result(bob, factories.result_envelope(lease.task, status=status))
+
+    assert list(refusal.value.fields) == ["status"]
+    assert not Result.objects.exists()

@@ -172,8 +172,8 @@ class ReleaseView(MailboxView):
     )
     def post(self, request: Request, task_id: UUID) -> Response:
         body = self.body(shapes.ReleaseBody)
-        task = leasing.release(self.caller, task_id, reason=body.reason, lease_id=body.lease_id)
-        return Response({"kind": "a2a_task_released", "task_id": task_id, "attempt": task.attempt})
+        lease = leasing.release(self.caller, task_id, reason=body.reason, lease_id=body.lease_id)
+        return Response({"kind": "a2a_task_released", "task_id": task_id, "attempt": lease.attempt})
 
 
 class HeartbeatView(MailboxView):
