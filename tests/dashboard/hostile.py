@@ -56,7 +56,12 @@ def world() -> World:
         {"type": "resource", "resource": {"uri": MARKUP, "text": MARKUP}},
     ]
     done = factories.leased_task(
-        sender, holder, **said, idempotency=promise, metadata=carried, callback_url=f"https://example.org/{quote(MARKUP)}"
+        sender,
+        holder,
+        **said,
+        idempotency=promise,
+        metadata=carried,
+        callback_url=f"https://example.org/{quote(MARKUP)}",
     )
     results.post_result(holder, factories.result_envelope(done.task, content=blocks))
     factories.sent_task(sender, holder, **said, idempotency=promise)
