@@ -25,7 +25,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from mailbox import credentials, json_text, limits, routes
+from mailbox import credentials, json_text, key_format, limits, routes
 from mailbox.callers import Caller
 from mailbox.dialects.paths import MalformedId
 from mailbox.errors import InvalidRequestError, MailboxError, RateLimitedError
@@ -117,7 +117,9 @@ class DialectView(APIView):
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         wanted = request.headers.get("X-Request-Id", "")
-        self.request_id = wanted if _REQUEST_ID.fullmatch(wanted) else uuid.uuid4().hex
+        # A key or token sent as the id would be journalled and echoed: it is none.
+        is_usable = _REQUEST_ID.fullmatch(wanted) and key_format.redact(wanted) == wanted
+        self.request_id = wanted if is_usable else uuid.uuid4().hex
         return super().initialize_request(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

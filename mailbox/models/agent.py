@@ -16,17 +16,20 @@ COUNTED_TO = 1_000  # of what waits for one agent; beyond, it is "1 000+"
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
+    def fitting(self, ref: AgentRef) -> list[Agent]:
+        """Return the agents that ``ref`` may mean: none, one, or for a bare local part the first two."""
+        if ref.pubkey is not None:
+            return list(self.filter(pubkey=ref.pubkey))
+        if ref.display is not None and "@" not in ref.display:
+            return list(self.filter(local=ref.display)[:2])
+        return list(self.filter(display=ref.display))
+
     def named(self, ref: AgentRef) -> Agent:
         """Return the agent that ``ref`` means; raise `UnknownAgentError`.
 
         A public key decides alone. A bare local part must fit exactly one agent.
         """
-        if ref.pubkey is not None:
-            found = list(self.filter(pubkey=ref.pubkey))
-        elif ref.display is not None and "@" not in ref.display:
-            found = list(self.filter(local=ref.display)[:2])
-        else:
-            found = list(self.filter(display=ref.display))
+        found = self.fitting(ref)
         if len(found) != 1:
             raise UnknownAgentError(
                 f'"{ref}" fits more than one agent; say which host'

@@ -189,7 +189,7 @@ def test_a_callback_that_is_no_web_address_is_unprocessable(peer):
     response = peer.post(envelope("a2a:delegate", {"task": "x", "callback_url": "ftp://receiver.example"}))
 
     assert response.status_code == 422
-    assert response.json()["detail"][0]["loc"] == ["body", "callback_url"]
+    assert response.json()["detail"][0]["loc"] == ["body", "payload", "callback_url"]
 
 
 def test_a_batch_becomes_a_task_each_and_twice_is_once(peer):

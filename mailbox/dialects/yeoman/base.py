@@ -9,6 +9,7 @@ from json import JSONDecodeError
 from typing import TypeVar
 
 from django.conf import settings
+from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel
 from rest_framework.request import Request
 
@@ -16,10 +17,18 @@ from mailbox import errors, limits
 from mailbox.dialects import base, statuses
 from mailbox.dialects.base import BodyTooLargeError, DialectView, MethodNotAllowedError
 from mailbox.dialects.yeoman import shapes
+from mailbox.envelopes import KEY_MAX_LENGTH
 from mailbox.errors import InvalidJsonError, InvalidRequestError, MailboxError, UnauthenticatedError
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
+IDEMPOTENCY_KEY = "Idempotency-Key"
+REPEATABLE = OpenApiParameter(
+    IDEMPOTENCY_KEY,
+    {"type": "string", "maxLength": KEY_MAX_LENGTH},
+    OpenApiParameter.HEADER,
+    description="Names this submission: sent again under the same name it makes no second task.",
+)
 UNPROCESSABLE = HTTPStatus(422)
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     **statuses.STATUS,
@@ -59,6 +68,17 @@ class YeomanView(DialectView):
     def fitting(self, shape: type[Shape]) -> Shape:
         """Return the body as ``shape``; raise `shapes.UnprocessableError` or `InvalidJsonError`."""
         return shapes.parse(shape, self.json())
+
+    def repeated_as(self) -> str:
+        """Return what names this request when it is sent again, its Idempotency-Key; "" without one.
+
+        Raises `shapes.UnprocessableError` for one that is too long.
+        """
+        key = self.request.headers.get(IDEMPOTENCY_KEY, "").strip()
+        if len(key) > KEY_MAX_LENGTH:
+            text = f"String should have at most {KEY_MAX_LENGTH} characters"
+            raise shapes.UnprocessableError([shapes.problem("string_too_long", ("header", IDEMPOTENCY_KEY), text)])
+        return f"{IDEMPOTENCY_KEY}: {key}" if key else ""
 
     def count(self) -> None:
         """Count one more message or task of this caller; raise `RateLimitedError`."""

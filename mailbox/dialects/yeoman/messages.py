@@ -10,7 +10,8 @@ from django.utils import timezone
 from mailbox import json_text, peers, results
 from mailbox.callers import Caller
 from mailbox.dialects.yeoman import discovery, shapes, tasks, wire
-from mailbox.dialects.yeoman.shapes import Envelope
+from mailbox.dialects.yeoman.shapes import Envelope, Work
+from mailbox.dialects.yeoman.tasks import Receipt
 from mailbox.errors import UnknownTaskError
 
 Handler = Callable[[Caller, Envelope], dict[str, Any]]
@@ -24,32 +25,42 @@ def receive(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
 
 def _delegate(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    work = shapes.delegated(envelope.content, "body", "payload")
-    task = tasks.submit(
-        caller, tasks.enveloped(work, **_facts(envelope)), to_peer=envelope.toPeerId, message_id=envelope.id
-    )
-    return {"task_id": str(task.uuid)}
+    sent = _sent(caller, envelope, shapes.delegated(envelope.content, "body", "payload"), envelope.id)
+    return {"task_id": str(sent.task_id), **_gone(sent)}
 
 
 def _delegate_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    """Send each of ``tasks``, all read before the first is sent; sent again, those that were are not sent twice."""
+    """Send each of ``tasks``, all checked before the first is sent; sent again, those that were are not sent twice.
+
+    What shows only as they are sent, such as a grant whose uses end midway, leaves those before it sent.
+    """
     given = shapes.batch(envelope.content, "tasks", dict)
-    wanted = [shapes.delegated(one, "body", "payload", "tasks", number) for number, one in enumerate(given)]
-    sent = [
-        tasks.submit(
-            caller,
-            tasks.enveloped(work, **_facts(envelope)),
-            to_peer=envelope.toPeerId,
-            message_id=f"{envelope.id}#{number}" if envelope.id else "",
-        )
-        for number, work in enumerate(wanted)
-    ]
-    return {"task_ids": [str(task.uuid) for task in sent]}
+    path = ("body", "payload", "tasks")
+    wanted = [shapes.delegated(one, *path, number) for number, one in enumerate(given)]
+    names = [f"{envelope.id}#{number}" if envelope.id else "" for number in range(len(wanted))]
+    for number, (work, name) in enumerate(zip(wanted, names, strict=True)):
+        with shapes.placed(*path, number):
+            tasks.draft(caller, work, to_peer=envelope.toPeerId, message_id=name)
+    sent = [_sent(caller, envelope, work, name) for work, name in zip(wanted, names, strict=True)]
+    return {"task_ids": [str(one.task_id) for one in sent], **_gone(*sent)}
+
+
+def _sent(caller: Caller, envelope: Envelope, work: Work, message_id: str) -> Receipt:
+    facts = {"message_id": envelope.id, "from_peer": envelope.fromPeerId, "to_peer": envelope.toPeerId}
+    with shapes.placed("body", "payload"):
+        return tasks.submit(caller, tasks.enveloped(work, **facts), to_peer=envelope.toPeerId, message_id=message_id)
+
+
+def _gone(*sent: Receipt) -> dict[str, str]:
+    if not any(one.is_gone for one in sent):
+        return {}
+    return {"warning": "This message was received before; what it delegated has ended and was compacted since"}
 
 
 def _heartbeat(caller: Caller, envelope: Envelope) -> dict[str, Any]:
     peers.seen(caller, envelope.fromPeerId)
-    return {"timestamp": envelope.timestamp}
+    noted = {} if caller.agent else {"warning": "Only the peers of agents are noted; use an agent's key"}
+    return {"timestamp": envelope.timestamp, **noted}
 
 
 def _status_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
@@ -128,10 +139,6 @@ def _unhandled(caller: Caller, envelope: Envelope) -> dict[str, Any]:
     return {"warning": f"Unhandled type: {envelope.type}"}
 
 
-def _facts(envelope: Envelope) -> dict[str, str]:
-    return {"message_id": envelope.id, "from_peer": envelope.fromPeerId, "to_peer": envelope.toPeerId}
-
-
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
@@ -151,4 +158,6 @@ HANDLERS: Mapping[str, Handler] = {
     "a2a:disconnect": _disconnect,
     "a2a:provision_credentials": _credentials,
     "a2a:revoke_credentials": _credentials,
+    "provision_credentials": _credentials,
+    "revoke_credentials": _credentials,
 }

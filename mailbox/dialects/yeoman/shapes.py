@@ -6,14 +6,16 @@ Source: Agnostic ADR-019, "A2AMessage"; ADR-017, TaskSubmitRequest; SecureYeoman
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
 
 from mailbox import json_text
-from mailbox.errors import MailboxError
+from mailbox.errors import InvalidRequestError, MailboxError
 
 DEFAULT_TITLE = "A2A QA Task"
 MOST_IN_BATCH = 100
@@ -77,6 +79,13 @@ class WorkflowTask(BaseModel):
 
     task: str
     context: Any = None
+
+    @field_validator("task")
+    @classmethod
+    def says_something(cls, task: str) -> str:
+        if not task.strip():
+            raise PydanticCustomError("string_too_short", "String should not be blank")
+        return task
 
 
 class LocalPeer(BaseModel):
@@ -165,6 +174,16 @@ def batch(content: Mapping[str, Any], key: str, kind: type) -> list[Any]:
     return items
 
 
+@contextmanager
+def placed(*path: str | int) -> Iterator[None]:
+    """Tell what is wrong with a task in FastAPI's shape, under ``path``."""
+    try:
+        yield
+    except InvalidRequestError as error:
+        problems = [problem("value_error", (*path, name), text) for name, text in error.fields.items()]
+        raise UnprocessableError(problems) from error
+
+
 def problem(kind: str, loc: tuple[str | int, ...], text: str, given: object = None) -> Problem:
     return {"type": kind, "loc": list(loc), "msg": text, "input": given}
 
@@ -177,8 +196,12 @@ def _text_problems(content: Mapping[str, Any], keys: tuple[str, ...], path: tupl
 
 def _told(error: Mapping[str, Any], place: str) -> Problem:
     loc, given = error["loc"], error["input"]
-    if any(name in loc for name in WITHHELD):
-        given = None
-    elif isinstance(given, dict):
-        given = {key: value for key, value in given.items() if key not in WITHHELD}
-    return problem(error["type"], (place, *loc), error["msg"], given if json_text.problem_in(given) is None else None)
+    shown = None if any(name in loc for name in WITHHELD) else _shown(given)
+    return problem(error["type"], (place, *loc), error["msg"], shown if json_text.problem_in(shown) is None else None)
+
+
+def _shown(given: object) -> object:
+    """Return what was given without what is withheld, at any depth."""
+    if isinstance(given, dict):
+        return {key: _shown(value) for key, value in given.items() if key not in WITHHELD}
+    return [_shown(value) for value in given] if isinstance(given, list) else given

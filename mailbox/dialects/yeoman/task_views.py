@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from mailbox import delivery, inspection, task_status
 from mailbox.dialects.openapi import describe
 from mailbox.dialects.yeoman import answers, shapes, tasks
-from mailbox.dialects.yeoman.base import YeomanView
+from mailbox.dialects.yeoman.base import REPEATABLE, YeomanView
 from mailbox.errors import AlreadyResolvedError, UnknownTaskError
 
 TAG = "yeoman tasks"
@@ -41,13 +41,14 @@ class TasksView(YeomanView):
         body=shapes.TaskSubmit,
         answer=answers.TaskStatus,
         refusal=answers.Refusal,
-        errors=(403, 404, 422, 429),
+        headers=(REPEATABLE,),
+        errors=(403, 404, 409, 422, 429),
         operation_id="submit_task",
     )
     def post(self, request: Request) -> Response:
         self.count()
-        sent = tasks.submit(self.caller, shapes.submitted(self.fitting(shapes.TaskSubmit)))
-        return Response(tasks.record(self.caller, str(sent.uuid)), self.created)
+        work = shapes.submitted(self.fitting(shapes.TaskSubmit))
+        return Response(tasks.taken(self.caller, work, message_id=self.repeated_as()), self.created)
 
 
 class VersionedTasksView(TasksView):
@@ -71,7 +72,8 @@ class VersionedTasksView(TasksView):
         body=shapes.TaskSubmit,
         answer=answers.TaskStatus,
         refusal=answers.Refusal,
-        errors=(403, 404, 422, 429),
+        headers=(REPEATABLE,),
+        errors=(403, 404, 409, 422, 429),
         status=201,
         operation_id="submit_task_v1",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -19,42 +20,73 @@ from mailbox.errors import InvalidRequestError, TaskConflictError, UnknownAgentE
 from mailbox.models import Agent, Result, Task
 
 DIALECT = "yeoman"
+MESSAGE_SHOWN = 200  # characters of a message's id, in an error
 
 
-def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> Task:
-    """Send ``work`` to the hosted agent that ``to_peer`` names, else to the default one; return the task.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """A task was taken, now or before. ``is_gone``: it has ended since and was compacted, so nobody can read it."""
+
+    task_id: UUID
+    is_gone: bool = False
+
+
+def draft(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> TaskEnvelope:
+    """Return ``work`` as a task for the hosted agent that ``to_peer`` names, else for the default one.
 
     The same ``message_id`` from the same agent is the same task, whichever agent is the default by then; a blank
-    one is never the same. Raises `UnknownAgentError` without a default agent, and what `delivery.send_task` raises.
+    one is never the same. Raises `InvalidRequestError`, `UnknownAgentError` for a name that fits several agents,
+    and without a default agent.
     """
     task_id = _task_id(caller, message_id)
-    try:
-        return _send(caller, work, task_id, to_peer)
-    except TaskConflictError:  # perhaps with this very message, received twice at once: now its task can be found
-        return _send(caller, work, task_id, to_peer)
-
-
-def _send(caller: Caller, work: Work, task_id: UUID, to_peer: str) -> Task:
     earlier = Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first()
     recipient = earlier.recipient if earlier else _recipient(to_peer)
-    context_id = earlier.context_id if earlier else task_status.session_id(task_id, timezone.now())
     envelope = TaskEnvelope(
         id=task_id,
         recipient=AgentRef(recipient.display, recipient.pubkey),
         intent_text=work.intent,
         metadata=work.metadata,
-        context_id=context_id,
+        context_id=earlier.context_id if earlier else task_status.session_id(task_id, timezone.now()),
         callback_url=work.callback_url,
         callback_secret=work.callback_secret,
         dialect=DIALECT,
     )
+    envelope.check()
     courier.judge(envelope.callback_url)
-    return delivery.send_task(caller, envelope)
+    return envelope
+
+
+def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> Receipt:
+    """Send what `draft` makes of it, with its errors; raise what `delivery.send_task` raises.
+
+    `TaskConflictError` names the message: it was used for another task, or with another callback.
+    """
+    for is_last in (False, True):
+        envelope = draft(caller, work, to_peer=to_peer, message_id=message_id)
+        try:
+            return Receipt(task_id=delivery.send_task(caller, envelope).uuid)
+        except TaskConflictError as error:
+            # Perhaps it is this very message, received twice at once: now its task can be found.
+            if not is_last:
+                continue
+            if envelope.id is not None and not Task.objects.filter(uuid=envelope.id).exists():
+                return Receipt(task_id=envelope.id, is_gone=True)
+            text = f"{message_id[:MESSAGE_SHOWN]!r} was already used for another task; a new task needs a new id"
+            raise TaskConflictError(text, task_id=envelope.id) from error
+    raise AssertionError("the last attempt returns or raises")
 
 
 def enveloped(work: Work, **facts: str) -> Work:
     """Return ``work`` with what its envelope said beside it."""
     return dataclasses.replace(work, metadata={**work.metadata, "envelope": facts})
+
+
+def taken(caller: Caller, work: Work, *, message_id: str) -> dict[str, Any]:
+    """Send ``work`` as `submit` does, with its errors, and return its record; `TaskConflictError` when it is gone."""
+    sent = submit(caller, work, message_id=message_id)
+    if sent.is_gone:
+        raise TaskConflictError(f"{message_id[:MESSAGE_SHOWN]!r} was used before; its task has ended and was compacted")
+    return record(caller, str(sent.task_id))
 
 
 def record(caller: Caller, task_id: object) -> dict[str, Any]:
@@ -107,10 +139,14 @@ def _recipient(to_peer: str) -> Agent:
 
 
 def _hosted(name: str) -> Agent | None:
-    """Return the agent called so: by display, by a local part that only one has, or by public key."""
+    """Return the agent called so: by display, by local part, or by public key; raise `UnknownAgentError` for several."""
     if by_key := Agent.objects.filter(pubkey=name).first():
         return by_key
     try:
-        return Agent.objects.named(AgentRef.parse(name))
-    except (InvalidRequestError, UnknownAgentError):
+        ref = AgentRef.parse(name)
+    except InvalidRequestError:
         return None
+    found = Agent.objects.fitting(ref)
+    if len(found) > 1:
+        raise UnknownAgentError(f'"{ref}" fits more than one agent; say which host', agent=ref)
+    return found[0] if found else None

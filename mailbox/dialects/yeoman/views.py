@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from mailbox import json_text, peers
 from mailbox.dialects.openapi import describe
 from mailbox.dialects.yeoman import answers, discovery, messages, shapes, tasks, wire
-from mailbox.dialects.yeoman.base import PublicYeomanView, YeomanView
+from mailbox.dialects.yeoman.base import REPEATABLE, PublicYeomanView, YeomanView
 from mailbox.errors import WrongPartyError
 
 TAG = "yeoman"
@@ -107,11 +107,12 @@ class WorkflowTasksView(YeomanView):
         body=shapes.WorkflowTask,
         answer=answers.WorkflowAccepted,
         refusal=answers.Refusal,
-        errors=(403, 404, 422, 429),
+        headers=(REPEATABLE,),
+        errors=(403, 404, 409, 422, 429),
         operation_id="send_workflow_task",
     )
     def post(self, request: Request) -> Response:
         self.count()
         work = shapes.delegated(self.fitting(shapes.WorkflowTask).model_dump(), "body")
-        record = tasks.record(self.caller, str(tasks.submit(self.caller, work).uuid))
+        record = tasks.taken(self.caller, work, message_id=self.repeated_as())
         return Response({"taskId": record["task_id"], **record})
