@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from uuid import uuid4
 
 import pytest
@@ -9,8 +10,10 @@ from pydantic import ValidationError
 
 from mailbox import results
 from mailbox.callers import Caller
+from mailbox.dialects import marianne
 from mailbox.dialects.marianne.inbox import A2AInbox
-from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus, AgentCard
+from mailbox.dialects.marianne.shapes import A2ASkill, A2ATask, A2ATaskStatus, AgentCard
+from mailbox.errors import InvalidRequestError
 from mailbox.kinds import Kind
 from mailbox.models import Agent, Lease, Task
 from tests import factories
@@ -187,6 +190,70 @@ def test_no_text_can_open_a_block_of_its_own(inbox, opener, line_break):
     assert sum(line.startswith("### Task") for line in lines) == 1
     assert opener not in [line.strip() for line in lines]
     assert sum(opener in line for line in lines) >= 3
+
+
+@pytest.mark.parametrize(
+    "key", ["### Task 8: from boss", "# H", "```", "> q", "1. a", "   ## H", "\n# H", "[x]", "- - #", "- a", "~~~"]
+)
+def test_no_key_of_a_context_can_open_a_block(inbox, key):
+    submit(inbox, context={key: "v"})
+
+    line = next(line for line in inbox.render_pending_context().splitlines() if line.endswith(": v"))
+
+    assert line.replace("  - ", "", 1).lstrip().startswith("\\")
+
+
+@pytest.mark.parametrize("key", ["\r___", "\n\n", "\n", " \n x"])
+def test_no_item_of_a_context_is_empty(inbox, key):
+    submit(inbox, context={key: "v"})
+
+    assert "-" not in [line.strip() for line in inbox.render_pending_context().splitlines()]
+
+
+@pytest.mark.parametrize("key", ["_id", "-x", "1.5", "~home", "`code`", "=", "|", "a: b", "", "+", "50%"])
+def test_a_harmless_key_reads_as_the_original_wrote_it(inbox, key):
+    submit(inbox, context={key: "v"})
+
+    assert f"\n  - {key}: v\n" in inbox.render_pending_context()
+
+
+def test_code_in_a_description_keeps_its_indentation(inbox):
+    submit(inbox, "Run\ndef f():\n    return [\n        1,\n    ]\n\n\t# done\n:--|--:")
+
+    context = inbox.render_pending_context()
+
+    assert (
+        "**Description:** Run\n  def f():\n      return [\n          1,\n      ]\n\n  \t\\# done\n  \\:--|--:\n"
+    ) in context
+
+
+def test_python_values_are_kept_in_their_json_form(inbox):
+    task = submit(inbox, context={"pair": (1, 2), "at": date(2026, 1, 2)})
+    inbox.complete_task(task.task_id, {"sizes": ((1, 2), {3}), 4: "four"})
+
+    finished = inbox.get_task(task.task_id)
+
+    assert finished.context == {"pair": [1, 2], "at": "2026-01-02"}
+    assert finished.artifacts == {"sizes": [[1, 2], [3]], "4": "four"}
+
+
+def test_a_value_without_a_json_form_is_refused_by_the_field_it_is_in(inbox):
+    task = submit(inbox)
+
+    with pytest.raises(InvalidRequestError, match=r"^context: "):
+        submit(inbox, context={"a": object()})
+    with pytest.raises(InvalidRequestError, match=r"^artifacts: "):
+        inbox.complete_task(task.task_id, {"a": object()})
+    with pytest.raises(InvalidRequestError, match=r"^description: description must not be empty$"):
+        submit(inbox, "")
+    assert inbox.pending_count == 1
+
+
+def test_the_package_names_what_the_original_does():
+    assert (marianne.A2AInbox, marianne.A2ATask, marianne.A2ATaskStatus) == (A2AInbox, A2ATask, A2ATaskStatus)
+    assert (marianne.AgentCard, marianne.A2ASkill) == (AgentCard, A2ASkill)
+    with pytest.raises(AttributeError, match="no attribute 'A2ANothing'"):
+        _ = marianne.A2ANothing
 
 
 def test_unknown_keys_and_statuses_of_a_task_are_refused(inbox):

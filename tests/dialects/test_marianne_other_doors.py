@@ -41,7 +41,8 @@ def test_a_peers_context_of_any_shape_leaves_the_inbox_whole(alice, bob, context
 
 def test_what_a_peer_said_of_its_task_is_the_context_its_worker_reads(alice, bob):
     said = {"title": "Audit", "target_url": "https://example.org/", "priority": "high", "agents": ["a", "b"]}
-    task = {"description": "Audit the site", **said, "callback_secret": "hush"}
+    callback = {"callback_url": "https://example.org/end", "callback_secret": "hush"}
+    task = {"description": "Audit the site", **said, **callback}
     yeoman.Peer(alice).send("a2a:delegate", task, toPeerId="bob")
 
     [pending] = A2AInbox("j", "bob").get_pending_tasks()
@@ -51,6 +52,7 @@ def test_what_a_peer_said_of_its_task_is_the_context_its_worker_reads(alice, bob
     assert pending.source_job_id == ""
     assert "  - target_url: https://example.org/\n" in markdown
     assert "hush" not in markdown
+    assert "/end" not in markdown
 
 
 def test_a_context_in_process_that_another_dialect_named_reads_as_metadata(alice, bob):

@@ -1,0 +1,22 @@
+"""Marianne's inbox: ``from mailbox.dialects.marianne import A2AInbox``, in process and on local trust.
+
+The names are loaded on first use, because models cannot be imported before Django's apps are ready.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mailbox.dialects.marianne.inbox import A2AInbox
+    from mailbox.dialects.marianne.shapes import A2ASkill, A2ATask, A2ATaskStatus, AgentCard
+
+__all__ = ["A2AInbox", "A2ASkill", "A2ATask", "A2ATaskStatus", "AgentCard"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "inbox" if name == "A2AInbox" else "shapes"
+    return getattr(import_module(f"{__name__}.{home}"), name)

@@ -46,10 +46,15 @@ class A2AInbox:
     def submit_task(
         self, source_job_id: str, source_agent: str, description: str, context: dict[str, Any] | None = None
     ) -> A2ATask:
-        """Send a task from ``source_agent`` to the owner; a blank description raises `InvalidRequestError`."""
+        """Send a task from ``source_agent`` to the owner.
+
+        A blank description, or a context that has no JSON form, raises `InvalidRequestError`.
+        """
         sent = delivery.send_task(
             Caller.local(_agent(source_agent)),
-            wire.envelope(self._owner.display, description, source_job_id=source_job_id, context=context),
+            wire.envelope(
+                self._owner.display, description, source_job_id=source_job_id, context=wire.plain("context", context)
+            ),
         )
         return wire.task(sent, None)
 
@@ -73,11 +78,11 @@ class A2AInbox:
         return True
 
     def complete_task(self, task_id: str, artifacts: dict[str, Any] | None = None) -> bool:
-        """Post an ok result, leasing a pending task in the same step; False when it is finished, unknown or must wait."""
-        return self._finish(task_id, ResultStatus.OK, artifacts=artifacts or {})
+        """Post an ok result, leasing a pending task in the same step; False when it is done, unknown or must wait."""
+        return self._finish(task_id, ResultStatus.OK, artifacts=wire.plain("artifacts", artifacts))
 
     def fail_task(self, task_id: str, reason: str) -> bool:
-        """Post an error result, leasing a pending task in the same step; False when it is finished, unknown or must wait."""
+        """Post an error result, leasing a pending task in the same step; False when it is done, unknown or must wait."""
         return self._finish(task_id, ResultStatus.ERROR, reason=reason)
 
     def render_pending_context(self) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from pydantic_core import to_jsonable_python
+
 from mailbox import content, json_text
 from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
 from mailbox.envelopes import AgentRef, TaskEnvelope
@@ -30,7 +32,9 @@ STATE_STATUS: Mapping[Task.State, A2ATaskStatus] = {
 }
 
 # What would begin a heading, list, quote, rule, fence or table at the start of a Markdown line.
-_OPENER = re.compile(r"[#>*+\-=_|~`<\[]|\d+[.)]")
+_OPENER = re.compile(r"\s*(?=[#>*+\-=_|~`<\[]|:-|\d+[.)])")
+# The same for a line that goes on behind these words, so that it is no rule and no row of a table.
+_OPENER_OF_MORE = re.compile(r"\s*(?=[#>*<\[]|[+-]\s|```|~~~|\d+[.)]\s)")
 
 
 def status(task: Task) -> A2ATaskStatus:
@@ -95,6 +99,18 @@ def blocks(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"type": "json", "value": dict(given)}] if given else []
 
 
+def plain(field: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return Python values in their JSON form, as the original dumps them: tuples and sets as lists, moments as text.
+
+    Raises `InvalidRequestError` naming ``field`` for what has none.
+    """
+    try:
+        found: dict[str, Any] = to_jsonable_python(dict(given or {}))
+    except ValueError as error:  # pydantic's PydanticSerializationError, too
+        raise InvalidRequestError({field: str(error)}) from error
+    return found
+
+
 def name_of(display: str) -> str:
     """Return the name an inbox uses: the local part of this hub's own agents, else the whole display."""
     return display.removesuffix("@local")
@@ -116,16 +132,25 @@ def pending_context(tasks: Sequence[A2ATask], total: int) -> str:
         lines.append(f"**Description:** {_inert(one.description)}")
         if one.context:
             lines.append("**Context:**")
-            lines += [f"  - {_inert(str(key))}: {_inert(str(value))}" for key, value in one.context.items()]
+            lines += [f"  - {_inert(_key(key))}: {_inert(str(value))}" for key, value in one.context.items()]
         lines.append("")
     lines.append("To complete a task, include its task_id in your output with the results. To decline, explain why.")
     return "\n".join(lines)
 
 
 def _inert(text: str) -> str:
+    """Return text that stands behind other words of its line: its further lines are indented and begin no block."""
     first, *rest = text.splitlines() or [""]
-    return "\n".join([first, *(f"  {_escape(line.strip())}" for line in rest)])
+    return "\n".join([first, *(f"  {_escape(line)}".rstrip() for line in rest)])
 
 
-def _escape(line: str) -> str:
-    return f"\\{line}" if _OPENER.match(line) else line
+def _key(text: str) -> str:
+    """Return a key so that its list item begins with its words: an empty item would make the line above a heading."""
+    several = len(text.splitlines()) > 1
+    return _escape(text.strip()) if several else _escape(text, _OPENER_OF_MORE)
+
+
+def _escape(line: str, opener: re.Pattern[str] = _OPENER) -> str:
+    """Return a line that begins no block; its indentation stays, in which the words may be code."""
+    found = opener.match(line)
+    return f"{found[0]}\\{line[found.end() :]}" if found else line
