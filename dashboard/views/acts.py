@@ -55,6 +55,10 @@ class Act(Page, Generic[Subject]):
         """Say why there is nothing to do, "" when there is."""
         return ""
 
+    def seen(self, subject: Subject) -> str:
+        """Return by what a person would know the subject again: a form acts only on what it showed."""
+        return ""
+
     def besides(self, subject: Subject, reason: str) -> dict[str, Any]:
         """Return what the form of this act shows besides."""
         return {}
@@ -75,6 +79,8 @@ class Act(Page, Generic[Subject]):
         subject = self.subject(**where)
         if closed := self.closed(subject):
             return self.problem(409, "Nothing was changed", closed)
+        if request.POST.get("seen", "") != self.seen(subject):
+            return self.form(subject, ReasonForm(initial={"form_token": uuid.uuid4(), "reason": reason}), status=409)
         messages.success(request, self.apply(subject, reason))
         return self.done(self.after(subject))
 
@@ -85,6 +91,8 @@ class Act(Page, Generic[Subject]):
             "wording": self.wording,
             "action": self.request.path,
             "closed": self.closed(subject),
+            "seen": self.seen(subject),
+            "has_changed": status == 409,
             "keep": self.after(subject),
             "allowed": self.holds(self.needs),
             "needs": self.needs,

@@ -79,6 +79,9 @@ class Drop(Act[ReplayEntry]):
             raise UnknownReplayEntryError(f"There is no cached result {number}: it was dropped, or never was.")
         return found
 
+    def seen(self, subject: ReplayEntry) -> str:
+        return str(subject.source_task_id)
+
     def besides(self, subject: ReplayEntry, reason: str) -> dict[str, Any]:
         return {"shown": 4096}
 

@@ -81,7 +81,9 @@ class PushDelivery(models.Model):
         indexes = [
             models.Index(fields=["next_attempt_at"], name="push_due", condition=Q(state="pending")),
             # search: those given up, or still to come, among the many that arrived; newest first.
-            models.Index(fields=["state", "-id"], name="push_by_state", condition=~Q(state="delivered")),
+            models.Index(
+                fields=["state", "-id"], name="push_by_state", condition=Q(state="pending") | Q(state="disabled")
+            ),
         ]
 
     def __str__(self) -> str:

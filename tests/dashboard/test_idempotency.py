@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from uuid import uuid4
 
 import pytest
 
@@ -137,6 +138,24 @@ def test_a_reason_that_is_none_is_refused_and_kept(ana, alice, bob, reason):
     assert 'aria-describedby="reason-problem"' in response.text
     assert reason.strip() in response.text
     assert ReplayEntry.objects.exists()
+
+
+def test_a_result_that_took_the_other_s_place_is_not_dropped_unseen(ana, alice, bob):
+    entry = cached(alice, bob)
+    form = {**fields_of(ana.get(path(entry))), "reason": "prices changed"}
+    newer = uuid4()
+    ReplayEntry.objects.filter(pk=entry.pk).update(source_task_id=newer)
+
+    response = ana.post(path(entry), form)
+
+    assert response.status_code == 409
+    assert "this is not what you looked at" in response.text
+    assert str(newer) in response.text
+    assert 'value="prices changed"' in response.text
+    assert ReplayEntry.objects.exists()
+    again = {**fields_of(response), "reason": "prices changed"}
+    assert ana.post(path(entry), again).status_code == 303
+    assert not ReplayEntry.objects.exists()
 
 
 def test_what_another_dropped_is_not_there(ana, ben, alice, bob):

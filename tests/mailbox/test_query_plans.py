@@ -12,6 +12,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from mailbox import inspection, search
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from tests import factories
 
@@ -170,3 +171,25 @@ def test_an_agents_journal_is_found_by_its_key(crowd):
 
 def test_repairs_are_found_among_all_that_is_journalled(crowd):
     assert_walks(AuditEvent.objects.repairs().one_by_one().newest_first()[:50], "audit_repairs")
+
+
+def test_the_passes_of_the_retry_gate_are_found_among_all_rows(crowd):
+    assert_walks(AuditEvent.objects.scans().newest_first()[:25], "audit_scans")
+
+
+def test_the_tasks_of_one_key_are_found_by_it(crowd):
+    crowd.tasks[0].idempotency_key = "inv-7"
+
+    assert_walks(inspection.alike(crowd.tasks[0])[:10], "task_by_idempotency_key")
+
+
+def test_cached_results_are_found_by_key(crowd):
+    at = search.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
+
+    assert "replay_by_key" in plan_of(search.replay_entries("key:inv-7", at).order_by("-pk")[:50])
+
+
+def test_callbacks_that_were_given_up_are_found_among_those_that_arrived(crowd):
+    at = search.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
+
+    assert "push_by_state" in plan_of(search.deliveries("state:disabled", at).order_by("-pk")[:50])
