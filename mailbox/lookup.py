@@ -1,4 +1,4 @@
-"""What an exact name means: the id of a task or lease, a journal number, an agent."""
+"""What an exact name means: the id of a task or lease, the number of a journal row or a repair, an agent."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import re
 from uuid import UUID
 
 from mailbox.envelopes import DISPLAY_MAX_LENGTH, is_pubkey
-from mailbox.models import Agent, AuditEvent, Lease, Task
+from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
 
 _NUMBER = re.compile(r"#?(\d{1,18})")
+_PLAN = re.compile(r"(?:repair|plan)[ :#]+(\d{1,18})", re.IGNORECASE)
 _NAME = re.compile(rf"[\w.@-]{{1,{DISPLAY_MAX_LENGTH}}}", re.ASCII)
 
 
-def find(text: str) -> Task | Lease | AuditEvent | Agent | None:
+def find(text: str) -> Task | Lease | AuditEvent | Agent | RepairPlan | None:
     """Return what ``text`` names, None for nothing; a local part names an agent only where no other has it.
 
     The id of a task that was compacted names the newest journal row about it. Nothing is found by a part of its id.
     """
     text = text.strip()
+    if plan := _PLAN.fullmatch(text):
+        return RepairPlan.objects.filter(pk=int(plan[1])).first()
     if number := _NUMBER.fullmatch(text):
         found = AuditEvent.objects.filter(pk=int(number[1])).first()
         return found or _agent(text)

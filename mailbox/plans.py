@@ -12,7 +12,7 @@ from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.capabilities import Request
 from mailbox.envelopes import check_reason
-from mailbox.errors import Draft, InvalidRequestError, PlanClosedError, UnknownPlanError
+from mailbox.errors import Draft, InvalidRequestError, PlanClosedError, UnknownPlanError, WrongPartyError
 from mailbox.kinds import Kind
 from mailbox.models import Lease, RepairPlan, RepairPlanRow
 from mailbox.models.lease import LeaseQuerySet
@@ -85,11 +85,10 @@ def make(
     ``token`` names the form that asks: the same one gets the plan it made before. ``query`` is what chose the
     leases, for people to read. Leases that ended, and for a requeue tasks leased ``max_attempts`` times, are in
     the plan as skipped. Journals ``a2a_repair_plan_made``. Raises `InvalidRequestError` when there is no lease
-    at all, and a capability error.
+    at all, `WrongPartyError` for whoever is no person, and a capability error.
     """
-    visible = found if caller.party is None else found.concerning(caller.party)
-    leases = list(visible.with_task().oldest_first()[:CAP])
-    matching = visible.order_by()[: COUNTED_TO + 1].count()
+    leases = list(found.with_task().oldest_first()[:CAP])
+    matching = found.order_by()[: COUNTED_TO + 1].count()
 
     def decide() -> RepairPlan:
         with audit.decision(caller) as journal:
@@ -208,6 +207,8 @@ def _check(tally: Tally, with_unsafe: bool | None, typed: int | None) -> None:
 
 
 def _pass_the_gate(caller: Caller, verb: str, journal: Journal) -> None:
+    if caller.role is None:
+        raise WrongPartyError("only people repair by plan; agents and programs repair lease by lease")
     action = ACTION[RepairPlan.Verb(verb)]
     if not capabilities.holds(caller, action, journal.now):
         capabilities.require(caller, Request(verb=action, scope_id="a2a-repair-plan"), journal.now)

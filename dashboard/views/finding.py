@@ -6,7 +6,7 @@ from django.utils.http import urlencode
 
 from dashboard.access import Page
 from mailbox import lookup
-from mailbox.models import Agent, AuditEvent, Lease, Task
+from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
 from mailbox.search import LONGEST
 
 
@@ -25,7 +25,7 @@ class Go(Page):
         return self.page("ops/not_found.html", {"sought": text, "tasks": tasks}, status=404)
 
 
-def _page_of(found: Task | Lease | AuditEvent | Agent | None) -> str:
+def _page_of(found: Task | Lease | AuditEvent | Agent | RepairPlan | None) -> str:
     match found:
         case Task():
             return reverse("ops:task", args=[found.uuid])
@@ -33,6 +33,8 @@ def _page_of(found: Task | Lease | AuditEvent | Agent | None) -> str:
             return reverse("ops:lease", args=[found.lease_id])
         case AuditEvent():
             return reverse("ops:audit-event", args=[found.pk])
+        case RepairPlan():
+            return reverse("ops:plan", args=[found.pk])
         case Agent():
             return reverse("ops:agent", args=[found.display])
         case None:

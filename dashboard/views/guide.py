@@ -24,6 +24,7 @@ WORDS = {
     "Attempt": "How often a task has been leased. A requeue keeps the count.",
     "Requeue": "Return a leased task to the back of the queue, under the same id. It does not stop the holder.",
     "Force error": "End a lease and resolve its task as an error, for good.",
+    "Repair in bulk": "A frozen list of leases: looked at, applied lease by lease on what was seen, kept as a receipt.",
     "Idempotent": "Declared by the sender, with a key: doing it twice does no harm. All else counts as unsafe.",
     "Result": "How a task ended. It waits until the sender drains it, and is kept until it is compacted.",
     "Replay": "A cached result that answered a later duplicate; nothing was leased for it.",

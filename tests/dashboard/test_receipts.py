@@ -160,3 +160,11 @@ def test_each_kind_of_repair_is_listed_with_its_permanent_link(ana, alice, bob, 
     twin = ana.get("/ops/repairs/plans.jsonl").getvalue().decode()
     assert '"leases":2,"repaired":2' in twin.replace(" ", "")
     assert ana.get("/ops/repairs/plans/?q=state:odd").status_code == 400
+
+
+@pytest.mark.parametrize("text", ["repair #{}", "Plan {}", "plan:{}"])
+def test_the_box_in_the_header_leads_to_a_repair(ana, alice, bob, text):
+    plan(ana, leased(alice, bob, safe=1))
+    number = the_plan().pk
+
+    assert ana.get("/ops/go/", {"id": text.format(number)})["Location"] == f"/ops/repairs/{number}/"

@@ -8,8 +8,14 @@ import time_machine
 from django.utils import timezone
 
 from mailbox import leasing, plans, repair, results
-from mailbox.callers import Role
-from mailbox.errors import CapabilityMissingError, InvalidRequestError, PlanClosedError, UnknownPlanError
+from mailbox.callers import Caller, Role
+from mailbox.errors import (
+    CapabilityMissingError,
+    InvalidRequestError,
+    PlanClosedError,
+    UnknownPlanError,
+    WrongPartyError,
+)
 from mailbox.kinds import Kind
 from mailbox.models import AuditEvent, Lease, RepairPlan, RepairPlanRow, Task
 from mailbox.repair import DuplicateRisk
@@ -185,6 +191,15 @@ def test_what_was_applied_is_not_discarded(alice, bob, olga):
 
     with pytest.raises(PlanClosedError, match="user:olga"):
         plans.discard(olga, plan.pk)
+
+
+def test_only_people_repair_by_plan(alice, bob):
+    factories.grant(bob, "a2a.repair.requeue")
+    leases = leased(alice, bob, safe=1)
+
+    for caller in (bob, Caller.command_line()):
+        with pytest.raises(WrongPartyError, match="lease by lease"):
+            planned(caller, leases)
 
 
 def test_an_unknown_plan_is_said_to_be(olga):
