@@ -37,10 +37,10 @@ def section(title: str) -> str:
     return README.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
-def tour() -> list[Step]:
+def steps_in(title: str) -> list[Step]:
     """Return each block of commands with the block of output that stands before the next one."""
     steps: list[Step] = []
-    for language, text in BLOCK.findall(section("A tour in five minutes")):
+    for language, text in BLOCK.findall(section(title)):
         if language == "sh":
             steps.append(Step(text, ""))
         else:
@@ -69,7 +69,7 @@ def shell(tmp_path):
 
 
 def test_the_tour_prints_what_it_says(shell):
-    steps = tour()
+    steps = steps_in("A tour in five minutes")
     end_of_step = "\x1e"
 
     ran = shell("".join(f"{step.commands}printf '{end_of_step}'\n" for step in steps))
@@ -79,6 +79,14 @@ def test_the_tour_prints_what_it_says(shell):
     assert len(steps) == 11
     for step, shown in zip_longest(steps, printed[:-1]):
         assert VARIES.sub("", shown) == VARIES.sub("", step.printed), step.commands
+
+
+def test_the_program_in_the_same_process_prints_what_it_says(shell):
+    [step] = steps_in("In the same process")
+
+    ran = shell(step.commands)
+
+    assert (ran.returncode, ran.stderr, ran.stdout) == (0, "", step.printed)
 
 
 def served_routes(patterns, prefix="/"):
