@@ -206,4 +206,4 @@ def _alone(act: Callable[[RemoteCall], None], call: RemoteCall) -> None:
     except Exception:
         _logger.exception("the carrier failed at %s", call)
     finally:
-        close_old_connections()
+        connections.close_all()  # the thread may end before it has another exchange to do
