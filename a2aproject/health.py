@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from a2aproject.errors import error
 
 
+def _read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Answer 405 to what is no read, before anything looks for a form's token."""
+
+    @csrf_exempt
+    def answer(request: HttpRequest) -> HttpResponse:
+        if request.method in ("GET", "HEAD"):
+            return view(request)
+        response = error(405, "method_not_allowed", f"{request.method} is not answered here")
+        response["Allow"] = "GET, HEAD"
+        return response
+
+    return answer
+
+
+@_read_only
 def healthz(request: HttpRequest) -> HttpResponse:
     """Answer 200 while this process answers at all; the database is not asked."""
     return _answer(200, "ok")
 
 
+@_read_only
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 when the database answers and holds every migration of this version, else 503 with the reason."""
     try:

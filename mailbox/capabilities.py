@@ -11,10 +11,16 @@ from uuid import UUID
 from django.db.models import F
 
 from mailbox.callers import Caller, Role
-from mailbox.envelopes import DISPLAY, AgentRef, check_pubkey
-from mailbox.errors import CapabilityMissingError, CapabilityScopeMismatchError, Draft, InvalidRequestError
+from mailbox.envelopes import DISPLAY, LOCAL_PART, AgentRef, is_pubkey
+from mailbox.errors import (
+    CapabilityMissingError,
+    CapabilityScopeMismatchError,
+    Draft,
+    InvalidRequestError,
+    UnknownTaskError,
+)
 from mailbox.kinds import Kind
-from mailbox.models import Agent, CapabilityGrant
+from mailbox.models import Agent, CapabilityGrant, Task
 
 SEND = "a2a.send"
 RESPOND = "a2a.respond"
@@ -60,11 +66,18 @@ class Action:
             target = text.removeprefix(f"{verb}.")
             if target == text:
                 continue
-            if target != "*" and not DISPLAY.fullmatch(target):
-                check_pubkey(target, "action")
+            if target != "*" and not DISPLAY.fullmatch(target) and not LOCAL_PART.fullmatch(target):
+                raise InvalidRequestError({"action": f'"{target[:200]}" is no agent: name it whole, such as ben@local'})
             return cls(verb, target)
         known = ", ".join([*(f"{verb}.<agent>" for verb in TARGETED), *GRANTABLE])
         raise InvalidRequestError({"action": f"unknown action; known: {known}"})
+
+    def whole(self) -> Self:
+        """Return the action aimed at a whole name; raise `UnknownAgentError` for a bare one that fits no single agent."""
+        target = self.target
+        if target in (None, "*") or "@" in target or is_pubkey(target):
+            return self
+        return type(self)(self.verb, Agent.objects.named(AgentRef.parse(target)).display)
 
     def __str__(self) -> str:
         return self.verb if self.target is None else f"{self.verb}.{self.target}"
@@ -158,6 +171,16 @@ def live_grants(caller: Caller, now: datetime) -> Iterable[CapabilityGrant]:
     return CapabilityGrant.objects.live(now).filter(subject=caller.agent) if caller.agent else ()
 
 
+def not_theirs(caller: Caller, task_id: UUID, *, only: str, draft: Draft | None = None) -> UnknownTaskError:
+    """Return the refusal of a task that the caller may not decide on: ``only`` tells a party to it who may.
+
+    Whoever is none reads the very words of an absent task. ``draft`` is the journal row of the refusal.
+    """
+    if caller.agent and Task.objects.visible_to(caller.agent).filter(uuid=task_id).exists():
+        return UnknownTaskError(f"you are a party to task {task_id}, but {only}", draft=draft, task_id=task_id)
+    return UnknownTaskError.of(task_id, draft=draft)
+
+
 def _check(request: Request, authorized_by: Mapping[str, str] | None) -> Draft:
     action = request.action
     return Draft(
@@ -176,6 +199,8 @@ def _check(request: Request, authorized_by: Mapping[str, str] | None) -> Draft:
 def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
     if caller.agent is None or request.verb not in (*TARGETED, *GRANTABLE):
         how = "It needs a key whose owner is in a group that holds it."
+    elif isinstance(request.target, AgentRef) and "@" not in str(request.target) and not request.target.pubkey:
+        how = f'No agent alone is called "{request.target}" here: register it, or name it whole.'
     else:
         how = f"Grant it with: manage.py a2a grant {caller.agent} {request.action}"
     return CapabilityMissingError(

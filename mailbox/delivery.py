@@ -17,7 +17,6 @@ from mailbox.errors import (
     SenderMismatchError,
     TaskConflictError,
     UnknownAgentError,
-    UnknownTaskError,
     WrongPartyError,
 )
 from mailbox.kinds import Kind
@@ -108,7 +107,7 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
         sent = Task.objects.filter(sender=caller.agent) if caller.agent else Task.objects.none()
         task = sent.with_parties().locked().filter(uuid=task_id).first()
         if task is None:
-            raise UnknownTaskError.of(task_id)
+            raise capabilities.not_theirs(caller, task_id, only="only its sender cancels it; a holder releases it")
         if task.outcome == Task.Outcome.CANCELLED:
             return task
         if task.state == Task.State.RESOLVED:

@@ -31,10 +31,10 @@ def grant(
 
     ``scope`` None or {} admits any request; otherwise ``{"version": 1, ...}`` with the fields it pins.
     ``expires_at`` is to come, None lasts until revoked; ``max_uses`` None is any number. What an agent passes on
-    falls with its own grant. Raises `InvalidRequestError`, `CapabilityMissingError`. Journals
+    falls with its own grant. Raises `InvalidRequestError`, `UnknownAgentError`, `CapabilityMissingError`. Journals
     ``capability_granted``. Source: Covenant, "Capability gating"; who may grant: design, capabilities.
     """
-    parsed = Action.parse(action)
+    parsed = Action.parse(action).whole()
     pins = _check_scope(scope or {})
     scope = {"version": 1, **pins} if scope else {}
     if max_uses is not None and not 1 <= max_uses < 2**31:

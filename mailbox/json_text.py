@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from mailbox.errors import InvalidJsonError
 
 MAX_DEPTH = 64
+_SIGNIFICANT = re.compile("[1-9]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -24,8 +25,8 @@ def dumps(value: object) -> str:
 def loads(text: bytes | str) -> Any:
     """Read one JSON document strictly, the same on every database.
 
-    Refused with `InvalidJsonError`: bytes that are not UTF-8, duplicate keys, NaN and infinite
-    numbers, NUL, lone surrogates, nesting deeper than `MAX_DEPTH`, integers beyond 4,300 digits.
+    Refused with `InvalidJsonError`: bytes that are not UTF-8, duplicate keys, NaN, numbers too
+    large or too small for a double, NUL, lone surrogates, nesting deeper than `MAX_DEPTH`, integers beyond 4,300 digits.
     """
     try:
         if isinstance(text, bytes):
@@ -36,7 +37,7 @@ def loads(text: bytes | str) -> Any:
     except RecursionError as error:
         raise InvalidJsonError(f"nesting deeper than {MAX_DEPTH} levels") from error
     except json.JSONDecodeError as error:
-        raise InvalidJsonError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from error
+        raise InvalidJsonError(_not_json(error)) from error
     except ValueError as error:
         raise InvalidJsonError("an integer has more than 4300 digits") from error
     if text.count("[") + text.count("{") > MAX_DEPTH:
@@ -87,6 +88,12 @@ def problem_in(value: object) -> str | None:
     return None
 
 
+def _not_json(error: json.JSONDecodeError) -> str:
+    if error.doc.startswith("\ufeff"):
+        return "it begins with a byte order mark; send UTF-8 without one"
+    return f"not JSON: {error.msg.removesuffix(' at')} at line {error.lineno} column {error.colno}"
+
+
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -102,7 +109,8 @@ def _no_constant(name: str) -> NoReturn:
 
 def _finite(digits: str) -> float:
     number = float(digits)
-    if not math.isfinite(number):
+    lost = number == 0 and _SIGNIFICANT.search(digits.lower().partition("e")[0])
+    if lost or not math.isfinite(number):
         raise InvalidJsonError("a number is out of range")
     return number
 

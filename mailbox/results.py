@@ -44,7 +44,8 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
         addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
         task = addressed.with_parties().locked().filter(uuid=envelope.task_id).first()
         if task is None:
-            raise UnknownTaskError.of(envelope.task_id, draft=_rejected(envelope, UnknownTaskError.code))
+            draft = _rejected(envelope, UnknownTaskError.code)
+            raise capabilities.not_theirs(caller, envelope.task_id, only="only its recipient answers it", draft=draft)
         earlier = Result.objects.filter(task=task).first()
         if earlier is not None and earlier.says(envelope):
             return earlier

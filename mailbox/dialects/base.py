@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 
 import orjson
 from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
@@ -28,6 +29,7 @@ from rest_framework.views import APIView
 from mailbox import credentials, json_text, key_format, limits, routes
 from mailbox.callers import Caller
 from mailbox.dialects.paths import MalformedId
+from mailbox.dialects.problems import problem
 from mailbox.errors import InvalidRequestError, MailboxError, RateLimitedError
 from mailbox.models import AuditEvent, PublicRoute
 
@@ -211,8 +213,8 @@ def parse(shape: type[Shape], value: object) -> Shape:
     try:
         return shape.model_validate(value)
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        fields = {".".join(map(str, one["loc"])) or "body": one["msg"] for one in problems}
+        problems = error.errors(include_url=False, include_input=False)
+        fields = {".".join(map(str, one["loc"])) or "body": problem(one) for one in problems}
         raise InvalidRequestError(fields) from error
 
 
@@ -237,6 +239,8 @@ def _as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
             return UnavailableError()
         case exceptions.MethodNotAllowed():
             return MethodNotAllowedError(f"{request.method} is not answered here")
+        case TooManyFieldsSent():
+            return InvalidRequestError({"query": f"has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters"})
         case Http404() | exceptions.NotFound():
             return NotFoundError()
     return None

@@ -50,6 +50,7 @@ def test_machines_get_the_one_error_shape(client, method, path, host, status, co
     assert response.json().keys() == {"kind", "code", "message"}
     assert (response.json()["kind"], response.json()["code"]) == ("error", code)
     assert "secret detail" not in response.text
+    assert ("ALLOWED_HOSTS" in response.text) == (host != "localhost")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.test import Client
 
 
 def test_a_live_process_says_so_without_asking_the_database(client):
@@ -11,6 +12,15 @@ def test_a_live_process_says_so_without_asking_the_database(client):
 
     assert response.status_code == 200
     assert response.json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_they_are_only_read(path, method):
+    response = Client(enforce_csrf_checks=True).generic(method, path)
+
+    assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
+    assert response.json()["code"] == "method_not_allowed"
 
 
 @pytest.mark.django_db

@@ -86,7 +86,7 @@ def test_an_agent_may_bring_its_key_and_its_address(ada):
     [
         ("no json", 400, "Invalid JSON body"),
         ("[]", 400, "Validation failed: body: "),
-        ({}, 400, "Validation failed: name: Field required"),
+        ({}, 400, "Validation failed: name: is required"),
         ({"name": ""}, 400, "Validation failed: name: "),
         ({"name": "x" * 201}, 400, "Validation failed: name: "),
         ({"name": "漢字"}, 400, "Validation failed: display: "),

@@ -128,6 +128,40 @@ def test_a_wrong_field_of_a_result_is_named(alice, bob, fields, path):
     assert not Result.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ([], {"body": "must be a JSON object"}),
+        ({"recipient": 7}, {"recipient": "expected an agent name or {display, pubkey}", "intent_text": "is required"}),
+        (
+            {"recipient": "bob", "intent_text": 7, "id": "x", "deadline_ms": -1, "idempotency": {"key": 1}},
+            {
+                "intent_text": "must be text",
+                "id": "must be a UUID",
+                "deadline_ms": "must be at least 0",
+                "idempotency.duplicate_safety": "is required",
+                "idempotency.key": "must be text",
+            },
+        ),
+    ],
+)
+def test_fields_are_refused_in_words_that_know_no_python(alice, body, fields):
+    assert Api(alice).call("POST", "/a2a/tasks", json.dumps(body).encode()).json()["fields"] == fields
+
+
+def test_a_field_that_is_none_is_said_to_be_none(alice):
+    refused = Api(alice).call("GET", "/a2a/queue?colour=red&limit=x")
+
+    assert refused.json()["fields"] == {"colour": "is not a field of this request", "limit": "must be a whole number"}
+
+
+def test_too_many_parameters_are_told_as_that(alice):
+    refused = Api(alice).call("GET", "/a2a/queue?" + "a=1&" * 5000)
+
+    assert error_of(refused) == (400, "invalid_request")
+    assert refused.json()["fields"] == {"query": "has more than 1000 parameters"}
+
+
 @pytest.mark.parametrize("path", ["/a2a/tasks/x/y", "/a2a/tasks//entry", "/a2a/tasks/next/"])
 def test_a_path_that_is_no_route_is_not_found(alice, path):
     assert error_of(Api(alice).call("GET", path)) == (404, "not_found")

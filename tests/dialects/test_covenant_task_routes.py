@@ -57,6 +57,18 @@ def test_an_id_that_is_none_is_named(alice, bob, text, what):
     assert error_of(Api().get(path)) == (401, "unauthenticated")
 
 
+def test_a_party_that_may_not_decide_is_told_who_may(alice, bob, mallory):
+    task = factories.leased_task(alice, bob).task
+
+    posted = Api(alice).post("/a2a/results", {"task_id": str(task.uuid), "status": "ok"})
+    cancelled = Api(bob).post(f"/a2a/tasks/{task.uuid}/cancel", {})
+
+    assert error_of(posted) == error_of(cancelled) == (404, "unknown_task")
+    assert posted.json()["message"] == f"you are a party to task {task.uuid}, but only its recipient answers it"
+    assert "but only its sender cancels it" in cancelled.json()["message"]
+    assert "is known to you" in Api(mallory).post(f"/a2a/tasks/{task.uuid}/cancel", {}).json()["message"]
+
+
 def test_a_queued_entry_has_no_lease_keys(alice, bob):
     task = factories.sent_task(alice, bob)
 

@@ -48,7 +48,7 @@ def test_a_known_action_reads_back_as_it_was_spelled(action):
         "a2a.send.**",
         "a2a.send.res*",
         "a2a.send.*@local",
-        "a2a.send.research",
+        "a2a.send.re search",
         "a2a.sendx.*",
         "a2a.*",
         "*",

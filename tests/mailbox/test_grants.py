@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from mailbox import grants
 from mailbox.callers import Caller, Role
-from mailbox.errors import CapabilityMissingError, InvalidRequestError, UnknownGrantError
+from mailbox.errors import CapabilityMissingError, InvalidRequestError, UnknownAgentError, UnknownGrantError
 from mailbox.models import CapabilityGrant
 from tests import factories
 
@@ -46,6 +46,16 @@ def test_the_command_line_grants_as_the_system_user(mallory):
     made = grants.grant(Caller.command_line(), mallory.agent, "a2a.compact")
 
     assert made.granted_by.startswith("cli:")
+
+
+def test_a_bare_name_in_an_action_is_made_whole(admin, mallory, bob):
+    assert grants.grant(admin, mallory.agent, "a2a.send.bob").action == "a2a.send.bob@local"
+
+    with pytest.raises(UnknownAgentError, match='no agent "nobody" is registered here'):
+        grants.grant(admin, mallory.agent, "a2a.send.nobody")
+    factories.agent("bob@elsewhere")
+    with pytest.raises(UnknownAgentError, match="say which host"):
+        grants.grant(admin, mallory.agent, "a2a.send.bob")
 
 
 def test_only_admins_grant(mallory, alice, olga):
