@@ -70,6 +70,16 @@ class Environment(environ.Env):  # type: ignore[misc]
             raise UnusableSettingError(f"{var} is {given!r}: it must be one of {', '.join(words)}.")
         return given.upper()
 
+    def records(self, var: str, default: list[dict[str, str]], *keys: str) -> list[dict[str, str]]:
+        """Return the variable's JSON, a list of objects in which each of ``keys`` is text."""
+        given = self.json(var, default=default)
+        whole = isinstance(given, list) and all(
+            isinstance(one, dict) and all(isinstance(one.get(key), str) for key in keys) for one in given
+        )
+        if not whole:
+            raise UnusableSettingError(f"{var} must be a JSON list of objects, each with {', '.join(keys)} as text.")
+        return list(given)
+
     def address(self, var: str) -> str:
         """Return the variable's http or https URL without a slash at its end; "" where it is not set."""
         given: str = self.str(var, "").rstrip("/")

@@ -167,9 +167,9 @@ A2A_PEER_SUSPECT_AFTER = timedelta(
 A2A_PEER_OFFLINE_AFTER = timedelta(
     milliseconds=env.integer("A2A_PEER_OFFLINE_AFTER_MS", 90_000, least=1, most=CENTURY_MS)
 )
-A2A_CAPABILITIES = env.json(
+A2A_CAPABILITIES = env.records(
     "A2A_CAPABILITIES",
-    default=[
+    [
         {
             "name": "qa",
             "description": "6-agent QA pipeline (security, performance, regression, compliance)",
@@ -182,6 +182,9 @@ A2A_CAPABILITIES = env.json(
         },
         {"name": "performance-test", "description": "Load testing and P95/P99 latency profiling", "version": "1.0"},
     ],
+    "name",
+    "description",
+    "version",
 )
 A2A_CAPABILITIES_DYNAMIC = env.switch("A2A_CAPABILITIES_DYNAMIC", default=False)
 

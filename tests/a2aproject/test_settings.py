@@ -115,6 +115,10 @@ def test_the_public_url_says_which_hosts_are_answered_and_whether_cookies_need_t
         ("PUBLIC_URL", "ftp://x", "PUBLIC_URL is 'ftp://x': it must be a URL such as https://hub.example.org."),
         ("A2A_PUBLIC_AGENT_CARDS", "perhaps", "it must be 1 for on, or 0 for off."),
         ("A2A_CAPABILITIES", "{", "A2A_CAPABILITIES is '{': it must be JSON."),
+        *(
+            ("A2A_CAPABILITIES", value, "A2A_CAPABILITIES must be a JSON list of objects, each with name, description")
+            for value in ('{"x":1}', "[1]", '"abc"', '[{"name":"qa"}]', '[{"name":1,"description":"","version":"1"}]')
+        ),
         ("LOG_LEVEL", "loud", "LOG_LEVEL is 'loud': it must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
         ("A2A_VAR", "/proc/nope", "A2A_VAR: the hub cannot use /proc/nope: No such file or directory."),
         ("DATABASE_URL", "sqlite:////proc", "the hub cannot use /proc: Is a directory."),

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
+from django.test import Client
 
 from agentcards.models import AgentProfile
 from mailbox import task_status
@@ -213,3 +214,23 @@ def test_a_batch_with_a_mistake_sends_nothing(peer, tasks):
 
     assert response.status_code == 422
     assert not Task.objects.exists()
+
+
+def test_whoever_does_the_work_reads_what_was_said_beside_its_text(peer, bob):
+    said = {"description": "Audit the site", "title": "Audit", "target_url": "https://site.example", "priority": "low"}
+    peer.send("a2a:delegate", {**said, "callback_url": "https://receiver.example/hook"}, id="m-1")
+
+    worker = Client(headers={"X-API-Key": factories.key_of(bob)})
+    task = worker.get("/a2a/tasks/next").json()["task"]
+    [held] = worker.get("/a2a/leases").json()["leases"]
+    entry = worker.get(f"/a2a/tasks/{task['id']}/entry").json()["entry"]
+
+    envelope_facts = {"message_id": "m-1", "from_peer": "self", "to_peer": ""}
+    assert task["intent_text"] == "Audit the site"
+    assert task["metadata"] == {
+        "title": "Audit",
+        "target_url": "https://site.example",
+        "priority": "low",
+        "envelope": envelope_facts,
+    }
+    assert held["task"] == entry["task"] == task

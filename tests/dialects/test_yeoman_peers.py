@@ -6,7 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from agentcards.models import AgentProfile, Tool
+from agentcards.models import AgentCard, AgentProfile, Tool
+from agentcards.registry import AgentCardRegistry
 from mailbox import peers
 from mailbox.models import Peer
 from tests import factories
@@ -186,6 +187,25 @@ def test_the_skills_of_agents_are_listed_only_when_wanted(client, bob, settings)
         {"name": "search", "description": "Finds", "version": "1.0", "agent": "bob@local"},
         {"name": "summarise", "description": "Tool: summarise", "version": "1.0", "agent": "carol@local"},
     ]
+
+
+def test_the_skills_of_running_jobs_are_listed_too(client, settings, db):
+    settings.A2A_CAPABILITIES, settings.A2A_CAPABILITIES_DYNAMIC = [], True
+    skills = [{"id": "review", "description": "Reads code"}]
+    AgentCardRegistry().register("job-1", AgentCard(name="kanyon", description="d", skills=skills))
+
+    assert client.get("/api/v1/a2a/capabilities").json()["capabilities"] == [
+        {"name": "review", "description": "Reads code", "version": "1.0", "agent": "kanyon"}
+    ]
+
+
+def test_skills_are_told_to_anyone_only_where_cards_are_public(peer, client, bob, settings):
+    Tool.objects.create(name="search", description="Finds", is_default=True)
+    settings.A2A_CAPABILITIES, settings.A2A_CAPABILITIES_DYNAMIC, settings.A2A_PUBLIC_AGENT_CARDS = [], True, False
+
+    assert client.get("/api/v1/a2a/capabilities").json() == {"capabilities": []}
+    assert client.get("/.well-known/a2a-agent").json()["capabilities"] == []
+    assert [one["name"] for one in peer.send("a2a:capability-query")["capabilities"]] == ["search"]
 
 
 def test_discovery_tells_who_the_hub_is(client, bob):

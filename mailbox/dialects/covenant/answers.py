@@ -31,6 +31,12 @@ class WireTask(TypedDict):
     idempotency: NotRequired[WireIdempotency]
 
 
+class WireWork(WireTask):
+    """A task for whoever does it; ``metadata`` is what a sender in another dialect said beside the text."""
+
+    metadata: NotRequired[dict[str, Any]]
+
+
 class WireResult(TypedDict):
     """An A2ATaskResult; ``error_message`` is absent when there is none."""
 
@@ -49,7 +55,7 @@ class WireLease(BaseModel):
 
 
 class HeldLease(WireLease):
-    task: WireTask
+    task: WireWork
     leased_to: AgentId
 
 
@@ -64,6 +70,7 @@ class QueueEntry(TypedDict):
 
 
 class TaskEntry(QueueEntry):
+    task: WireWork  # type: ignore[misc]
     outcome: Literal["ok", "partial", "error", "cancelled", "rejected", "expired"] | None
     sent_at_ms: int
     queued_at_ms: int
@@ -99,7 +106,7 @@ class TaskQueued(BaseModel):
 
 class TaskOpt(BaseModel):
     kind: Literal["a2a_task_opt"]
-    task: WireTask | None
+    task: WireWork | None
     lease: WireLease | None
 
 

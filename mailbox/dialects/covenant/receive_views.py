@@ -62,7 +62,7 @@ class NextTaskView(ReceivingView):
         leases = waiting.until(
             lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
         )
-        task, lease = (wire.task(leases[0].task), wire.lease(leases[0])) if leases else (None, None)
+        task, lease = (wire.work(leases[0].task), wire.lease(leases[0])) if leases else (None, None)
         return Response({"kind": "a2a_task_opt", "task": task, "lease": lease})
 
     @describe(

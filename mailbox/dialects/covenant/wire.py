@@ -41,6 +41,14 @@ def task(row: Task) -> dict[str, Any]:
     }
 
 
+def work(row: Task) -> dict[str, Any]:
+    """Render an A2ATask for whoever does it: with what its sender said beside it in a dialect that has more words.
+
+    ``metadata`` is absent where there is none, as for every task that came in by this dialect.
+    """
+    return task(row) if row.metadata == "{}" else {**task(row), "metadata": orjson.Fragment(row.metadata)}
+
+
 def result(row: Result) -> dict[str, Any]:
     """Render an A2ATaskResult; the content goes out as the text it came in."""
     rendered = {"task_id": row.task.uuid, "status": row.status, "content": orjson.Fragment(row.content)}
@@ -63,7 +71,7 @@ def lease(row: Lease) -> dict[str, Any]:
 
 def held(row: Lease) -> dict[str, Any]:
     """Render a live lease with its task."""
-    return {"task": task(row.task), "leased_to": agent_id(row.holder), **lease(row)}
+    return {"task": work(row.task), "leased_to": agent_id(row.holder), **lease(row)}
 
 
 def queue_entry(entry: QueueEntry) -> dict[str, Any]:
@@ -87,6 +95,7 @@ def task_entry(entry: QueueEntry) -> dict[str, Any]:
     row = entry.task
     return {
         **queue_entry(entry),
+        "task": work(row),
         "outcome": row.outcome,
         "sent_at_ms": epoch_ms(row.sent_at),
         "queued_at_ms": epoch_ms(row.queued_at),

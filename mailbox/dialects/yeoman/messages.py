@@ -104,11 +104,11 @@ def _result(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
 
 def _capability_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    return {"type": "a2a:capability-response", "capabilities": discovery.capabilities()}
+    return {"type": "a2a:capability-response", "capabilities": discovery.capabilities(to_anyone=False)}
 
 
 def _discover(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    return {"type": "a2a:announce", **discovery.document()}
+    return {"type": "a2a:announce", **discovery.document(to_anyone=False)}
 
 
 def _announce(caller: Caller, envelope: Envelope) -> dict[str, Any]:

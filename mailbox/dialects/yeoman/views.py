@@ -50,7 +50,7 @@ class CapabilitiesView(PublicYeomanView):
         operation_id="read_capabilities",
     )
     def get(self, request: Request) -> Response:
-        return Response({"capabilities": discovery.capabilities()})
+        return Response({"capabilities": discovery.capabilities(to_anyone=True)})
 
 
 class DiscoveryView(PublicYeomanView):
@@ -67,7 +67,7 @@ class DiscoveryView(PublicYeomanView):
         operation_id="discover",
     )
     def get(self, request: Request) -> Response:
-        return Response(discovery.document())
+        return Response(discovery.document(to_anyone=True))
 
 
 class LocalPeersView(YeomanView):

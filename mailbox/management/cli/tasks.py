@@ -77,6 +77,6 @@ def _recv(options: Namespace) -> str:
         lambda: leasing.lease_tasks(caller, attempt_id=options.attempt_id), timedelta(milliseconds=options.wait_ms)
     )
     if options.json:
-        task, lease = (wire.task(leases[0].task), wire.lease(leases[0])) if leases else (None, None)
+        task, lease = (wire.work(leases[0].task), wire.lease(leases[0])) if leases else (None, None)
         return output.as_json({"kind": "a2a_task_opt", "task": task, "lease": lease})
     return output.lease(leases[0]) if leases else "(no task waits)"
