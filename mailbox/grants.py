@@ -95,7 +95,7 @@ def _check_scope(scope: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
     problems: dict[str, str] = {}
     pins: dict[str, str] = {}
-    if scope.get("version") != 1:
+    if type(scope.get("version")) is not int or scope["version"] != 1:  # true equals 1, too
         problems["scope.version"] = "non-empty scopes must set version 1"
     for name in scope.keys() - {"version"}:
         try:

@@ -190,15 +190,19 @@ def tree(caller: Caller, root: UUID) -> Sequence[Node]:
     ]
 
 
-def recent_events(caller: Caller, *, limit: int = 20, cursor: str | None = None) -> Page[AuditEvent]:
-    """Return the newest journal rows first: an agent those it caused itself, people all."""
+def recent_events(
+    caller: Caller, *, limit: int = 20, cursor: str | None = None, since: datetime | None = None
+) -> Page[AuditEvent]:
+    """Return the newest journal rows first, none older than ``since``: an agent those it caused itself, people all."""
     position = after(cursor, "audit", (int,))
     events = AuditEvent.objects.newest_first()
     if caller.agent is not None:
         events = events.filter(actor_pubkey=caller.agent.pubkey)
     if position:
         events = events.filter(pk__lt=position[0])
-    return page([(event, (event.pk,)) for event in events[: limit + 1]], limit, "audit")
+    # Newest first, so what is too old can only be the end of a page: no index on the time is needed.
+    found = [event for event in events[: limit + 1] if since is None or event.at >= since]
+    return page([(event, (event.pk,)) for event in found], limit, "audit")
 
 
 def grants(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[CapabilityGrant]:

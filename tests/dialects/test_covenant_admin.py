@@ -97,6 +97,7 @@ def test_a_grant_may_be_narrow_counted_and_short(admin, alice, bob):
         ({"action": 7}, "action"),
         ({"scope": {"host": "x"}}, "scope.version"),
         ({"scope": []}, "scope"),
+        ({"scope": {"version": True}}, "scope.version"),
         ({"max_uses": 0}, "max_uses"),
         ({"max_uses": 2**31}, "max_uses"),
         ({"max_uses": "1"}, "max_uses"),
@@ -192,6 +193,16 @@ def test_an_admin_gives_a_person_a_key_for_automation(admin, olga):
     api = Api(headers={"Authorization": f"Bearer {made['api_key']}"})
     assert api.get("/a2a/queue").status_code == 200
     assert error_of(api.post("/capabilities/revoke", {"grant_id": str(uuid4())})) == (404, "unknown_grant")
+
+
+def test_the_journal_is_read_since_a_moment(admin, alice, bob):
+    factories.sent_task(alice, bob)
+    events = admin.get("/audit/recent").json()["events"]
+    newest = events[0]["at_ms"]
+
+    assert admin.get("/audit/recent", since_ms=0).json()["events"] == events
+    later = admin.get("/audit/recent", since_ms=newest + 1).json()
+    assert (later["events"], later["next_cursor"]) == ([], None)
 
 
 def changes(lease):

@@ -165,6 +165,8 @@ class AuditView(MailboxView):
     )
     def get(self, request: Request) -> Response:
         asked = self.query(shapes.AuditQuery)
-        page = inspection.recent_events(self.caller, limit=asked.limit, cursor=asked.cursor)
+        page = inspection.recent_events(
+            self.caller, limit=asked.limit, cursor=asked.cursor, since=moment(asked.since_ms)
+        )
         events = [wire.event(event) for event in page.items]
         return Response({"kind": "audit_events", "events": events, "next_cursor": page.next_cursor})

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.fields import AgentField, DateMs, EpochMs, Exact, Integer, Lax, Text
+from mailbox.dialects.fields import MAX_DATE_MS, AgentField, DateMs, EpochMs, Exact, Integer, Lax, Text
 from mailbox.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
 from mailbox.inspection import QueueFilter
 from mailbox.models import Task
@@ -247,6 +247,7 @@ class RevokeKeyBody(Exact):
 
 class AuditQuery(ListQuery):
     limit: int = Field(20, ge=1, le=1000)
+    since_ms: int | None = Field(None, ge=0, le=MAX_DATE_MS)
 
 
 def _span(milliseconds: int | None) -> timedelta | None:
