@@ -42,3 +42,7 @@ SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "a2aproject.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
+
+# As the admin writes moments; the dashboard writes them in each person's own zone.
+DATETIME_FORMAT = "Y-m-d H:i:s"
+DATE_FORMAT = "Y-m-d"

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 
 from dashboard import attention
 from dashboard.attention import COUNTED_TO, Count
-from mailbox.models import Agent, Result
+from mailbox.models import Agent, PushDelivery, Result
 from mailbox.models.counted import Counted
 
 
@@ -21,16 +21,22 @@ class Attention:
     stale: Count
     pending: Count
     paused: Count
+    given_up: Count
 
     @classmethod
     def read(cls, username: str, now: datetime) -> Self:
         """Read the counts for the person of this name, whose row the one query hangs from."""
-        found = (attention.stale_leases(now), Result.objects.pending(), Agent.objects.paused())
+        found = (
+            attention.stale_leases(now),
+            Result.objects.pending(),
+            Agent.objects.paused(),
+            PushDelivery.objects.given_up(),
+        )
         (numbers,) = User.objects.filter(username=username).values_list(
             *(Counted.up_to(COUNTED_TO, one) for one in found)
         )
-        stale, pending, paused = map(Count, numbers)
-        return cls(stale=stale, pending=pending, paused=paused)
+        stale, pending, paused, given_up = map(Count, numbers)
+        return cls(stale=stale, pending=pending, paused=paused, given_up=given_up)
 
     @property
     def notes(self) -> dict[str, str]:
@@ -39,5 +45,6 @@ class Attention:
             "leases": f"{self.stale} stale" if self.stale else "",
             "results": f"{self.pending} waiting" if self.pending else "",
             "agents": f"{self.paused} paused" if self.paused else "",
+            "deliveries": f"{self.given_up} given up" if self.given_up else "",
         }
         return {place: note for place, note in notes.items() if note}

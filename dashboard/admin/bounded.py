@@ -42,6 +42,7 @@ class RowsAdmin(ReadByRole, RowsBase):
 
     paginator = BoundedPaginator
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # each would count all rows
     list_per_page = 50
     list_max_show_all = 50
     ordering = ("-pk",)

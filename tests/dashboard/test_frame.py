@@ -8,10 +8,12 @@ import pytest
 from django.urls import reverse
 
 from dashboard.views import guide
-from mailbox import registration, search
+from mailbox import registration, results, search
 from mailbox.callers import Caller
+from mailbox.models import PushDelivery
 from tests import factories
 from tests.dashboard.test_leases import aged
+from tests.mailbox.plans import planned
 
 pytestmark = pytest.mark.django_db
 
@@ -21,8 +23,9 @@ def goal(browser, text):
     return response["Location"] if response.status_code == 302 else response.status_code
 
 
-def test_an_exact_name_leads_to_its_page(vic, alice, bob):
+def test_an_exact_name_leads_to_its_page(vic, alice, bob, olga):
     lease = factories.leased_task(alice, bob)
+    plan = planned(olga, [lease])
     number = factories.last_event().pk
     known = {
         str(lease.task.uuid): f"/ops/tasks/{lease.task.uuid}/",
@@ -30,6 +33,8 @@ def test_an_exact_name_leads_to_its_page(vic, alice, bob):
         f"  {lease.lease_id} ": f"/ops/leases/{lease.lease_id}/",
         str(number): f"/ops/audit/{number}/",
         f"#{number}": f"/ops/audit/{number}/",
+        f"repair #{plan.pk}": f"/ops/repairs/{plan.pk}/",
+        f"Plan {plan.pk}": f"/ops/repairs/{plan.pk}/",
         "bob@local": "/ops/agents/bob@local/",
         "BOB@local": "/ops/agents/bob@local/",
         "bob": "/ops/agents/bob@local/",
@@ -44,7 +49,9 @@ def test_a_query_leads_to_the_tasks_that_fit(vic):
     assert goal(vic, "agent:hotels state:stale") == "/ops/tasks/?q=agent%3Ahotels+state%3Astale"
 
 
-@pytest.mark.parametrize("text", ["nobody", "no@body", str(uuid.UUID(int=9)), "99999999", "\x00", "<b>", "x" * 900])
+@pytest.mark.parametrize(
+    "text", ["nobody", "no@body", str(uuid.UUID(int=9)), "99999999", "repair 99", "\x00", "<b>", "x" * 900]
+)
 def test_what_is_nowhere_gets_a_page_that_says_so(vic, text):
     response = vic.get("/ops/go/", {"id": text})
 
@@ -78,14 +85,16 @@ def test_help_stands_at_the_same_place_of_every_page(vic, alice, bob):
 
 def test_the_places_carry_what_waits_there(ana, alice, bob, django_assert_num_queries):
     aged(factories.leased_task(alice, bob), hours=1)
-    factories.resolved_task(alice, bob)
+    called = factories.leased_task(alice, bob, callback_url="https://x.example/")
+    results.post_result(bob, factories.result_envelope(called.task, lease_id=called.lease_id))
+    PushDelivery.objects.update(state=PushDelivery.State.DISABLED)
     registration.pause_agent(Caller.command_line(), alice.agent, reason="disk full")
 
     with django_assert_num_queries(4):  # session, person, groups, and all counts at once
         page = ana.get("/ops/help/")
 
     notes = {item.place.route: item.note for item in page.context["nav"] if item.note}
-    assert notes == {"leases": "1 stale", "results": "1 waiting", "agents": "1 paused"}
+    assert notes == {"leases": "1 stale", "results": "1 waiting", "agents": "1 paused", "deliveries": "1 given up"}
 
 
 def test_a_live_region_brings_the_counts_along(ana, alice, bob):

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from mailbox import leasing
+from mailbox import leasing, results
+from mailbox.envelopes import ResultStatus
 from tests import factories
 from tests.dashboard.browser import stale
 
@@ -80,7 +81,7 @@ def test_the_counts_and_the_title_follow(browse, alice, bob):
     stale(alice, bob)
 
     page.evaluate(TICK)
-    page.locator("[data-count=leases]", has_text="1 stale").wait_for()
+    page.locator("nav [data-count=leases]", has_text="1 stale").wait_for()
 
     assert page.title().startswith("(1) Leases")
     assert page.get_attribute("link[rel=icon]", "href").endswith("stale=1")
@@ -179,3 +180,30 @@ def test_what_was_done_is_said_until_it_is_dismissed(browse, alice, bob):
 
     assert page.locator(".messages p").count() == 0
     assert factories.row_of(bob).display == "bob@local"
+
+
+def test_a_tree_is_unfolded_in_place_and_walked_by_keys(browse, alice, bob):
+    root = stale(alice, bob).task
+    wrong = stale(alice, bob, parent=root.uuid, intent_text="charge the card")
+    results.post_result(
+        bob, factories.result_envelope(wrong.task, status=ResultStatus.ERROR, error_message="no", content=[])
+    )
+    for number in range(7):
+        factories.sent_task(alice, bob, parent=root.uuid, task_kind="fetch", intent_text=f"fetch {number}")
+    page = browse("ana", live=5)
+    page.goto(f"/ops/trees/{root.uuid}/")
+    page.evaluate("window.same = true")
+
+    page.locator("a", has_text="show them").click()
+    page.locator("tr", has_text="fetch 6").wait_for()
+    page.keyboard.press("e")
+    failed = page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("o")
+    page.wait_for_selector("tr.detail")
+
+    assert failed == "charge the card"
+    assert page.evaluate("window.same")
+    assert f"focus={wrong.task.uuid}" in page.url
+    assert page.evaluate("document.activeElement.textContent") == failed
+    page.keyboard.press("[")
+    page.wait_for_url("**depth=1**")

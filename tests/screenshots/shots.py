@@ -163,3 +163,17 @@ def test_without_scripts_and_without_a_session(take, chromium, live_server, brow
             page.goto("/ops/leases/")
             page.screenshot(path=FOLDER / f"{name}-{width}.png", full_page=True)
             context.close()
+
+
+def test_on_paper_and_in_forced_colours(browse):
+    scene = hub.on_fire()
+    plan = planned(scene.operator, list(Lease.objects.live().with_task()))
+    page = browse("ana")
+
+    for name, path in {"audit": "audit/", "receipt": f"repairs/{plan.pk}/"}.items():
+        page.emulate_media(media="print")
+        page.goto(f"/ops/{path}")
+        page.screenshot(path=FOLDER / f"{name}-print.png", full_page=True)
+    page.emulate_media(media="screen", forced_colors="active")
+    page.goto("/ops/leases/")
+    page.screenshot(path=FOLDER / "leases-forced-colours.png")
