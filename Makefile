@@ -8,7 +8,7 @@ python := .venv/bin/python
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: serve
 serve: .venv/base.stamp ## Run the hub: PORT, BIND_HOST, PUBLIC_URL, DATABASE_URL and A2A_VAR configure it
@@ -54,6 +54,10 @@ bench: .venv/dev.stamp ## Measure full cycles, the same statements without the h
 .PHONY: screenshots
 screenshots: .venv/dev.stamp ## Take pictures of the dashboard, in both themes and two widths, into screenshots/
 	DATABASE_URL= A2A_VAR=var/screenshots $(python) -m pytest -q -p no:randomly tests/screenshots/shots.py
+
+.PHONY: bench-dashboard
+bench-dashboard: .venv/dev.stamp ## Measure the operator pages over a million tasks on PostgreSQL, at rest and under load: BENCH="--tasks 100000 ..."
+	A2A_VAR=var/bench $(python) -m tests.bench.dashboard $(BENCH)
 
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and fix what can be fixed

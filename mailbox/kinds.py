@@ -51,3 +51,15 @@ class Kind(StrEnum):
     REPAIR_PLAN_APPLIED = "a2a_repair_plan_applied"
     REPAIR_PLAN_DISCARDED = "a2a_repair_plan_discarded"
     AUTO_RETRY_SCAN = "a2a_auto_retry_scheduler_scan"
+
+
+# What the plain life of a task writes: nearly all rows. The index by kind leaves them out.
+FREQUENT = (
+    Kind.CAPABILITY_CHECK,
+    Kind.TASK_SENT,
+    Kind.TASK_LEASED,
+    Kind.TASK_UPDATED,
+    Kind.RESULT_POSTED,
+    Kind.RESULT_DELIVERED,
+    Kind.RESULT_ACKED,
+)

@@ -18,14 +18,12 @@ from django.utils import timezone
 
 from mailbox.latency import Latencies
 from mailbox.models import AuditEvent, Lease, Result, RollUp, RollUpTurn, Task, turns
-from mailbox.models.rollup import MINUTE
+from mailbox.models.rollup import MINUTE, SETTLES_AFTER
 
-# A row is stamped when its decision begins and seen when that commits. No decision lasts longer than its statement
-# (30 s), its wait for a lock (10 s) and its idle time (60 s) together, so after this a minute can no longer change.
-SETTLES_AFTER = timedelta(minutes=2)
 KEPT = timedelta(days=7, hours=2)  # the widest range that pages show, and the hours that its ends are compared with
 BITE = 10_000  # rows that one transaction reads, about; at least one minute, whatever is in it
 WIDEST = 240  # minutes of one bite
+LATER_IN_A_ROW = 500  # rows of later minutes after which none of an earlier one is expected
 
 _COUNTS = ("queued_in", "leased", "ok", "partial", "error", "replayed")
 _MARKS = ("last_task", "last_lease", "last_result")
@@ -63,7 +61,7 @@ def roll(now: datetime | None = None) -> int:
     now = now or timezone.now()
     total, wide = 0, 1
     while True:
-        with turns.turn(), transaction.atomic(durable=True):
+        with turns.turn(), transaction.atomic():
             RollUpTurn.take()
             minutes, rows = _bite(now, wide)
         if not minutes:
@@ -118,8 +116,8 @@ def _bite(now: datetime, wide: int) -> tuple[int, int]:
 
 def _first(over: datetime) -> datetime:
     """Return the minute in which everything began; of an empty hub the last one that is over."""
-    first = Task.objects.order_by("pk").first()
-    return min(floor(first.sent_at), over) if first else over - MINUTE
+    first = min((row[1] for row in Task.objects.order_by("pk").for_series()[:LATER_IN_A_ROW]), default=over - MINUTE)
+    return min(floor(first), over)
 
 
 def _between(
@@ -127,21 +125,22 @@ def _between(
 ) -> tuple[list[tuple[Any, ...]], int]:
     """Return the rows stamped in the range, and the mark below which all are older than its end.
 
-    Keys are given out in the order of the stamps, but for decisions that waited: so the walk ends where stamps are
-    later than any of these, and needs no index but the primary key.
+    Keys are given out in the order of the stamps, but for decisions that waited and for clocks apart: so the walk ends
+    where many rows in a row are stamped later than any of these, and needs no index but the primary key.
     """
-    read, later = [], None
+    read, later, in_a_row = [], None, 0
     for row in queryset.filter(pk__gt=mark).order_by("pk").iterator(chunk_size=2000):
         pk, at = row[:2]
-        if at >= end + SETTLES_AFTER:
-            later = later or pk
-            break
         if at >= end:
             later = later or pk
-        else:
-            mark = pk if later is None else mark
-            if at >= start:
-                read.append(row)
+            in_a_row = in_a_row + 1 if at >= end + SETTLES_AFTER else 0
+            if in_a_row == LATER_IN_A_ROW:
+                break
+            continue
+        in_a_row = 0
+        mark = pk if later is None else mark
+        if at >= start:
+            read.append(row)
     return read, mark
 
 

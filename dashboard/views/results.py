@@ -35,7 +35,7 @@ class ResultList(ListPage):
         delivery = self.request.GET.get("delivery", Result.Delivery.PENDING)
         found = self.model().filter(delivery=delivery) if delivery in Result.Delivery.values else self.model()
         if (status := self.request.GET.get("status")) in Result.Status.values:
-            found = found.filter(status=status)
+            found = found.with_status(Result.Status(status))
         if text := self.request.GET.get("within"):
             span = spans.parse(text)
             if span is None:

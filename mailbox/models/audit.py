@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from mailbox import json_text
-from mailbox.kinds import Kind
+from mailbox.kinds import FREQUENT, Kind
 
 LATELY = 5_000
 NAMED_AMONG = 20_000
@@ -113,6 +113,11 @@ class AuditEvent(models.Model):
             models.Index(fields=["-id"], name="audit_scans", condition=Q(kind="a2a_auto_retry_scheduler_scan")),
             # the list of repairs: they are rare among all that is journalled.
             models.Index(fields=["-id"], name="audit_repairs", condition=Q(kind="a2a_repair_applied")),
+            # the journal by kind and by who did it, but for what agents do all the time.
+            models.Index(
+                fields=["kind", "-id"], name="audit_by_kind", condition=~Q(kind__in=[kind.value for kind in FREQUENT])
+            ),
+            models.Index(fields=["actor", "-id"], name="audit_by_people", condition=Q(actor_pubkey=None)),
             # what people and the scheduler did: few rows among those of the API, which are not in it.
             models.Index(fields=["source", "-id"], name="audit_by_source", condition=~Q(source="api")),
         ]

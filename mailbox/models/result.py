@@ -36,12 +36,15 @@ class ResultQuerySet(models.QuerySet["Result"]):
 
         The marks of the roll-ups bound the keys, so that no other index is needed to find them.
         """
-        before = Coalesce(Subquery(RollUp.objects.marked_before(start).values("last_result")[:1]), 0)
-        found = self.filter(pk__gt=before, posted_at__gte=start)
+        found = self.filter(pk__gt=RollUp.objects.mark_before(start, "last_result"), posted_at__gte=start)
         if end is None:
             return found
-        after = Subquery(RollUp.objects.marked_after(end).values("last_result")[:1])
-        return found.filter(pk__lte=Coalesce(after, models.BigAutoField.MAX_BIGINT), posted_at__lt=end)
+        return found.filter(pk__lte=RollUp.objects.mark_after(end, "last_result"), posted_at__lt=end)
+
+    def with_status(self, status: Result.Status) -> ResultQuerySet:
+        found = self.filter(status=status)
+        # The index of the rare ones leaves out the others; SQLite knows that only when it is told.
+        return found if status == Result.Status.OK else found.exclude(status=Result.Status.OK)
 
     def not_rolled_up(self, since: datetime, most: int) -> ResultQuerySet:
         """Narrow to results posted since then of minutes that have no roll-up yet, of the newest ``most`` rows."""
@@ -127,6 +130,8 @@ class Result(models.Model):
             models.Index(
                 fields=["sender", "posted_at", "id"], name="result_pending_by_sender", condition=Q(delivery="pending")
             ),
+            # the list of results: those that went wrong.
+            models.Index(fields=["status", "id"], name="result_not_ok", condition=~Q(status="ok")),
         ]
 
     def __str__(self) -> str:

@@ -6,8 +6,12 @@ from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Case, F, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
 
 MINUTE = timedelta(minutes=1)
+# A row is stamped when its decision begins and seen when that commits. No decision lasts longer than its statement
+# (30 s), its wait for a lock (10 s) and its idle time (60 s) together, so after this a minute can no longer change.
+SETTLES_AFTER = timedelta(minutes=2)
 
 
 class RollUpQuerySet(models.QuerySet["RollUp"]):
@@ -22,14 +26,18 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         """Return the hub's row of the last minute that is rolled up, which has all marks; None before the first."""
         return self.of_hub().order_by("-minute").first()
 
-    def marked_before(self, moment: datetime) -> RollUpQuerySet:
-        """Return the last row with marks whose minute is over at ``moment``, as a query of one row or none."""
-        over = self.of_hub().filter(minute__lte=moment - MINUTE, last_task__isnull=False)
-        return over.order_by("-minute")
+    def mark_before(self, moment: datetime, mark: str) -> Coalesce:
+        """Return the key up to which all rows are older than ``moment``, at least, as an expression."""
+        over = self._marked().filter(minute__lte=moment - MINUTE).order_by("-minute")
+        return Coalesce(Subquery(over.values(mark)[:1]), 0)
 
-    def marked_after(self, moment: datetime) -> RollUpQuerySet:
-        """Return the first row with marks whose minute is not over before ``moment``, as a query of one row or none."""
-        return self.of_hub().filter(minute__gte=moment - MINUTE, last_task__isnull=False).order_by("minute")
+    def mark_after(self, moment: datetime, mark: str) -> Coalesce:
+        """Return a key after which no row is older than ``moment``, as an expression."""
+        settled = self._marked().filter(minute__gte=moment + SETTLES_AFTER - MINUTE).order_by("minute")
+        return Coalesce(Subquery(settled.values(mark)[:1]), models.BigAutoField.MAX_BIGINT)
+
+    def _marked(self) -> RollUpQuerySet:
+        return self.of_hub().filter(last_task__isnull=False)
 
     def for_results(
         self, start: datetime, agents: Collection[int], agents_start: datetime, runs_from: datetime

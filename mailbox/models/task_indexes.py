@@ -32,4 +32,9 @@ INDEXES = [
         name="task_by_idempotency_key",
         condition=Q(idempotency_key__isnull=False),
     ),
+    # the list of tasks, newest first: of one agent, of one end but the usual one, of one kind.
+    models.Index(fields=["recipient", "id"], name="task_by_recipient"),
+    models.Index(fields=["sender", "id"], name="task_by_sender"),
+    models.Index(fields=["outcome", "id"], name="task_not_ok", condition=~Q(outcome="ok") & Q(outcome__isnull=False)),
+    models.Index(fields=["task_kind", "id"], name="task_by_kind", condition=Q(task_kind__isnull=False)),
 ]

@@ -123,10 +123,10 @@ def rate(run: Run) -> float:
     return run.per_second
 
 
-def apart(work: Any, *arguments: Any) -> Any:
+def apart(work: Any, *arguments: Any, patience: float = cycles.PATIENCE) -> Any:
     """Call ``work`` in a new process, since a process has one Django."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(work, *arguments).result(timeout=cycles.PATIENCE)
+        return pool.submit(work, *arguments).result(timeout=patience)
 
 
 def vars_of(share: shares.Share) -> dict[str, float]:

@@ -22,7 +22,7 @@ def _cycles(databases: Mapping[str, Any]) -> str:
         figures = [one["hub"]["cycles per second"], one["raw"]["cycles per second"]]
         latencies = [lease["p50"], lease["p99"], queue.get("p50"), queue.get("p99")]
         lines.append((name, *map(_whole, figures), _tenth(one["ratio"]), *map(_tenth, latencies)))
-    return "Full cycles (send, lease, result, drain), best run\n" + _aligned(lines)
+    return "Full cycles (send, lease, result, drain), best run\n" + aligned(lines)
 
 
 def _time(name: str, one: Mapping[str, Any]) -> str:
@@ -35,10 +35,10 @@ def _time(name: str, one: Mapping[str, Any]) -> str:
         inside = [share["look_up"], share["statements"], share["rest"]]
         lines.append((verb, *map(_hundredth, [*inside, max(0.0, total - sum(inside)), total])))
     cpu = ", ".join(f"{part} {spent:.1f}" for part, spent in one["cpu ms per cycle"].items())
-    return f"{name}: where the time of a request goes\n{_aligned(lines)}\n  CPU ms a cycle under load: {cpu}"
+    return f"{name}: where the time of a request goes\n{aligned(lines)}\n  CPU ms a cycle under load: {cpu}"
 
 
-def _aligned(lines: Iterable[Iterable[str]]) -> str:
+def aligned(lines: Iterable[Iterable[str]]) -> str:
     rows = [list(line) for line in lines]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(

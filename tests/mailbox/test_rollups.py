@@ -13,6 +13,7 @@ from mailbox.compaction import Retention
 from mailbox.envelopes import ResultStatus
 from mailbox.latency import Latencies
 from mailbox.models import AuditEvent, Lease, Result, RollUp, Task
+from mailbox.models.rollup import SETTLES_AFTER
 from mailbox.repair import DuplicateRisk
 from tests import factories
 
@@ -118,10 +119,10 @@ def test_rolling_up_again_changes_nothing_and_a_late_pass_catches_up(alice, bob,
 def test_a_minute_that_may_still_change_is_left(alice, bob):
     factories.sent_task(alice, bob)
 
-    rollups.roll(NOON + rollups.SETTLES_AFTER + timedelta(seconds=49))
+    rollups.roll(NOON + SETTLES_AFTER + timedelta(seconds=49))
     assert counts(agent__isnull=False) == {}
 
-    rollups.roll(NOON + rollups.SETTLES_AFTER + timedelta(seconds=50))
+    rollups.roll(NOON + SETTLES_AFTER + timedelta(seconds=50))
     assert counts(agent__isnull=False) == {("bob", 0): {"queued_in": 1}}
 
 
@@ -197,6 +198,21 @@ def test_marks_part_what_is_older_from_what_is_not(alice, bob, clock):
         ):
             older = model.objects.filter(**{f"{at}__lt": row.through})
             assert set(older) == set(model.objects.filter(pk__lte=mark))
+
+
+def test_a_row_from_a_clock_that_runs_ahead_hides_none_after_it(alice, bob, clock):
+    with time_machine.travel(NOON + timedelta(hours=1), tick=False):
+        factories.sent_task(alice, bob)
+    factories.sent_task(alice, bob)
+    clock.shift(MINUTE)
+    factories.sent_task(alice, bob)
+
+    rollups.roll(NOON + 3 * MINUTE)
+    rollups.roll(LATER)
+    assert counts(agent__isnull=False) == {("bob", 0): {"queued_in": 1}, ("bob", 1): {"queued_in": 1}}
+
+    rollups.roll(NOON + timedelta(hours=2))
+    assert RollUp.objects.get(agent__isnull=False, minute__gte=LATER).queued_in == 1
 
 
 @pytest.mark.parametrize("milliseconds", [0.2, 1, 3, 41, 999, 60_000, 2_460_000, 10**9])

@@ -1,0 +1,73 @@
+"""A week of a busy hub, loaded by SQL: tasks of all states among many agents, their leases, results and journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import psycopg
+
+# One task in 100 is in flight, however long ago it was sent; the newest one in 50 waits.
+TASKS = """
+INSERT INTO mailbox_task (
+    uuid, sender_id, recipient_id, intent_text, task_kind, parent, duplicate_safety, idempotency_key, metadata, source,
+    dialect, calls_back, state, outcome, attempt, sent_at, queued_at, resolved_at, journal_seq)
+SELECT gen_random_uuid(), %(agents)s[1 + place %% %(many)s], %(agents)s[1 + (place * 7 + 1) %% %(many)s],
+       'Book a hotel in Lisbon for three nights, number ' || place, CASE WHEN place %% 10 = 0 THEN 'book' END, NULL,
+       CASE WHEN place %% 10 = 1 THEN 'unsafe' END, CASE WHEN place %% 10 = 1 THEN 'inv-' || place END,
+       '{}', 'agent', 'mailbox', false, state, CASE WHEN state = 'resolved' THEN CASE
+           WHEN place %% 50 = 7 THEN 'error' WHEN place %% 200 = 9 THEN 'partial' ELSE 'ok' END END,
+       CASE WHEN state = 'queued' THEN 0 ELSE 1 END, at, at,
+       CASE WHEN state = 'resolved' THEN at + took END, CASE WHEN state = 'queued' THEN 1 ELSE 4 END
+FROM (
+    SELECT place, now() - interval '2 minutes' - (%(tasks)s - place) * (interval '7 days' / %(tasks)s) AS at, interval '10 milliseconds' * (1 + place * 37 %% 3000) AS took,
+           CASE WHEN place %% 100 = 0 THEN 'in_flight'
+                WHEN place > %(tasks)s - %(tasks)s / 50 THEN 'queued' ELSE 'resolved' END AS state
+    FROM generate_series(1, %(tasks)s) AS place
+) AS planned ORDER BY place
+"""
+LEASES = """
+INSERT INTO mailbox_lease (lease_id, task_id, holder_id, attempt, leased_at, last_seen_at, ended_at, "end", receive_index)
+SELECT gen_random_uuid(), id, recipient_id, 1, sent_at + interval '5 milliseconds', sent_at, resolved_at,
+       CASE WHEN state = 'resolved' THEN 'result' END, 0
+FROM mailbox_task WHERE state <> 'queued' ORDER BY id
+"""
+RESULTS = """
+INSERT INTO mailbox_result (task_id, sender_id, recipient_id, status, content, posted_by_id, posted_at, delivery,
+                            delivered_at, acked_at, receive_index)
+SELECT id, sender_id, recipient_id, outcome, '[]', recipient_id, resolved_at,
+       CASE WHEN id % 500 = 3 THEN 'pending' ELSE 'acked' END, CASE WHEN id % 500 <> 3 THEN resolved_at END,
+       CASE WHEN id % 500 <> 3 THEN resolved_at END, 0
+FROM mailbox_task WHERE state = 'resolved' ORDER BY resolved_at
+"""
+JOURNAL = """
+INSERT INTO mailbox_auditevent (kind, actor, actor_pubkey, task_id, seq, data, at, request_id, source)
+SELECT row.kind, agent.display, agent.pubkey, task.uuid, row.seq, '{"sender":"a","recipient":"b"}',
+       task.sent_at + row.after, '', 'api'
+FROM mailbox_task task JOIN mailbox_agent agent ON agent.id = task.sender_id,
+     LATERAL (VALUES ('capability_check', NULL::integer, interval '0'), ('a2a_task_sent', 1, interval '0'),
+                     ('a2a_task_leased', 2, interval '5 milliseconds'), ('a2a_result_posted', 3, interval '1 second'),
+                     ('a2a_result_delivered', 4, interval '2 seconds')) AS row (kind, seq, after)
+WHERE row.seq IS NULL OR row.seq <= task.journal_seq ORDER BY task.id
+"""
+PEOPLE = """
+INSERT INTO mailbox_auditevent (kind, actor, task_id, data, at, request_id, source)
+SELECT 'a2a_repair_applied', 'user:ana', gen_random_uuid(), '{"action":"requeue","reason":"pod restarted"}',
+       now() - place * interval '5 minutes', '', 'dashboard'
+FROM generate_series(1, 2000) AS place
+"""
+
+
+def load(url: str, agents: Sequence[int], count: int) -> None:
+    """Fill an empty hub with ``count`` tasks between these agents, by primary key."""
+    values = {"agents": list(agents), "many": len(agents), "tasks": count}
+    with psycopg.connect(url) as postgresql:
+        postgresql.execute("SET statement_timeout = 0")
+        # Whatever the cluster has rolled up of the empty hub until now would hide all this.
+        postgresql.execute("INSERT INTO mailbox_rollupturn (id) VALUES (1) ON CONFLICT DO NOTHING")
+        postgresql.execute("SELECT id FROM mailbox_rollupturn FOR UPDATE")
+        postgresql.execute("DELETE FROM mailbox_rollup")
+        for statement in (TASKS, LEASES, RESULTS, JOURNAL, PEOPLE):
+            postgresql.execute(statement.encode(), values if "%(" in statement else None)
+    with psycopg.connect(url, autocommit=True) as postgresql:
+        postgresql.execute("SET statement_timeout = 0")
+        postgresql.execute("VACUUM ANALYZE")
