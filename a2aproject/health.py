@@ -11,6 +11,8 @@ from django.views.decorators.csrf import csrf_exempt
 
 from a2aproject.errors import error
 
+PATIENCE = 2.0  # seconds
+
 
 def _read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Answer 405 to what is no read, before anything looks for a form's token."""
@@ -36,6 +38,10 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 when the database answers and holds every migration of this version, else 503 with the reason."""
     try:
+        if (pool := getattr(connection, "pool", None)) is not None:
+            pool.open()
+            with connection.wrap_database_errors, pool.connection(timeout=PATIENCE):
+                pass  # there is one to be had: without the server, every other wait is longer than a probe's
         executor = MigrationExecutor(connection)
         missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError:

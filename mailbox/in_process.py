@@ -59,7 +59,8 @@ class Mailbox:
 
     def send_result(self, result: ResultEnvelope) -> Result:
         """Post a result on behalf of the task's recipient; see `results.post_result`."""
-        return results.post_result(Caller.local(), result)
+        task = Task.objects.with_parties().filter(uuid=result.task_id).first()
+        return results.post_result(Caller.local(task.recipient if task else None), result)
 
     def recv_result(self, *, timeout: timedelta | None = None) -> Result:
         """Drain the oldest result for anyone, waiting for one; raise `WaitTimeoutError`. ``timeout`` None waits for ever."""

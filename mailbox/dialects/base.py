@@ -135,6 +135,10 @@ class DialectView(APIView):
         if malformed:
             raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
 
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        """Answer with the methods there are, in Allow, and no body: /api/schema/ describes the rest."""
+        return Response(status=HTTPStatus.NO_CONTENT)
+
     def perform_authentication(self, request: Request) -> None:
         if (route := self.route()) is not None:
             self.caller = routes.caller(route, request_id=self.request_id)
@@ -175,7 +179,7 @@ class DialectView(APIView):
         if length == 0:
             return {}
         media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        if media_type != "application/json" or headers.get("Content-Encoding", "identity") != "identity":
+        if media_type != "application/json" or headers.get("Content-Encoding", "identity").lower() != "identity":
             raise UnsupportedMediaTypeError
         return json_text.loads(self.request._request.body)
 

@@ -14,6 +14,7 @@ from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import httpx
+import psycopg
 import pytest
 
 from a2aproject.management.commands.serve import REQUEST_GRACE
@@ -174,6 +175,21 @@ def test_no_process_outlives_a_killed_parent(hub):
     hub.process.wait()
 
     wait_until(lambda: all(map(has_ended, processes)))
+
+
+@pytest.mark.skipif("not __import__('os').environ.get('DATABASE_URL', '').startswith('postgres')")
+def test_a_hub_whose_server_is_gone_says_so_within_a_probe_s_patience(hub, database_url):
+    assert httpx.get(f"{hub.url}/readyz").status_code == 200
+    name = database_url.rpartition("/")[2]
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as admin:
+        admin.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS false')
+        admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+
+    asked_at = time.monotonic()
+    answer = httpx.get(f"{hub.url}/readyz", timeout=20)
+
+    assert answer.status_code == 503
+    assert time.monotonic() - asked_at < 4
 
 
 def test_a_port_in_use_is_refused_before_anything_is_changed(tmp_path):

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from django.db import InterfaceError, OperationalError, connection
+from django.test import Client
 
 from mailbox import key_format, plain
 from mailbox.models import ApiKey, AuditEvent, Task
@@ -54,6 +55,18 @@ def test_a_length_that_is_none_is_refused(alice, bob, length):
     answer = Api(alice).call("POST", "/a2a/tasks", task_to(bob), CONTENT_LENGTH=length)
 
     assert error_of(answer) == (411, "length_required")
+
+
+@pytest.mark.parametrize("encoding", ["identity", "Identity"])
+def test_a_body_that_is_not_encoded_may_say_so(alice, bob, encoding):
+    assert Api(alice).post("/a2a/tasks", task_to(bob), headers={"Content-Encoding": encoding}).status_code == 200
+
+
+def test_the_methods_of_a_route_are_told_without_a_shape_of_their_own(alice):
+    answer = Client(headers={"Authorization": f"Bearer {factories.key_of(alice)}"}).options("/a2a/queue")
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert set(answer["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
 
 
 def test_a_body_of_three_megabytes_is_refused(alice, bob):

@@ -52,6 +52,7 @@ def test_a_task_goes_there_and_its_result_comes_back(box):
         "a2a_result_posted",
         "a2a_result_delivered",
     ]
+    assert AuditEvent.objects.get(kind="a2a_result_posted").actor == lease.holder.display
     assert {event.source for event in AuditEvent.objects.all()} == {"local"}
 
 
