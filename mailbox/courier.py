@@ -21,7 +21,7 @@ from mailbox.errors import InvalidRequestError
 from mailbox.models import PushDelivery
 from mailbox.push import Outcome
 
-TIMEOUT = 10.0  # seconds for one attempt, until the receiver's status is there: less than `serve` lets a process take to stop
+TIMEOUT = 10.0  # seconds for one attempt, until its status is there: less than `serve` lets a process take to stop
 AT_ONCE = 32  # attempts under way together
 AT_ONE_RECEIVER = 8  # of them, so that one receiver that hangs delays no other
 LOOK_AROUND_EVERY = 0.5  # seconds

@@ -58,7 +58,7 @@ def remember(task: Task, envelope: TaskEnvelope) -> None:
 
 def is_asked_again(task: Task, envelope: TaskEnvelope) -> bool:
     """Whether ``envelope`` names the very callback, or none, that ``task`` was sent with."""
-    known = PushConfig.objects.filter(task=task).first()
+    known = PushConfig.objects.filter(task=task).first() if task.calls_back else None
     if known is None or envelope.callback_url is None:
         return known is None and envelope.callback_url is None
     try:
