@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import time_machine
 from django.utils import timezone
 
-from mailbox import leasing, repair, results
+from mailbox import leasing, registration, repair, results, rollups
 from mailbox.callers import Caller, Role
 from mailbox.envelopes import DuplicateSafety, Idempotency, ResultStatus
-from mailbox.models import Lease, Task
+from mailbox.models import AuditEvent, Lease, Task
 from tests import factories
 
 WORK = ("Compare three quotes", "Fetch page 4 of the catalogue", "Translate the summary", "Check the invoice total")
@@ -25,7 +26,8 @@ class Scene:
         every = ("a2a.send.*", "a2a.respond.*")
         names = ("orchestrator", "planner", "hotels", "flights", "scraper", "payments", "writer")
         self.agents = {name: factories.agent(name, *every) for name in names}
-        self.operator = factories.person("ana", Role.OPERATOR)
+        person = factories.person("ana", Role.OPERATOR)
+        self.operator = replace(person, source=AuditEvent.Source.DASHBOARD)
 
     def __getitem__(self, name: str) -> Caller:
         return self.agents[name]
@@ -78,6 +80,12 @@ def key(name: str) -> Idempotency:
 
 def calm() -> Scene:
     """An hour of work that went well."""
+    scene = _an_hour()
+    rollups.roll()
+    return scene
+
+
+def _an_hour() -> Scene:
     scene = Scene()
     recipients = ("hotels", "flights", "writer")
     for number in range(90):
@@ -99,7 +107,7 @@ def calm() -> Scene:
 
 def on_fire() -> Scene:
     """Leases that nobody finished, of two kinds, and an agent that is paused."""
-    scene = calm()
+    scene = _an_hour()
     for minutes, text, safe in (
         (41, "Book hotel in Lisbon", False),
         (33, "Charge the deposit", False),
@@ -122,6 +130,12 @@ def on_fire() -> Scene:
             status=ResultStatus.ERROR,
             error="card declined",
         )
+    with scene.ago(minutes=5):
+        registration.pause_agent(
+            scene.operator, factories.row_of(scene["payments"]), reason="the bank is down, INC-4413"
+        )
+        scene.send("planner", "payments", "Charge the balance")
+    rollups.roll()
     return scene
 
 

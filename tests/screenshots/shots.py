@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,9 @@ def test_repairs(take):
     scene.requeue(stale[5], "pod restarted")
     scene.lease(stale[4].task)
     done = carried_out(scene.operator, late, with_unsafe=True, typed=len(stale))
-    run = schedule.run_once(factories.person("ben", Role.OPERATOR), reason="rates are wanted by noon")
+    run = schedule.run_once(
+        replace(factories.person("ben", Role.OPERATOR), request_id="noon"), reason="rates are wanted by noon"
+    )
 
     take("bulk-preview", f"repairs/{plan.pk}/")
     take("bulk-receipt", f"repairs/{done.pk}/")
