@@ -8,7 +8,7 @@ from mailbox.kinds import Kind
 from mailbox.models import ReplayEntry
 from tests import factories
 from tests.dashboard import hostile
-from tests.dashboard.browser import violations
+from tests.dashboard.browser import stale, violations
 from tests.dashboard.test_deliveries import given_up
 from tests.dashboard.test_hostile import paths
 from tests.dashboard.test_idempotency import cached
@@ -84,3 +84,19 @@ def test_hostile_text_breaks_no_window_and_no_policy(browse, theme, width):
         page.goto(path)
         assert violations(page) == [], path
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_a_task_page_shows_a_repair_that_was_made_from_it(browse, alice, bob):
+    lease = stale(alice, bob)
+    page = browse("ana")
+    page.goto(f"/ops/tasks/{lease.task.uuid}/")
+
+    page.locator("main a", has_text="Requeue").click()
+    page.wait_for_selector("dialog[open] form")
+    page.check("dialog [value=operator_accepted]")
+    page.fill("dialog [name=reason]", "pod killed")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Requeued. Attempt 1 stays recorded")
+
+    assert "pod killed" in page.inner_text("#states")
+    assert page.locator("main a", has_text="Force error").count() == 0
