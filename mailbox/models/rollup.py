@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Case, F, Q, QuerySet, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, F, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models.functions import Coalesce, TruncHour
 
 MINUTE = timedelta(minutes=1)
+FINE = timedelta(
+    hours=25
+)  # how far back minutes are read one by one: a day, and the hour that the last is compared with
 # A row is stamped when its decision begins and seen when that commits. No decision lasts longer than its statement
 # (30 s), its wait for a lock (10 s) and its idle time (60 s) together, so after this a minute can no longer change.
 SETTLES_AFTER = timedelta(minutes=2)
@@ -45,22 +48,44 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         """Return (agent, is_open, last_result, minute, ok, partial, error, replayed, runs) of many minutes, in parts.
 
         They are the hub's from ``start`` and in any case its newest, those of ``agents`` and all open ones; ``runs``
-        is read from ``runs_from`` on, and is none before. The parts are for a union, in which each walks an index of
+        is read from ``runs_from`` on, and is none before. More than `FINE` before that the hub's come by the hour. The parts are for a union, in which each walks an index of
         its own; a row can be in two.
         """
         runs = Case(When(minute__gte=runs_from, then=F("runs")), default=Value("{}"), output_field=models.TextField())
         newest = self.of_hub().order_by("-minute").values("minute")[:1]
-        return [
+        fine = max(start, runs_from - FINE)
+        parts: list[QuerySet[RollUp, tuple[Any, ...]]] = [
             part.annotate(told=runs).values_list(
                 "agent", "is_open", "last_result", "minute", "ok", "partial", "error", "replayed", "told"
             )
             for part in (
-                self.of_hub().since(start),
+                self.of_hub().since(fine),
                 self.of_hub().filter(minute=Subquery(newest)),
                 self.filter(is_open=True),
                 self.filter(agent__in=agents, minute__gte=agents_start, is_open=False),
             )
         ]
+        if fine == start:
+            return parts
+        return [*parts, self.of_hub().since(start).filter(minute__lt=fine).exclude(minute=Subquery(newest)).by_hour()]
+
+    def by_hour(self) -> QuerySet[RollUp, tuple[Any, ...]]:
+        """Add them up hour by hour, each told as an open row of no agent, so that none takes the place of a minute."""
+        nothing = Value(None, output_field=models.BigIntegerField())
+        hours = self.order_by().annotate(
+            none=nothing, added=Value(True), mark=nothing, hour=TruncHour("minute", tzinfo=UTC)
+        )
+        found: Any = hours.values("none", "added", "mark", "hour").annotate(
+            oks=Sum("ok"),
+            partials=Sum("partial"),
+            errors=Sum("error"),
+            hits=Sum("replayed"),
+            told=Value("{}", output_field=models.TextField()),
+        )
+        told: QuerySet[RollUp, tuple[Any, ...]] = found.values_list(
+            "none", "added", "mark", "hour", "oks", "partials", "errors", "hits", "told"
+        )
+        return told
 
 
 class RollUp(models.Model):

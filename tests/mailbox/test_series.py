@@ -65,6 +65,20 @@ def test_the_figures_are_the_same_however_much_is_rolled_up(alice, bob, four_min
     assert p50 / timedelta(seconds=1) == pytest.approx(2, rel=0.1)
 
 
+@pytest.mark.parametrize("rolled", [0, 3, 10])
+def test_a_week_has_all_that_its_minutes_have(alice, bob, four_minutes, rolled):
+    if rolled:
+        rollups.roll(NOON + rolled * MINUTE)
+    week = {"start": NOON - timedelta(days=6), "runs_from": LATER}
+
+    now = Sum.of(read(**week).hub)
+    later = Sum.of(
+        read(NOON + timedelta(days=1, hours=2), **{**week, "runs_from": NOON + timedelta(days=1, hours=2)}).hub
+    )
+
+    assert (now.ok, now.error) == (later.ok, later.error) == (2, 2)
+
+
 def test_what_compaction_dropped_is_in_them(alice, bob, four_minutes):
     rollups.roll(NOON + 4 * MINUTE)
     for result in results.drain_results(alice, limit=10):
