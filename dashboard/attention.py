@@ -30,9 +30,9 @@ class Count:
         return grouped(self.value)
 
 
-def counted(found: QuerySet[Model]) -> Count:
-    """Count the rows of ``found`` in bounded time."""
-    return Count(found.order_by()[: COUNTED_TO + 1].count())
+def counted(found: QuerySet[Model], *, newest_first: bool = False) -> Count:
+    """Count the rows of ``found`` in bounded time; ``newest_first`` walks them as their list does, by their keys."""
+    return Count(found.order_by(*(["-pk"] if newest_first else []))[: COUNTED_TO + 1].count())
 
 
 def stale_after() -> timedelta:

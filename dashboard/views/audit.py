@@ -4,8 +4,9 @@ from typing import Any, ClassVar
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from dashboard import words
+from dashboard import attention, words
 from dashboard.access import Page
+from dashboard.attention import Count
 from dashboard.lists import ListPage
 from mailbox import search
 from mailbox.models import AuditEvent
@@ -34,6 +35,10 @@ class AuditList(ListPage):
 
     def found(self) -> AuditEventQuerySet:
         return search.events(self.request.GET.get("q", ""), self.at)
+
+    def total(self, found: AuditEventQuerySet, page: Rows[Any]) -> Count:
+        """Count from the newest row on: where a moment bounds the keys, any other way reads the whole journal."""
+        return attention.counted(found, newest_first=True)
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         return {"acts": [words.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
