@@ -44,7 +44,7 @@ class Standing:
         scans = AuditEvent.objects.scans().through(AuditEvent.Source.SCHEDULER).newest_first()
         (found,) = User.objects.filter(username=username).values_list(
             *(Counted(leases.values("pk")) for leases in live),
-            Counted(attention.stale_leases(now).idempotent(True).values("pk")),
+            Counted(attention.stale_leases(now).safe_to_repeat().values("pk")),
             Counted.up_to(COUNTED_TO, Task.objects.queued()),
             Counted.up_to(COUNTED_TO, Result.objects.pending()),
             Counted.up_to(COUNTED_TO, PushDelivery.objects.given_up()),

@@ -166,7 +166,7 @@ def _compared(value: str) -> tuple[str, str]:
 def _state(value: str, at: Moment) -> Q:
     if value in ("stale", Task.State.IN_FLIGHT):
         live = Lease.objects.stale(at.now, at.stale_after) if value == "stale" else Lease.objects.live()
-        return Q(pk__in=live.values("task"), state=Task.State.IN_FLIGHT)
+        return Q(pk__in=live.values("task"))
     if value == "waiting":
         return Q(waits_on__isnull=False)
     if value in Task.State.values:
