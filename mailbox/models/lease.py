@@ -25,12 +25,11 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         found = self.live().filter(leased_at__lte=now - least) if least else self.live()
         return found if most is None else found.filter(leased_at__gt=now - most)
 
-    def idempotent(self, declared: bool) -> LeaseQuerySet:
-        """Narrow to leases of work that declares itself safe to repeat, with a key; or of all other work."""
-        return self.filter(task__cache_key__isnull=not declared)
-
     def safe_to_repeat(self) -> LeaseQuerySet:
-        """Narrow live leases as `idempotent` does, spelled so that the index of the keys at work can answer."""
+        """Narrow live leases to those of work that declares itself safe to repeat, with a key.
+
+        Spelled so that the index of the keys at work can answer: they may be few among many.
+        """
         return self.filter(task__state="in_flight", task__waits_on__isnull=True, task__cache_key__isnull=False)
 
     def named(self, ids: Iterable[UUID]) -> LeaseQuerySet:
