@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 from django.db import transaction
@@ -15,11 +17,21 @@ ONCE = "once "
 KEPT_FOR = timedelta(days=7)
 
 
-def once(key: str) -> bool:
-    """Claim ``key``; return whether this was the first claim in a week. Of any number at once, one is the first."""
+@contextmanager
+def once(key: str) -> Iterator[bool]:
+    """Claim ``key`` for what the block does; yield whether this is the first claim in a week.
+
+    Of any number at once, one is the first. A block that raises gives its claim back, so that it can be tried again.
+    """
     now = timezone.now()
     RateWindow.objects.filter(key__startswith=ONCE, started_at__lt=now - KEPT_FOR).delete()
-    return RateWindow.objects.get_or_create(key=f"{ONCE}{key}", defaults={"started_at": now})[1]
+    claim, is_first = RateWindow.objects.get_or_create(key=f"{ONCE}{key}", defaults={"started_at": now})
+    try:
+        yield is_first
+    except BaseException:
+        if is_first:
+            claim.delete()
+        raise
 
 
 def take(key: str, *, limit: int, window: timedelta) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import F
@@ -88,9 +89,10 @@ def settle(task: Task, result: Result, journal: Journal) -> None:
         Task.objects.filter(pk__in=[other.pk for other in others]).update(waits_on=first)
 
 
-def drop(caller: Caller, entry_id: int, *, reason: str) -> None:
+def drop(caller: Caller, entry_id: int, *, reason: str, source_task_id: UUID | None = None) -> None:
     """Drop a cached result, so that the next duplicate runs. Needs ``a2a.replay.drop``, which operators hold.
 
+    ``source_task_id`` guards against dropping the result of another task that has taken its place since.
     Raises `InvalidRequestError` for a blank reason, a capability error, `UnknownReplayEntryError`.
     Journals ``a2a_replay_dropped``, at the task whose result it was, with the entry's key and the reason.
     """
@@ -101,6 +103,8 @@ def drop(caller: Caller, entry_id: int, *, reason: str) -> None:
         entry = ReplayEntry.objects.select_for_update().filter(pk=entry_id).first()
         if entry is None:
             raise UnknownReplayEntryError(f"no replay entry {entry_id} here", entry_id=entry_id)
+        if source_task_id is not None and source_task_id != entry.source_task_id:
+            raise UnknownReplayEntryError(f"replay entry {entry_id} holds another result by now", entry_id=entry_id)
         data = {"id": entry.pk, "key": entry.key, "source_task_id": str(entry.source_task_id), "reason": reason}
         journal.beside(Draft(kind=Kind.REPLAY_DROPPED, task_id=entry.source_task_id, data=data))
         entry.delete()

@@ -73,15 +73,18 @@ class Act(Page, Generic[Subject]):
         self.caller = self.named(form.cleaned_data["form_token"])
         reason = form.cleaned_data["reason"]
         reasons.remember(request, reason)
-        if not limits.once(self.caller.request_id):
-            messages.info(request, "This form had been sent already; it acts once.")
-            return self.done(reverse(self.home))
-        subject = self.subject(**where)
+        with limits.once(self.caller.request_id) as is_first:
+            if is_first:
+                return self._act(self.subject(**where), reason)
+        messages.info(request, "This form had been sent already; it acts once.")
+        return self.done(reverse(self.home))
+
+    def _act(self, subject: Subject, reason: str) -> HttpResponse:
         if closed := self.closed(subject):
             return self.problem(409, "Nothing was changed", closed)
-        if request.POST.get("seen", "") != self.seen(subject):
+        if self.request.POST.get("seen", "") != self.seen(subject):
             return self.form(subject, ReasonForm(initial={"form_token": uuid.uuid4(), "reason": reason}), status=409)
-        messages.success(request, self.apply(subject, reason))
+        messages.success(self.request, self.apply(subject, reason))
         return self.done(self.after(subject))
 
     def form(self, subject: Subject, form: ReasonForm, *, status: int = 200) -> HttpResponse:

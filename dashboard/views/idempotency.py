@@ -86,5 +86,5 @@ class Drop(Act[ReplayEntry]):
         return {"shown": 4096}
 
     def apply(self, subject: ReplayEntry, reason: str) -> str:
-        replay.drop(self.caller, subject.pk, reason=reason)
+        replay.drop(self.caller, subject.pk, reason=reason, source_task_id=subject.source_task_id)
         return "Dropped. The next task with that key is done anew; those answered already stay as they are."

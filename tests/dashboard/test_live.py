@@ -207,25 +207,3 @@ def test_a_tree_is_unfolded_in_place_and_walked_by_keys(browse, alice, bob):
     assert page.evaluate("document.activeElement.textContent") == failed
     page.keyboard.press("[")
     page.wait_for_url("**depth=1**")
-
-
-def test_from_the_overview_a_lease_is_requeued_with_a_few_keys(browse, alice, bob):
-    lease = stale(alice, bob)
-    page = browse("ana")
-    page.goto("/ops/")
-
-    page.keyboard.press("g")
-    page.keyboard.press("l")
-    page.wait_for_url("**/ops/leases/")
-    page.keyboard.press("j")
-    page.keyboard.press("r")
-    page.wait_for_selector("dialog[open] form")
-    page.keyboard.press("Space")
-    page.keyboard.press("Tab")
-    page.keyboard.type("pod killed")
-    page.keyboard.press("Enter")
-    page.locator("#messages p", has_text="Requeued").wait_for()
-
-    lease.refresh_from_db()
-    assert lease.end == "requeue"
-    assert page.evaluate("document.activeElement.closest('tr').id") == f"lease-{lease.lease_id}"

@@ -21,6 +21,10 @@ BOXES = """() => Object.fromEntries([...document.querySelectorAll('button, .butt
     const row = one.closest('tr'), box = one.getBoundingClientRect();
     return box.width && [`${row ? row.id : at} ${one.textContent}`, [box.x, box.y, box.width, box.height].join()];
 }).filter(Boolean))"""
+AREA = """() => {
+    const {right, top, height} = document.querySelector('#rows tbody').getBoundingClientRect();
+    return {right, top, height};
+}"""
 WATCH_PRESSES = """() => {
     window.pressed = null;
     addEventListener('pointerdown', e => {
@@ -102,10 +106,8 @@ def test_a_click_never_acts_on_another_row_than_the_one_that_was_pressed(browse,
             page.mouse.move(5, 5)
             page.evaluate("document.activeElement.blur()")
             page.wait_for_timeout(1100)
-        area = page.locator("#rows tbody").bounding_box()
-        page.mouse.move(
-            area["x"] + area["width"] - chance.uniform(15, 185), area["y"] + chance.uniform(0, area["height"])
-        )
+        area = page.evaluate(AREA)  # at one go: the table may be swapped between two looks at it
+        page.mouse.move(area["right"] - chance.uniform(15, 185), area["top"] + chance.uniform(0, area["height"]))
         page.mouse.down()
         page.mouse.up()
         pressed = page.evaluate("window.pressed")

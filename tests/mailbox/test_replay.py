@@ -257,6 +257,18 @@ def test_dropping_what_is_not_there_is_refused(olga):
         replay.drop(olga, 1, reason="x")
 
 
+def test_a_result_that_took_the_place_of_the_one_seen_is_not_dropped(alice, bob, olga):
+    source = answered(alice, bob)
+    entry = ReplayEntry.objects.get()
+
+    with pytest.raises(UnknownReplayEntryError, match="holds another result"):
+        replay.drop(olga, entry.pk, reason="outdated", source_task_id=uuid4())
+
+    assert ReplayEntry.objects.get() == entry
+    replay.drop(olga, entry.pk, reason="outdated", source_task_id=source.uuid)
+    assert not ReplayEntry.objects.exists()
+
+
 def test_agents_see_the_entries_of_their_own_work_and_people_all(alice, bob, mallory, olga):
     answered(alice, bob)
     entry = ReplayEntry.objects.get()
