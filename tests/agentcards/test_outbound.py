@@ -80,7 +80,7 @@ def test_the_deadline_is_for_the_whole_exchange(converse):
     with raw_server(converse) as url, pytest.raises(ExternalServiceError, match=r"within 0\.5 s"):
         get(url, within=0.5)
 
-    assert monotonic() - began < 2
+    assert monotonic() - began < 10
 
 
 def test_a_server_that_reads_nothing_does_not_stall_the_hub():
@@ -89,21 +89,18 @@ def test_a_server_that_reads_nothing_does_not_stall_the_hub():
     with raw_server(hang) as url, pytest.raises(ExternalServiceError, match=r"within 0\.5 s"):
         outbound.exchange("POST", url, within=0.5, headers={}, content=b"x" * 64 * MIB)
 
-    assert monotonic() - began < 2
+    assert monotonic() - began < 10
 
 
 def test_a_name_that_is_never_resolved_does_not_stall_the_hub(monkeypatch):
-    began = monotonic()
-    monkeypatch.setattr(destinations, "addresses", lambda *_: hang_for_a_while())
+    began, answered = monotonic(), threading.Event()
+    monkeypatch.setattr(destinations, "addresses", lambda *_: answered.wait(60))
 
     with pytest.raises(ExternalServiceError, match=r"within 0\.3 s"):
         get("http://agent.example", within=0.3)
+    answered.set()
 
-    assert monotonic() - began < 2
-
-
-def hang_for_a_while():
-    threading.Event().wait(1)
+    assert monotonic() - began < 10
 
 
 def test_an_answer_of_the_largest_size_is_taken_and_a_larger_one_is_not():
@@ -113,19 +110,19 @@ def test_an_answer_of_the_largest_size_is_taken_and_a_larger_one_is_not():
         get(url)
 
 
-def test_ten_megabytes_are_not_read_to_their_end():
+def test_a_hundred_megabytes_are_not_read_to_their_end():
     sent = 0
 
     def converse(connection, over):
         nonlocal sent
         connection.sendall(OK + b"Connection: close\r\n\r\n")
-        for _ in range(160):
+        for _ in range(1600):
             sent += connection.send(b"x" * 65536)
 
     with raw_server(converse) as url, pytest.raises(ExternalServiceError, match="larger than"):
         get(url)
 
-    assert sent < 10 * MIB
+    assert sent < 50 * MIB
 
 
 def test_an_endless_answer_ends():

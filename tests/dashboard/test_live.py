@@ -62,8 +62,8 @@ def test_a_page_that_cannot_reach_the_hub_says_since_when(browse):
     page.route("**/ops/leases/", lambda route: route.abort())
 
     for _ in range(2):
-        page.evaluate(TICK)
-        page.wait_for_timeout(100)
+        with page.expect_event("requestfailed"):
+            page.evaluate(TICK)
     early = page.locator("[data-offline-since]").is_visible()
     page.evaluate(TICK)
     page.wait_for_selector("[data-offline-since]:not([hidden])")

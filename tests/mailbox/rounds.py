@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from mailbox.courier import Courier
+from tests.hub import wait_until
 
 
 def deliver_due():
@@ -15,11 +14,11 @@ def deliver_due():
     return begun
 
 
-def deliver_until(courier, condition, *, within=5.0):
-    """Let the courier go on until the condition holds; return the seconds that took."""
-    began = time.monotonic()
-    while not condition():
-        assert time.monotonic() - began < within
+def deliver_until(courier, condition):
+    """Let the courier go on until the condition holds; fail when it does not come to hold."""
+
+    def holds():
         courier.look_around()
-        time.sleep(0.02)
-    return time.monotonic() - began
+        return condition()
+
+    wait_until(holds)

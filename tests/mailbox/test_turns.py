@@ -29,8 +29,8 @@ def taken_elsewhere():
 
 
 def test_a_turn_waits_for_one_of_another_process(taken_elsewhere):
-    threading.Timer(0.05, fcntl.flock, [taken_elsewhere, fcntl.LOCK_UN]).start()
     begun = time.monotonic()
+    threading.Timer(0.05, fcntl.flock, [taken_elsewhere, fcntl.LOCK_UN]).start()
 
     with turns.turn():
         waited = time.monotonic() - begun
