@@ -143,6 +143,15 @@ A2A_AUTO_RETRY = {
 A2A_REPLAY_STATUSES = env.list("A2A_REPLAY_STATUSES", default=["ok"])
 A2A_REPLAY_TTL = timedelta(milliseconds=env.integer("A2A_REPLAY_TTL_MS", 0, least=0, most=CENTURY_MS))
 
+# Names of JSON fields whose values people are not shown on the pages of tasks and results.
+A2A_REDACTED_FIELDS = env.list(
+    "A2A_REDACTED_FIELDS",
+    default=[
+        *("authorization", "cookie", "password", "passwd", "secret", "token", "api_key", "access_token"),
+        *("refresh_token", "client_secret", "private_key", "credential", "credentials"),
+    ],
+)
+
 # How long finished work is kept once acknowledged, and once delivered but never acknowledged; whether the sweep
 # compacts by itself; how many tasks of the tasks/send dialect are kept.
 A2A_RETENTION_ACKED = timedelta(milliseconds=env.integer("A2A_RETENTION_ACKED_MS", 0, least=0, most=CENTURY_MS))

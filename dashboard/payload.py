@@ -1,4 +1,7 @@
-"""What tasks and results carry, in parts that can be shown: text as text, JSON with its numbers exactly, files by size."""
+"""What tasks and results carry, in parts that can be shown: text as text, JSON with its numbers exactly, files by size.
+
+Of JSON, what stands under a name of ``A2A_REDACTED_FIELDS`` is hidden wherever people look at it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mailbox import json_text
+from django.conf import settings
+
+from mailbox import json_text, redaction
 
 SHOWN = 64 * 1024  # characters of what one task carries, and of its result; the rest is a click away
 BLOCKS_SHOWN = 50
@@ -41,18 +46,18 @@ class File:
         return self.content_type.startswith(("text/plain", "application/json"))
 
 
-def pretty(text: str) -> str:
-    """Return JSON text on many lines; what is too long to be read that way stays as it is."""
-    if len(text) > 4 * SHOWN:
-        return text
-    return json.dumps(json_text.loads(text), indent=2, ensure_ascii=False)
+def pretty(value: Any) -> str:
+    """Return a JSON value on many lines, its secrets hidden; what is too long to be read that way on one."""
+    hidden = redaction.fields(value, settings.A2A_REDACTED_FIELDS)
+    compact = json_text.dumps(hidden)
+    return compact if len(compact) > 4 * SHOWN else json.dumps(hidden, indent=2, ensure_ascii=False)
 
 
 def of_task(intent_text: str, metadata: str) -> list[Part]:
     """Return the parts of a task: its intent, and its metadata if it has any."""
     wholes = [("intent", "Intent", intent_text)]
     if metadata != "{}":
-        wholes.append(("metadata", "Metadata", pretty(metadata)))
+        wholes.append(("metadata", "Metadata", pretty(json_text.loads(metadata))))
     parts = [Part(name=name, title=title, text=text, size=len(text)) for name, title, text in wholes]
     return [shown for part in parts for shown in _shown([part])]
 
@@ -66,7 +71,8 @@ def file_of(block: Mapping[str, Any], name: str) -> File:
     """Return a block as something to take away; its type is never trusted further than a file's ending."""
     part = _part("", block)
     if part.text is not None:
-        return json_file(part.text, f"{name}.json") if block["type"] == "json" else text_file(part.text, f"{name}.txt")
+        is_json = block["type"] == "json"
+        return json_file(block["value"], f"{name}.json") if is_json else text_file(part.text, f"{name}.txt")
     data, mime = _bytes(block)
     return File(
         content=data, content_type="application/octet-stream", name=f"{name}{mimetypes.guess_extension(mime) or '.bin'}"
@@ -77,8 +83,8 @@ def text_file(text: str, name: str) -> File:
     return File(content=text.encode(), content_type="text/plain; charset=utf-8", name=name)
 
 
-def json_file(text: str, name: str) -> File:
-    return File(content=text.encode(), content_type="application/json; charset=utf-8", name=name)
+def json_file(value: Any, name: str) -> File:
+    return File(content=pretty(value).encode(), content_type="application/json; charset=utf-8", name=name)
 
 
 def _part(name: str, block: Mapping[str, Any]) -> Part:
@@ -86,7 +92,7 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
         case "text":
             title, text = "Text", str(block["text"])
         case "json":
-            title, text = "JSON", json.dumps(block["value"], indent=2, ensure_ascii=False)
+            title, text = "JSON", pretty(block["value"])
         case "resource_link":
             title, text = f"Link: {block['name']}", str(block["uri"])
         case "resource" if isinstance(block["resource"].get("text"), str):

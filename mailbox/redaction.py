@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Collection
+from typing import Any
 
 from mailbox import key_format
 
+HIDDEN = "[redacted]"
+
 _QUERY = re.compile(r"(https?://[^\s?\"'<>]+)\?[^\s\"'<>]+")
+_JOINTS = re.compile(r"[-_.\s]")
 _formatter = logging.Formatter()
 
 
@@ -20,6 +25,25 @@ def url(text: str) -> str:
 def text(said: str) -> str:
     """Return ``said`` with keys cut short, and whatever stands after the question mark of a URL in it."""
     return _QUERY.sub(r"\1?…", key_format.redact(said))
+
+
+def fields(value: Any, names: Collection[str]) -> Any:
+    """Return a JSON value with what stands under one of these names hidden, at any depth.
+
+    ``api_key`` names ``api-key`` and ``apiKey`` too.
+    """
+    folded = {_folded(name) for name in names}
+
+    def hidden(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {key: HIDDEN if _folded(key) in folded else hidden(inner) for key, inner in part.items()}
+        return [hidden(inner) for inner in part] if isinstance(part, list) else part
+
+    return hidden(value)
+
+
+def _folded(name: str) -> str:
+    return _JOINTS.sub("", name).casefold()
 
 
 class RedactSecrets(logging.Filter):

@@ -125,11 +125,11 @@ def _part(task: Task, result: Result | None, part: str) -> File:
         case "intent":
             return payload.text_file(task.intent_text, f"{name}.txt")
         case "metadata":
-            return payload.json_file(task.metadata, f"{name}.json")
+            return payload.json_file(json_text.loads(task.metadata), f"{name}.json")
         case "error" if result is not None and result.error_message is not None:
             return payload.text_file(result.error_message, f"{name}.txt")
         case "content" if result is not None:
-            return payload.json_file(result.content, f"{name}.json")
+            return payload.json_file(result.blocks, f"{name}.json")
     blocks = result.blocks if result is not None else []
     if not part.isdecimal() or len(part) > len(str(len(blocks))) or int(part) >= len(blocks):
         raise Http404
