@@ -104,6 +104,22 @@ def test_nothing_shifts_over_twenty_ticks(browse, alice, bob):
     assert page.evaluate("window.shift") == 0, page.evaluate("window.moved")
 
 
+def test_an_age_that_grows_moves_no_column(browse, alice, bob):
+    stale(alice, bob)
+    page = browse("ana")
+    page.goto("/ops/leases/")
+
+    places = page.evaluate(
+        """ages => ages.map(age => {
+            for (const one of document.querySelectorAll('td .age')) one.textContent = age;
+            return [...document.querySelectorAll('td')].map(one => JSON.stringify(one.getBoundingClientRect())).join();
+        })""",
+        ["0 s", "10 s", "59 m 59 s", "23 h 59 m", "39 d 23 h"],
+    )
+
+    assert len(set(places)) == 1
+
+
 def test_keys_lead_around(browse, alice, bob):
     lease = stale(alice, bob)
     page = browse("ana")
