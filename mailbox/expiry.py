@@ -85,6 +85,16 @@ def expire_if_due(caller: Caller, task_id: UUID) -> None:
             expire_timed_out(leases, journal)
 
 
+def expire_if_timed_out(caller: Caller, task_id: UUID) -> None:
+    """Resolve this one task of the caller's if its lease outlasted ``work_timeout``, before what comes too late for it."""
+    due = Lease.objects.timed_out(timezone.now()).filter(task__uuid=task_id)
+    if caller.party is not None:
+        due = due.concerning(caller.party)
+    if due.exists():
+        with audit.decision(caller) as journal:
+            expire_timed_out(due, journal)
+
+
 def sweep(caller: Caller, *, batch: int = 100) -> int:
     """Expire everything that is due, a bounded transaction at a time; return how many tasks ended."""
     total = 0

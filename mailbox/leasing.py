@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from mailbox import audit, expiry, plain
@@ -116,7 +117,7 @@ def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None
     with audit.decision(caller) as journal:
         if (released := _released(caller, task_id, lease_id)) is not None:
             return released
-        task, lease = own_lease(caller, task_id, lease_id)
+        task, lease = own_lease(caller, task_id, lease_id, journal.now)
         task.return_to_queue(lease, Lease.End.RELEASE, journal.now)
         journal.life(task, Kind.TASK_RELEASED, lease_id=str(lease.lease_id), attempt=lease.attempt, reason=reason)
     return lease
@@ -136,7 +137,7 @@ def heartbeat(caller: Caller, task_id: UUID, *, lease_id: UUID | None = None) ->
     Raises `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`.
     """
     with audit.decision(caller) as journal:
-        _, lease = own_lease(caller, task_id, lease_id)
+        _, lease = own_lease(caller, task_id, lease_id, journal.now)
         lease.last_seen_at = journal.now
         lease.save(update_fields=["last_seen_at"])
     return lease
@@ -147,8 +148,11 @@ def _leasable(caller: Caller) -> TaskQuerySet:
     return waiting.addressed_to(caller.agent) if caller.agent else waiting
 
 
-def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None) -> tuple[Task, Lease]:
-    """Lock the task and return it with its live lease, which must be the caller's and, if named, ``lease_id``."""
+def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None, now: datetime) -> tuple[Task, Lease]:
+    """Lock the task and return it with its live lease, which must be the caller's and, if named, ``lease_id``.
+
+    A lease that outlasted the task's ``work_timeout`` is one no more, also before the task expires by it.
+    """
     held = Task.objects.visible_to(caller.agent) if caller.agent else Task.objects.none()
     task = held.with_parties().locked().filter(uuid=task_id).first()
     if task is None:
@@ -158,6 +162,8 @@ def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None) -> tuple[Tas
         raise NotInFlightError(f"task {task_id} is not leased: it is {task.state}", task_id=task_id)
     if lease.holder != caller.agent:
         raise LeaseMismatchError(f"you do not hold the lease of task {task_id}", task_id=task_id)
+    if lease.has_timed_out(now):
+        raise NotInFlightError(f"task {task_id} is not leased any more: it has timed out", task_id=task_id)
     return task, require_lease(task, lease, lease_id)
 
 

@@ -102,7 +102,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     if not _serves(caller) or caller.agent is None:
         return None
     now = timezone.now()
-    seen = _store().answerable(uuid=envelope.task_id, recipient=caller.agent.pk, lease_id=envelope.lease_id)
+    seen = _store().answerable(uuid=envelope.task_id, recipient=caller.agent.pk, lease_id=envelope.lease_id, at=now)
     if seen is None:
         return None
     task_pk, task_id, attempt, journal_seq, *sender, lease_id = seen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from uuid import UUID
 
 from django.utils import timezone
@@ -28,7 +29,8 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     Order of refusals: `InvalidRequestError`; `UnknownTaskError`, before any capability check, and with
     the same words for a stranger's task; a capability error for ``a2a.respond.<sender>``; then the state:
     `LeaseMismatchError` when ``lease_id`` is not the live lease, `ResultConflictError` when the task has
-    another result, `AlreadyResolvedError` when it was cancelled, expired or forced. Without a
+    another result, `AlreadyResolvedError` when it was cancelled, expired or forced; a lease that outlasted the
+    task's ``work_timeout`` expires it first, so that nothing late completes it. Without a
     ``lease_id`` any unresolved task is accepted, a queued copy withdrawn; ``lease_first`` leases such a copy
     in the same transaction, for dialects whose agents finish work they never received, and raises as
     `leasing.begin_out_of_turn` does where it must not be leased. Locks the task row; journals
@@ -38,8 +40,8 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     caller.must_do_more_than_send()
     if (result := plain.post_result(caller, envelope)) is not None:
         return result
-    if lease_first:
-        expiry.expire_if_due(caller, envelope.task_id)
+    due = expiry.expire_if_due if lease_first else expiry.expire_if_timed_out
+    due(caller, envelope.task_id)
     with audit.decision(caller) as journal:
         addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
         task = addressed.with_parties().locked().filter(uuid=envelope.task_id).first()
@@ -60,7 +62,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
         permit = capabilities.require(caller, request, journal.now)
         permit.use(journal.now)
         try:
-            lease = _resolvable(task, earlier, envelope)
+            lease = _resolvable(task, earlier, envelope, journal.now)
             if lease is None and lease_first:
                 lease = begin_out_of_turn(task, journal)
         except MailboxError as refusal:
@@ -70,13 +72,15 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
         return _resolve(task, lease, envelope, journal)
 
 
-def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope) -> Lease | None:
+def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope, now: datetime) -> Lease | None:
     """Return the live lease that this result ends, None for a queued task; raise what the state forbids."""
     if earlier is not None and earlier.posted_by is not None:
         raise ResultConflictError(f"task {task.uuid} already has a different result", task_id=task.uuid)
     if earlier is not None:
         raise AlreadyResolvedError(f"task {task.uuid} is already resolved as {task.outcome}", task_id=task.uuid)
     lease = task.live_lease()
+    if lease is not None and lease.has_timed_out(now):
+        raise AlreadyResolvedError(f"task {task.uuid} has timed out", task_id=task.uuid)
     if envelope.lease_id is None:
         return lease
     return require_lease(task, lease, envelope.lease_id)

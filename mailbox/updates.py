@@ -52,7 +52,7 @@ def post_updates(caller: Caller, task_id: UUID, updates: Sequence[Update], *, le
     if problems:
         raise InvalidRequestError(problems)
     with audit.decision(caller) as journal:
-        task, lease = own_lease(caller, task_id, lease_id)
+        task, lease = own_lease(caller, task_id, lease_id, journal.now)
         lease.last_seen_at = journal.now
         lease.save(update_fields=["last_seen_at"])
         for update in updates:

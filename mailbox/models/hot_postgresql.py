@@ -81,6 +81,7 @@ JOIN mailbox_lease lease ON lease.task_id = task.id AND lease.ended_at IS NULL
 WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.state = 'in_flight'
   AND task.cache_key IS NULL AND NOT task.calls_back
   AND (%(lease_id)s::uuid IS NULL OR lease.lease_id = %(lease_id)s::uuid)
+  AND (lease.times_out_at IS NULL OR lease.times_out_at > %(at)s::timestamptz)
 """
 
 # Every change of a task takes a journal number under its lock: an unmoved number means that nothing has changed.
@@ -159,7 +160,7 @@ def lease(**values: object) -> tuple[Any, ...] | None:
 
 
 def answerable(**values: object) -> tuple[Any, ...] | None:
-    """Return a leased task with its sender and the id of its live lease, or None."""
+    """Return a leased task whose time is not up, with its sender and the id of its live lease, or None."""
     return prepared.row(_statement("ANSWERABLE"), values)
 
 

@@ -54,6 +54,7 @@ JOIN mailbox_lease lease ON lease.task_id = task.id AND lease.ended_at IS NULL
 WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.state = 'in_flight'
   AND task.cache_key IS NULL AND NOT task.calls_back
   AND (%(lease_id)s IS NULL OR lease.lease_id = %(lease_id)s)
+  AND (lease.times_out_at IS NULL OR lease.times_out_at > %(at)s)
 """
 FINISH = """
 UPDATE mailbox_task
@@ -154,7 +155,7 @@ def lease(**values: Any) -> Row | None:
 
 
 def answerable(**values: Any) -> Row | None:
-    """Return a leased task with its sender and the id of its live lease, or None."""
+    """Return a leased task whose time is not up, with its sender and the id of its live lease, or None."""
     found = _read(ANSWERABLE, values)
     return found and (found[0], UUID(found[1]), *found[2:-1], UUID(found[-1]))
 

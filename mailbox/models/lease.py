@@ -134,6 +134,10 @@ class Lease(models.Model):
         """Whether this is one of `LeaseQuerySet.stale`."""
         return self.ended_at is None and self.leased_at <= now - after
 
+    def has_timed_out(self, now: datetime) -> bool:
+        """Whether this live lease is one of `LeaseQuerySet.timed_out`."""
+        return self.times_out_at is not None and self.times_out_at <= now
+
     def finish(self, how: Lease.End, now: datetime) -> None:
         """End this live lease. The caller holds the task row's lock."""
         self.ended_at, self.end = now, how

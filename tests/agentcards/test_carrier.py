@@ -128,7 +128,7 @@ def test_the_work_timeout_bounds_the_call(remote, rita, alice, now):
     now.shift(4)
     look_all()
 
-    assert result_of(task).error_message == "Timed out after 4000ms"
+    assert result_of(task).error_message == "Task timed out"
     assert remote.bodies[0]["params"]["timeoutMs"] == 4000
 
 

@@ -39,8 +39,10 @@ class Model:
                 taken.append((task.id, len(task.leases)))
         return taken
 
-    def post(self, task: Task, status: str, text: str, guard: str) -> None:
+    def post(self, task: Task, status: str, text: str, guard: str, now: datetime) -> None:
         self._known(task)
+        if task.has_timed_out(now):
+            self._expire(task, "Task timed out")
         if (answer := task.answer) is not None:
             if (answer.status, answer.text, answer.message) == (status, text, None):
                 return
@@ -53,7 +55,7 @@ class Model:
         ended = [lease.end for lease in task.leases if lease.end is not None]
         if guard == "stale" and ended[-1:] == ["release"]:
             return  # said again
-        if task.live is None:
+        if task.live is None or task.has_timed_out(now):
             raise Refused("not_in_flight")
         self._guarded(task, guard)
         self._return_to_queue(task, "release", "a2a_task_released", now)

@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from mailbox import expiry, leasing, repair, results
+from mailbox import expiry, leasing, repair, results, updates
 from mailbox.callers import Caller
-from mailbox.errors import AlreadyResolvedError
+from mailbox.errors import AlreadyResolvedError, NotInFlightError
 from mailbox.models import Lease, Result, Task
 from mailbox.models.task import epoch_ms
+from mailbox.updates import Update
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +123,46 @@ def test_the_result_of_expired_work_comes_too_late(alice, bob, hub, clock):
         results.post_result(bob, factories.result_envelope(lease.task))
 
     assert factories.journal("a2a_result_rejected")[0].fields == {"reason": "already_resolved"}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_result_that_comes_too_late_meets_the_expiry_it_brings_about(alice, bob, clock, named):
+    lease = factories.leased_task(alice, bob, work_timeout=MINUTE)
+    clock.shift(MINUTE)
+
+    with pytest.raises(AlreadyResolvedError):
+        results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id if named else None))
+
+    (result,) = results.drain_results(alice)
+    assert (result.task, result.error_message) == (lease.task, "Task timed out")
+    assert factories.life_of(lease.task)[2:] == ["a2a_task_expired", "a2a_result_delivered"]
+
+
+def test_a_result_on_the_last_moment_is_taken(alice, bob, clock):
+    lease = factories.leased_task(alice, bob, work_timeout=MINUTE)
+    clock.shift(MINUTE - timedelta(milliseconds=1))
+
+    assert results.post_result(bob, factories.result_envelope(lease.task)).status == "ok"
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        lambda bob, task: leasing.heartbeat(bob, task.uuid),
+        lambda bob, task: leasing.release(bob, task.uuid, reason="later"),
+        lambda bob, task: updates.post_updates(bob, task.uuid, [Update(progress=0.5)]),
+    ],
+    ids=["heartbeat", "release", "updates"],
+)
+def test_who_outlasts_the_work_timeout_holds_nothing_any_more(alice, bob, clock, late):
+    lease = factories.leased_task(alice, bob, work_timeout=MINUTE)
+    clock.shift(MINUTE)
+
+    with pytest.raises(NotInFlightError, match="timed out"):
+        late(bob, lease.task)
+
+    assert len(factories.life_of(lease.task)) == 2
+    assert Lease.objects.get().last_seen_at == lease.last_seen_at
 
 
 def test_a_sender_that_drains_learns_of_its_missed_deadline_without_a_sweep(alice, bob, clock):

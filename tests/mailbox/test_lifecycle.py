@@ -104,7 +104,7 @@ class Lifecycle(RuleBasedStateMachine):
         )
 
         self.agree(
-            lambda: self.model.post(task, status, text, guard),
+            lambda: self.model.post(task, status, text, guard, timezone.now()),
             lambda: results.post_result(self.cast[task.recipient], envelope),
         )
 

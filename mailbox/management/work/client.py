@@ -11,6 +11,7 @@ from uuid import UUID
 import httpx
 
 ANSWER_WITHIN = 10.0  # seconds, beside what a long poll asks for
+TOLD_WITHIN = 1.0  # seconds before the hub's own limit at which work ends, so that what it said still counts
 NOT_NOW = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 
 
@@ -42,7 +43,7 @@ class LeaseEndedError(RefusedError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeasedTask:
-    """An A2ATask as the wire spells it, under a lease. ``time_limit``: seconds the lease may last, None for ever."""
+    """An A2ATask as the wire spells it, under a lease. ``time_limit``: seconds the work may last, None for ever."""
 
     task: Mapping[str, Any]
     lease_id: str
@@ -94,7 +95,7 @@ class Hub:
             task=task,
             lease_id=lease["lease_id"],
             attempt=lease["attempt"],
-            time_limit=None if limit is None else limit / 1000,
+            time_limit=None if limit is None else limit / 1000 - min(TOLD_WITHIN, limit / 10_000),
         )
 
     def heartbeat(self, leased: LeasedTask) -> None:
