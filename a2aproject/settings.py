@@ -94,6 +94,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
+    "a2aproject.queries.AdminQueryMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 

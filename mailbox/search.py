@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Q
 
+from mailbox import json_text
 from mailbox.errors import InvalidRequestError
 from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.models.audit import AuditEventQuerySet
@@ -74,6 +75,8 @@ class Query:
 
 def parse(text: str, known: Mapping[str, object]) -> Query:
     """Read a query; raise `InvalidRequestError` that names an unknown key and those there are."""
+    if problem := json_text.problem_with(text):
+        raise InvalidRequestError({"q": problem})
     if len(text) > LONGEST:
         raise InvalidRequestError({"q": f"longer than {LONGEST} characters"})
     query = Query()

@@ -92,7 +92,7 @@ class Typed(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         text = (self.value() or "").strip()
         try:
-            return queryset.filter(**{self.lookup: text}) if text and "\x00" not in text else queryset
+            return queryset.filter(**{self.lookup: text}) if text else queryset
         except (ValidationError, ValueError):  # no id
             return queryset.none()
 

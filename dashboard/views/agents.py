@@ -19,7 +19,8 @@ from dashboard.charts import HOUR, SPARK
 from dashboard.figures import range_named, rows_of, throughput
 from dashboard.forms import ReasonForm
 from dashboard.lists import ListPage
-from mailbox import capabilities, registration, series
+from mailbox import capabilities, json_text, registration, series
+from mailbox.errors import InvalidRequestError
 from mailbox.models import Agent, Lease, Peer
 from mailbox.models.agent import AgentQuerySet
 from mailbox.paging import Page as Rows
@@ -50,6 +51,8 @@ class AgentList(ListPage):
 
     def found(self) -> AgentQuerySet:
         text = self.request.GET.get("q", "").strip()
+        if problem := json_text.problem_with(text):
+            raise InvalidRequestError({"q": problem})
         found = self.model()
         match self.request.GET.get("state"):
             case "paused":

@@ -123,7 +123,7 @@ def test_the_journal_is_searched_and_filtered(history):
 @pytest.mark.parametrize("model", READ_ONLY)
 @pytest.mark.parametrize("query", ["?q=state:ok", "?q=x%00", "?task=%00", "?date=0000", "?date=9999-12", "?p=99"])
 def test_nonsense_in_the_address_of_a_list_fails_nothing(history, model, query):
-    assert at("viewer").get(f"/admin/mailbox/{model}/{query}").status_code in (200, 302)
+    assert at("viewer").get(f"/admin/mailbox/{model}/{query}").status_code in (200, 302, 400)
 
 
 @pytest.mark.parametrize("model", READ_ONLY)
