@@ -91,6 +91,10 @@ class Sender:
             {"params": {"message": "hi", "depth": 11}},
             "Validation failed: params.depth: Too big: expected number to be <=10",
         ),
+        (
+            {"params": {"message": "hi", "skill": "s" * 201}},
+            "Validation failed: params.skill: Too big: expected string to have <=200 characters",
+        ),
         ({"params": {"message": "hi", "depth": 4}}, "Invocation depth limit exceeded."),
         ({"message": "hi", "depth": 10}, "Invocation depth limit exceeded."),
         ({"params": {"message": "hi"}, "depth": 4}, "Invocation depth limit exceeded."),

@@ -9,6 +9,7 @@ from datetime import timedelta
 import psutil
 import pytest
 
+from mailbox.management.work import attempt
 from mailbox.models import Task
 from tests import factories
 from tests.hub import has_ended, wait_until
@@ -92,6 +93,31 @@ def test_a_text_too_long_for_a_variable_is_on_stdin_alone(desk, alice, bob):
     assert size.strip() == "600000"
     assert json.loads(told)["id"] == str(task.uuid)
     assert "intent_text" not in json.loads(told)
+    assert json.loads(told)["left_out"] == ["intent_text"]
+
+
+def test_whatever_is_too_long_for_a_variable_is_left_out_by_name(desk, alice, bob):
+    task = factories.sent_task(alice, bob, intent_text="innocent", metadata={"skill": "s" * 200_000})
+
+    assert desk.run(*shell("tr a-z A-Z; echo; echo $A2A_TASK"), result="all") is None
+
+    text, told = text_of(result_of(task)).split("\n")
+    assert text == "INNOCENT"
+    assert json.loads(told)["left_out"] == ["metadata"]
+    assert json.loads(told)["intent_text"] == "innocent"
+
+
+def test_a_task_that_no_program_can_be_started_with_is_an_error_and_the_next_one_is_done(desk, alice, bob, monkeypatch):
+    poisoned, task = factories.sent_task(alice, bob, intent_text="x" * 150_000), factories.sent_task(alice, bob)
+    monkeypatch.setattr(attempt, "TASK_BYTES", 1_000_000)
+
+    assert desk.run("true", tasks=2) is None
+
+    result = result_of(poisoned)
+    assert result.status == "error"
+    assert "cannot be started with this task: " in str(result.error_message)
+    assert result_of(task).status == "ok"
+    assert not factories.journal("a2a_task_released")
 
 
 def test_bytes_that_are_no_text_are_replaced_and_nul_is_removed(desk, alice, bob):

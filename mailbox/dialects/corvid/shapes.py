@@ -14,6 +14,7 @@ from mailbox.errors import MailboxError
 MIN_TIMEOUT_MS, MAX_TIMEOUT_MS = 1_000, 600_000
 DEFAULT_TIMEOUT_MS = 300_000
 MAX_DEPTH_VALUE = 10
+MAX_SKILL_LENGTH = 200  # characters, as of a tool's name
 NOWHERE = "message is required (either at top-level or inside params)"
 
 
@@ -100,15 +101,19 @@ def _message(fields: dict[str, Any], path: str, *, required: bool) -> Iterator[P
 
 
 def _options(fields: dict[str, Any], prefix: str) -> Iterator[Problem]:
-    yield from _text(fields, "skill", prefix)
+    yield from _text(fields, "skill", prefix, most=MAX_SKILL_LENGTH)
     yield from _integer(fields, "timeoutMs", prefix, MIN_TIMEOUT_MS, MAX_TIMEOUT_MS)
     yield from _integer(fields, "depth", prefix, 1, MAX_DEPTH_VALUE)
 
 
-def _text(fields: dict[str, Any], name: str, prefix: str) -> Iterator[Problem]:
-    if name in fields and not isinstance(fields[name], str):
-        kind = _type(fields[name])
-        yield Problem(f"{prefix}{name}", f"Invalid input: expected string, received {kind}", is_type=True)
+def _text(fields: dict[str, Any], name: str, prefix: str, *, most: int | None = None) -> Iterator[Problem]:
+    if name not in fields:
+        return
+    value, path = fields[name], f"{prefix}{name}"
+    if not isinstance(value, str):
+        yield Problem(path, f"Invalid input: expected string, received {_type(value)}", is_type=True)
+    elif most is not None and len(value) > most:
+        yield Problem(path, f"Too big: expected string to have <={most} characters")
 
 
 def _integer(fields: dict[str, Any], name: str, prefix: str, low: int, high: int) -> Iterator[Problem]:

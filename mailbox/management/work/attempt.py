@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
 
 import orjson
 
@@ -87,6 +88,8 @@ class Attempt:
         try:
             self._program.start()
         except (OSError, ValueError) as error:
+            if _is_due_to_the_task(error):
+                return self._answer(Answer(error_message=f"the program cannot be started with this task: {error}"))
             reason = f"the program cannot be started: {error}"
             return Outcome.NOT_STARTED if self._release(reason) == Outcome.RELEASED else Outcome.LEFT
         while not self._program.wait(SPEAK_EVERY):
@@ -209,13 +212,31 @@ class Attempt:
 
 
 def environment_of(leased: LeasedTask) -> dict[str, bytes]:
-    """Return what a program finds about its task, in UTF-8. A text too long for a variable is on stdin alone."""
-    spelled = orjson.dumps(leased.task)
-    if len(spelled) > TASK_BYTES:
-        spelled = orjson.dumps({key: value for key, value in leased.task.items() if key != "intent_text"})
+    """Return what a program finds about its task, in UTF-8; the text is on stdin in any case."""
     return {
-        "A2A_TASK": spelled,
+        "A2A_TASK": _spelled(leased.task),
         "A2A_TASK_ID": leased.id.encode(),
         "A2A_LEASE_ID": leased.lease_id.encode(),
         "A2A_ATTEMPT": b"%d" % leased.attempt,
     }
+
+
+def _spelled(task: Mapping[str, Any]) -> bytes:
+    """Return the task as JSON of at most `TASK_BYTES`; what had to go is named in ``left_out``.
+
+    That is the text alone if that is enough, else the longest fields. The id always stays.
+    """
+    if len(spelled := orjson.dumps(task)) <= TASK_BYTES:
+        return spelled
+    by_length = sorted(task.keys() - {"id"}, key=lambda name: len(orjson.dumps(task[name])), reverse=True)
+    for left_out in (["intent_text"], *(by_length[:number] for number in range(1, len(by_length) + 1))):
+        told = {name: value for name, value in task.items() if name not in left_out}
+        spelled = orjson.dumps({**told, "left_out": left_out})
+        if len(spelled) <= TASK_BYTES:
+            break
+    return spelled
+
+
+def _is_due_to_the_task(error: OSError | ValueError) -> bool:
+    """Whether the next task may well start: this worker was itself started with all that its programs get otherwise."""
+    return isinstance(error, ValueError) or error.errno == errno.E2BIG
