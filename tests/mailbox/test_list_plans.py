@@ -47,14 +47,15 @@ def _fill(now):
             task_kind="book" if number % 400 == 1 else None,
             duplicate_safety="unsafe" if number % 400 == 2 else None,
             idempotency_key=f"inv-{number}" if number % 400 == 2 else None,
-            state="in_flight" if number % 100 == 3 else "resolved",
-            outcome=None if number % 100 == 3 else "error" if number % 200 == 4 else "ok",
-            attempt=1,
-            resolved_at=None if number % 100 == 3 else start + number * MINUTE / 2,
+            state=state,
+            outcome=None if state != "resolved" else "error" if number % 200 == 4 else "ok",
+            attempt=int(state != "queued"),
+            resolved_at=start + number * MINUTE / 2 if state == "resolved" else None,
             sent_at=start + number * MINUTE / 2,
             queued_at=start + number * MINUTE / 2,
         )
         for number in range(ROWS)
+        for state in ["in_flight" if number % 100 == 3 else "queued" if number % 20 == 7 else "resolved"]
     )
     Lease.objects.bulk_create(
         Lease(
@@ -67,6 +68,7 @@ def _fill(now):
             end="result" if task.resolved_at else None,
         )
         for task in tasks
+        if task.attempt
     )
     Result.objects.bulk_create(
         Result(

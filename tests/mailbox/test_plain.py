@@ -10,12 +10,11 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
 from mailbox import delivery, leasing, plain, results
 from mailbox.callers import Caller
 from mailbox.errors import CapabilityMissingError
-from mailbox.models import AuditEvent, CapabilityGrant, Lease, Result, Task, hot_postgresql, hot_sqlite
+from mailbox.models import AuditEvent, CapabilityGrant, Lease, Result, Task, hot_sqlite
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -167,13 +166,6 @@ def test_a_lease_may_last_as_long_as_its_task_says(alice, bob):
     assert leases[0].task.work_timeout == limit
 
 
-def plan_of(sql: str, **values: Any) -> str:
-    with connection.cursor() as cursor:
-        explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
-        cursor.execute(f"{explain} {sql}", values)
-        return str(cursor.fetchall())
-
-
 @on_sqlite
 @pytest.mark.parametrize(
     ("sql", "indexes"),
@@ -184,28 +176,17 @@ def plan_of(sql: str, **values: Any) -> str:
     ],
 )
 def test_sqlite_finds_the_next_one_by_its_index(sql, indexes):
-    values = {"holder": 1, "sender": 1, "now_ms": 1, "at": "2026-01-01 00:00:00", "attempt_id": ATTEMPT.hex}
+    values: dict[str, Any] = {
+        "holder": 1,
+        "sender": 1,
+        "now_ms": 1,
+        "at": "2026-01-01 00:00:00",
+        "attempt_id": ATTEMPT.hex,
+    }
 
-    plan = plan_of(sql, **values)
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}", values)
+        plan = str(cursor.fetchall())
 
     assert {name for name in indexes if name in plan} == indexes
     assert "TEMP B-TREE" not in plan
-
-
-@on_postgresql
-@pytest.mark.parametrize(
-    ("name", "indexes"),
-    [
-        ("LEASE", {"task_lease_order", "lease_receive_attempt_unique"}),
-        ("DRAIN", {"result_pending_by_sender", "task_queued_by_deadline", "lease_live_by_timeout"}),
-    ],
-)
-def test_postgresql_finds_the_next_one_by_its_index(name, indexes):
-    stamp = {"actor": "a", "actor_pubkey": "k", "at": timezone.now(), "request_id": "", "source": "api"}
-    ids = {"holder": 1, "sender": 1, "attempt_id": ATTEMPT, "lease_id": ATTEMPT}
-    texts = {"before_attempt": "", "after_attempt": "", "delivered": ""}
-
-    plan = plan_of(hot_postgresql._statement(name), now_ms=1, **stamp, **ids, **texts)
-
-    assert {name for name in indexes if name in plan} == indexes
-    assert "Seq Scan" not in plan

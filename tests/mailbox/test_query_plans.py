@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -13,7 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from mailbox import inspection, search
-from mailbox.models import Agent, AuditEvent, Lease, Result, Task
+from mailbox.models import Agent, AuditEvent, Lease, Result, Task, hot_postgresql
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -193,3 +194,24 @@ def test_callbacks_that_were_given_up_are_found_among_those_that_arrived(crowd):
     at = search.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
 
     assert "push_by_state" in plan_of(search.deliveries("state:disabled", at).order_by("-pk")[:50])
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="these statements are PostgreSQL's")
+@pytest.mark.parametrize(
+    ("name", "indexes"),
+    [
+        ("LEASE", {"task_lease_order", "lease_receive_attempt_unique"}),
+        ("DRAIN", {"result_pending_by_sender", "task_queued_by_deadline", "lease_live_by_timeout"}),
+    ],
+)
+def test_the_one_statement_of_a_hot_verb_walks_its_indexes(crowd, name, indexes):
+    stamp: dict[str, Any] = {"actor": "a", "actor_pubkey": "k", "at": timezone.now(), "request_id": "", "source": "api"}
+    ids = {"holder": crowd.recipient.pk, "sender": crowd.sender.pk, "attempt_id": uuid4(), "lease_id": uuid4()}
+    texts = {"now_ms": 1, "before_attempt": "", "after_attempt": "", "delivered": ""}
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {hot_postgresql._statement(name)}", stamp | ids | texts)
+        plan = str(cursor.fetchall())
+
+    assert {index for index in indexes if index in plan} == indexes, plan
+    assert not re.search(r"Seq Scan on mailbox_(task|lease|result|auditevent)", plan), plan
