@@ -93,6 +93,13 @@ def test_messages_are_taken_in_batches_the_hub_accepts():
     assert sizes[-2] < 100
 
 
+def test_an_answer_that_is_too_long_as_json_is_the_last_line_and_says_so():
+    assert written(b"\x01\nend\n", answer=13).whole == "\x01\nend"
+    notice, _, last = str(written(b"\x01\nend\n", answer=12).whole).partition("\n")
+    assert notice == "[all of the output is more than 12 bytes of JSON: this is the last line]"
+    assert last == "end"
+
+
 def test_the_tail_of_the_complaints_is_kept():
     output = Output(Limits(stderr=4))
     output.feed_stderr(b"abc\0def")

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from mailbox.management.work import attempt
+from mailbox.management.work.output import Output
 from mailbox.models import Task
 from tests import factories
 from tests.hub import has_ended, wait_until
@@ -57,6 +58,25 @@ def test_all_of_the_output_is_the_answer_on_request(desk, alice, bob):
     desk.run("cat", result="all")
 
     assert text_of(result_of(task)) == "one\n\ntwo"
+
+
+def test_all_of_an_output_that_escapes_to_more_than_the_hub_takes_is_its_last_line(desk, alice, bob):
+    task = factories.sent_task(alice, bob)
+
+    desk.run(sys.executable, "-c", "print(('\\1' * 8000 + '\\n') * 32 + 'the end')", result="all")
+
+    result = result_of(task)
+    assert (result.status, text_of(result).partition("\n")[2]) == ("ok", "the end")
+
+
+def test_what_the_hub_refuses_is_logged_as_it_was_posted(desk, alice, bob, monkeypatch):
+    task = factories.sent_task(alice, bob)
+    monkeypatch.setattr(Output, "whole", "\1" * 300_000)
+
+    desk.run("true", result="all")
+
+    assert "the hub refused the result: " in str(result_of(task).error_message)
+    assert "the hub refused the result: " in desk.said[-1]
 
 
 def test_a_program_that_says_nothing_answers_nothing(desk, alice, bob):

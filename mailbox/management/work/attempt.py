@@ -153,13 +153,13 @@ class Attempt:
 
     def _answer(self, answer: Answer) -> Outcome:
         try:
-            told = self._flush() and self._post(answer)
+            posted = self._post(answer) if self._flush() else None
         except LeaseEndedError as error:
             return self._settled(f"its result was not taken: {error}")
         except RefusedError as error:
             self._log(str(error))
             return self._left()
-        return self._settled((answer.error_message or "ok").partition("\n")[0]) if told else self._left()
+        return self._left() if posted is None else self._settled((posted.error_message or "ok").partition("\n")[0])
 
     def _flush(self) -> bool:
         """Post all that was said and not yet posted; return whether the hub has it."""
@@ -170,16 +170,18 @@ class Attempt:
             if not self._insist(self._post_unsaid):
                 return False
 
-    def _post(self, answer: Answer) -> bool:
-        """Post the result, or where the hub does not accept it as it is, that it did not."""
+    def _post(self, answer: Answer) -> Answer | None:
+        """Post the result, or where the hub does not accept it as it is, that it did not.
+
+        Return what the hub was told, None when it could not be.
+        """
         try:
-            return self._insist(lambda: self._hub.answer(self.leased, answer))
+            return answer if self._insist(lambda: self._hub.answer(self.leased, answer)) else None
         except LeaseEndedError:
             raise
         except RefusedError as error:
             refused = Answer(error_message=f"the hub refused the result: {error}")
-        self._log(str(refused.error_message))
-        return self._insist(lambda: self._hub.answer(self.leased, refused))
+        return refused if self._insist(lambda: self._hub.answer(self.leased, refused)) else None
 
     def _release(self, reason: str) -> Outcome:
         try:

@@ -13,12 +13,13 @@ BATCH_BYTES = 200_000  # of JSON, far below the smallest body limit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much of one program's output is kept, in bytes and lines."""
+    """How much of one program's output is kept, in bytes and lines; ``answer`` is bytes of JSON."""
 
     line: int = 8_192
     lines: int = 1_000
     total: int = 262_144
     stderr: int = 4_096
+    answer: int = 600_000  # well below what a hub takes at once, unless it was told to take less
 
 
 class Output:
@@ -75,7 +76,7 @@ class Output:
         with self._lock:
             while self._messages and len(batch) < MAX_BATCH and size < BATCH_BYTES:
                 batch.append(self._messages.popleft())
-                size += len(json.dumps(batch[-1], ensure_ascii=False).encode())
+                size += _json_bytes(batch[-1])
         return batch
 
     @property
@@ -87,8 +88,12 @@ class Output:
 
     @property
     def whole(self) -> str | None:
-        """All that was kept, blank lines too, None without any."""
-        return "\n".join([*self._kept, *([] if self._beyond is None else [self._notice()])]) or None
+        """All that was kept, blank lines too, None without any; where that is too long as JSON, the last line and why."""
+        text = "\n".join([*self._kept, *([] if self._beyond is None else [self._notice()])])
+        if _json_bytes(text) > self._limits.answer:
+            notice = f"[all of the output is more than {self._limits.answer} bytes of JSON: this is the last line]"
+            return f"{notice}\n{self.last or ''}"
+        return text or None
 
     @property
     def complaint(self) -> str:
@@ -125,3 +130,7 @@ class Output:
     def _notice(self) -> str:
         limits = self._limits
         return f"[output capped: of what follows these {limits.lines} lines or {limits.total} bytes, only the last line is kept]"
+
+
+def _json_bytes(text: str) -> int:
+    return len(json.dumps(text, ensure_ascii=False).encode())
