@@ -20,7 +20,7 @@ from django.utils import timezone
 from agentcards import client
 from agentcards.client import RemoteTask
 from agentcards.destinations import BaseUrl
-from agentcards.errors import BlockedUrlError, ExternalServiceError, ValidationError
+from agentcards.errors import BlockedUrlError, ExternalServiceError
 from agentcards.models import AgentProfile, RemoteCall
 from mailbox import json_text, leasing, results, updates
 from mailbox.callers import Caller
@@ -93,22 +93,30 @@ def take_due(now: datetime, *, limit: int) -> list[RemoteCall]:
 def submit(call: RemoteCall) -> None:
     """Hand the task over, once. A task that was not taken, or perhaps not, is answered with the error.
 
-    The sender is told the remote agent's host at most: its URL may hold a secret.
+    The sender is told the remote agent's host at most: its URL may hold a secret. Whatever fails before there is a
+    remote task to look at, foreseen or not, ends the call: nobody else would come back to it.
     """
+    try:
+        _hand_over(BaseUrl.parse(call.base_url), call)
+    except BlockedUrlError as refusal:
+        answer(call, ResultStatus.ERROR, error=_told(refusal))
+    except Exception as failure:
+        _logger.exception("the carrier failed at %s", call)
+        if RemoteCall.objects.filter(pk=call.pk, remote_task_id=None).exists():
+            answer(call, ResultStatus.ERROR, error=f"the hub itself failed: {type(failure).__name__}")
+
+
+def _hand_over(base: BaseUrl, call: RemoteCall) -> None:
     task = call.lease.task
     skill = json_text.loads(task.metadata).get("skill")
     timeout_ms = min(max(call.timeout_ms, LEAST_TIMEOUT_MS), MOST_TIMEOUT_MS)
     try:
-        base = BaseUrl.parse(call.base_url)
-    except BlockedUrlError as refusal:
-        answer(call, ResultStatus.ERROR, error=refusal.message)
-        return
-    try:
         remote_task_id = client.submit(
             base, task.intent_text, skill=skill if isinstance(skill, str) else None, timeout_ms=timeout_ms
         )
-    except (ExternalServiceError, ValidationError) as failure:
-        answer(call, ResultStatus.ERROR, error=failure.message.replace(base.text, base.host))
+    except ExternalServiceError as failure:
+        _logger.info("%s was not handed over: %s", call, failure.message.replace(base.text, base.host))
+        answer(call, ResultStatus.ERROR, error=failure.told.replace(base.text, base.host))
         return
     call.remote_task_id, call.next_look_at = remote_task_id, timezone.now()
     call.save(update_fields=["remote_task_id", "next_look_at"])
@@ -174,6 +182,12 @@ def _begin(lease: Lease, base_url: str) -> RemoteCall:
         left = lease.task.deadline_ms / 1000 - lease.leased_at.timestamp()
         gives_up_at = min(gives_up_at, lease.leased_at + timedelta(seconds=max(0.0, left)))
     return RemoteCall.objects.create(lease=lease, base_url=base_url, began_at=lease.leased_at, gives_up_at=gives_up_at)
+
+
+def _told(refusal: BlockedUrlError) -> str:
+    """Return the refusal as others than its operator may read it: one that repeats the URL says only that there is one."""
+    blocked = refusal.message.startswith("Blocked URL")
+    return refusal.message if blocked else "the hub cannot call this agent's URL"
 
 
 def _seen(call: RemoteCall) -> RemoteTask | None:

@@ -67,7 +67,7 @@ class RemoteTask:
         """Why it failed; None when it did not fail."""
         if self.state != "failed":
             return None
-        return "Task failed" if self.response_text is None else self.response_text
+        return self.response_text or "Task failed"
 
 
 def fetch_agent_card(base_url: str) -> dict[str, Any]:

@@ -58,6 +58,8 @@ _NUMBER = re.compile(r"\d+|0[xX][0-9a-fA-F]*", re.ASCII)
 _HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.ASCII)
 _CREDENTIALS = re.compile(r"//[^/]*@")
 _NO_URL = re.compile(r"[\x00-\x20\x7f\\]")
+_BEARER = re.compile(r"[!-~]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # RFC 7617: neither user nor password may hold any
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,10 @@ class BaseUrl:
         if url.userinfo:
             authorization = _authorization(url.username, url.password)
             url = url.copy_with(username=None, password=None)
-        return cls(str(url).rstrip("/"), authorization)
+        base = str(url).rstrip("/")
+        if len(base) > LONGEST_URL:  # percent-encoding made it longer
+            raise _invalid(text)
+        return cls(base, authorization)
 
     @property
     def host(self) -> str:
@@ -152,6 +157,7 @@ def _parsed(text: str, longest: int = LONGEST_URL) -> httpx.URL:
     try:
         url = httpx.URL(text)
         host = url.raw_host.decode("ascii").lower()
+        _ = url.host  # which the client reads, and which not every name that begins with xn-- has
     except (httpx.InvalidURL, ValueError) as error:
         raise _invalid(text) from error
     if url.scheme and url.scheme not in ("http", "https"):
@@ -215,6 +221,9 @@ def _invalid(text: str) -> BlockedUrlError:
 
 
 def _authorization(username: str, password: str) -> str:
+    """Return the header; raise `BlockedUrlError`, which does not repeat them, for credentials that none can carry."""
+    if _CONTROL.search(username + password) or not (username or _BEARER.fullmatch(password)):
+        raise BlockedUrlError("Invalid URL: the credentials in it hold characters that cannot be sent")
     if not username:
         return f"Bearer {password}"
     header: str = next(httpx.BasicAuth(username, password).auth_flow(httpx.Request("GET", "http://x"))).headers[

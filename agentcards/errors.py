@@ -22,9 +22,14 @@ class ExternalServiceError(MailboxError):
 
     code = "external_service_error"
 
-    def __init__(self, message: str) -> None:
-        """``message`` says what failed; the error names the service before it, as the seed does."""
-        super().__init__(f"A2A: {message}")
+    def __init__(self, message: str, *, detail: str = "") -> None:
+        """``message`` says what failed; the error names the service before it, as the seed does.
+
+        ``detail`` is what a library says of it, which may repeat anything that was sent, credentials included:
+        only whoever entered these may read it. All others are told ``told``.
+        """
+        self.told = f"A2A: {message}"
+        super().__init__(f"{self.told}: {detail}" if detail else self.told)
 
 
 class SubmitRefusedError(ExternalServiceError):
@@ -34,4 +39,4 @@ class SubmitRefusedError(ExternalServiceError):
 
     def __init__(self, status: int, body: str) -> None:
         super().__init__("")
-        self.message = f"Submit failed: HTTP {status} — {body}"
+        self.message = self.told = f"Submit failed: HTTP {status} — {body}"

@@ -72,8 +72,8 @@ def exchange(
             body = b"".join(_body(response)) if glimpse is None else _beginning(response, glimpse)
     except httpx.TimeoutException as error:
         raise ExternalServiceError(f"no answer from {url} within {within:g} s") from error
-    except (httpx.HTTPError, httpx.InvalidURL, zlib.error) as error:
-        raise ExternalServiceError(f"no answer from {url}: {str(error) or type(error).__name__}") from error
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, zlib.error) as error:
+        raise ExternalServiceError(f"no answer from {url}", detail=str(error) or type(error).__name__) from error
     return Answer(status=response.status_code, reason=response.reason_phrase, body=body)
 
 

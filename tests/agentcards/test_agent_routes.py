@@ -95,6 +95,7 @@ def test_an_agent_may_bring_its_key_and_its_address(ada):
         ({"name": "x", "mcpToolPermissions": ["a", 5]}, 400, "Validation failed: mcpToolPermissions.1: "),
         ({"name": "x", "mcpToolPermissions": [""]}, 400, "Validation failed: mcpToolPermissions: "),
         ({"name": "x", "remoteUrl": "http://127.0.0.1"}, 400, "Validation failed: remoteUrl: Blocked URL"),
+        ({"name": "x", "remoteUrl": "http://xn--127"}, 400, "Validation failed: remoteUrl: Invalid URL"),
         ({"name": "x", "publicKey": "short"}, 400, "Validation failed: pubkey: "),
         ({"name": "bob"}, 409, '"bob@local" or its public key is already registered'),
         ({"name": "BOB"}, 409, "already registered"),

@@ -7,9 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from agentcards import carrier, profiles
-from agentcards.models import RemoteCall
-from mailbox import expiry, inspection
+from agentcards import carrier, client, outbound, profiles
+from agentcards.errors import ExternalServiceError
+from agentcards.models import AgentProfile, RemoteCall
+from mailbox import expiry, inspection, updates
 from mailbox.callers import Caller
 from mailbox.models import Lease, Message
 from tests import factories
@@ -24,6 +25,10 @@ PROGRESS = "a2a_task_updated"
 
 def said(task):
     return [message.blocks[0]["text"] for message in Message.objects.filter(task=task).in_order()]
+
+
+def fault(*_, **__):
+    raise KeyError
 
 
 def test_a_task_is_carried_out_and_its_result_comes_back(remote, rita, alice):
@@ -119,6 +124,48 @@ def test_an_agent_whose_url_came_to_be_blocked_is_not_called(rita, alice, settin
 
     assert result_of(task).error_message == "Blocked URL: 127.0.0.1 is not allowed"
     assert connections == []
+
+
+@pytest.mark.parametrize("url", ["http://xn--127/path", "http://:sekret%0A@host.example/path"])
+def test_a_stored_url_that_cannot_be_called_is_an_error_that_does_not_repeat_it(rita, alice, url):
+    AgentProfile.objects.update(remote_url=url)
+    task = factories.sent_task(alice, rita)
+
+    submit_all()
+
+    assert result_of(task).error_message == "the hub cannot call this agent's URL"
+
+
+def test_the_sender_is_told_nothing_that_a_library_says(rita, alice, monkeypatch):
+    def fail(*_, **__):
+        raise ExternalServiceError("no answer from http://127.0.0.1", detail="Illegal header value b'Bearer sekret'")
+
+    monkeypatch.setattr(outbound, "exchange", fail)
+    task = factories.sent_task(alice, rita)
+
+    submit_all()
+
+    assert result_of(task).error_message == "A2A: no answer from http://127.0.0.1"
+
+
+def test_a_failure_of_the_hub_itself_before_there_is_a_remote_task_ends_the_task(rita, alice, monkeypatch):
+    monkeypatch.setattr(client, "submit", fault)
+    task = factories.sent_task(alice, rita)
+
+    submit_all()
+
+    assert (result_of(task).status, result_of(task).error_message) == ("error", "the hub itself failed: KeyError")
+
+
+def test_a_failure_of_the_hub_itself_later_leaves_the_remote_task_to_be_looked_at(remote, rita, alice, monkeypatch):
+    task = factories.sent_task(alice, rita, intent_text="work")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(updates, "post_updates", fault)
+        submit_all()
+    look_all()
+
+    assert (result_of(task).status, len(remote.bodies)) == ("ok", 1)
 
 
 def test_the_work_timeout_bounds_the_call(remote, rita, alice, now):

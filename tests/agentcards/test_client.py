@@ -88,6 +88,8 @@ class TestCards:
         assert discover_agent(remote.url) is None
         assert discover_agent("http://10.0.0.1") is None
         assert discover_agent("nonsense") is None
+        assert discover_agent("http://xn--127/") is None
+        assert discover_agent("http://:%C3%A9@host.example/") is None
 
     def test_a_failure_is_not_cached(self, remote):
         remote.card_status = 500
@@ -175,12 +177,13 @@ class TestInvocation:
 
         assert (result.success, result.response_text, result.error) == (False, "no ink", "no ink")
 
-    def test_error_case_failed_without_text_is_task_failed(self, remote, monkeypatch):
-        monkeypatch.setattr(remote, "_say", lambda *_: None)
+    @pytest.mark.parametrize(("said", "text"), [([], None), ([{"role": "agent", "parts": [{"text": ""}]}], "")])
+    def test_error_case_failed_without_text_is_task_failed(self, remote, monkeypatch, said, text):
+        monkeypatch.setattr(remote, "_show", lambda _: (200, {"state": "failed", "messages": said}))
 
         result = invoke_remote_agent(remote.url, "fail")
 
-        assert (result.success, result.response_text, result.error) == (False, None, "Task failed")
+        assert (result.success, result.response_text, result.error) == (False, text, "Task failed")
 
     @pytest.mark.parametrize("status", [404, 500, 503])
     def test_polls_that_fail_are_tried_again(self, remote, clock, monkeypatch, status):

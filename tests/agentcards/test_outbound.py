@@ -202,6 +202,19 @@ def test_a_closed_port_is_an_error():
         get(url)
 
 
+def test_a_host_that_cannot_be_spelled_is_an_error():
+    with pytest.raises(ExternalServiceError, match="no answer from"):
+        get("http://xn--127/")
+
+
+def test_what_the_library_says_is_not_for_everyone():
+    with raw_server(says(OK + b"\r\nunused")) as url, pytest.raises(ExternalServiceError) as failure:
+        outbound.exchange("GET", url, within=5, headers={"Authorization": "Bearer sekret\n"})
+
+    assert "sekret" in failure.value.message
+    assert failure.value.told == f"A2A: no answer from {url}"
+
+
 def test_the_environment_s_proxy_is_not_used(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:1")

@@ -174,6 +174,16 @@ def test_a_fault_of_the_hub_itself_is_an_outcome(alice, bob, monkeypatch):
     assert one.log.get().problem == "the hub itself failed: KeyError"
 
 
+def test_a_stored_url_whose_host_cannot_be_spelled_is_an_outcome(alice, bob, caplog):
+    one = written(alice, bob, NOWHERE)
+    PushDelivery.objects.update(url="http://xn--127/hook")
+
+    deliver_due()
+
+    assert one.log.get().problem.startswith("A2A: no answer from http://xn--127/hook")
+    assert not caplog.records
+
+
 def test_an_attempt_whose_process_died_is_due_again_and_on_record(alice, bob, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     written(alice, bob, NOWHERE)
