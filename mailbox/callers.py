@@ -24,6 +24,7 @@ class Caller:
 
     ``name`` is what the journal calls it. ``agent`` is the agent it acts as, which sees what it is party to;
     None for people and the hub's own, who see everything. ``grants`` are the agent's live grants if the credential look-up read them, else None.
+    ``credential`` is the public id of the API key it presented; "" without one.
     ``sends_only`` callers came by a public route: they send, and read what they sent.
     ``oversees`` is an agent of the hub's own that sees everything. ``trusted`` callers need no capability: they can open the database themselves.
     """
@@ -37,6 +38,7 @@ class Caller:
     grants: tuple[CapabilityGrant, ...] | None = None
     oversees: bool = False
     sends_only: bool = False
+    credential: str = ""
 
     @classmethod
     def command_line(cls, agent: Agent | None = None) -> Caller:
@@ -53,6 +55,11 @@ class Caller:
     def scheduler(cls, agent: Agent) -> Caller:
         """Return the hub's scheduler as its own agent, which may do what an operator granted it."""
         return cls(name=agent.display, source=AuditEvent.Source.SCHEDULER, agent=agent, oversees=True)
+
+    @property
+    def counted_as(self) -> str:
+        """Who uses up a rate limit: the key, since an agent may give one to each of its programs; else the caller."""
+        return f"key {self.credential}" if self.credential else self.name
 
     @property
     def party(self) -> Agent | None:

@@ -47,13 +47,14 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
     if use_is_due:
         ApiKey.objects.filter(pk=key_pk).update(last_used_at=now)
     if agent_pk is None:
-        return _person(user_pk, source, request_id)
+        return _person(user_pk, source, request_id, public_id)
     return Caller(
         name=display,
         source=source,
         agent=Agent.from_identity(agent_pk, display, pubkey),
         request_id=request_id,
         grants=tuple(_grant(row[7:]) for row in rows if row[7] is not None),
+        credential=public_id,
     )
 
 
@@ -80,12 +81,13 @@ def person(username: str, *, source: AuditEvent.Source, request_id: str = "") ->
     return Caller(name=f"user:{username}", source=source, role=role_of(user) if user else None, request_id=request_id)
 
 
-def _person(user_pk: int, source: AuditEvent.Source, request_id: str) -> Caller:
+def _person(user_pk: int, source: AuditEvent.Source, request_id: str, public_id: str) -> Caller:
     user = User.objects.get(pk=user_pk)
     role = role_of(user) if user.is_active else None
     if role is None:
         raise _failed("no role", "the owner of this API key is in none of the groups viewer, operator, admin")
-    return Caller(name=f"user:{user.username}", source=source, role=role, request_id=request_id)
+    name = f"user:{user.username}"
+    return Caller(name=name, source=source, role=role, request_id=request_id, credential=public_id)
 
 
 def _grant(row: tuple[Any, ...]) -> CapabilityGrant:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 
 from django.db import transaction
 from django.utils import timezone
 
+from mailbox import json_text
 from mailbox.errors import RateLimitedError
 from mailbox.models import RateWindow
 
 ONCE = "once "
 KEPT_FOR = timedelta(days=7)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+MOST_MOMENTS = 60  # a row keeps; where more may be counted, those of a sixtieth of the window are kept as one
 
 
 @contextmanager
@@ -35,17 +40,29 @@ def once(key: str) -> Iterator[bool]:
 
 
 def take(key: str, *, limit: int, window: timedelta) -> None:
-    """Count one more of ``key``; raise `RateLimitedError` when ``limit`` were counted in this window already.
+    """Count one more of ``key``; raise `RateLimitedError` when ``limit`` were counted within ``window`` until now.
 
-    Windows are fixed: the first count after one has passed begins the next. Locks the key's row.
+    So no stretch of that length, wherever it begins, has more than ``limit``. What is refused does not count. Above
+    `MOST_MOMENTS` a count may last longer than ``window``, by that fraction of it at most. Locks the key's row.
     """
     with transaction.atomic(durable=True):
-        now = timezone.now()
-        row, _ = RateWindow.objects.select_for_update().get_or_create(key=key, defaults={"started_at": now})
-        if row.started_at + window <= now:
-            row.started_at, row.count = now, 0
-        if row.count >= limit:
-            left = (row.started_at + window - now).total_seconds()
-            raise RateLimitedError(f"more than {limit} in {window.total_seconds():.0f} s", retry_after=math.ceil(left))
-        row.count += 1
-        row.save(update_fields=["started_at", "count"])
+        row, _ = RateWindow.objects.select_for_update().get_or_create(key=key, defaults={"started_at": timezone.now()})
+        now, span = (timezone.now() - EPOCH) // MICROSECOND, window // MICROSECOND  # counted in the order of the lock
+        grain = 1 if limit <= MOST_MOMENTS else span // MOST_MOMENTS
+        # What lies far ahead was counted before the clock was set back.
+        counted = {at: many for at, many in json_text.loads(row.counted) if now - span < at <= now + span}
+        if (excess := sum(counted.values()) - limit + 1) > 0:
+            left = timedelta(microseconds=_when_gone(counted, excess) + span - now)
+            retry_after = math.ceil(left.total_seconds())
+            raise RateLimitedError(f"more than {limit} in {window.total_seconds():.0f} s", retry_after=retry_after)
+        moment = -(-now // grain) * grain  # never too early, or some would be forgotten too soon
+        counted[moment] = counted.get(moment, 0) + 1
+        row.counted = json_text.dumps(sorted(counted.items()))
+        row.save(update_fields=["counted"])
+
+
+def _when_gone(counted: Mapping[int, int], excess: int) -> int:
+    """Return the moment of the last of the oldest ``excess`` counts."""
+    moments = sorted(counted)
+    together = accumulate(counted[moment] for moment in moments)
+    return next(moment for moment, many in zip(moments, together, strict=True) if many >= excess)

@@ -189,6 +189,28 @@ def test_the_sixth_task_in_a_minute_from_one_credential_is_refused_and_told_when
     assert other({"message": "hi"}).status_code == 200
 
 
+def test_each_key_of_an_agent_has_a_limit_of_its_own(alice, bob, settings):
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 1
+    first, second = Sender(alice), Sender(alice)
+
+    answers = [sender({"message": "hi"}).status_code for sender in (first, second, first, second)]
+
+    assert answers == [200, 200, 429, 429]
+
+
+def test_the_limit_holds_across_the_turn_of_a_minute(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    send = Sender(alice)
+    answers = [send({"message": "hi"}).status_code]
+    time_machine.shift(timedelta(seconds=57))
+    answers += [send({"message": "hi"}).status_code for _ in range(4)]
+    time_machine.shift(timedelta(seconds=3))
+
+    answers += [send({"message": "hi"}).status_code for _ in range(2)]
+
+    assert answers == [200] * 6 + [429]
+
+
 def test_the_limit_lets_through_again_in_the_next_minute(alice, bob, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     send = Sender(alice)

@@ -44,7 +44,7 @@ def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
     """
     wanted = shapes.parse(body)
     limits.take(
-        f"tasks/send:{caller.name}",
+        f"tasks/send:{caller.counted_as}",
         limit=settings.A2A_INBOUND_RATE_LIMIT_PER_MIN,
         window=timedelta(minutes=1),
     )

@@ -81,9 +81,9 @@ class YeomanView(DialectView):
         return f"{IDEMPOTENCY_KEY}: {key}" if key else ""
 
     def count(self) -> None:
-        """Count one more message or task of this caller; raise `RateLimitedError`."""
+        """Count one more message or task of this credential; raise `RateLimitedError`."""
         limit = settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN
-        limits.take(f"yeoman:{self.caller.name}", limit=limit, window=timedelta(minutes=1))
+        limits.take(f"yeoman:{self.caller.counted_as}", limit=limit, window=timedelta(minutes=1))
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         match error:
