@@ -1,5 +1,23 @@
 from __future__ import annotations
 
+import pytest
+
+from agentcards.models import AgentProfile
+from mailbox.callers import Caller
 from tests.cast import alice, bob, failures_are_noted_anew, mallory, olga
+from tests.dialects import yeoman
 
 __all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga"]
+
+
+@pytest.fixture
+def default_agent(bob: Caller) -> Caller:
+    """Let bob do what names nobody."""
+    assert bob.agent is not None
+    AgentProfile.objects.create(agent=bob.agent, default_project="main")
+    return bob
+
+
+@pytest.fixture
+def peer(alice: Caller) -> yeoman.Peer:
+    return yeoman.Peer(alice)

@@ -10,14 +10,13 @@ from uuid import UUID
 
 import pytest
 
-from agentcards.models import AgentProfile
 from mailbox import routes
 from mailbox.dialects.marianne.inbox import A2AInbox
 from mailbox.models import Task
 from tests.dialects import yeoman
 from tests.dialects.api import Api
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 INTENT = "Count the words"
 ANSWER = "six words"
@@ -106,12 +105,6 @@ class Marianne(Door):
 
 
 DOORS = [Covenant, Corvid, CorvidByRoute, Yeoman, TaskApi, Marianne]
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from datetime import timedelta
 
 import pytest
 
-from agentcards.models import AgentProfile
 from mailbox import compaction, delivery, leasing, repair, results, updates
 from mailbox.callers import Caller
 from mailbox.dialects.corvid import handler
@@ -18,13 +17,7 @@ from mailbox.repair import DuplicateRisk
 from mailbox.updates import Update
 from tests import factories
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 
 def send(caller, **params):

@@ -12,15 +12,9 @@ from mailbox.kinds import Kind
 from mailbox.models import AuditEvent, Task
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 UNREADABLE = "message is required (either at top-level or inside params)"
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
 
 
 @pytest.fixture
@@ -169,6 +163,8 @@ def test_a_skill_that_nobody_has_falls_back_to_the_default_project(send, bob):
 
 
 def test_no_suitable_agent_is_not_found(alice):
+    AgentProfile.objects.all().delete()
+
     response = Sender(alice)({"message": "hi"})
 
     assert response.status_code == 404

@@ -8,7 +8,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from agentcards.models import AgentProfile
 from mailbox import key_format, leasing, results, routes
 from mailbox.callers import Role
 from mailbox.errors import CapabilityMissingError, InvalidRequestError, UnknownRouteError, WrongPartyError
@@ -16,13 +15,7 @@ from mailbox.kinds import Kind
 from mailbox.models import AuditEvent, PublicRoute, Task
 from tests import factories
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 
 @pytest.fixture

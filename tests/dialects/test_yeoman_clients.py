@@ -10,22 +10,15 @@ import json
 import pytest
 from django.test import Client
 
-from agentcards.models import AgentProfile
 from mailbox import leasing, results, routes
 from mailbox.models import Task
 from tests import factories
 from tests.dialects import yeoman
 from tests.dialects.yeoman import TIMESTAMP
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 HEX_ID = "9b2c1f0e4d7a4f6b8c3d2e1f0a9b8c7d"  # Agnostic's ids have no dashes
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
 
 
 @pytest.fixture(params=["X-API-Key", "Bearer", "route"])

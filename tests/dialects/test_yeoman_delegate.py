@@ -18,23 +18,12 @@ from tests import factories
 from tests.dialects import yeoman
 from tests.dialects.yeoman import envelope
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 
 @pytest.fixture
 def carol():
     return factories.agent("carol")
-
-
-@pytest.fixture
-def peer(alice, bob):
-    return yeoman.Peer(alice)
 
 
 @pytest.mark.parametrize("form", ["display", "local", "pubkey"])

@@ -9,29 +9,18 @@ import pytest
 from agentcards.models import AgentCard, AgentProfile, Tool
 from agentcards.registry import AgentCardRegistry
 from mailbox import peers
-from mailbox.models import Peer
+from mailbox.models import Agent, Peer
 from tests import factories
 from tests.dialects import yeoman
 from tests.dialects.yeoman import envelope
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 SEED = [
     ("qa", "6-agent QA pipeline (security, performance, regression, compliance)", "1.0"),
     ("security-audit", "OWASP, GDPR, PCI DSS, SOC 2 compliance scanning", "1.0"),
     ("performance-test", "Load testing and P95/P99 latency profiling", "1.0"),
 ]
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
-
-
-@pytest.fixture
-def peer(alice):
-    return yeoman.Peer(alice)
 
 
 def listed(caller):
@@ -216,7 +205,9 @@ def test_discovery_tells_who_the_hub_is(client, bob):
     assert [one["name"] for one in document["capabilities"]] == [name for name, *_ in SEED]
 
 
-def test_discovery_works_before_there_is_an_agent(client, settings, db):
+def test_discovery_works_before_there_is_an_agent(client, settings):
+    AgentProfile.objects.all().delete()
+    Agent.objects.all().delete()
     settings.PUBLIC_URL = "https://hub.example"
 
     assert client.get("/.well-known/a2a-agent").json()["id"] == "hub.example"

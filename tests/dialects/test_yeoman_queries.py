@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from agentcards.models import AgentProfile
 from mailbox import leasing, results
 from mailbox.envelopes import ResultStatus
 from mailbox.models import Result, Task
@@ -12,18 +11,7 @@ from tests import factories
 from tests.dialects import yeoman
 from tests.dialects.yeoman import envelope
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
-
-
-@pytest.fixture
-def peer(alice, bob):
-    return yeoman.Peer(alice)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 
 @pytest.fixture

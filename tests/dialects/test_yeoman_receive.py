@@ -15,20 +15,9 @@ from tests import factories
 from tests.dialects import yeoman
 from tests.dialects.yeoman import RECEIVE, envelope
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 MISSING = {"type": "missing", "msg": "Field required"}
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
-
-
-@pytest.fixture
-def peer(alice, bob):
-    return yeoman.Peer(alice)
 
 
 def test_a_delegate_becomes_a_task_of_the_default_agent(peer, alice, bob):
@@ -260,8 +249,10 @@ def test_a_person_delegates_nothing_and_is_no_peer(olga, bob):
     assert not Peer.objects.exists()
 
 
-def test_without_a_default_agent_a_delegate_finds_nobody(alice):
-    response = yeoman.Peer(alice).post(envelope("a2a:delegate", {"task": "x"}))
+def test_without_a_default_agent_a_delegate_finds_nobody(peer):
+    AgentProfile.objects.all().delete()
+
+    response = peer.post(envelope("a2a:delegate", {"task": "x"}))
 
     assert response.status_code == 404
     assert "takes tasks" in response.json()["detail"]

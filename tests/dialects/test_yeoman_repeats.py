@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from agentcards.models import AgentProfile
 from mailbox import compaction, key_format, leasing, registration, results
 from mailbox.callers import Caller
 from mailbox.compaction import Retention
@@ -15,20 +14,9 @@ from tests import factories
 from tests.dialects import yeoman
 from tests.dialects.yeoman import envelope
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 PATHS = ["/api/tasks", "/api/v1/tasks", "/api/v1/a2a/tasks"]
 BODY = {"title": "t", "description": "d", "task": "d"}
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
-
-
-@pytest.fixture
-def peer(alice, bob):
-    return yeoman.Peer(alice)
 
 
 def compacted(bob, alice):

@@ -7,29 +7,17 @@ import re
 
 import pytest
 
-from agentcards.models import AgentProfile
 from mailbox import delivery, leasing, results
 from mailbox.envelopes import ResultStatus
 from mailbox.models import PushConfig, Task
 from tests import factories
 from tests.dialects import yeoman
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 SESSION = re.compile(r"session_\d{8}_\d{6}_[0-9a-f]{8}")
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00")
 PATHS = [("/api/tasks", 200), ("/api/v1/tasks", 201)]
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
-
-
-@pytest.fixture
-def peer(alice, bob):
-    return yeoman.Peer(alice)
 
 
 @pytest.fixture
