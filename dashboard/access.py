@@ -20,7 +20,7 @@ from django.utils import timezone
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.views import View
 
-from dashboard import frame
+from dashboard import frame, unheeded
 from dashboard.counts import Attention
 from dashboard.preferences import Preferences
 from dashboard.words import in_words
@@ -120,7 +120,8 @@ class Page(View):
     def problem(self, status: int, heading: str, message: str) -> HttpResponse:
         """Return a page that says what is wrong; within a dialog only the panel."""
         template = "ops/problem.html#panel" if self.is_fragment else "ops/problem.html"
-        return self.page(template, {"heading": heading, "message": message}, status=status)
+        context = {"heading": heading, "message": message, "kept": unheeded.kept(self.request)}
+        return self.page(template, context, status=status)
 
     def gone(self, lease_id: UUID, task_id: UUID | None = None) -> HttpResponse:
         """Return the page for a lease that is no longer kept, or never was; ``task_id`` if its task is known."""
@@ -153,8 +154,13 @@ class Page(View):
 
 def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
     sign_in = reverse("ops:sign-in")
+    if request.headers.get("HX-Request") == "true" and request.method == "POST":
+        return unheeded.answer(request)
     if request.headers.get("HX-Request") == "true":
         response = HttpResponse(status=204)
         response["HX-Redirect"] = sign_in
         return response
-    return redirect_to_login(request.get_full_path() if request.method == "GET" else reverse("ops:overview"), sign_in)
+    if request.method == "GET":
+        return redirect_to_login(request.get_full_path(), sign_in)
+    reason = unheeded.kept(request)
+    return redirect_to_login(unheeded.with_reason(request.path, reason) if reason else reverse("ops:overview"), sign_in)

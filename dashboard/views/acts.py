@@ -13,7 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from dashboard import reasons
 from dashboard.access import Page
-from dashboard.forms import ReasonForm
+from dashboard.forms import REASON_MAX_LENGTH, ReasonForm
 from mailbox import limits
 
 Subject = TypeVar("Subject")
@@ -64,7 +64,8 @@ class Act(Page, Generic[Subject]):
         return {}
 
     def get(self, request: HttpRequest, **where: Any) -> HttpResponse:
-        return self.form(self.subject(**where), ReasonForm(initial={"form_token": uuid.uuid4()}))
+        fresh = {"form_token": uuid.uuid4(), "reason": request.GET.get("reason", "")[:REASON_MAX_LENGTH]}
+        return self.form(self.subject(**where), ReasonForm(initial=fresh))
 
     def post(self, request: HttpRequest, **where: Any) -> HttpResponse:
         form = ReasonForm(request.POST)

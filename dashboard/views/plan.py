@@ -109,7 +109,7 @@ class PlanPage(Page):
             "commands": [_command(plan, row) for row in page.items if row.verdict != "skipped"],
             "show": self.request.GET.get("show", ""),
             "sort": sort,
-            "form": ApplyForm(initial={"form_token": new_token()}),
+            "form": ApplyForm(initial={"form_token": new_token(), "reason": self.request.GET.get("reason", "")}),
             "form_token": new_token(),
             "to_type": [tally.to_type(False), tally.to_type(True)],
             "included": [tally.included(False), tally.included(True)],

@@ -76,6 +76,10 @@
     for (const el of all('[data-live=table]')) el.dispatchEvent(new Event('live:tick'));
   });
   document.addEventListener('htmx:beforeSwap', e => {
+    if (e.detail.target === dialog && e.detail.xhr.status > 399) {
+      e.detail.isError = !(e.detail.shouldSwap = e.detail.xhr.response.includes(' id="panel-title"'));
+      return;
+    }
     const cause = e.detail.requestConfig.triggeringEvent;
     if (e.detail.target.dataset.live !== 'table' || !cause || cause.type !== 'live:tick') return;
     if (!asked && held(e.detail.target)) e.detail.shouldSwap = false;  // somebody began to use it since the tick
@@ -99,7 +103,19 @@
     if (header('HX-Trigger') === 'live:slow') slowUntil = Date.now() + 120e3;
     if (header('X-Attention')) attend(JSON.parse(header('X-Attention')));
   };
-  for (const name of ['htmx:sendError', 'htmx:responseError', 'htmx:timeout']) document.addEventListener(name, lost);
+  // What a dialog asked for and got no panel for: whatever was typed stands, and a form that is sent again acts once.
+  const dialog = one('#dialog');
+  const unheard = e => {
+    if (e.detail.target !== dialog) return lost();
+    const [line, panel] = one('#unheard').content.cloneNode(true).children, form = e.detail.elt.closest('form[data-busy]');
+    if (!form) { dialog.replaceChildren(panel); open(); return; }
+    one('.acts', form).before(line);
+    const button = one('[data-submit]', form);
+    button.textContent = form.dataset.verb;
+    button.disabled = false;
+    button.focus();
+  };
+  for (const name of ['htmx:sendError', 'htmx:responseError', 'htmx:timeout']) document.addEventListener(name, unheard);
   document.addEventListener('htmx:afterRequest', e => {
     asked = false;
     if (e.detail.successful) heard(name => e.detail.xhr.getResponseHeader(name));
@@ -140,18 +156,18 @@
     }
   }, 1000);
 
+  const open = () => {
+    if (!dialog.open) dialog.showModal();
+    const first = one('[aria-invalid], [autofocus], input:not([type=hidden]):enabled, textarea, .acts a', dialog);
+    if (first) first.focus();
+  };
   document.addEventListener('htmx:afterSwap', e => {
-    const dialog = e.detail.target;
-    if (!(dialog instanceof HTMLDialogElement)) return;
+    if (e.detail.target !== dialog) return;
     if (!dialog.firstElementChild) {  // done: what was repaired stands behind it, and takes the focus
       dialog.close();
       const changed = document.querySelector('[data-focus]');
       if (changed) { changed.focus(); changed.removeAttribute('data-focus'); }
-      return;
-    }
-    if (!dialog.open) dialog.showModal();
-    const first = one('[aria-invalid], [autofocus], input:not([type=hidden]):enabled, textarea, .acts a', dialog);
-    if (first) first.focus();
+    } else open();
   });
   document.addEventListener('click', e => {
     const close = e.target.closest('dialog [data-close]'), dismiss = e.target.closest('[data-dismiss]');
@@ -161,13 +177,18 @@
     else if (source) getSelection().selectAllChildren(source);  // without https there is no clipboard, but Ctrl-C
     if (dismiss) { dismiss.closest('p').remove(); one('main').focus(); }
   });
-  document.addEventListener('close', e => { if (e.target.id === 'dialog') e.target.replaceChildren(); }, true);
+  dialog.addEventListener('close', () => dialog.replaceChildren());
   document.addEventListener('input', e => {
     const left = e.target.maxLength > 0 && one('[data-left]', e.target.parentElement);
     if (left) left.textContent = `${e.target.value.length} of ${e.target.maxLength} characters`;
   });
   document.addEventListener('submit', e => {
     const form = e.target, button = one('[data-submit]', form);
-    if (form.dataset.busy && button) setTimeout(() => { button.textContent = form.dataset.busy; button.disabled = true; });
+    if (form.dataset.busy && button) setTimeout(() => {
+      for (const line of all('[data-unheard]', form)) line.remove();
+      form.dataset.verb ||= button.textContent;
+      button.textContent = form.dataset.busy;
+      button.disabled = true;
+    });
   });
 })();
