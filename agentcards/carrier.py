@@ -1,9 +1,4 @@
-"""Carries the tasks of remote agents out to them, and their results back.
-
-To the mailbox a remote agent is a recipient like any other: its task is leased, worked on and answered under
-that lease. Only the hands are the hub's. A task is submitted once per lease and never again by itself: when a
-carrier dies before it knows the remote task, the lease stays for operators or the retry gate.
-"""
+"""Carries the tasks of remote agents: whose turn it is, and how many at once."""
 
 from __future__ import annotations
 
@@ -11,30 +6,15 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections, connections
 from django.utils import timezone
 
-from agentcards import client
-from agentcards.client import RemoteTask
-from agentcards.destinations import BaseUrl
-from agentcards.errors import BlockedUrlError, ExternalServiceError
-from agentcards.models import AgentProfile, RemoteCall
-from mailbox import json_text, leasing, results, updates
-from mailbox.callers import Caller
-from mailbox.envelopes import ResultEnvelope, ResultStatus
-from mailbox.errors import MailboxError
-from mailbox.models import Agent, AuditEvent, Lease
-from mailbox.updates import MAX_UPDATES, Update
+from agentcards import carriage
+from agentcards.models import RemoteCall
 
 EXCHANGES = 16  # at once, with all remote agents together
 LOOK_AROUND_EVERY = 0.5  # seconds
-LOOK_EVERY = timedelta(seconds=client.LOOK_EVERY)
-LOOK_LASTS = timedelta(seconds=client.LOOK_WITHIN + 5)  # longer than any look can take
-DEFAULT_TIMEOUT = timedelta(milliseconds=client.DEFAULT_TIMEOUT_MS)
-LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 600_000  # what corvid-agent takes as timeoutMs
 
 _logger = logging.getLogger(__name__)
 
@@ -63,154 +43,12 @@ class Carrier:
         """Start what there is to do: looks that are due, then new submissions, no more than there are hands."""
         now = timezone.now()
         self._busy = {exchange for exchange in self._busy if not exchange.done()}
-        forget_ended()
-        for call in take_due(now, limit=EXCHANGES - len(self._busy)):
-            self._busy.add(self._hands.submit(_alone, look, call))
-        for call in take_on(now, limit=EXCHANGES - len(self._busy)):
-            self._busy.add(self._hands.submit(_alone, submit, call))
+        carriage.forget_ended()
+        for call in carriage.take_due(now, limit=EXCHANGES - len(self._busy)):
+            self._busy.add(self._hands.submit(_alone, carriage.look, call))
+        for call in carriage.take_on(now, limit=EXCHANGES - len(self._busy)):
+            self._busy.add(self._hands.submit(_alone, carriage.submit, call))
         close_old_connections()
-
-
-def take_on(now: datetime, *, limit: int) -> list[RemoteCall]:
-    """Lease tasks for remote agents, as many as each may have at once; return a call for each, still to be submitted."""
-    calls: list[RemoteCall] = []
-    for profile in AgentProfile.objects.remote().with_work().select_related("agent"):
-        at_work = RemoteCall.objects.at_work(now).filter(lease__holder=profile.agent).count()
-        for _ in range(min(settings.A2A_REMOTE_CONCURRENCY - at_work, limit - len(calls))):
-            leases = leasing.lease_tasks(caller_for(profile.agent))
-            calls += [_begin(lease, profile.remote_url) for lease in leases]
-            if not leases:
-                break
-    return calls
-
-
-def take_due(now: datetime, *, limit: int) -> list[RemoteCall]:
-    """Claim calls whose remote task should be looked at now."""
-    due = RemoteCall.objects.due(now).select_related("lease__holder", "lease__task")[: max(0, limit)]
-    return [call for call in due if call.claim(now + LOOK_LASTS)]
-
-
-def submit(call: RemoteCall) -> None:
-    """Hand the task over, once. A task that was not taken, or perhaps not, is answered with the error.
-
-    The sender is told the remote agent's host at most: its URL may hold a secret. Whatever fails before there is a
-    remote task to look at, foreseen or not, ends the call: nobody else would come back to it.
-    """
-    try:
-        _hand_over(BaseUrl.parse(call.base_url), call)
-    except BlockedUrlError as refusal:
-        answer(call, ResultStatus.ERROR, error=_told(refusal))
-    except Exception as failure:
-        _logger.exception("the carrier failed at %s", call)
-        if RemoteCall.objects.filter(pk=call.pk, remote_task_id=None).exists():
-            answer(call, ResultStatus.ERROR, error=f"the hub itself failed: {type(failure).__name__}")
-
-
-def _hand_over(base: BaseUrl, call: RemoteCall) -> None:
-    task = call.lease.task
-    skill = json_text.loads(task.metadata).get("skill")
-    timeout_ms = min(max(call.timeout_ms, LEAST_TIMEOUT_MS), MOST_TIMEOUT_MS)
-    try:
-        remote_task_id = client.submit(
-            base, task.intent_text, skill=skill if isinstance(skill, str) else None, timeout_ms=timeout_ms
-        )
-    except ExternalServiceError as failure:
-        _logger.info("%s was not handed over: %s", call, failure.message.replace(base.text, base.host))
-        answer(call, ResultStatus.ERROR, error=failure.told.replace(base.text, base.host))
-        return
-    call.remote_task_id, call.next_look_at = remote_task_id, timezone.now()
-    call.save(update_fields=["remote_task_id", "next_look_at"])
-    say(call, [Update(progress=0, note=f"submitted to {base.host} as {remote_task_id}")])
-
-
-def look(call: RemoteCall) -> None:
-    """Look at the remote task: pass on what is new, answer if it has ended or its time is up, else look again later."""
-    seen = _seen(call) if timezone.now() < call.gives_up_at else None
-    if seen is not None and seen.has_ended:
-        _pass_on(call, seen.said[:-1])
-        _answer_as(call, seen)
-    elif timezone.now() >= call.gives_up_at:
-        answer(call, ResultStatus.ERROR, error=client.timed_out(call.timeout_ms))
-    elif seen is None or _pass_on(call, seen.said):
-        RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now() + LOOK_EVERY)
-
-
-def say(call: RemoteCall, said: list[Update]) -> bool:
-    """Post updates under the call's lease, or a sign of life when there is nothing to say; False: the lease has ended."""
-    caller, task_id, lease_id = caller_for(call.lease.holder), call.lease.task.uuid, call.lease.lease_id
-    try:
-        if not said:
-            leasing.heartbeat(caller, task_id, lease_id=lease_id)
-        for start in range(0, len(said), MAX_UPDATES):
-            updates.post_updates(caller, task_id, said[start : start + MAX_UPDATES], lease_id=lease_id)
-    except MailboxError as refusal:
-        _logger.info("%s is no longer waited for: %s", call, refusal)
-        return False
-    return True
-
-
-def answer(call: RemoteCall, status: ResultStatus, *, text: str | None = None, error: str | None = None) -> None:
-    """Post the call's result under its lease, which is the fence: if the lease has ended, nothing changes."""
-    content = [] if text is None else [{"type": "text", "text": text}]
-    envelope = ResultEnvelope(
-        task_id=call.lease.task.uuid,
-        status=status,
-        content=content,
-        error_message=error,
-        lease_id=call.lease.lease_id,
-    )
-    try:
-        results.post_result(caller_for(call.lease.holder), envelope)
-    except MailboxError as refusal:
-        _logger.info("the result of %s came too late: %s", call, refusal)
-
-
-def forget_ended() -> None:
-    """Delete the calls of leases that have ended."""
-    if RemoteCall.objects.over().exists():
-        RemoteCall.objects.over().delete()
-
-
-def caller_for(agent: Agent) -> Caller:
-    """Return the hub acting for a remote agent: on local trust, since an operator entered the agent's URL."""
-    return Caller(name=agent.display, source=AuditEvent.Source.SCHEDULER, agent=agent, trusted=True)
-
-
-def _begin(lease: Lease, base_url: str) -> RemoteCall:
-    gives_up_at = lease.leased_at + (lease.task.work_timeout or DEFAULT_TIMEOUT)
-    if lease.task.deadline_ms is not None:
-        left = lease.task.deadline_ms / 1000 - lease.leased_at.timestamp()
-        gives_up_at = min(gives_up_at, lease.leased_at + timedelta(seconds=max(0.0, left)))
-    return RemoteCall.objects.create(lease=lease, base_url=base_url, began_at=lease.leased_at, gives_up_at=gives_up_at)
-
-
-def _told(refusal: BlockedUrlError) -> str:
-    """Return the refusal as others than its operator may read it: one that repeats the URL says only that there is one."""
-    blocked = refusal.message.startswith("Blocked URL")
-    return refusal.message if blocked else "the hub cannot call this agent's URL"
-
-
-def _seen(call: RemoteCall) -> RemoteTask | None:
-    try:
-        return client.look(BaseUrl.parse(call.base_url), call.remote_task_id or "")
-    except BlockedUrlError:
-        return None
-
-
-def _pass_on(call: RemoteCall, said: tuple[str | None, ...]) -> bool:
-    """Post the agent messages that were not posted before, each once; False: the lease has ended."""
-    unseen = RemoteCall.objects.filter(pk=call.pk, messages_seen=call.messages_seen)
-    fresh = said[call.messages_seen :] if len(said) > call.messages_seen else ()
-    if fresh and not unseen.update(messages_seen=len(said)):
-        return False
-    return say(call, [Update(message=[{"type": "text", "text": text}]) for text in fresh if text])
-
-
-def _answer_as(call: RemoteCall, seen: RemoteTask) -> None:
-    if seen.error is not None:
-        answer(call, ResultStatus.ERROR, error=seen.error)
-    else:
-        answer(call, ResultStatus.OK, text=seen.response_text)
 
 
 def _alone(act: Callable[[RemoteCall], None], call: RemoteCall) -> None:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from agentcards import carrier
+from agentcards import carriage
 from agentcards.models import RemoteCall
 from mailbox.models import Result, Task
 
 
 def submit_all() -> list[RemoteCall]:
-    calls = carrier.take_on(timezone.now(), limit=10)
+    calls = carriage.take_on(timezone.now(), limit=10)
     for call in calls:
-        carrier.submit(call)
+        carriage.submit(call)
     return calls
 
 
 def look_all() -> list[RemoteCall]:
-    calls = carrier.take_due(timezone.now(), limit=10)
+    calls = carriage.take_due(timezone.now(), limit=10)
     for call in calls:
-        carrier.look(call)
-    carrier.forget_ended()
+        carriage.look(call)
+    carriage.forget_ended()
     return calls
 
 

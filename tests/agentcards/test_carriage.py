@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from agentcards import carrier, client, outbound, profiles
+from agentcards import carriage, client, outbound, profiles
 from agentcards.errors import ExternalServiceError
 from agentcards.models import AgentProfile, RemoteCall
 from mailbox import expiry, inspection, updates
@@ -183,9 +183,9 @@ def test_whoever_meets_the_timeout_first_answers_and_the_other_changes_nothing(r
     task = factories.sent_task(alice, rita, intent_text="never", work_timeout=timedelta(seconds=4))
     submit_all()
     now.shift(4)
-    (call,) = carrier.take_due(timezone.now(), limit=10)
+    (call,) = carriage.take_due(timezone.now(), limit=10)
     expiry.sweep(Caller.local())
-    carrier.look(call)
+    carriage.look(call)
 
     assert result_of(task).error_message == "Task timed out"
 

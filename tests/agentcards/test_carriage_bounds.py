@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from agentcards import carrier, profiles
+from agentcards import carriage, profiles
 from agentcards.models import RemoteCall
 from mailbox import delivery, registration, repair
 from mailbox.callers import Caller
@@ -23,7 +23,7 @@ def test_a_carrier_that_dies_before_it_knows_the_remote_task_leaves_the_lease_to
     remote, rita, alice, olga, now
 ):
     task = factories.sent_task(alice, rita, intent_text="work")
-    carrier.take_on(timezone.now(), limit=10)
+    carriage.take_on(timezone.now(), limit=10)
     now.shift(timedelta(hours=1))
 
     assert (submit_all(), look_all()) == ([], [])
@@ -39,8 +39,8 @@ def test_a_carrier_that_dies_later_is_succeeded_by_another_that_submits_nothing(
     remote.looks = 1
     task = factories.sent_task(alice, rita, intent_text="work")
     submit_all()
-    died_looking = carrier.take_due(timezone.now(), limit=10)
-    now.shift(carrier.LOOK_LASTS)
+    died_looking = carriage.take_due(timezone.now(), limit=10)
+    now.shift(carriage.LOOK_LASTS)
 
     look_all()
     now.shift(3)
@@ -66,7 +66,7 @@ def test_a_lease_that_someone_ended_is_followed_no_longer(remote, rita, alice, n
     submit_all()
     delivery.cancel(alice, task.uuid, reason="changed my mind")
 
-    carrier.forget_ended()
+    carriage.forget_ended()
     now.shift(3)
 
     assert look_all() == []
@@ -76,10 +76,10 @@ def test_a_lease_that_someone_ended_is_followed_no_longer(remote, rita, alice, n
 def test_a_result_that_comes_after_the_lease_s_end_changes_nothing(remote, rita, alice):
     task = factories.sent_task(alice, rita, intent_text="work")
     submit_all()
-    (call,) = carrier.take_due(timezone.now(), limit=10)
+    (call,) = carriage.take_due(timezone.now(), limit=10)
     delivery.cancel(alice, task.uuid, reason="changed my mind")
 
-    carrier.look(call)
+    carriage.look(call)
 
     assert result_of(task).error_message == "cancelled by the sender: changed my mind"
 
@@ -97,7 +97,7 @@ def test_calls_cut_off_while_submitting_take_no_one_s_place(remote, rita, alice,
     settings.A2A_REMOTE_CONCURRENCY = 1
     factories.sent_task(alice, rita)
     factories.sent_task(alice, rita)
-    carrier.take_on(timezone.now(), limit=10)
+    carriage.take_on(timezone.now(), limit=10)
 
     assert submit_all() == []
     now.shift(RemoteCall.GIVING_LASTS + timedelta(seconds=1))
@@ -107,7 +107,7 @@ def test_calls_cut_off_while_submitting_take_no_one_s_place(remote, rita, alice,
 def test_there_are_never_more_submissions_than_hands(remote, rita, alice):
     factories.sent_task(alice, rita)
 
-    assert carrier.take_on(timezone.now(), limit=0) == []
+    assert carriage.take_on(timezone.now(), limit=0) == []
 
 
 def test_a_paused_remote_agent_is_given_nothing(remote, rita, alice):
