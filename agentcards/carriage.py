@@ -18,7 +18,7 @@ from agentcards.client import RemoteTask
 from agentcards.destinations import BaseUrl
 from agentcards.errors import BlockedUrlError, ExternalServiceError
 from agentcards.models import AgentProfile, RemoteCall
-from mailbox import json_text, leasing, results, updates
+from mailbox import audit, json_text, leasing, results, updates
 from mailbox.callers import Caller
 from mailbox.envelopes import ResultEnvelope, ResultStatus
 from mailbox.errors import MailboxError
@@ -33,17 +33,39 @@ LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 600_000  # what corvid-agent takes as
 _logger = logging.getLogger(__name__)
 
 
-def take_on(now: datetime, *, limit: int) -> list[RemoteCall]:
+def take_on(*, limit: int) -> list[RemoteCall]:
     """Lease tasks for remote agents, as many as each may have at once; return a call for each, still to be submitted."""
     calls: list[RemoteCall] = []
     for profile in AgentProfile.objects.remote().with_work().select_related("agent"):
-        at_work = RemoteCall.objects.at_work(now).filter(lease__holder=profile.agent).count()
-        for _ in range(min(settings.A2A_REMOTE_CONCURRENCY - at_work, limit - len(calls))):
-            leases = leasing.lease_tasks(caller_for(profile.agent))
-            calls += [_begin(lease, profile.remote_url) for lease in leases]
-            if not leases:
-                break
+        while len(calls) < limit and (call := take_one(profile)) is not None:
+            calls.append(call)
     return calls
+
+
+def take_one(profile: AgentProfile) -> RemoteCall | None:
+    """Lease a remote agent's oldest task and begin its call; None: no task waits, or it has as many as it may at once.
+
+    Locks the profile while it counts, so that several carriers together begin no more than one would. The lease and
+    its call commit together.
+    """
+    if not _has_room(profile):  # nearly every look at a busy agent: no write lock is taken for it
+        return None
+    return audit.once_more_on_conflict(lambda: _take_one(profile))
+
+
+def _take_one(profile: AgentProfile) -> RemoteCall | None:
+    caller = caller_for(profile.agent)
+    with audit.decision(caller) as journal:
+        locked = AgentProfile.objects.remote().select_for_update(no_key=True).filter(pk=profile.pk).first()
+        if locked is None or not _has_room(locked):
+            return None
+        leases = leasing.begin_in_turn(caller, journal, limit=1)
+        return _begin(leases[0], locked.remote_url) if leases else None
+
+
+def _has_room(profile: AgentProfile) -> bool:
+    at_work = RemoteCall.objects.at_work(timezone.now()).filter(lease__holder=profile.agent_id)
+    return bool(at_work.count() < settings.A2A_REMOTE_CONCURRENCY)
 
 
 def take_due(now: datetime, *, limit: int) -> list[RemoteCall]:

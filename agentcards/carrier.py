@@ -46,7 +46,7 @@ class Carrier:
         carriage.forget_ended()
         for call in carriage.take_due(now, limit=EXCHANGES - len(self._busy)):
             self._busy.add(self._hands.submit(_alone, carriage.look, call))
-        for call in carriage.take_on(now, limit=EXCHANGES - len(self._busy)):
+        for call in carriage.take_on(limit=EXCHANGES - len(self._busy)):
             self._busy.add(self._hands.submit(_alone, carriage.submit, call))
         close_old_connections()
 

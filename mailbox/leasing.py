@@ -38,18 +38,23 @@ def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
             earlier = list(Lease.objects.with_task().received_by(attempt_id, caller.agent))
             if earlier:
                 return earlier
-        leases: list[Lease] = []
-        while len(leases) < limit:
-            waiting = _leasable(caller).with_parties().in_order()
-            batch = list(waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))[: limit - len(leases)])
-            for task in batch:
-                if task.is_overdue(journal.now):
-                    expiry.expire_queued(task, journal)
-                    continue
-                leases.append(begin(task, journal, attempt_id=attempt_id, index=len(leases)))
-            if not batch:
-                break
-        return leases
+        return begin_in_turn(caller, journal, limit=limit, attempt_id=attempt_id)
+
+
+def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: UUID | None = None) -> list[Lease]:
+    """Lease as `lease_tasks` does, within a decision that is under way: what else it changes commits with the leases."""
+    leases: list[Lease] = []
+    while len(leases) < limit:
+        waiting = _leasable(caller).with_parties().in_order()
+        batch = list(waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))[: limit - len(leases)])
+        for task in batch:
+            if task.is_overdue(journal.now):
+                expiry.expire_queued(task, journal)
+                continue
+            leases.append(begin(task, journal, attempt_id=attempt_id, index=len(leases)))
+        if not batch:
+            break
+    return leases
 
 
 def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None) -> Lease:

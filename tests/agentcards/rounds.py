@@ -10,7 +10,7 @@ from mailbox.models import Result, Task
 
 
 def submit_all() -> list[RemoteCall]:
-    calls = carriage.take_on(timezone.now(), limit=10)
+    calls = carriage.take_on(limit=10)
     for call in calls:
         carriage.submit(call)
     return calls

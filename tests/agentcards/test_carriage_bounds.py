@@ -23,7 +23,7 @@ def test_a_carrier_that_dies_before_it_knows_the_remote_task_leaves_the_lease_to
     remote, rita, alice, olga, now
 ):
     task = factories.sent_task(alice, rita, intent_text="work")
-    carriage.take_on(timezone.now(), limit=10)
+    carriage.take_on(limit=10)
     now.shift(timedelta(hours=1))
 
     assert (submit_all(), look_all()) == ([], [])
@@ -97,7 +97,7 @@ def test_calls_cut_off_while_submitting_take_no_one_s_place(remote, rita, alice,
     settings.A2A_REMOTE_CONCURRENCY = 1
     factories.sent_task(alice, rita)
     factories.sent_task(alice, rita)
-    carriage.take_on(timezone.now(), limit=10)
+    carriage.take_on(limit=10)
 
     assert submit_all() == []
     now.shift(RemoteCall.GIVING_LASTS + timedelta(seconds=1))
@@ -107,7 +107,7 @@ def test_calls_cut_off_while_submitting_take_no_one_s_place(remote, rita, alice,
 def test_there_are_never_more_submissions_than_hands(remote, rita, alice):
     factories.sent_task(alice, rita)
 
-    assert carriage.take_on(timezone.now(), limit=0) == []
+    assert carriage.take_on(limit=0) == []
 
 
 def test_a_paused_remote_agent_is_given_nothing(remote, rita, alice):

@@ -1,0 +1,28 @@
+"""Carriers that take tasks on at the same moment."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentcards import carriage, profiles
+from agentcards.models import RemoteCall
+from mailbox.callers import Caller
+from mailbox.models import Lease
+from tests import factories
+from tests.mailbox.races import ROUNDS, race
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize("attempt", ROUNDS)
+def test_several_carriers_begin_no_more_than_one_would(alice, settings, attempt):
+    settings.A2A_REMOTE_CONCURRENCY = 3
+    rita = factories.agent("rita")
+    profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": "https://rita.example"})
+    for _ in range(8):
+        factories.sent_task(alice, rita)
+
+    outcomes = race(*[lambda: carriage.take_on(limit=8)] * 3)
+
+    assert sum(len(outcome.value) for outcome in outcomes) == 3
+    assert RemoteCall.objects.count() == Lease.objects.count() == 3
