@@ -36,6 +36,7 @@ class Sender:
     ("body", "error"),
     [
         ("not json", "Invalid JSON body"),
+        ("", "Invalid JSON body"),
         ({}, f"Validation failed: : {UNREADABLE}"),
         ({"message": "   "}, f"Validation failed: : {UNREADABLE}"),
         (

@@ -76,7 +76,10 @@ class TaskSendView(CorvidView):
         operation_id="tasks_send",
     )
     def post(self, request: Request) -> Response:
-        return Response(handler.handle_task_send(self.caller, self.json()))
+        body = self.json()
+        if not self.request._request.body:  # which is no JSON to the original, while other dialects read it as {}
+            raise errors.InvalidJsonError
+        return Response(handler.handle_task_send(self.caller, body))
 
     @describe(
         summary="Answer 404: the original reads this path as a task id",
