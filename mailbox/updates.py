@@ -13,6 +13,7 @@ from mailbox.errors import InvalidRequestError
 from mailbox.kinds import Kind
 from mailbox.leasing import own_lease
 from mailbox.models import Message, Task
+from mailbox.models.message import PROGRESS
 
 MAX_UPDATES = 100
 
@@ -24,6 +25,14 @@ class Update:
     message: Sequence[Mapping[str, Any]] = ()
     progress: float | None = None
     note: str = ""
+
+    @property
+    def said(self) -> list[dict[str, Any]]:
+        """It as a message keeps it: content blocks, and last how far the work is."""
+        blocks = [dict(block) for block in self.message]
+        if self.progress is not None:
+            blocks.append({"type": PROGRESS, "value": self.progress, "note": self.note})
+        return blocks
 
     def problems(self, path: str) -> dict[str, str]:
         """Return what is wrong with it, by path."""
@@ -58,12 +67,11 @@ def post_updates(caller: Caller, task_id: UUID, updates: Sequence[Update], *, le
         for update in updates:
             task.change()
             data: dict[str, Any] = {"lease_id": str(lease.lease_id)}
+            Message.objects.create(
+                task=task, seq=task.journal_seq, content=json_text.dumps(update.said), said_at=journal.now
+            )
             if update.message:
-                blocks = [dict(block) for block in update.message]
-                data["message"] = blocks
-                Message.objects.create(
-                    task=task, seq=task.journal_seq, content=json_text.dumps(blocks), said_at=journal.now
-                )
+                data["message"] = [dict(block) for block in update.message]
             if update.progress is not None:
                 data |= {"progress": update.progress, "note": update.note}
             journal.life(task, Kind.TASK_UPDATED, **data)

@@ -1,23 +1,48 @@
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.db import models
+from django.db.models.functions import Length
 
 from mailbox import json_text
+
+if TYPE_CHECKING:
+    from mailbox.models.task import Task
+
+
+PROGRESS = "progress"  # which no content block is
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
     def in_order(self) -> MessageQuerySet:
         return self.order_by("seq")
 
+    def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
+        """Return the newest messages of a task in order, and whether they are all it has.
+
+        They are at most ``most``, and none after the first that exceeds ``characters`` of JSON together with the newer ones.
+        """
+        said = self.filter(task=task)
+        sizes = list(said.order_by("-seq").values_list("seq", Length("content"))[: most + 1])
+        wanted, left = 0, characters
+        for _, size in sizes[:most]:
+            wanted += 1
+            left -= size
+            if left < 0:
+                break
+        if not wanted:
+            return [], True
+        return list(said.filter(seq__gte=sizes[wanted - 1][0]).in_order()), wanted == len(sizes)
+
 
 class Message(models.Model):
-    """What the holder of a task said while at work. Source: corvid-agent, agent messages; A2A, history."""
+    """What the holder of a task said while at work, and how far it was. Source: corvid-agent, agent messages; A2A, history."""
 
     task = models.ForeignKey("mailbox.Task", models.CASCADE, related_name="messages", db_index=False)
     seq = models.PositiveIntegerField()  # the number of its row in the task's journal
-    content = models.TextField()  # JSON text: an array of content blocks
+    # JSON text: an array of content blocks, then, if told, one of type PROGRESS with value (0 to 1) and note.
+    content = models.TextField()
     said_at = models.DateTimeField()
 
     objects: ClassVar[MessageQuerySet] = MessageQuerySet.as_manager()  # type: ignore[assignment]
@@ -32,3 +57,7 @@ class Message(models.Model):
     def blocks(self) -> list[dict[str, Any]]:
         loaded: list[dict[str, Any]] = json_text.loads(self.content)
         return loaded
+
+    @property
+    def is_progress_alone(self) -> bool:
+        return all(block["type"] == PROGRESS for block in self.blocks)

@@ -24,7 +24,8 @@ PROGRESS = "a2a_task_updated"
 
 
 def said(task):
-    return [message.blocks[0]["text"] for message in Message.objects.filter(task=task).in_order()]
+    told = (message.blocks[0] for message in Message.objects.filter(task=task).in_order())
+    return [block["text"] for block in told if "text" in block]
 
 
 def fault(*_, **__):

@@ -20,7 +20,12 @@ class TaskMessage(TypedDict):
 
 
 class CorvidTask(BaseModel):
-    """corvid-agent's A2ATask; ``sessionId`` is the lease that works on it, times are ISO 8601 in milliseconds."""
+    """corvid-agent's A2ATask; ``sessionId`` is the lease that works on it, times are ISO 8601 in milliseconds.
+
+    ``messages`` are at most 2000 and 900 kB: what was sent, cut beyond 100 kB, and the newest of what the agent said, an
+    agent message in brackets telling where earlier ones are left out. The text of the result is the last, cut only beyond
+    what there is room for.
+    """
 
     id: UUID
     state: Literal["submitted", "working", "completed", "failed"]

@@ -70,15 +70,18 @@ def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
 def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any]:
     """Return a task the caller is party to, as this dialect shows it; raise `UnknownTaskError`.
 
-    A task whose time is up is resolved as expired before it is shown.
+    A task whose time is up is resolved as expired before it is shown. Of a task with much to tell the newest messages are
+    shown, `wire.MESSAGES_BYTES` of them at most.
     """
     known = _uuid(task_id)
     expiry.expire_if_due(caller, known)
     found = inspection.task(caller, known).task
+    said, is_all = Message.objects.newest_of(found, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
     return wire.task(
         found,
         lease=found.leases.order_by("-attempt").first(),
-        said=list(Message.objects.in_order().filter(task=found)),
+        said=said,
+        said_is_all=is_all,
         result=Result.objects.filter(task=found).first(),
     )
 
