@@ -21,6 +21,7 @@ from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.models.repair_plan import RepairPlanQuerySet
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.task import TaskQuerySet
+from mailbox.readings import Moment, Reading
 from mailbox.search_keys import (
     DELIVERY_KEYS,
     EVENT_KEYS,
@@ -28,9 +29,6 @@ from mailbox.search_keys import (
     PLAN_KEYS,
     REPLAY_KEYS,
     TASK_KEYS,
-    Moment,
-    Reading,
-    moments,
 )
 
 __all__ = [
@@ -45,7 +43,6 @@ __all__ = [
     "deliveries",
     "events",
     "leases",
-    "moments",
     "parse",
     "plans",
     "replay_entries",

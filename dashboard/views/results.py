@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from dashboard.lists import ListPage
-from mailbox import search, spans
+from mailbox import readings, spans
 from mailbox.errors import InvalidRequestError
 from mailbox.models import Result
 from mailbox.models.result import ResultQuerySet
@@ -42,5 +42,5 @@ class ResultList(ListPage):
                 raise InvalidRequestError({"q": f'"{text[:50]}" is no span; write 90s, 5m, 2h or 1d'})
             found = found.posted_between(self.now - span, None)
         if text := self.request.GET.get("posted"):
-            found = found.posted_between(*search.moments(text, self.now))
+            found = found.posted_between(*readings.moments(text, self.now))
         return found
