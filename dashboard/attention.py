@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from django.db.models import Model, QuerySet
 
 from mailbox.models import Lease
+from mailbox.models.agent import QUIET_AFTER
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.schedule import AutoRetry
 
 COUNTED_TO = 10_000
-QUIET_AFTER = timedelta(minutes=5)  # a poll waits a minute at most, and is noted a minute later at most
 
 
 @dataclass(frozen=True, slots=True)

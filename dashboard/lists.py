@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from dashboard import attention, export
 from dashboard.access import Page
 from dashboard.attention import Count
-from mailbox import paging
+from mailbox import paging, search
 from mailbox.errors import InvalidRequestError
 from mailbox.search import Moment
 
@@ -20,13 +20,36 @@ ROWS = 50
 
 
 class ListPage(Page):
-    """A list in the order of its rows' age; `found` says which rows, `columns` what the twins carry."""
+    """A list in the order of its rows' age; `found` says which rows, `columns` what the twins carry.
+
+    ``parameters`` are those that other pages link with: of each the key it stands for, and a sign before its value.
+    ``tab`` is the parameter of the list's tabs, and their key.
+    """
 
     name: ClassVar[str]
     field: ClassVar[str] = "pk"
     kind: ClassVar[type] = int
     newest_first: bool = True
     columns: ClassVar[Mapping[str, Any]]
+    parameters: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    tab: ClassVar[str] = ""
+
+    @property
+    def query(self) -> str:
+        """What the box holds: the query of the address, the parameters that other pages link with among it."""
+        asked = self.request.GET
+        terms = [
+            search.term(key, f"{sign}{value.strip()}")
+            for name, (key, sign) in self.parameters.items()
+            if (value := asked.get(name, "")).strip()
+        ]
+        return " ".join([*filter(None, [asked.get("q", "").strip()]), *terms])
+
+    @property
+    def whole(self) -> str:
+        """`query` and the tab, which together say which rows are listed."""
+        chosen = self.request.GET.get(self.tab, "")
+        return f"{self.query} {search.term(self.tab, chosen)}".strip() if chosen else self.query
 
     def found(self) -> QuerySet[Any]:
         """Return the rows that the address asks for; raise `InvalidRequestError`."""
@@ -62,7 +85,7 @@ class ListPage(Page):
             "page": page,
             "total": self.total(found, page),
             "problem": problem,
-            "q": request.GET.get("q", ""),
+            "q": self.query,
             "filters": request.GET,
             "is_filtered": any(value for name, value in request.GET.items() if name != "cursor"),
             "name": self.name,

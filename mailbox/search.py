@@ -1,7 +1,7 @@
 """The query language of lists: ``agent:hotels state:stale key:inv-* age:>10m -to:writer "some words"``.
 
 ``key:value`` terms narrow one after the other, a comma means or, a leading minus not, a trailing * any end.
-Free words are looked for in the newest tasks only.
+Free words are looked for in the newest tasks only. Whatever is none of these is refused, never passed over.
 """
 
 from __future__ import annotations
@@ -14,45 +14,57 @@ from django.db.models import Q
 
 from mailbox import json_text
 from mailbox.errors import InvalidRequestError
-from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
+from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
+from mailbox.models.agent import AgentQuerySet
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.models.repair_plan import RepairPlanQuerySet
 from mailbox.models.replay_entry import ReplayEntryQuerySet
+from mailbox.models.result import ResultQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.readings import Moment, Reading
 from mailbox.search_keys import (
+    AGENT_KEYS,
     DELIVERY_KEYS,
     EVENT_KEYS,
     LEASE_KEYS,
     PLAN_KEYS,
     REPLAY_KEYS,
+    RESULT_KEYS,
+    SCAN_KEYS,
     TASK_KEYS,
 )
 
 __all__ = [
+    "AGENT_KEYS",
     "DELIVERY_KEYS",
     "EVENT_KEYS",
     "LEASE_KEYS",
     "PLAN_KEYS",
     "REPLAY_KEYS",
+    "RESULT_KEYS",
+    "SCAN_KEYS",
     "TASK_KEYS",
     "WORDS_AMONG",
     "Moment",
+    "agents",
+    "attempts",
     "deliveries",
     "events",
     "leases",
     "parse",
     "plans",
     "replay_entries",
+    "results",
+    "scans",
     "tasks",
     "term",
 ]
 
 WORDS_AMONG = 10_000  # the newest tasks, or the oldest leases, that free words are looked for in
 LONGEST = 500
-_TERM = re.compile(r'(-?)([a-z]+):(?:"([^"]*)"|(\S+))|"([^"]*)"|(\S+)')
+_TERM = re.compile(r'(-?)(?:([^\W\d][\w-]*):(?:"([^"]*)"|(\S*))|"([^"]*)"|(\S+))')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,29 +77,49 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """Some text that is looked for, or that must not be there; never empty."""
+
+    text: str
+    is_negated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     terms: tuple[Term, ...] = ()
-    words: tuple[str, ...] = ()
+    words: tuple[Word, ...] = ()
 
 
 def parse(text: str, known: Mapping[str, object]) -> Query:
-    """Read a query; raise `InvalidRequestError` that names an unknown key and those there are."""
+    """Read a query; raise `InvalidRequestError` that names an unknown key and those there are.
+
+    Keys are known in whatever case.
+    """
     if problem := json_text.problem_with(text):
         raise InvalidRequestError({"q": problem})
     if len(text) > LONGEST:
         raise InvalidRequestError({"q": f"longer than {LONGEST} characters"})
     query = Query()
     for minus, key, quoted, plain, words, word in _TERM.findall(text):
+        if '"' in plain + word:
+            raise InvalidRequestError({"q": f'close the quotes: "{(plain or word)[:50]}" has one mark alone'})
         if not key:
-            query = replace(query, words=(*query.words, words or word))
+            query = replace(query, words=(*query.words, _word(words or word, is_negated=bool(minus))))
             continue
-        if key not in known:
-            raise InvalidRequestError({"q": f'there is no "{key}:"; there is {", ".join(f"{one}:" for one in known)}'})
+        if key.lower() not in known:
+            there_is = ", ".join(f"{one}:" for one in known)
+            raise InvalidRequestError({"q": f'there is no "{key[:50]}:"; there is {there_is}'})
         values = (quoted,) if quoted else tuple(filter(None, plain.split(",")))
         if not values:
             raise InvalidRequestError({"q": f"{key}: needs a value"})
-        query = replace(query, terms=(*query.terms, Term(key=key, values=values, is_negated=bool(minus))))
+        query = replace(query, terms=(*query.terms, Term(key=key.lower(), values=values, is_negated=bool(minus))))
     return query
+
+
+def _word(text: str, *, is_negated: bool) -> Word:
+    if not text:
+        raise InvalidRequestError({"q": "nothing stands between the quotes"})
+    return Word(text=text, is_negated=is_negated)
 
 
 def tasks(text: str, at: Moment) -> TaskQuerySet:
@@ -96,20 +128,34 @@ def tasks(text: str, at: Moment) -> TaskQuerySet:
     found = Task.objects.filter(_all(query, TASK_KEYS, at))
     if query.words:
         found = found.filter(pk__in=Task.objects.order_by("-pk").values("pk")[:WORDS_AMONG])
-        for word in query.words:
-            found = found.filter(intent_text__icontains=word)
+        found = found.filter(_worded(query, "intent_text"))
     return found
 
 
 def leases(text: str, at: Moment) -> LeaseQuerySet:
     """Return the live leases that fit; raise `InvalidRequestError` saying what does not make sense."""
-    query = parse(text, LEASE_KEYS)
-    found = Lease.objects.live().filter(_all(query, LEASE_KEYS, at))
-    if query.words:
-        found = found.filter(pk__in=Lease.objects.live().order_by("leased_at").values("pk")[:WORDS_AMONG])
-        for word in query.words:
-            found = found.filter(task__intent_text__icontains=word)
-    return found
+    return _leases(text, at, Lease.objects.live().order_by("leased_at"))
+
+
+def attempts(text: str, at: Moment) -> LeaseQuerySet:
+    """Return the leases that fit, ended ones too; raise `InvalidRequestError` saying what does not make sense."""
+    return _leases(text, at, Lease.objects.order_by("-pk"))
+
+
+def results(text: str, at: Moment) -> ResultQuerySet:
+    """Return the results that fit; raise `InvalidRequestError` saying what does not make sense."""
+    return Result.objects.filter(_keys_alone(text, RESULT_KEYS, at))
+
+
+def agents(text: str, at: Moment) -> AgentQuerySet:
+    """Return the agents that fit, free words as parts of their names; raise `InvalidRequestError`."""
+    query = parse(text, AGENT_KEYS)
+    return Agent.objects.filter(_all(query, AGENT_KEYS, at), _worded(query, "display"))
+
+
+def scans(text: str, at: Moment) -> AuditEventQuerySet:
+    """Return the passes of the retry gate that fit; raise `InvalidRequestError` saying what does not make sense."""
+    return AuditEvent.objects.scans().filter(_keys_alone(text, SCAN_KEYS, at))
 
 
 def events(text: str, at: Moment) -> AuditEventQuerySet:
@@ -139,6 +185,23 @@ def term(key: str, value: str) -> str:
     if quote or len(start) > longest:
         return f'{key}:"{start[:longest]}*"'
     return f"{key}:{start}" if re.fullmatch(r"[^\s,]+", start) else f'{key}:"{start}"'
+
+
+def _leases(text: str, at: Moment, among: LeaseQuerySet) -> LeaseQuerySet:
+    """Return what fits of ``among``, in whose order free words are looked for."""
+    query = parse(text, LEASE_KEYS)
+    found = among.order_by().filter(_all(query, LEASE_KEYS, at))
+    if query.words:
+        found = found.filter(_worded(query, "task__intent_text"), pk__in=among.values("pk")[:WORDS_AMONG])
+    return found
+
+
+def _worded(query: Query, field: str) -> Q:
+    every = Q()
+    for word in query.words:
+        has = Q(**{f"{field}__icontains": word.text})
+        every &= ~has if word.is_negated else has
+    return every
 
 
 def _keys_alone(text: str, known: Mapping[str, Reading], at: Moment) -> Q:

@@ -10,6 +10,8 @@ from mailbox.envelopes import DuplicateSafety
 from mailbox.errors import InvalidRequestError
 from mailbox.kinds import FREQUENT
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, Result, Task
+from mailbox.models.agent import QUIET_AFTER
+from mailbox.models.result import posted
 from mailbox.readings import Moment, Reading, agent, either, moments, number, one_of, pubkey, since, text, uuid
 
 
@@ -59,7 +61,52 @@ def _state(value: str, at: Moment) -> Q:
 def _lease_state(value: str, at: Moment) -> Q:
     if value not in ("stale", "in_flight"):
         raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of a live lease; there is stale, in_flight'})
-    return Q(leased_at__lte=at.now - at.stale_after) if value == "stale" else Q(ended_at=None)
+    live = Q(ended_at=None)
+    return live & Q(leased_at__lte=at.now - at.stale_after) if value == "stale" else live
+
+
+def _status(value: str, at: Moment) -> Q:
+    found = one_of("status", Result.Status.values)(value, at)
+    # The index of the rare ones leaves out the others; SQLite knows that only when it is told.
+    return found if value == Result.Status.OK else found & ~Q(status=Result.Status.OK.value)
+
+
+def _posted(value: str, at: Moment) -> Q:
+    """Read the range of time in which it was posted, such as ``02:14..02:15``."""
+    return posted(*moments(value, at.now))
+
+
+def _party(*fields: str) -> Reading:
+    """Read a party of a result's task, said twice: the index of all is the task's, that of the undrained its own."""
+
+    def read(value: str, at: Moment) -> Q:
+        any_of = Q()
+        for field in fields:
+            any_of |= agent(field)(value, at) & agent(f"task__{field}")(value, at)
+        return any_of
+
+    return read
+
+
+def _agent_state(value: str, at: Moment) -> Q:
+    if value not in ("quiet", "paused"):
+        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of an agent; there is quiet, paused'})
+    if value == "paused":
+        return Q(paused_at__isnull=False)
+    return Q(pk__in=Agent.objects.quiet(at.now - QUIET_AFTER).values("pk"))
+
+
+def _outcome(value: str, _: Moment) -> Q:
+    """Read what a pass of the retry gate came to, as its compact JSON spells it."""
+    went_well, changed_nothing = Q(data__contains='"error":null'), Q(data__contains='"requeued":0,')
+    outcomes = {
+        "failed": ~went_well,
+        "requeued": went_well & ~changed_nothing,
+        "unchanged": went_well & changed_nothing,
+    }
+    if value not in outcomes:
+        raise InvalidRequestError({"q": f'outcome: is one of {", ".join(outcomes)}, not "{value[:50]}"'})
+    return outcomes[value]
 
 
 def _delivery_state(value: str, _: Moment) -> Q:
@@ -114,6 +161,30 @@ EVENT_KEYS: Mapping[str, Reading] = {
     "since": since("at", "last_event"),
     "source": _source,
     "request": text("request_id"),
+}
+RESULT_KEYS: Mapping[str, Reading] = {
+    "status": _status,
+    "delivery": one_of("delivery", Result.Delivery.values),
+    "agent": _party("sender", "recipient"),
+    "from": _party("sender"),
+    "to": _party("recipient"),
+    "key": text("task__idempotency_key"),
+    "kind": text("task__task_kind"),
+    "posted": _posted,
+    "age": since("posted_at", "last_result"),
+    "task": uuid("task__uuid"),
+}
+AGENT_KEYS: Mapping[str, Reading] = {
+    "state": _agent_state,
+    "name": either("display", "local"),
+    "key": text("pubkey"),
+    "age": since("created_at"),
+}
+SCAN_KEYS: Mapping[str, Reading] = {
+    "outcome": _outcome,
+    "actor": _actor,
+    "source": _source,
+    "since": since("at", "last_event"),
 }
 REPLAY_KEYS: Mapping[str, Reading] = {
     "sender": pubkey("sender_pubkey"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin, messages
@@ -90,11 +91,17 @@ def by_date(of: str) -> type[ByDate]:
     return type("ByDateOfRow", (ByDate,), {"field": of})
 
 
+def help_of(keys: Iterable[str], *, words: bool = False) -> str:
+    """Return what may be typed into the box."""
+    known = " ".join(f"{key}:" for key in keys)
+    return f"{known}, or words among the newest" if words else known
+
+
 @admin.register(AuditEvent)
 class AuditEventAdmin(SearchedAdmin):
     list_display = ("at", "kind", "actor", "source", "task_id", "on_dashboard")
     list_filter = (ByKind, ByActor, ByTaskOfRow, "source", by_date("at"))
-    search_help_text = "kind: actor: task: since: source: request:"
+    search_help_text = help_of(search.EVENT_KEYS)
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
         return search.events(text, at)
@@ -119,7 +126,7 @@ class TaskAdmin(SearchedAdmin):
     list_display = ("uuid", "state", "outcome", "sender", "recipient", "attempt", "sent_at", "on_dashboard")
     list_filter = ("state", "outcome", BySource, by_date("sent_at"))
     list_select_related = ("sender", "recipient")
-    search_help_text = "agent: from: to: state: key: kind: age: attempt: id: parent:, or words among the newest"
+    search_help_text = help_of(search.TASK_KEYS, words=True)
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
         return search.tasks(text, at)
@@ -129,20 +136,28 @@ class TaskAdmin(SearchedAdmin):
 
 
 @admin.register(Lease)
-class LeaseAdmin(RowsAdmin):
+class LeaseAdmin(SearchedAdmin):
     list_display = ("lease_id", "holder", "attempt", "leased_at", "ended_at", "end", "on_dashboard")
     list_filter = (ByTask, ByHolder, "end", by_date("leased_at"))
     list_select_related = ("holder",)
+    search_help_text = help_of(search.LEASE_KEYS, words=True)
+
+    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+        return search.attempts(text, at)
 
     def page_of(self, row: Lease) -> str:
         return reverse("ops:lease", args=[row.lease_id])
 
 
 @admin.register(Result)
-class ResultAdmin(RowsAdmin):
+class ResultAdmin(SearchedAdmin):
     list_display = ("task", "status", "sender", "recipient", "posted_at", "delivery", "on_dashboard")
     list_filter = (ByTask, "status", "delivery", by_date("posted_at"))
     list_select_related = ("task", "sender", "recipient")
+    search_help_text = help_of(search.RESULT_KEYS)
+
+    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+        return search.results(text, at)
 
     def page_of(self, row: Result) -> str:
         return f"{reverse('ops:task', args=[row.task.uuid])}#result"
@@ -152,7 +167,7 @@ class ResultAdmin(RowsAdmin):
 class ReplayEntryAdmin(SearchedAdmin):
     list_display = ("key", "status", "source_task_id", "stored_at", "hits", "last_hit_at", "on_dashboard")
     list_filter = (BySourceTask, ByStatus, by_date("stored_at"))
-    search_help_text = "sender: recipient: key: kind: status: source: age: hit:"
+    search_help_text = help_of(search.REPLAY_KEYS)
     exclude: ClassVar = ("cache_key",)
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:

@@ -19,8 +19,7 @@ from dashboard.charts import HOUR, SPARK
 from dashboard.figures import range_named, rows_of, throughput
 from dashboard.forms import ReasonForm
 from dashboard.lists import ListPage
-from mailbox import capabilities, json_text, registration, series
-from mailbox.errors import InvalidRequestError
+from mailbox import capabilities, registration, search, series
 from mailbox.models import Agent, Lease, Peer
 from mailbox.models.agent import AgentQuerySet
 from mailbox.paging import Page as Rows
@@ -35,6 +34,7 @@ class AgentList(ListPage):
     field = "display"
     kind = str
     newest_first = False
+    tab = "state"
     columns: ClassVar = {
         "display": lambda agent: agent.display,
         "pubkey": lambda agent: agent.pubkey,
@@ -50,16 +50,7 @@ class AgentList(ListPage):
         return standing_of(Agent.objects.all(), self.now)
 
     def found(self) -> AgentQuerySet:
-        text = self.request.GET.get("q", "").strip()
-        if problem := json_text.problem_with(text):
-            raise InvalidRequestError({"q": problem})
-        found = self.model()
-        match self.request.GET.get("state"):
-            case "paused":
-                found = found.paused()
-            case "quiet":
-                found = found.quiet(attention.quiet_before(self.now))
-        return (found.with_text(text) if text else found).with_total(attention.COUNTED_TO)
+        return standing_of(search.agents(self.whole, self.at), self.now).with_total(attention.COUNTED_TO)
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         figures = series.read(
@@ -69,7 +60,8 @@ class AgentList(ListPage):
             agents=[agent.pk for agent in page.items],
             sampled=False,
         )
-        return {"rows": rows_of(page.items, figures, self.now), "is_late": figures.is_late(self.now)}
+        rows = rows_of(page.items, figures, self.now)
+        return {"rows": rows, "is_late": figures.is_late(self.now), "keys": search.AGENT_KEYS}
 
     def total(self, found: AgentQuerySet, page: Rows[Any]) -> Count:
         """Return what the rows carry, so that it costs no query of its own."""

@@ -18,6 +18,7 @@ class DeliveryList(ListPage):
     """Callbacks, newest first. Their secrets and bodies are on no page."""
 
     name = "deliveries"
+    tab = "state"
     columns: ClassVar = {
         "id": lambda delivery: delivery.delivery_id,
         "task_id": lambda delivery: delivery.task_uuid,
@@ -36,10 +37,7 @@ class DeliveryList(ListPage):
         return PushDelivery.objects.with_last_attempt()
 
     def found(self) -> PushDeliveryQuerySet:
-        text = self.request.GET.get("q", "")
-        if state := self.request.GET.get("state"):
-            text = f"{text} state:{state}"
-        return search.deliveries(text, self.at).with_last_attempt()
+        return search.deliveries(self.whole, self.at).with_last_attempt()
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         return {"tabs": TABS, "keys": search.DELIVERY_KEYS, "may_resend": self.holds(capabilities.RESEND)}

@@ -79,6 +79,44 @@ REPLAY_KEYS = {
     "age": "since it was kept; >1d",
     "hit": "since it last answered",
 }
+RESULT_KEYS = {
+    "status": "ok, partial or error",
+    "delivery": "pending, delivered or acked",
+    "agent": "who sent its task, or was to do it",
+    "from": "who sent its task, and drains it",
+    "to": "who was to do it",
+    "key": "the idempotency key of its task",
+    "kind": "what kind of work its task declares",
+    "posted": "when; 02:14..02:15, or 2026-01-31T02:14.. until now",
+    "age": "since it was posted; >10m",
+    "task": "the id of its task, in full",
+}
+AGENT_KEYS = {
+    "state": "quiet: has work and does not call; or paused",
+    "name": "its name; hotels, hotels@local, or hot*",
+    "key": "its public key",
+    "age": "since it was registered; <1d",
+}
+SCAN_KEYS = {
+    "outcome": "failed, requeued or unchanged",
+    "actor": "who made it; scheduler@hub, or user:ana by hand",
+    "source": "scheduler, or dashboard: by hand",
+    "since": "how long ago; 24h",
+}
+DELIVERY_KEYS = {
+    "state": "pending, delivered, or disabled: given up",
+    "sender": "whose task it tells of",
+    "task": "the id of that task, in full",
+    "id": "its id, in full",
+    "attempts": "how often it was tried; >2",
+    "age": "since it was written; <1h",
+}
+PLAN_KEYS = {
+    "state": "preview, applying, done or discarded",
+    "verb": "requeue or force_error",
+    "actor": "who made it, or decided on it",
+    "age": "since it was made; <1d",
+}
 KEYS = {
     "/": "the box that finds things",
     "g o": "to the overview",
@@ -100,8 +138,13 @@ KEYS = {
 LANGUAGES = (
     ("Tasks", "ops:tasks", TASK_KEYS, "state:error to:hotels age:<1d"),
     ("Leases", "ops:leases", LEASE_KEYS, "state:stale -safety:unsafe"),
+    ("Results", "ops:results", RESULT_KEYS, "from:planner status:error age:<1d"),
+    ("Agents", "ops:agents", AGENT_KEYS, "state:quiet"),
     ("Audit", "ops:audit", EVENT_KEYS, "kind:a2a_repair_* since:24h"),
     ("Idempotency", "ops:idempotency", REPLAY_KEYS, "key:inv-* hit:<1d"),
+    ("Passes of the retry gate", "ops:scheduler", SCAN_KEYS, "outcome:failed since:24h"),
+    ("Callbacks", "ops:deliveries", DELIVERY_KEYS, "state:disabled age:<1d"),
+    ("Repairs in bulk", "ops:plans", PLAN_KEYS, "verb:requeue age:<1d"),
 )
 
 

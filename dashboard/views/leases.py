@@ -16,24 +16,6 @@ from mailbox.models import Lease
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.paging import Page as Rows
 
-PARAMETERS = {"agent": ("agent", ""), "safety": ("safety", ""), "min_age": ("age", ">="), "max_age": ("age", "<")}
-
-
-def query_of(asked: Mapping[str, str]) -> str:
-    """Return what the box holds: the query of an address, the parameters that other pages link with among it."""
-    terms = [
-        search.term(key, f"{sign}{value.strip()}")
-        for name, (key, sign) in PARAMETERS.items()
-        if (value := asked.get(name, "")).strip()
-    ]
-    return " ".join([*filter(None, [asked.get("q", "").strip()]), *terms])
-
-
-def whole_query(asked: Mapping[str, str]) -> str:
-    """Return `query_of` and the tab, which together say which leases are listed."""
-    state = asked.get("state", "")
-    return f"{query_of(asked)} {search.term('state', state)}".strip() if state else query_of(asked)
-
 
 class LeaseList(ListPage):
     """Live leases; the question is what is stuck, so the oldest come first."""
@@ -41,6 +23,13 @@ class LeaseList(ListPage):
     name = "leases"
     field = "leased_at"
     kind = datetime
+    tab = "state"
+    parameters: ClassVar = {
+        "agent": ("agent", ""),
+        "safety": ("safety", ""),
+        "min_age": ("age", ">="),
+        "max_age": ("age", "<"),
+    }
     columns: ClassVar = {
         "lease_id": lambda lease: lease.lease_id,
         "task_id": lambda lease: lease.task.uuid,
@@ -64,19 +53,17 @@ class LeaseList(ListPage):
         return Lease.objects.with_task()
 
     def found(self) -> LeaseQuerySet:
-        return search.leases(whole_query(self.request.GET), self.at).with_task()
+        return search.leases(self.whole, self.at).with_task()
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
-        text = query_of(self.request.GET)
         return {
-            "q": text,
-            "is_filtered": bool(whole_query(self.request.GET)),
+            "is_filtered": bool(self.whole),
             "keys": search.LEASE_KEYS,
-            "words_among": search.WORDS_AMONG if any(":" not in part for part in text.split()) else 0,
+            "words_among": search.WORDS_AMONG if any(":" not in part for part in self.query.split()) else 0,
             "stale_after": attention.stale_after(),
             "stale_before": self.now - attention.stale_after(),
             "newest_first": self.newest_first,
-            "whole": whole_query(self.request.GET),
+            "whole": self.whole,
             "cap": plans.CAP,
             "form_token": uuid.uuid4(),
             "may_select": self.holds(capabilities.REQUEUE),

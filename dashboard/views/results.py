@@ -1,18 +1,23 @@
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dashboard.lists import ListPage
-from mailbox import readings, spans
-from mailbox.errors import InvalidRequestError
+from mailbox import search
 from mailbox.models import Result
 from mailbox.models.result import ResultQuerySet
+from mailbox.paging import Page as Rows
+
+ALL = "all"  # of the tabs: whatever became of them
+TABS = (*Result.Delivery.values, ALL)
 
 
 class ResultList(ListPage):
     """Results by what became of them; those that wait for their sender come oldest first."""
 
     name = "results"
+    tab = "delivery"
+    parameters: ClassVar = {"status": ("status", ""), "posted": ("posted", ""), "within": ("age", "<")}
     columns: ClassVar = {
         "task_id": lambda result: result.task.uuid,
         "status": lambda result: result.status,
@@ -25,22 +30,24 @@ class ResultList(ListPage):
     }
 
     @property
+    def chosen(self) -> str:
+        """The tab: without one in the address, what waits, unless a query asks for more than that."""
+        return self.request.GET.get(self.tab) or (ALL if self.query else Result.Delivery.PENDING)
+
+    @property
+    def whole(self) -> str:
+        term = search.term(self.tab, self.chosen) if self.chosen != ALL else ""
+        return f"{self.query} {term}".strip()
+
+    @property
     def newest_first(self) -> bool:  # type: ignore[override]
-        return self.request.GET.get("delivery", "pending") != Result.Delivery.PENDING
+        return self.chosen != Result.Delivery.PENDING
 
     def model(self) -> ResultQuerySet:
         return Result.objects.select_related("task", "sender", "recipient")
 
     def found(self) -> ResultQuerySet:
-        delivery = self.request.GET.get("delivery", Result.Delivery.PENDING)
-        found = self.model().filter(delivery=delivery) if delivery in Result.Delivery.values else self.model()
-        if (status := self.request.GET.get("status")) in Result.Status.values:
-            found = found.with_status(Result.Status(status))
-        if text := self.request.GET.get("within"):
-            span = spans.parse(text)
-            if span is None:
-                raise InvalidRequestError({"q": f'"{text[:50]}" is no span; write 90s, 5m, 2h or 1d'})
-            found = found.posted_between(self.now - span, None)
-        if text := self.request.GET.get("posted"):
-            found = found.posted_between(*readings.moments(text, self.now))
-        return found
+        return search.results(self.whole, self.at).select_related("task", "sender", "recipient")
+
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        return {"tabs": TABS, "chosen": self.chosen, "is_filtered": bool(self.query), "keys": search.RESULT_KEYS}

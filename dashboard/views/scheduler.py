@@ -2,18 +2,21 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from dashboard import export, verdicts, words
+from dashboard import attention, export, verdicts, words
 from dashboard.access import Page
 from dashboard.views.acts import Act, Wording
-from mailbox import capabilities, paging, retry, schedule, spans
+from mailbox import capabilities, paging, retry, schedule, search, spans
+from mailbox.errors import InvalidRequestError
 from mailbox.models import AuditEvent
 from mailbox.schedule import AutoRetry, Bound, Cluster
+from mailbox.search import Moment
 
 ROWS = 25
 VERDICTS_SHOWN = 200
@@ -37,7 +40,13 @@ class Scheduler(Page):
     }
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
-        scans = AuditEvent.objects.scans()
+        text, problem = request.GET.get("q", ""), ""
+        try:
+            scans = search.scans(text, Moment(now=self.now, stale_after=attention.stale_after()))
+        except InvalidRequestError as error:
+            if form:
+                raise
+            scans, problem = AuditEvent.objects.none(), error.fields.get("q", error.message)
         if form:
             return export.stream(scans, self.columns, form, "scans")
         page = paging.keyset(
@@ -46,6 +55,9 @@ class Scheduler(Page):
         cluster = Cluster.read()
         context = {
             "page": page,
+            "q": text,
+            "problem": problem,
+            "keys": search.SCAN_KEYS,
             "scans": [words.in_words(event) for event in page.items],
             "wanted": AutoRetry.from_settings(),
             "bounds": [(bound, _meaning(bound)) for bound in Bound.all_in_force()],
@@ -57,6 +69,8 @@ class Scheduler(Page):
             "may_run": self.holds(capabilities.REQUEUE),
         }
         seen = [event.pk for event in page.items], cluster, context["is_running"], context["is_granted"]
+        if problem:
+            return self.page("ops/scheduler.html", {**context, "version": ""}, status=HTTPStatus.BAD_REQUEST)
         return self.live("ops/scheduler.html", context, seen)
 
 

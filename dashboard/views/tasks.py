@@ -15,6 +15,8 @@ class TaskList(ListPage):
     """All tasks, newest first."""
 
     name = "tasks"
+    tab = "state"
+    parameters: ClassVar = {"finished": ("finished", "")}
     columns: ClassVar = {
         "id": lambda task: task.uuid,
         "state": lambda task: task.outcome or task.state,
@@ -32,26 +34,14 @@ class TaskList(ListPage):
     def model(self) -> TaskQuerySet:
         return Task.objects.with_parties()
 
-    @property
-    def query(self) -> str:
-        """What the box holds: the query, with the range of time that a chart's bar links with."""
-        finished = self.request.GET.get("finished", "").strip()
-        term = search.term("finished", finished) if finished else ""
-        return f"{self.request.GET.get('q', '')} {term}".strip()
-
     def found(self) -> TaskQuerySet:
-        text = self.query
-        if state := self.request.GET.get("state"):
-            text = f"{text} state:{state}"
-        return search.tasks(text, self.at).with_parties()
+        return search.tasks(self.whole, self.at).with_parties()
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
-        text = self.query
         return {
-            "q": text,
             "tabs": TABS,
             "keys": search.TASK_KEYS,
-            "words_among": search.WORDS_AMONG if any(":" not in part for part in text.split()) else 0,
+            "words_among": search.WORDS_AMONG if any(":" not in part for part in self.query.split()) else 0,
         }
 
     def shown(self, page: Rows[Any], context: Any) -> object:

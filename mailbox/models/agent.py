@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 
 from django.apps import apps
@@ -12,6 +12,7 @@ from mailbox.envelopes import AgentRef
 from mailbox.errors import UnknownAgentError
 from mailbox.models.counted import Counted
 
+QUIET_AFTER = timedelta(minutes=5)  # a poll waits a minute at most, and is noted a minute later at most
 COUNTED_TO = 1_000  # of what waits for one agent; beyond, it is "1 000+"
 
 
@@ -103,10 +104,6 @@ class AgentQuerySet(models.QuerySet["Agent"]):
     def with_total(self, most: int) -> AgentQuerySet:
         """Add ``total``, the same for each: how many of these agents there are, counted no further than to ``most``."""
         return self.annotate(total=Counted.up_to(most, self))
-
-    def with_text(self, text: str) -> AgentQuerySet:
-        """Narrow to agents whose name has ``text`` in it."""
-        return self.filter(display__icontains=text)
 
 
 def _rows(model: str) -> models.QuerySet[Any]:

@@ -14,6 +14,17 @@ from mailbox.models.lease import Lease
 from mailbox.models.rollup import MINUTE, RollUp
 
 
+def posted(start: datetime, end: datetime | None) -> Q:
+    """Return what holds of results posted from ``start`` until before ``end``, None for until now.
+
+    The marks of the roll-ups bound the keys, so that no other index is needed to find them.
+    """
+    found = Q(pk__gt=RollUp.objects.mark_before(start, "last_result"), posted_at__gte=start)
+    if end is None:
+        return found
+    return found & Q(pk__lte=RollUp.objects.mark_after(end, "last_result"), posted_at__lt=end)
+
+
 class ResultQuerySet(models.QuerySet["Result"]):
     def pending(self) -> ResultQuerySet:
         return self.filter(delivery=Result.Delivery.PENDING)
@@ -32,19 +43,8 @@ class ResultQuerySet(models.QuerySet["Result"]):
         return found.values_list("pk", "posted_at", "recipient", "status", "replayed_from", "leased_at")
 
     def posted_between(self, start: datetime, end: datetime | None) -> ResultQuerySet:
-        """Narrow to results posted from ``start`` until before ``end``, None for until now.
-
-        The marks of the roll-ups bound the keys, so that no other index is needed to find them.
-        """
-        found = self.filter(pk__gt=RollUp.objects.mark_before(start, "last_result"), posted_at__gte=start)
-        if end is None:
-            return found
-        return found.filter(pk__lte=RollUp.objects.mark_after(end, "last_result"), posted_at__lt=end)
-
-    def with_status(self, status: Result.Status) -> ResultQuerySet:
-        found = self.filter(status=status)
-        # The index of the rare ones leaves out the others; SQLite knows that only when it is told.
-        return found if status == Result.Status.OK else found.exclude(status=Result.Status.OK)
+        """Narrow to results posted from ``start`` until before ``end``, None for until now."""
+        return self.filter(posted(start, end))
 
     def not_rolled_up(self, since: datetime, most: int) -> ResultQuerySet:
         """Narrow to results posted since then of minutes that have no roll-up yet, of the newest ``most`` rows."""

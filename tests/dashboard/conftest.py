@@ -6,7 +6,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from mailbox import results, schedule
 from mailbox.callers import Role
+from mailbox.models import ReplayEntry
 from tests import factories
 from tests.cast import *  # noqa: F403 (fixtures)
 from tests.dashboard.browser import browse, chromium  # noqa: F401 (fixtures)
@@ -41,6 +43,23 @@ def ben(sign_in):
 def vic(sign_in):
     """The browser of a viewer."""
     return sign_in("vic", Role.VIEWER)
+
+
+@pytest.fixture
+def history(alice, bob):
+    """A task that is resolved, one that is leased, and a cached result."""
+    factories.resolved_task(alice, bob)
+    lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"), intent_text="pay the invoice")
+    results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
+    assert ReplayEntry.objects.exists()
+    return lease
+
+
+@pytest.fixture
+def switched_on(settings):
+    settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "SCHEDULER": "1"}
+    factories.grant(factories.caller_of(schedule.scheduler_agent()), "a2a.repair.requeue")
+    schedule.register()
 
 
 def fields_of(response):

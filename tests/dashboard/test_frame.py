@@ -66,7 +66,7 @@ def test_a_local_part_of_two_agents_names_neither(vic, bob):
     assert goal(vic, "bob") == 404
 
 
-@pytest.mark.parametrize("language", ["TASK_KEYS", "LEASE_KEYS", "EVENT_KEYS", "REPLAY_KEYS"])
+@pytest.mark.parametrize("language", [name for name in search.__all__ if name.endswith("_KEYS")])
 def test_the_help_page_explains_every_key(language):
     assert set(getattr(guide, language)) == set(getattr(search, language))
 

@@ -21,13 +21,6 @@ pytestmark = pytest.mark.django_db
 RUN = "/ops/scheduler/run-once/"
 
 
-@pytest.fixture
-def switched_on(settings):
-    settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "SCHEDULER": "1"}
-    factories.grant(factories.caller_of(schedule.scheduler_agent()), "a2a.repair.requeue")
-    schedule.register()
-
-
 def stale(alice, bob, **fields):
     fields = {"idempotency": factories.idempotent(), **fields}
     return aged(factories.leased_task(alice, bob, **fields), hours=1)

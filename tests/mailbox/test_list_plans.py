@@ -114,6 +114,31 @@ EVENTS = {
 }
 
 
+RESULTS = {
+    "status:error": "result_not_ok",
+    "from:rare@local": "task_by_sender",
+    "to:rare@local": "task_by_recipient",
+    "agent:rare@local": "task_by_",
+    "from:rare@local delivery:pending": "result_pending_by_sender|task_by_sender",
+    "key:inv-402": "task_by_idempotency_key",
+    "kind:book": "task_by_kind",
+}
+
+
+@pytest.mark.parametrize(("text", "index"), RESULTS.items())
+@pytest.mark.parametrize("page", [51, 10_001])
+def test_results_are_found_by_index(at, text, index, page):
+    assert_uses(search.results(text, at).select_related("task").order_by("-pk")[:page], index, "mailbox_result")
+
+
+@pytest.mark.parametrize("text", ["posted:{}..{}", "posted:{}..", "age:<1d status:ok"])
+def test_results_of_a_time_are_found_by_the_marks(at, text):
+    since = at.now - timedelta(days=1)
+    moments = [f"{moment:%Y-%m-%dT%H:%MZ}" for moment in (since, since + 10 * MINUTE)]
+
+    assert re.search("roll_?up", plan_of(search.results(text.format(*moments), at).order_by("-pk")[:51]))
+
+
 @pytest.mark.parametrize(("text", "index"), TASKS.items())
 @pytest.mark.parametrize("page", [51, 10_001])
 def test_tasks_are_found_by_index(at, text, index, page):
