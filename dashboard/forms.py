@@ -29,6 +29,11 @@ class ReasonForm(forms.Form):
     )
     form_token = forms.UUIDField(widget=forms.HiddenInput)
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether something is wrong with it that nobody typed and nobody can mend."""
+        return any(name in self.fields and self[name].is_hidden for name in self.errors)
+
     def clean_reason(self) -> str:
         reason: str = self.cleaned_data["reason"]
         if not any(character.isalnum() for character in reason):

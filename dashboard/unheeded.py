@@ -1,4 +1,4 @@
-"""A form that nobody looked at, too old or of a person who is signed out: nothing was changed, its reason is kept."""
+"""A form that nobody looked at: too old, not whole, or of a person who is signed out. Its reason is kept."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dashboard import frame
 from dashboard.forms import REASON_MAX_LENGTH
 
 
-def answer(request: HttpRequest) -> HttpResponse:
+def answer(request: HttpRequest, *, status: int = 403) -> HttpResponse:
     """Return the page, within a dialog the panel, that leads to the form anew, by the sign-in where that is needed."""
     is_fragment = request.headers.get("HX-Request") == "true"
     again, reason = request.path if is_fragment else "", kept(request)
@@ -23,7 +23,7 @@ def answer(request: HttpRequest) -> HttpResponse:
         again = f"{reverse('ops:sign-in')}?{urlencode({'next': again})}"
     context = {**frame.look(request), "kept": reason, "again": again, "is_signed_out": is_signed_out}
     template = "ops/unheeded.html#panel" if is_fragment else "ops/unheeded.html"
-    return render(request, template, context, status=403)
+    return render(request, template, context, status=status)
 
 
 def kept(request: HttpRequest) -> str:

@@ -133,15 +133,17 @@ def hub_agent(display: str) -> Agent:
     return Agent.objects.get_or_create(display=display, defaults=defaults)[0]
 
 
-def pause_agent(caller: Caller, agent: Agent, *, reason: str) -> Agent:
+def pause_agent(caller: Caller, agent: Agent, *, reason: str, renews: bool = True) -> Agent:
     """Keep the agent's tasks queued: none is leased to it until it is resumed; what it holds it may finish.
 
-    Needs ``a2a.agents.pause``. Pausing again only renews the reason. Locks the agent row; journals
-    ``agent_paused``.
+    Needs ``a2a.agents.pause``. Pausing again only renews the reason, or without ``renews`` raises
+    `AgentConflictError`. Locks the agent row; journals ``agent_paused``.
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
         paused = _locked_to_pause(caller, agent, journal)
+        if paused.paused_at is not None and not renews:
+            raise AgentConflictError(f"{paused} is paused already.", agent=paused.display)
         if paused.paused_at is None or paused.paused_reason != reason:
             paused.paused_at, paused.paused_reason = paused.paused_at or journal.now, reason
             paused.save(update_fields=["paused_at", "paused_reason"])
@@ -149,14 +151,17 @@ def pause_agent(caller: Caller, agent: Agent, *, reason: str) -> Agent:
     return paused
 
 
-def resume_agent(caller: Caller, agent: Agent, *, reason: str = "") -> Agent:
+def resume_agent(caller: Caller, agent: Agent, *, reason: str = "", since: datetime | None = None) -> Agent:
     """Let a paused agent lease again; one that is not paused stays as it is, and nothing is journalled.
 
-    Needs ``a2a.agents.pause``. Locks the agent row; journals ``agent_resumed`` with the reason it was paused for.
+    ``since`` names the pause that is meant: any other raises `AgentConflictError`. Needs ``a2a.agents.pause``. Locks
+    the agent row; journals ``agent_resumed`` with the reason it was paused for.
     """
     reason = check_reason(reason) if reason.strip() else ""
     with audit.decision(caller) as journal:
         resumed = _locked_to_pause(caller, agent, journal)
+        if since is not None and resumed.paused_at != since:
+            raise AgentConflictError(f"{resumed} was resumed meanwhile.", agent=resumed.display)
         if resumed.paused_at is not None:
             data = {"display": resumed.display, "reason": reason, "was_paused_for": resumed.paused_reason}
             resumed.paused_at, resumed.paused_reason = None, ""

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from dashboard import reasons
+from dashboard import reasons, unheeded
 from dashboard.access import Page
 from dashboard.forms import REASON_MAX_LENGTH, ReasonForm
 from mailbox import limits
@@ -51,6 +51,10 @@ class Act(Page, Generic[Subject]):
         """Return the address that shows what became of it."""
         return reverse(self.home)
 
+    def again(self) -> str:
+        """Return the address that a form leads to which had been sent already; its subject may be gone."""
+        return reverse(self.home)
+
     def closed(self, subject: Subject) -> str:
         """Say why there is nothing to do, "" when there is."""
         return ""
@@ -69,6 +73,8 @@ class Act(Page, Generic[Subject]):
 
     def post(self, request: HttpRequest, **where: Any) -> HttpResponse:
         form = ReasonForm(request.POST)
+        if form.is_broken:
+            return unheeded.answer(request, status=400)
         if not form.is_valid():
             return self.form(self.subject(**where), form, status=422)
         self.caller = self.named(form.cleaned_data["form_token"])
@@ -78,7 +84,7 @@ class Act(Page, Generic[Subject]):
             if is_first:
                 return self._act(self.subject(**where), reason)
         messages.info(request, "This form had been sent already; it acts once.")
-        return self.done(reverse(self.home))
+        return self.done(self.again())
 
     def _act(self, subject: Subject, reason: str) -> HttpResponse:
         if closed := self.closed(subject):

@@ -1,24 +1,22 @@
 from __future__ import annotations
 
 import json
-import uuid
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 
 from agentcards.card_checks import checks_of
 from agentcards.document import build_agent_card_for_agent
 from agentcards.models import AgentCard, AgentProfile
 from dashboard import attention, reasons
-from dashboard.access import Page
 from dashboard.attention import Count
 from dashboard.charts import HOUR, SPARK
 from dashboard.figures import range_named, rows_of, throughput
 from dashboard.forms import ReasonForm
 from dashboard.lists import ListPage
+from dashboard.views.acts import Act
 from mailbox import capabilities, registration, search, series
 from mailbox.models import Agent, Lease, Peer
 from mailbox.models.agent import AgentQuerySet
@@ -76,33 +74,38 @@ def standing_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
     return agents.with_backlog().with_oldest().with_signs(attention.quiet_before(now))
 
 
-class AgentPage(Page):
+class AgentPage(Act[Agent]):
     """One agent: how it does, what it says of itself, and the switch that lets its tasks wait."""
 
     needs = capabilities.PAUSE
+    home = "ops:agents"
 
-    def get(self, request: HttpRequest, name: str) -> HttpResponse:
-        return self._shown(name, ReasonForm(initial={"form_token": uuid.uuid4()}))
+    def subject(self, **where: Any) -> Agent:
+        return standing_of(Agent.objects.all(), self.now).get(pk=registration.agent_at(where["name"]).pk)
 
-    def post(self, request: HttpRequest, name: str) -> HttpResponse:
-        agent = registration.agent_at(name)
-        form = ReasonForm(request.POST)
-        if not form.is_valid():
-            return self._shown(name, form, status=422)
-        caller, reason = self.named(form.cleaned_data["form_token"]), form.cleaned_data["reason"]
-        reasons.remember(request, reason)
-        if request.POST.get("act") == "resume":
-            registration.resume_agent(caller, agent, reason=reason)
-            messages.success(request, f"{agent} leases again.")
-        else:
-            registration.pause_agent(caller, agent, reason=reason)
-            messages.success(
-                request, f"{agent} is paused: its tasks wait until it is resumed; what it holds it may finish."
-            )
-        return HttpResponseRedirect(request.path, status=303)
+    def seen(self, subject: Agent) -> str:
+        return subject.paused_at.isoformat() if subject.paused_at else ""
 
-    def _shown(self, name: str, form: ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
-        agent: Any = standing_of(Agent.objects.all(), self.now).get(pk=registration.agent_at(name).pk)
+    def after(self, subject: Agent) -> str:
+        return self.request.path
+
+    def again(self) -> str:
+        return self.request.path
+
+    def post(self, request: HttpRequest, **where: Any) -> HttpResponse:
+        if request.POST.get("act") not in ("pause", "resume"):
+            return self.problem(400, "Nothing was changed", "This form asks neither to pause nor to resume.")
+        return super().post(request, **where)
+
+    def apply(self, subject: Agent, reason: str) -> str:
+        if self.request.POST["act"] == "resume":
+            registration.resume_agent(self.caller, subject, reason=reason, since=subject.paused_at)
+            return f"{subject} leases again."
+        registration.pause_agent(self.caller, subject, reason=reason, renews=False)
+        return f"{subject} is paused: its tasks wait until it is resumed; what it holds it may finish."
+
+    def form(self, subject: Agent, form: ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
+        agent: Any = subject
         scale = range_named(self.request.GET.get("range"))
         figures = series.read(
             self.now,
@@ -122,7 +125,7 @@ class AgentPage(Page):
             **throughput(figures.agents[agent.pk], scale.name, self.now),
         }
         if not self.is_fragment:
-            shown |= _card(agent) | self._besides(agent, form)
+            shown |= _card(agent) | self._besides(agent, form) | {"has_changed": status == HTTPStatus.CONFLICT}
         if status != HTTPStatus.OK:
             return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
         results = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in shown["buckets"]]
@@ -134,6 +137,7 @@ class AgentPage(Page):
         return {
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
+            "seen": self.seen(agent),
             "may_pause": self.holds(capabilities.PAUSE),
             "needs": self.needs,
             "reasons": reasons.offered(self.request),

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from dashboard import commands, export, reasons
+from dashboard import commands, export, reasons, unheeded
 from dashboard.access import Page
 from dashboard.forms import ApplyForm
 from dashboard.lists import ROWS
@@ -57,6 +57,8 @@ class PlanPage(Page):
 
     def post(self, request: HttpRequest, number: str) -> HttpResponse:
         filled = ApplyForm(request.POST)
+        if filled.is_broken:
+            return unheeded.answer(request, status=400)
         if not filled.is_valid():
             return self._refused(number, filled)
         chosen = filled.cleaned_data

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from dashboard import commands, conflicts, forms, reasons
+from dashboard import commands, conflicts, forms, reasons, unheeded
 from dashboard.access import Page
 from dashboard.forms import ForceErrorForm, RepairForm, RequeueForm
 from mailbox import capabilities, repair
@@ -59,7 +59,7 @@ class Repair(Page):
             return self.gone(lease_id, forms.id_in(request.POST, "task_id"))
         form = self.form(lease, request.POST)
         if not form.is_valid():
-            return self._form(lease, form, status=422)
+            return unheeded.answer(request, status=400) if form.is_broken else self._form(lease, form, status=422)
         if form.cleaned_data["lease_id"] != lease_id or form.cleaned_data["attempt"] != lease.attempt:
             return self.problem(400, "Nothing was changed", "This form was made for another lease.")
         self.caller = self.named(form.cleaned_data["form_token"])

@@ -76,6 +76,20 @@ def test_whoever_is_signed_out_finds_the_form_and_the_reason_behind_the_sign_in(
     assert Client().post("/ops/sign-in/", {**form, "next": f"{drop}{AGAIN}"})["Location"] == f"{drop}{AGAIN}"
 
 
+@pytest.mark.parametrize("token", [{}, {"form_token": "junk"}])
+def test_a_form_that_is_not_whole_leads_to_a_whole_one(ana, drop, alice, bob, token):
+    lease = factories.leased_task(alice, bob)
+    bulk.plan(ana, [lease])
+    paths = [drop, f"/ops/leases/{lease.lease_id}/requeue/", f"/ops/repairs/{bulk.the_plan().pk}/"]
+
+    for path in paths:
+        refused = ana.post(path, {**TYPED, **token, "posture": "operator_accepted"})
+
+        assert refused.status_code == 400
+        assert f'href="{path}{AGAIN}"' in refused.text
+        assert ana.get(f"{path}{AGAIN}").context["form"]["reason"].value() == TYPED["reason"]
+
+
 def test_what_is_gone_says_so_in_a_panel_that_keeps_the_reason(ana, drop):
     ReplayEntry.objects.all().delete()
 

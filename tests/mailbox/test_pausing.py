@@ -7,7 +7,7 @@ from django.test import Client
 
 from mailbox import leasing, registration
 from mailbox.callers import Caller, Role
-from mailbox.errors import CapabilityMissingError, InvalidRequestError
+from mailbox.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError
 from mailbox.models import Agent
 from tests import factories
 
@@ -61,6 +61,26 @@ def test_pausing_again_renews_the_reason_and_keeps_the_time(bob, olga):
     assert same.paused_at == again.paused_at == first.paused_at
     assert Agent.objects.get(pk=bob.agent.pk).paused_reason == "still deploying"
     assert len(factories.journal("agent_paused")) == 2
+
+
+def test_a_pause_may_refuse_to_renew_another(bob, olga):
+    registration.pause_agent(olga, bob.agent, reason="deploying", renews=False)
+
+    with pytest.raises(AgentConflictError):
+        registration.pause_agent(olga, bob.agent, reason="still deploying", renews=False)
+
+    assert Agent.objects.get(pk=bob.agent.pk).paused_reason == "deploying"
+
+
+def test_a_resumption_may_mean_one_pause_alone(bob, olga):
+    first = registration.pause_agent(olga, bob.agent, reason="deploying").paused_at
+    registration.resume_agent(olga, bob.agent)
+    second = registration.pause_agent(olga, bob.agent, reason="deploying again").paused_at
+
+    with pytest.raises(AgentConflictError):
+        registration.resume_agent(olga, bob.agent, since=first)
+
+    assert registration.resume_agent(olga, bob.agent, since=second).paused_at is None
 
 
 def test_resuming_an_agent_that_is_not_paused_changes_nothing(bob, olga):
