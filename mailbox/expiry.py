@@ -6,8 +6,10 @@ makes it prompt.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils import timezone
 
 from mailbox import audit
@@ -36,26 +38,32 @@ def expire_queued(task: Task, journal: Journal) -> None:
     )
 
 
-def expire_overdue(tasks: TaskQuerySet, journal: Journal, *, limit: int = 100) -> int:
-    """Expire up to ``limit`` of these tasks that are queued past their deadline; return how many.
+def expire_due(tasks: TaskQuerySet, leases: LeaseQuerySet, journal: Journal, *, limit: int = 100) -> int:
+    """Expire these leases' tasks that outlasted ``work_timeout`` and these tasks that are queued past their deadline.
 
-    Locks each row, skipping rows that another decision holds.
+    Up to ``limit`` of each sort; returns how many. Locks each row, skipping rows that another decision holds. Those
+    that wait on others come last: whose end wakes waiters waits for them, and must not hold those of others then.
     """
-    overdue = tasks.overdue(journal.now).with_parties().order_by("pk")
-    found = list(overdue.select_for_update(skip_locked=True, no_key=True, of=("self",))[:limit])
+    ended = _expire_timed_out(leases, journal, limit)
+    overdue = tasks.overdue(journal.now)
+    leading = _expire_overdue(overdue.filter(waits_on=None), journal, limit)
+    keys = {task.cache_key for task in leading if task.cache_key}
+    woken_or_waiting = overdue.filter(Q(waits_on__isnull=False) | Q(cache_key__in=keys))
+    return ended + len(leading) + len(_expire_overdue(woken_or_waiting, journal, limit))
+
+
+def _expire_overdue(overdue: TaskQuerySet, journal: Journal, limit: int) -> Sequence[Task]:
+    waiting = overdue.with_parties().order_by("pk")
+    found = list(waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))[:limit])
     for task in found:
-        # A duplicate that waited may have been answered with the task before it in this very loop.
+        # The task before it in this very loop may have woken it, or answered it.
         task.refresh_from_db(fields=["state", "journal_seq", "waits_on"])
         if task.state == Task.State.QUEUED:
             expire_queued(task, journal)
-    return len(found)
+    return found
 
 
-def expire_timed_out(leases: LeaseQuerySet, journal: Journal, *, limit: int = 100) -> int:
-    """Expire up to ``limit`` tasks of these live leases that outlasted ``work_timeout``; return how many.
-
-    Locks each task row, skipping rows that another decision holds.
-    """
+def _expire_timed_out(leases: LeaseQuerySet, journal: Journal, limit: int) -> int:
     due = leases.timed_out(journal.now).with_task().order_by("task_id")
     found = list(due.select_for_update(skip_locked=True, no_key=True, of=("self", "task"))[:limit])
     for lease in found:
@@ -81,8 +89,7 @@ def expire_if_due(caller: Caller, task_id: UUID) -> None:
         queued, leases = queued.visible_to(caller.party), leases.concerning(caller.party)
     if queued.exists() or leases.exists():
         with audit.decision(caller) as journal:
-            expire_overdue(queued, journal)
-            expire_timed_out(leases, journal)
+            expire_due(queued, leases, journal)
 
 
 def expire_if_timed_out(caller: Caller, task_id: UUID) -> None:
@@ -92,7 +99,7 @@ def expire_if_timed_out(caller: Caller, task_id: UUID) -> None:
         due = due.concerning(caller.party)
     if due.exists():
         with audit.decision(caller) as journal:
-            expire_timed_out(due, journal)
+            expire_due(Task.objects.none(), due, journal)
 
 
 def sweep(caller: Caller, *, batch: int = 100) -> int:
@@ -100,8 +107,7 @@ def sweep(caller: Caller, *, batch: int = 100) -> int:
     total = 0
     while True:
         with audit.decision(caller) as journal:
-            ended = expire_overdue(Task.objects.all(), journal, limit=batch)
-            ended += expire_timed_out(Lease.objects.all(), journal, limit=batch)
+            ended = expire_due(Task.objects.all(), Lease.objects.all(), journal, limit=batch)
         total += ended
         if ended < batch:
             return total

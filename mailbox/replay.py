@@ -37,7 +37,7 @@ def cache_key(task: Task) -> str | None:
 
 def leader(key: str) -> Task | None:
     """Lock and return the unresolved task that does the work of ``key``; None when none does."""
-    leading = Task.objects.unresolved().filter(cache_key=key, waits_on=None)
+    leading = Task.objects.leading(key)
     while leading.exists():
         # A leader that ended while its lock was awaited may have woken another: look again.
         if (locked := leading.locked().first()) is not None:
@@ -69,24 +69,46 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
 def settle(task: Task, result: Result, journal: Journal) -> None:
     """After ``task`` resolved: cache what it earned, then answer or wake the duplicates that waited on it.
 
-    Only a posted result whose status is in ``A2A_REPLAY_STATUSES`` is cached; the last one wins. Waiters
-    are locked in ascending order, after the task they waited on. Without a cached result the oldest
-    becomes leasable, at the place in the queue it had, and the others wait on it.
+    Only a posted result whose status is in ``A2A_REPLAY_STATUSES`` is cached; the last one wins, and answers whoever
+    waits for that work. Where nothing is stored, an answer that is cached already serves; only without one the oldest
+    waiter becomes leasable, at the place in the queue it had, and the others wait on it.
+
+    Locks the waiters of ``task`` in ascending order, and the cache's row last of all. Who holds a waiter alone waits
+    for no other task: so the results of a task and of its waiters, posted at once, never wait for each other.
     """
     if task.cache_key is None:
         return
-    entry = None
-    if result.posted_by is not None and result.status in settings.A2A_REPLAY_STATUSES:
-        entry = _store(task, result, journal.now)
     waiters = list(Task.objects.filter(waits_on=task).with_parties().locked().order_by("pk"))
+    entry: ReplayEntry | None = None
+    if result.posted_by is not None and result.status in settings.A2A_REPLAY_STATUSES:
+        waiters += _waiting_on_another(task.cache_key)
+        entry = _store(task, result, journal.now)
+    elif waiters:
+        entry = find(task.cache_key, journal.now)
     if entry is not None:
         for waiter in waiters:
             answer(waiter, entry, journal)
     elif waiters:
-        first, *others = waiters
-        first.change(waits_on=None)
-        journal.life(first, Kind.TASK_WOKEN, waited_on=str(task.uuid))
-        Task.objects.filter(pk__in=[other.pk for other in others]).update(waits_on=first)
+        _wake(waiters, task, journal)
+
+
+def _waiting_on_another(key: str) -> list[Task]:
+    """Lock and return who waits on a task that does the work of ``key`` still, but for those in other hands.
+
+    Those need not be waited for: they are about to end, or are answered from the cache when that task ends.
+    """
+    leading = Task.objects.leading(key).first()
+    if leading is None:
+        return []
+    waiting = Task.objects.filter(waits_on=leading).with_parties().order_by("pk")
+    return list(waiting.select_for_update(skip_locked=True, no_key=True, of=("self",)))
+
+
+def _wake(waiters: list[Task], ended: Task, journal: Journal) -> None:
+    first, *others = waiters
+    first.change(waits_on=None)
+    journal.life(first, Kind.TASK_WOKEN, waited_on=str(ended.uuid))
+    Task.objects.filter(pk__in=[other.pk for other in others]).update(waits_on=first)
 
 
 def drop(caller: Caller, entry_id: int, *, reason: str, source_task_id: UUID | None = None) -> None:
@@ -125,6 +147,10 @@ def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:
             "error_message": result.error_message,
             "stored_at": now,
             "expires_at": now + ttl if ttl else None,
+            # They count what this result answered, not the one whose place it takes.
+            "hits": 0,
+            "first_hit_at": None,
+            "last_hit_at": None,
         },
     )
     return entry

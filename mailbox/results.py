@@ -140,8 +140,7 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
         found = list(waiting[:limit])
         if len(found) < limit:
             # What is due comes after what is pending: its result is posted only now.
-            expiry.expire_overdue(_sent_by(caller), journal)
-            expiry.expire_timed_out(_leases_of(caller), journal)
+            expiry.expire_due(_sent_by(caller), _leases_of(caller), journal)
             found = list(waiting[:limit])
         delivered: list[Result] = []
         for result in found:
@@ -173,8 +172,10 @@ def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
 
 
 def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -> None:
-    # Only the task is locked, as everywhere: a drain or a compaction that holds it also writes its result.
-    locked = {task.pk: task for task in _sent_by(caller).filter(uuid__in=task_ids).locked().order_by("pk")}
+    # Only the task is locked, as everywhere: a drain or a compaction that holds it also writes its result. And only
+    # what is resolved: who holds a task that waits for another must not wait for a third one.
+    named = _sent_by(caller).filter(uuid__in=task_ids, state=Task.State.RESOLVED)
+    locked = {task.pk: task for task in named.locked().order_by("pk")}
     found = {result.task_id: result for result in Result.objects.filter(task__in=locked)}
     known = {locked[pk].uuid for pk in found}
     for task_id in task_ids:

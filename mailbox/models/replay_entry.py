@@ -36,7 +36,7 @@ class ReplayEntry(models.Model):
     error_message = models.TextField(null=True)
     stored_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True)  # None: until dropped
-    hits = models.PositiveIntegerField(default=0)  # duplicates answered, waiting ones included
+    hits = models.PositiveIntegerField(default=0)  # duplicates this result answered, waiting ones included
     first_hit_at = models.DateTimeField(null=True)  # None: never, or before the hub kept it
     last_hit_at = models.DateTimeField(null=True)
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.expressions import RawSQL
 from django.db.models.functions import Left
 
 from mailbox import json_text
@@ -33,6 +34,15 @@ class TaskQuerySet(models.QuerySet["Task"]):
 
     def unresolved(self) -> TaskQuerySet:
         return self.exclude(state=Task.State.RESOLVED)
+
+    def leading(self, key: str) -> TaskQuerySet:
+        """Narrow to the one unresolved task that does the work of ``key``.
+
+        The states stand there as they do in the constraint `task_one_leader_per_cache_key`: SQLite finds nothing by
+        its index while they are parameters, and reads the whole table at every send of idempotent work.
+        """
+        states = RawSQL("mailbox_task.state IN ('queued', 'in_flight')", (), models.BooleanField())
+        return self.filter(states, cache_key=key, waits_on=None)
 
     def addressed_to(self, recipient: Agent) -> TaskQuerySet:
         return self.filter(recipient=recipient)

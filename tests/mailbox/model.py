@@ -131,10 +131,12 @@ class Model:
                 task.answer.delivery, task.answer.acked_at = "acked", now
                 task.life.append("a2a_result_acked")
 
-    def sweep(self, now: datetime) -> int:
-        before = len(self.unresolved())
-        self._expire_due(self.tasks, now)
-        return before - len(self.unresolved())
+    def sweep(self, now: datetime, batch: int) -> int:
+        ended = total = self._expire_due(self.tasks, now, batch)
+        while ended >= batch:
+            ended = self._expire_due(self.tasks, now, batch)
+            total += ended
+        return total
 
     def compact(self, now: datetime, keep_delivered: timedelta) -> int:
         finished = [task for task in self.tasks if not task.dropped and _is_finished(task.answer, now, keep_delivered)]
@@ -184,12 +186,18 @@ class Model:
     def _expire(self, task: Task, message: str) -> None:
         self._resolve(task, "expired", "a2a_task_expired", end="expired", message=message)
 
-    def _expire_due(self, tasks: Collection[Task], now: datetime) -> None:
-        for task in [task for task in tasks if task.is_overdue(now)]:
-            if task.state == "queued":
-                self._expire(task, "deadline exceeded")
-        for task in [task for task in tasks if task.has_timed_out(now)]:
+    def _expire_due(self, tasks: Collection[Task], now: datetime, limit: int = 100) -> int:
+        timed_out = [task for task in tasks if task.has_timed_out(now)][:limit]
+        for task in timed_out:
             self._expire(task, "Task timed out")
+        leading = [task for task in tasks if task.is_overdue(now) and task.waits_on is None][:limit]
+        for task in leading:
+            self._expire(task, "deadline exceeded")
+        works = {task.work for task in leading if task.work}
+        others = [task for task in tasks if task.is_overdue(now) and (task.waits_on or task.work in works)][:limit]
+        for task in others:
+            self._expire(task, "deadline exceeded")
+        return len(timed_out) + len(leading) + len(others)
 
     def _resolve(
         self,
@@ -205,13 +213,17 @@ class Model:
         self._end_lease(task, end)
         task.life.append(kind)
         self._answer(task, outcome, text=text, message=message, by_holder=by_holder)
-        if task.work is None:
-            return
+        if task.work is not None:
+            self._settle(task, task.work, earned=by_holder and outcome == "ok")
+
+    def _settle(self, task: Task, work: Work, *, earned: bool) -> None:
         waiters = [waiter for waiter in self.tasks if waiter.waits_on is task]
-        if by_holder and outcome == "ok":
-            self.cache[task.work] = task
+        if earned:
+            self.cache[work] = task
+            waiters = [waiter for waiter in self.tasks if waiter.waits_on and waiter.work == work]
+        if work in self.cache:
             for waiter in waiters:
-                self._replay(waiter, task)
+                self._replay(waiter, self.cache[work])
         elif waiters:
             first, *others = waiters
             first.waits_on = None

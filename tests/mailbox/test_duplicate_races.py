@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from uuid import uuid4
@@ -95,16 +96,63 @@ def test_a_cancelled_leader_against_the_results_of_its_duplicates(alice, bob, _r
     lease = factories.leased_task(alice, bob, idempotency=promise)
     waiters = [factories.sent_task(alice, bob, idempotency=promise) for _ in range(3)]
 
-    race(
+    _, second, _ = race(
         partial(delivery.cancel, alice, lease.task.uuid),
         partial(delivery.cancel, alice, waiters[0].uuid),
         partial(results.post_result, bob, factories.result_envelope(waiters[1])),
     )
 
-    assert [Task.objects.get(pk=task.pk).outcome for task in (lease.task, waiters[0])] == ["cancelled", "cancelled"]
-    # The second leads if the first was cancelled before it answered, and then the third takes its answer.
-    last = Task.objects.get(pk=waiters[2].pk)
-    assert (last.state, last.outcome, last.waits_on) in (("queued", None, None), ("resolved", "ok", None))
+    # Whoever waits when one of them is answered takes that answer, unless it was cancelled before.
+    outcomes = [Task.objects.get(pk=task.pk).outcome for task in (lease.task, *waiters)]
+    assert outcomes == ["cancelled", "cancelled" if second.code is None else "ok", "ok", "ok"]
+    assert second.code in (None, "already_resolved")
+
+
+@pytest.mark.parametrize("_round", ROUNDS)
+@pytest.mark.parametrize("status", [ResultStatus.OK, ResultStatus.ERROR])
+def test_the_leader_s_result_against_those_of_its_duplicates(alice, bob, status, _round):
+    promise = factories.idempotent()
+    lease = factories.leased_task(alice, bob, idempotency=promise)
+    waiters = [factories.sent_task(alice, bob, idempotency=promise) for _ in range(3)]
+    own = [{"type": "text", "text": "its own"}]
+
+    led, *others = race(
+        partial(results.post_result, bob, factories.result_envelope(lease.task, status=status)),
+        *[partial(results.post_result, bob, factories.result_envelope(waiter, content=own)) for waiter in waiters],
+    )
+
+    assert led.value.status == status
+    assert {other.code for other in others} <= {None, "already_resolved"}
+    assert Result.objects.count() == 4
+    assert ReplayEntry.objects.get().status == "ok"
+    assert leasing.lease_tasks(bob) == []
+
+
+@pytest.mark.parametrize("_round", ROUNDS)
+@pytest.mark.parametrize("verb", ["cancel", "force_error", "release", "sweep"])
+def test_the_end_of_a_leader_against_the_results_of_its_duplicates(alice, bob, olga, verb, _round):
+    promise = factories.idempotent()
+    lease = factories.leased_task(alice, bob, idempotency=promise, work_timeout=SOON if verb == "sweep" else None)
+    waiters = [factories.sent_task(alice, bob, idempotency=promise) for _ in range(3)]
+    ends: dict[str, Callable[[], object]] = {
+        "cancel": partial(delivery.cancel, alice, lease.task.uuid),
+        "force_error": partial(repair.force_error, olga, lease.task.uuid, reason="x", message="gave up"),
+        "release": partial(leasing.release, bob, lease.task.uuid, reason="x"),
+        "sweep": partial(expiry.sweep, Caller.command_line()),
+    }
+
+    with time_machine.travel(LATER):
+        outcomes = race(
+            ends[verb],
+            *[partial(results.post_result, bob, factories.result_envelope(waiter)) for waiter in waiters],
+            partial(delivery.cancel, alice, waiters[1].uuid),
+        )
+
+    assert {outcome.code for outcome in outcomes} <= {None, "already_resolved"}
+    for waiter in waiters:
+        waiter.refresh_from_db()
+    assert [waiter.state for waiter in waiters] == ["resolved"] * 3
+    assert ReplayEntry.objects.count() == 1
 
 
 @pytest.mark.parametrize("_round", ROUNDS)

@@ -182,7 +182,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     @rule()
     def sweep(self) -> None:
-        assert self.model.sweep(timezone.now()) == expiry.sweep(Caller.command_line(), batch=2)
+        assert self.model.sweep(timezone.now(), 2) == expiry.sweep(Caller.command_line(), batch=2)
 
     @rule()
     def compact(self) -> None:

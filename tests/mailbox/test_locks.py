@@ -8,9 +8,11 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection, transaction
 
-from mailbox import delivery, leasing, results
+from mailbox import delivery, expiry, leasing, results
+from mailbox.callers import Caller
 from mailbox.models import Result, Task
 from tests import factories
+from tests.hub import wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -86,3 +88,33 @@ def test_a_cancellation_waits_for_the_row_and_then_looks_again(alice, bob):
     thread.join(20)
 
     assert [task.outcome for task in outcomes] == [Task.Outcome.CANCELLED]
+
+
+def test_a_sweep_that_waits_for_a_duplicate_holds_none_of_others(alice, bob):
+    at_work, expired = factories.idempotent(), factories.idempotent()
+    factories.leased_task(alice, bob, idempotency=at_work)
+    other = factories.sent_task(alice, bob, idempotency=at_work, deadline_ms=1)
+    factories.sent_task(alice, bob, idempotency=expired, deadline_ms=1)
+    waiter = factories.sent_task(alice, bob, idempotency=expired)
+
+    def sweep():
+        try:
+            expiry.sweep(Caller.command_line())
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=sweep)
+    with held(waiter):
+        thread.start()
+        wait_until(somebody_waits)
+        with transaction.atomic():
+            assert Task.objects.select_for_update(nowait=True, no_key=True).get(pk=other.pk) == other
+    thread.join(20)
+
+    assert Task.objects.filter(outcome="expired").count() == 2
+
+
+def somebody_waits():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted LIMIT 1")
+        return cursor.fetchone() is not None

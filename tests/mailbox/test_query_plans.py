@@ -215,3 +215,7 @@ def test_the_one_statement_of_a_hot_verb_walks_its_indexes(crowd, name, indexes)
 
     assert {index for index in indexes if index in plan} == indexes, plan
     assert not re.search(r"Seq Scan on mailbox_(task|lease|result|auditevent)", plan), plan
+
+
+def test_the_task_that_leads_a_key_is_found_by_its_constraint(crowd):
+    assert "task_one_leader_per_cache_key" in plan_of(Task.objects.leading("0" * 64))

@@ -168,14 +168,54 @@ def test_a_chain_of_overdue_duplicates_expires_in_one_sweep(alice, bob, promise)
     assert not Task.objects.exclude(waits_on=None).exists()
 
 
-def test_a_duplicate_that_answers_before_the_first_does_not_disturb_it(alice, bob, promise, lease):
+def test_a_duplicate_that_answers_before_the_first_answers_the_others_and_leaves_the_first_at_work(
+    alice, bob, promise, lease
+):
     waiter, other = (factories.sent_task(alice, bob, idempotency=promise) for _ in range(2))
 
     results.post_result(bob, factories.result_envelope(waiter))
 
     lease.task.refresh_from_db()
     other.refresh_from_db()
-    assert (lease.task.state, other.waits_on) == ("in_flight", lease.task)
+    assert (lease.task.state, other.state) == ("in_flight", "resolved")
+    assert Result.objects.get(task=other).replayed_from == waiter.uuid
     assert factories.sent_task(alice, bob, idempotency=promise).state == "resolved"
     assert results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id)).status == "ok"
     assert Task.objects.exclude(state="resolved").count() == 0
+
+
+@pytest.mark.parametrize("end", [fail, leave_half_done, force, cancel])
+def test_nobody_is_woken_for_work_whose_answer_is_cached(alice, bob, olga, promise, lease, end, monkeypatch):
+    waiter, other = (factories.sent_task(alice, bob, idempotency=promise) for _ in range(2))
+    monkeypatch.setattr("mailbox.replay._waiting_on_another", lambda key: [])  # it was in other hands just then
+    results.post_result(bob, factories.result_envelope(waiter))
+
+    end(lease, alice, bob, olga)
+
+    assert factories.life_of(other) == ["a2a_task_sent", "a2a_result_replayed"]
+    assert Result.objects.get(task=other).replayed_from == waiter.uuid
+    assert leasing.lease_tasks(bob) == []
+
+
+def test_a_cached_answer_past_its_time_to_live_keeps_nobody_asleep(alice, bob, promise, lease, monkeypatch):
+    waiter, other = (factories.sent_task(alice, bob, idempotency=promise) for _ in range(2))
+    monkeypatch.setattr("mailbox.replay._waiting_on_another", lambda key: [])
+    results.post_result(bob, factories.result_envelope(waiter))
+    ReplayEntry.objects.update(expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+
+    fail(lease, alice, bob, alice)
+
+    assert [one.task for one in leasing.lease_tasks(bob)] == [other]
+
+
+def test_hits_are_counted_anew_for_a_result_that_takes_the_place_of_another(alice, bob, promise, lease):
+    waiter = factories.sent_task(alice, bob, idempotency=promise)
+    results.post_result(bob, factories.result_envelope(waiter))
+    factories.sent_task(alice, bob, idempotency=promise)
+    earlier = ReplayEntry.objects.get()
+
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    entry = ReplayEntry.objects.get()
+    assert (earlier.source_task_id, earlier.hits) == (waiter.uuid, 1)
+    assert (entry.source_task_id, entry.hits, entry.first_hit_at, entry.last_hit_at) == (lease.task.uuid, 0, None, None)
