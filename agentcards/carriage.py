@@ -16,8 +16,8 @@ from django.utils import timezone
 from agentcards import client
 from agentcards.client import RemoteTask
 from agentcards.destinations import BaseUrl
-from agentcards.errors import BlockedUrlError, ExternalServiceError
-from agentcards.models import AgentProfile, RemoteCall
+from agentcards.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
+from agentcards.models import AgentProfile, AgentProfileQuerySet, RemoteCall, RemoteCallQuerySet
 from mailbox import audit, json_text, leasing, results, updates
 from mailbox.callers import Caller
 from mailbox.envelopes import ResultEnvelope, ResultStatus
@@ -33,16 +33,12 @@ LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 600_000  # what corvid-agent takes as
 _logger = logging.getLogger(__name__)
 
 
-def take_on(*, limit: int) -> list[RemoteCall]:
-    """Lease tasks for remote agents, as many as each may have at once; return a call for each, still to be submitted."""
-    calls: list[RemoteCall] = []
-    for profile in AgentProfile.objects.remote().with_work().select_related("agent"):
-        while len(calls) < limit and (call := take_one(profile)) is not None:
-            calls.append(call)
-    return calls
+def agents_with_work() -> AgentProfileQuerySet:
+    """Return the remote agents that have a task to lease, the longest known first."""
+    return AgentProfile.objects.remote().with_work().select_related("agent").order_by("pk")
 
 
-def take_one(profile: AgentProfile) -> RemoteCall | None:
+def take_on(profile: AgentProfile) -> RemoteCall | None:
     """Lease a remote agent's oldest task and begin its call; None: no task waits, or it has as many as it may at once.
 
     Locks the profile while it counts, so that several carriers together begin no more than one would. The lease and
@@ -50,10 +46,10 @@ def take_one(profile: AgentProfile) -> RemoteCall | None:
     """
     if not _has_room(profile):  # nearly every look at a busy agent: no write lock is taken for it
         return None
-    return audit.once_more_on_conflict(lambda: _take_one(profile))
+    return audit.once_more_on_conflict(lambda: _take_on(profile))
 
 
-def _take_one(profile: AgentProfile) -> RemoteCall | None:
+def _take_on(profile: AgentProfile) -> RemoteCall | None:
     caller = caller_for(profile.agent)
     with audit.decision(caller) as journal:
         locked = AgentProfile.objects.remote().select_for_update(no_key=True).filter(pk=profile.pk).first()
@@ -68,29 +64,32 @@ def _has_room(profile: AgentProfile) -> bool:
     return bool(at_work.count() < settings.A2A_REMOTE_CONCURRENCY)
 
 
-def take_due(now: datetime, *, limit: int) -> list[RemoteCall]:
-    """Claim calls whose remote task should be looked at now."""
-    due = RemoteCall.objects.due(now).select_related("lease__holder", "lease__task")[: max(0, limit)]
-    return [call for call in due if call.claim(now + LOOK_LASTS)]
+def due(now: datetime) -> RemoteCallQuerySet:
+    """Return the calls whose remote task should be looked at now, the longest due first. Each is still to be claimed."""
+    beside = ("lease__task__intent_text", "lease__task__metadata")  # large, and of no use to a look
+    return RemoteCall.objects.due(now).select_related("lease__holder", "lease__task").defer(*beside)
 
 
-def submit(call: RemoteCall) -> None:
-    """Hand the task over, once. A task that was not taken, or perhaps not, is answered with the error.
+def submit(call: RemoteCall) -> bool | None:
+    """Hand the task over, once, and return whether the remote agent answered; None: it was not asked.
+
+    A task that was not taken, or perhaps not, is answered with the error.
 
     The sender is told the remote agent's host at most: its URL may hold a secret. Whatever fails before there is a
     remote task to look at, foreseen or not, ends the call: nobody else would come back to it.
     """
     try:
-        _hand_over(BaseUrl.parse(call.base_url), call)
+        return _hand_over(BaseUrl.parse(call.base_url), call)
     except BlockedUrlError as refusal:
         answer(call, ResultStatus.ERROR, error=_told(refusal))
     except Exception as failure:
         _logger.exception("the carrier failed at %s", call)
         if RemoteCall.objects.filter(pk=call.pk, remote_task_id=None).exists():
             answer(call, ResultStatus.ERROR, error=f"the hub itself failed: {type(failure).__name__}")
+    return None
 
 
-def _hand_over(base: BaseUrl, call: RemoteCall) -> None:
+def _hand_over(base: BaseUrl, call: RemoteCall) -> bool:
     task = call.lease.task
     skill = json_text.loads(task.metadata).get("skill")
     timeout_ms = min(max(call.timeout_ms, LEAST_TIMEOUT_MS), MOST_TIMEOUT_MS)
@@ -101,15 +100,20 @@ def _hand_over(base: BaseUrl, call: RemoteCall) -> None:
     except ExternalServiceError as failure:
         _logger.info("%s was not handed over: %s", call, failure.message.replace(base.text, base.host))
         answer(call, ResultStatus.ERROR, error=failure.told.replace(base.text, base.host))
-        return
+        return not isinstance(failure, NoAnswerError)
     call.remote_task_id, call.next_look_at = remote_task_id, timezone.now()
     call.save(update_fields=["remote_task_id", "next_look_at"])
     say(call, [Update(progress=0, note=f"submitted to {base.host} as {remote_task_id}")])
+    return True
 
 
-def look(call: RemoteCall) -> None:
-    """Look at the remote task: pass on what is new, answer if it has ended or its time is up, else look again later."""
-    seen = _seen(call) if timezone.now() < call.gives_up_at else None
+def look(call: RemoteCall) -> bool | None:
+    """Look at the remote task: pass on what is new, answer if it has ended or its time is up, else look again later.
+
+    Return whether the remote agent showed it; None: it was not asked.
+    """
+    asked = timezone.now() < call.gives_up_at
+    seen = _seen(call) if asked else None
     if seen is not None and seen.has_ended:
         _pass_on(call, seen.said[:-1])
         _answer_as(call, seen)
@@ -117,6 +121,7 @@ def look(call: RemoteCall) -> None:
         answer(call, ResultStatus.ERROR, error=client.timed_out(call.timeout_ms))
     elif seen is None or _pass_on(call, seen.said):
         RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now() + LOOK_EVERY)
+    return seen is not None if asked else None
 
 
 def say(call: RemoteCall, said: list[Update]) -> bool:

@@ -32,6 +32,12 @@ class ExternalServiceError(MailboxError):
         super().__init__(f"{self.told}: {detail}" if detail else self.told)
 
 
+class NoAnswerError(ExternalServiceError):
+    """A server could not be reached, hung, or spoke no HTTP."""
+
+    code = "no_answer"
+
+
 class SubmitRefusedError(ExternalServiceError):
     """A remote agent answered a submission with something else than success: it did not take the task."""
 

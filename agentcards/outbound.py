@@ -19,7 +19,7 @@ import httpcore
 import httpx
 
 from agentcards import connections
-from agentcards.errors import ExternalServiceError
+from agentcards.errors import NoAnswerError
 
 LARGEST_ANSWER = 1024 * 1024
 GLIMPSE_WITHIN = 1.0  # seconds that a body is waited for whose first bytes are enough
@@ -58,7 +58,7 @@ def exchange(
 
     With ``glimpse`` an answer counts as soon as its status and headers are there: its body is what comes within a
     moment of its first so many bytes, as they are sent, and whatever befalls the rest is no failure.
-    Raises `BlockedUrlError` before any connection is made, and `ExternalServiceError` when there is no
+    Raises `BlockedUrlError` before any connection is made, and `NoAnswerError` when there is no
     whole answer in time.
     """
     with _one_at_a_time:
@@ -71,9 +71,9 @@ def exchange(
         ):
             body = b"".join(_body(response)) if glimpse is None else _beginning(response, glimpse)
     except httpx.TimeoutException as error:
-        raise ExternalServiceError(f"no answer from {url} within {within:g} s") from error
+        raise NoAnswerError(f"no answer from {url} within {within:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, zlib.error) as error:
-        raise ExternalServiceError(f"no answer from {url}", detail=str(error) or type(error).__name__) from error
+        raise NoAnswerError(f"no answer from {url}", detail=str(error) or type(error).__name__) from error
     return Answer(status=response.status_code, reason=response.reason_phrase, body=body)
 
 

@@ -9,15 +9,30 @@ from agentcards.models import RemoteCall
 from mailbox.models import Result, Task
 
 
+def take_all() -> list[RemoteCall]:
+    """Take on as much as there is room for."""
+    calls = []
+    for profile in carriage.agents_with_work():
+        while (call := carriage.take_on(profile)) is not None:
+            calls.append(call)
+    return calls
+
+
+def claim_all() -> list[RemoteCall]:
+    """Claim the looks that are due."""
+    now = timezone.now()
+    return [call for call in carriage.due(now) if call.claim(now + carriage.LOOK_LASTS)]
+
+
 def submit_all() -> list[RemoteCall]:
-    calls = carriage.take_on(limit=10)
+    calls = take_all()
     for call in calls:
         carriage.submit(call)
     return calls
 
 
 def look_all() -> list[RemoteCall]:
-    calls = carriage.take_due(timezone.now(), limit=10)
+    calls = claim_all()
     for call in calls:
         carriage.look(call)
     carriage.forget_ended()

@@ -14,7 +14,7 @@ from mailbox import expiry, inspection, updates
 from mailbox.callers import Caller
 from mailbox.models import Lease, Message
 from tests import factories
-from tests.agentcards.rounds import look_all, result_of, submit_all
+from tests.agentcards.rounds import claim_all, look_all, result_of, submit_all
 from tests.agentcards.servers import raw_server
 from tests.agentcards.wire_tap import tapped
 
@@ -184,7 +184,7 @@ def test_whoever_meets_the_timeout_first_answers_and_the_other_changes_nothing(r
     task = factories.sent_task(alice, rita, intent_text="never", work_timeout=timedelta(seconds=4))
     submit_all()
     now.shift(4)
-    (call,) = carriage.take_due(timezone.now(), limit=10)
+    (call,) = claim_all()
     expiry.sweep(Caller.local())
     carriage.look(call)
 

@@ -14,7 +14,7 @@ from mailbox.callers import Caller
 from mailbox.models import Lease
 from mailbox.repair import DuplicateRisk
 from tests import factories
-from tests.agentcards.rounds import look_all, result_of, submit_all
+from tests.agentcards.rounds import claim_all, look_all, result_of, submit_all, take_all
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("now")]
 
@@ -23,7 +23,7 @@ def test_a_carrier_that_dies_before_it_knows_the_remote_task_leaves_the_lease_to
     remote, rita, alice, olga, now
 ):
     task = factories.sent_task(alice, rita, intent_text="work")
-    carriage.take_on(limit=10)
+    take_all()
     now.shift(timedelta(hours=1))
 
     assert (submit_all(), look_all()) == ([], [])
@@ -39,7 +39,7 @@ def test_a_carrier_that_dies_later_is_succeeded_by_another_that_submits_nothing(
     remote.looks = 1
     task = factories.sent_task(alice, rita, intent_text="work")
     submit_all()
-    died_looking = carriage.take_due(timezone.now(), limit=10)
+    died_looking = claim_all()
     now.shift(carriage.LOOK_LASTS)
 
     look_all()
@@ -76,7 +76,7 @@ def test_a_lease_that_someone_ended_is_followed_no_longer(remote, rita, alice, n
 def test_a_result_that_comes_after_the_lease_s_end_changes_nothing(remote, rita, alice):
     task = factories.sent_task(alice, rita, intent_text="work")
     submit_all()
-    (call,) = carriage.take_due(timezone.now(), limit=10)
+    (call,) = claim_all()
     delivery.cancel(alice, task.uuid, reason="changed my mind")
 
     carriage.look(call)
@@ -97,17 +97,11 @@ def test_calls_cut_off_while_submitting_take_no_one_s_place(remote, rita, alice,
     settings.A2A_REMOTE_CONCURRENCY = 1
     factories.sent_task(alice, rita)
     factories.sent_task(alice, rita)
-    carriage.take_on(limit=10)
+    take_all()
 
     assert submit_all() == []
     now.shift(RemoteCall.GIVING_LASTS + timedelta(seconds=1))
     assert len(submit_all()) == 1
-
-
-def test_there_are_never_more_submissions_than_hands(remote, rita, alice):
-    factories.sent_task(alice, rita)
-
-    assert carriage.take_on(limit=0) == []
 
 
 def test_a_paused_remote_agent_is_given_nothing(remote, rita, alice):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from agentcards import carriage, profiles
+from agentcards import profiles
 from agentcards.models import RemoteCall
 from mailbox.callers import Caller
 from mailbox.models import Lease
 from tests import factories
+from tests.agentcards.rounds import take_all
 from tests.mailbox.races import ROUNDS, race
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,7 +23,7 @@ def test_several_carriers_begin_no_more_than_one_would(alice, settings, attempt)
     for _ in range(8):
         factories.sent_task(alice, rita)
 
-    outcomes = race(*[lambda: carriage.take_on(limit=8)] * 3)
+    outcomes = race(*[take_all] * 3)
 
     assert sum(len(outcome.value) for outcome in outcomes) == 3
     assert RemoteCall.objects.count() == Lease.objects.count() == 3
