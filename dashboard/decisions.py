@@ -18,7 +18,7 @@ from mailbox.models import Agent
 from mailbox.schedule import AutoRetry
 from mailbox.series import Figures
 
-AGENTS_NAMED = 3
+AGENTS_NAMED = 3  # of those that are quiet, and of those that are paused with work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +45,15 @@ class Findings:
         return sum(decision.count for decision in self.decisions)
 
 
-def find(standing: Standing, agents: Sequence[Any], figures: Figures, now: datetime) -> Findings:
-    """Look at everything that a person may have to decide. ``agents`` are rows with backlog and signs."""
+def find(standing: Standing, figures: Figures, now: datetime) -> Findings:
+    """Look at everything that a person may have to decide."""
+    agents = _named(standing, now)
     decisions: list[Decision] = []
     calm: list[str] = []
     for words, found in (
         (f"No lease is older than {spans.write(attention.stale_after())}", _leases(standing)),
-        ("Agents with work call", _agents(agents, now)),
-        ("No paused agent has work waiting", _paused(agents)),
+        ("Agents with work call", _agents(standing, agents, now)),
+        ("No paused agent has work waiting", _paused(standing, agents)),
         ("Callbacks arrive or are being tried", _callbacks(standing)),
         ("The scheduler keeps its time", _scheduler(standing, figures, now)),
     ):
@@ -75,24 +76,44 @@ def _leases(standing: Standing) -> Iterator[Decision]:
         yield Decision(subject=_many(stale, "lease"), text=text, url=url, count=stale, also=also)
 
 
-def _agents(agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
+def _named(standing: Standing, now: datetime) -> Sequence[Any]:
+    """Return the busiest of the agents in trouble, with backlog and signs; without a query when all is calm."""
+    if not standing.quiet and not standing.paused:
+        return []
+    before = attention.quiet_before(now)
+    groups = Agent.objects.quiet(before), Agent.objects.paused_with_work()
+    found = Agent.objects.first_of_each(AGENTS_NAMED, *groups)
+    return list(found.with_backlog().with_signs(before).busiest_first())
+
+
+def _agents(standing: Standing, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
     quiet = [agent for agent in agents if agent.is_quiet]
-    for agent in quiet[:AGENTS_NAMED]:
+    for agent in quiet:
         called_at = agent.last_called_at()
         since = f"has not called for {spans.write(now - called_at)}" if called_at else "has never called"
         yield Decision(subject=agent.display, text=f"{since}; {_work(agent)}", url=_page(agent))
-    if (more := len(quiet) - AGENTS_NAMED) > 0:
+    if (more := standing.quiet.value - len(quiet)) > 0:
         url = f"{reverse('ops:agents')}?state=quiet"
-        yield Decision(subject=_many(more, "more agent"), text="with work do not call", url=url, count=more)
+        yield Decision(
+            subject=_many(more, "more agent"),
+            text=f"with work do{'es' if more == 1 else ''} not call",
+            url=url,
+            count=more,
+        )
 
 
-def _paused(agents: Sequence[Any]) -> Iterator[Decision]:
-    paused = [agent for agent in agents if agent.paused_at and agent.queued]
-    for agent in paused[:AGENTS_NAMED]:
+def _paused(standing: Standing, agents: Sequence[Any]) -> Iterator[Decision]:
+    paused = [agent for agent in agents if agent.paused_at]
+    for agent in paused:
         yield Decision(subject=agent.display, text=f"is paused; {_work(agent)}", url=_page(agent))
-    if (more := len(paused) - AGENTS_NAMED) > 0:
+    if (more := standing.paused.value - len(paused)) > 0:
         url = f"{reverse('ops:agents')}?state=paused"
-        yield Decision(subject=_many(more, "more agent"), text="are paused with work waiting", url=url, count=more)
+        yield Decision(
+            subject=_many(more, "more agent"),
+            text=f"{'is' if more == 1 else 'are'} paused with work waiting",
+            url=url,
+            count=more,
+        )
 
 
 def _callbacks(standing: Standing) -> Iterator[Decision]:

@@ -30,6 +30,8 @@ class Standing:
     queued: Count
     pending: Count
     given_up: Count
+    quiet: Count
+    paused: Count  # with tasks waiting
     waits_since: datetime | None
     owed_since: datetime | None
     scanned_at: datetime | None
@@ -48,21 +50,23 @@ class Standing:
             Counted.up_to(COUNTED_TO, Task.objects.queued()),
             Counted.up_to(COUNTED_TO, Result.objects.pending()),
             Counted.up_to(COUNTED_TO, PushDelivery.objects.given_up()),
+            Counted.up_to(COUNTED_TO, Agent.objects.quiet(attention.quiet_before(now))),
+            Counted.up_to(COUNTED_TO, Agent.objects.paused_with_work()),
             Subquery(Agent.objects.oldest_waiting()),
             Subquery(Agent.objects.oldest_owed()),
             Subquery(scans.values("at")[:1]),
             Subquery(scans.values("data")[:1]),
         )
-        ages, (safe, queued, pending, given_up, waits, owed, scanned_at, scan) = (
-            found[: len(bands)],
-            found[len(bands) :],
-        )
+        ages, (safe, *counts, waits, owed, scanned_at, scan) = found[: len(bands)], found[len(bands) :]
+        queued, pending, given_up, quiet, paused = map(Count, counts)
         return cls(
             ages=list(zip(bands, ages, strict=True)),
             stale_safe=safe,
-            queued=Count(queued),
-            pending=Count(pending),
-            given_up=Count(given_up),
+            queued=queued,
+            pending=pending,
+            given_up=given_up,
+            quiet=quiet,
+            paused=paused,
             waits_since=waits,
             owed_since=owed,
             scanned_at=scanned_at,

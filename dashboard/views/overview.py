@@ -14,7 +14,6 @@ from mailbox import series
 from mailbox.models import Agent, AuditEvent
 
 AGENTS_SHOWN = 8
-AGENTS_READ = 200  # the busiest; what of them needs a decision is found among these
 ACTS_SHOWN = 5
 
 
@@ -26,12 +25,12 @@ class Overview(Page):
         hour = HOUR.start(self.now)
         standing = Standing.read(request.user.get_username(), self.now)
         ranked = Agent.objects.with_backlog().with_oldest().with_signs(attention.quiet_before(self.now))
-        agents = list(ranked.busiest_first()[:AGENTS_READ])
+        agents = list(ranked.busiest_first()[:AGENTS_SHOWN])
         figures = series.read(
             self.now,
             start=min(scale.start(self.now), hour - timedelta(hours=1)),
             runs_from=hour,
-            agents=[agent.pk for agent in agents[:AGENTS_SHOWN]],
+            agents=[agent.pk for agent in agents],
             agents_start=SPARK.start(self.now),
         )
         acts = [words.in_words(event) for event in AuditEvent.objects.by_people().newest_first()[:ACTS_SHOWN]]
@@ -40,14 +39,14 @@ class Overview(Page):
         context = {
             "stale_after": stale_after,
             "standing": standing,
-            "findings": decisions.find(standing, agents, figures, self.now),
+            "findings": decisions.find(standing, figures, self.now),
             "trend": Trend.of(figures, self.now),
             "figures": figures,
             "is_late": figures.is_late(self.now),
             **throughput(figures.hub, scale.name, self.now),
             "histogram": histogram,
             "histogram_width": 6 + 60 * len(histogram),
-            "rows": rows_of(agents[:AGENTS_SHOWN], figures, self.now),
+            "rows": rows_of(agents, figures, self.now),
             "acts": acts,
         }
         return self.live("ops/overview.html", context, self._shown(context))

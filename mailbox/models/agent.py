@@ -97,6 +97,20 @@ class AgentQuerySet(models.QuerySet["Agent"]):
     def paused(self) -> AgentQuerySet:
         return self.filter(paused_at__isnull=False)
 
+    def paused_with_work(self) -> AgentQuerySet:
+        """Narrow to paused agents for which tasks are queued."""
+        to_it = _rows("Task").filter(recipient=OuterRef("pk"), state="queued")
+        # Two questions, each of which an index answers: the tasks to lease, and those that wait for a twin.
+        queued = Q(Exists(to_it.filter(waits_on=None))) | Q(Exists(to_it.filter(waits_on__isnull=False)))
+        return self.paused().filter(queued)
+
+    def first_of_each(self, most: int, *groups: AgentQuerySet) -> AgentQuerySet:
+        """Narrow to the ``most`` busiest agents of each of these groups, all of them read by one query."""
+        any_of = Q()
+        for group in groups:
+            any_of |= Q(pk__in=group.with_backlog().busiest_first().values("pk")[:most])
+        return self.filter(any_of)
+
     def busiest_first(self) -> AgentQuerySet:
         """Order agents with their backlog."""
         return self.order_by("-queued", "-leased", "display")

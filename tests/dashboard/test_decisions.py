@@ -79,6 +79,34 @@ def test_many_quiet_agents_are_a_number_with_a_link(ana, alice):
     assert Agent.objects.quiet(attention.quiet_before(timezone.now())).count() == 5
 
 
+def test_a_quiet_agent_is_found_however_many_others_are_busier(ana, alice, bob, django_assert_max_num_queries):
+    paused = factories.agent("paused")
+    for busy in (factories.agent(f"busy{number}") for number in range(12)):
+        factories.sent_task(alice, busy)
+        factories.sent_task(alice, busy)
+    factories.leased_task(alice, bob)
+    called(bob, ago=2 * HOUR)
+    factories.sent_task(alice, paused)
+    registration.pause_agent(factories.person("olga", Role.OPERATOR), factories.row_of(paused), reason="disk full")
+
+    with django_assert_max_num_queries(10):
+        page = ana.get("/ops/")
+
+    assert [one.subject for one in page.context["findings"].decisions] == ["bob@local", "paused@local"]
+    assert not {"bob@local", "paused@local"} & {row.agent.display for row in page.context["rows"]}
+
+
+def test_many_paused_agents_are_a_number_with_a_link(ana, alice):
+    olga = factories.person("olga", Role.OPERATOR)
+    for number in range(5):
+        agent = factories.agent(f"worker{number}")
+        if number:
+            factories.sent_task(alice, agent)
+        registration.pause_agent(olga, factories.row_of(agent), reason="disk full")
+
+    assert [subject for subject, *_ in decisions(ana)][3:] == ["1 more agent"]
+
+
 def test_a_paused_agent_with_work_is_named(ana, alice, bob):
     olga = factories.person("olga", Role.OPERATOR)
     registration.pause_agent(olga, factories.row_of(bob), reason="disk full")
