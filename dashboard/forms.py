@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django import forms
 from django.http import QueryDict
@@ -106,6 +106,18 @@ class PlanForm(forms.Form):
     q = forms.CharField(max_length=LONGEST, required=False, empty_value="")
     after = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     which = forms.ChoiceField(choices=[("changed", "changed"), ("all", "all")], required=False)
+
+    @property
+    def asked(self) -> UUID:
+        """Name what is asked for: sent twice the form asks the same, with another verb or choice something else."""
+        chosen = self.cleaned_data
+        if chosen["after"] is not None:
+            leases = f"{chosen['which'] or 'changed'} of {chosen['after']}"
+        elif chosen["everything"]:
+            leases = f"all of {chosen['q']}"
+        else:
+            leases = " ".join(sorted(map(str, chosen["lease"])))
+        return uuid5(chosen["form_token"], f"{chosen['verb']} {leases}")
 
 
 class ApplyForm(ReasonForm):

@@ -82,7 +82,7 @@ def make(
 ) -> RepairPlan:
     """Freeze the leases ``found``, oldest first and at most `CAP` of them, into a plan that changes nothing yet.
 
-    ``token`` names the form that asks: the same one gets the plan it made before. ``query`` is what chose the
+    ``token`` names what is asked, and once: asked again it is the plan it made before. ``query`` is what chose the
     leases, for people to read. Leases that ended, and for a requeue tasks leased ``max_attempts`` times, are in
     the plan as skipped. Journals ``a2a_repair_plan_made``. Raises `InvalidRequestError` when there is no lease
     at all, `WrongPartyError` for whoever is no person, and a capability error.

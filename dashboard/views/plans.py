@@ -18,6 +18,8 @@ from mailbox.models.repair_plan import RepairPlanQuerySet
 from mailbox.paging import Page as Rows
 from mailbox.schedule import AutoRetry
 
+ALL_LIVE = "state:in_flight"
+
 
 class RepairList(ListPage):
     """Repairs of one lease each, newest first, whoever made them."""
@@ -62,9 +64,9 @@ class Repairs(RepairList):
                 self.caller,
                 RepairPlan.Verb(chosen["verb"]),
                 self._leases(chosen),
-                token=chosen["form_token"],
+                token=form.asked,
                 max_attempts=AutoRetry.from_settings().policy.max_attempts,
-                query=chosen["q"] if chosen["everything"] else "",
+                query=(chosen["q"] or ALL_LIVE) if chosen["everything"] else "",
                 after=self._after(chosen),
             )
         except InvalidRequestError as error:

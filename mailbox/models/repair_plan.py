@@ -58,7 +58,7 @@ class RepairPlan(models.Model):
         DONE = "done"
         DISCARDED = "discarded"
 
-    token = models.UUIDField(unique=True)  # of the form that asked for it: sent twice, it is one plan
+    token = models.UUIDField(unique=True)  # of what a form asked for: sent twice, it is one plan
     verb = models.CharField(max_length=20, choices=Verb.choices)
     query = models.CharField(max_length=600, blank=True)  # what chose the leases; blank: they were picked by hand
     matching = models.PositiveIntegerField()  # how many leases that chose, of which the oldest are in the plan

@@ -64,6 +64,40 @@ def test_a_form_sent_twice_is_one_plan(ana, alice, bob):
     assert first.redirect_chain == second.redirect_chain
 
 
+def test_one_page_makes_a_plan_for_each_choice_and_each_verb(ana, alice, bob):
+    leases, form = leased(alice, bob, safe=3), {"form_token": str(uuid.uuid4())}
+
+    plan(ana, leases[:1], **form)
+    plan(ana, leases[1:], verb="force_error", **form)
+    plan(ana, leases[1:], **form)
+    plan(ana, everything="1", **form)
+    plan(ana, reversed(leases[1:]), **form)
+
+    plans = RepairPlan.objects.order_by("pk")
+    assert [(made.verb, made.rows.count()) for made in plans] == [
+        ("requeue", 1),
+        ("force_error", 2),
+        ("requeue", 2),
+        ("requeue", 3),
+    ]
+
+
+def test_a_plan_of_all_live_leases_says_so(ana, alice, bob):
+    leased(alice, bob, safe=3)
+
+    page = plan(ana, everything="1")
+
+    assert 'from <a href="/ops/leases/?q=state%3Ain_flight">' in page.text
+    assert "chosen" not in page.text
+    assert "chosen by hand" not in ana.get("/ops/repairs/plans/").text
+
+
+def test_the_list_of_plans_leads_to_the_leases_it_counts(ana, alice, bob):
+    plan(ana, leased(alice, bob, safe=2))
+
+    assert f'<a href="/ops/repairs/{the_plan().pk}/">2</a>' in ana.get("/ops/repairs/plans/").text
+
+
 def test_what_is_missing_is_said_beside_its_field_and_what_was_typed_is_kept(ana, alice, bob):
     plan(ana, leased(alice, bob, safe=1, unsafe=1))
 
