@@ -5,7 +5,6 @@ Source: corvid-agent, ``agent-card.ts``, whose field order, skill mapping and pr
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NotRequired
 
@@ -148,8 +147,8 @@ def skill(tool: Tool) -> CardSkill:
 
 
 def humanise(tool_name: str) -> str:
-    """Return ``corvid_github_star_repo`` as ``GitHub Star Repo``; a name of nothing but separators as it is."""
-    words = filter(None, re.split(r"[_\s-]+", tool_name.removeprefix(TOOL_PREFIX)))
+    """Return ``corvid_github_star_repo`` as ``GitHub Star Repo``; a name of nothing but underscores as it is."""
+    words = filter(None, tool_name.removeprefix(TOOL_PREFIX).split("_"))
     return " ".join(SPELLINGS.get(word, word[:1].upper() + word[1:]) for word in words) or tool_name
 
 

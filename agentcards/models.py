@@ -88,6 +88,10 @@ class AgentProfile(models.Model):
         """Return the agent's profile; one that says nothing, and is not stored, where it has none."""
         return cls.objects.filter(agent=agent).select_related("agent").first() or cls(agent=agent)
 
+    def has(self, tool: Tool) -> bool:
+        """Whether a registered tool is one of its skills, which its card lists."""
+        return tool.is_default if self.tool_permissions is None else tool.name in self.tool_permissions
+
     @property
     def shown_name(self) -> str:
         return self.name or self.agent.local

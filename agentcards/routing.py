@@ -9,14 +9,14 @@ from mailbox.models import Agent
 def recipient_for(skill: str | None = None) -> Agent | None:
     """Return the first agent that has ``skill``, else the first with a default project; None when there is neither.
 
-    An agent has the tools it is permitted; one without permissions of its own has the default tools, but
-    is chosen for them only when it also has a default project.
+    An agent has the skills its card lists. One that neither lists its own nor has a default project comes after the
+    others that have it; one without a profile is never chosen.
     """
     profiles = list(AgentProfile.objects.select_related("agent").order_by("agent_id"))
-    if skill is not None:
-        shared = Tool.objects.default().filter(name=skill).exists()
-        for profile in profiles:
-            own = profile.tool_permissions
-            if skill in own if own is not None else shared and profile.default_project:
-                return profile.agent
+    tool = None if skill is None else Tool.objects.filter(name=skill).first()
+    if tool is not None:
+        having = [profile for profile in profiles if profile.has(tool)]
+        meant = (profile for profile in having if profile.default_project or profile.tool_permissions is not None)
+        if chosen := next(meant, None) or next(iter(having), None):
+            return chosen.agent
     return next((profile.agent for profile in profiles if profile.default_project), None)

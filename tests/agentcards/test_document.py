@@ -78,7 +78,7 @@ def test_invariant_12_agent_cards_include_all_registered_mcp_tools_as_skills(reg
         "corvid_grant_credits",
         "read-file",
     ]
-    assert skills[-1]["name"] == "Read File"
+    assert skills[-1]["name"] == "Read-file"
     assert (skills[-1]["description"], skills[-1]["tags"]) == ("Tool: read-file", ["general"])
 
 
@@ -203,7 +203,7 @@ def test_a_remote_url_is_in_no_card(alice):
         ("corvid_invoke_a2a_api", "Invoke A2A API"),
         ("github_pr", "GitHub PR"),
         ("searchWeb", "SearchWeb"),
-        ("read-file", "Read File"),
+        ("read-file_now", "Read-file Now"),
         ("not_corvid_a", "Not Corvid A"),
         ("corvid_", "corvid_"),
         ("___", "___"),
