@@ -27,13 +27,21 @@ def register_agent(
 ) -> Registration:
     """Register an agent together with its profile, in one transaction. Needs ``a2a.agents.register``.
 
-    ``profile`` maps names of `FIELDS` to their values. Raises `InvalidRequestError`, `AgentConflictError`.
+    ``profile`` maps names of `FIELDS` to their values; to say more than `OWN_FIELDS` and a name needs
+    ``a2a.agents.profile``, as changing it does. Raises `InvalidRequestError`, `AgentConflictError`,
+    `CapabilityMissingError`.
     """
     told = dict(profile or {})
-    check(AgentProfile(**told), FIELDS)
-    return registration.register_agent(
-        caller, display, pubkey=pubkey, also=lambda agent: AgentProfile.objects.create(agent=agent, **told)
-    )
+    wanted = AgentProfile(**told)
+    check(wanted, FIELDS)
+
+    def add_profile(agent: Agent, journal: audit.Journal) -> None:
+        if any(getattr(wanted, name) != getattr(AgentProfile(), name) for name in FIELDS - OWN_FIELDS - {"name"}):
+            _require(caller, agent, journal)
+        wanted.agent = agent
+        wanted.save()
+
+    return registration.register_agent(caller, display, pubkey=pubkey, also=add_profile)
 
 
 def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> AgentProfile:
@@ -49,8 +57,7 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
         profile.agent = Agent.objects.get(pk=agent.pk)
         changed = [name for name, value in changes.items() if getattr(profile, name) != value]
         if caller.agent != agent or not OWN_FIELDS.issuperset(changed):
-            request = Request(verb=capabilities.PROFILE, scope_id=f"a2a-profile:{agent}", peer_pubkey_b58=agent.pubkey)
-            journal.beside(capabilities.require(caller, request, journal.now).draft)
+            _require(caller, agent, journal)
         for name in changed:
             setattr(profile, name, changes[name])
         check(profile, changed)
@@ -58,6 +65,11 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
             profile.save(update_fields=changed)
             journal.beside(change_of(profile, changed))
     return profile
+
+
+def _require(caller: Caller, agent: Agent, journal: audit.Journal) -> None:
+    request = Request(verb=capabilities.PROFILE, scope_id=f"a2a-profile:{agent}", peer_pubkey_b58=agent.pubkey)
+    journal.beside(capabilities.require(caller, request, journal.now).draft)
 
 
 def change_of(profile: AgentProfile, changed: Iterable[str]) -> Draft:

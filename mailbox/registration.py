@@ -56,19 +56,24 @@ def register_agent(
     display: str,
     *,
     pubkey: str | None = None,
-    also: Callable[[Agent], object] | None = None,
+    also: Callable[[Agent, audit.Journal], object] | None = None,
 ) -> Registration:
     """Register an agent and give it its first API key. Needs ``a2a.agents.register``.
 
     A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 pair is made. ``also`` adds to the
-    new agent within the same transaction. Raises `AgentConflictError` when the display (ignoring case) or the
+    new agent within the same decision. Raises `AgentConflictError` when the display (ignoring case) or the
     key is taken.
     """
     return _register(caller, display_of(display), pubkey, also, with_key=True)
 
 
 def _register(
-    caller: Caller, display: str, pubkey: str | None, also: Callable[[Agent], object] | None, *, with_key: bool
+    caller: Caller,
+    display: str,
+    pubkey: str | None,
+    also: Callable[[Agent, audit.Journal], object] | None,
+    *,
+    with_key: bool,
 ) -> Registration:
     check_display(display)
     if pubkey is not None:
@@ -83,7 +88,7 @@ def _register(
             agent = _create_agent(display, pubkey, journal)
             key = _create_key(journal.now, agent=agent) if with_key else ""
             if also is not None:
-                also(agent)
+                also(agent, journal)
     except IntegrityError as error:
         raise AgentConflictError(f'"{display}" or its public key is already registered', agent=display) from error
     return Registration(agent=agent, private_key=private_key, api_key=key)

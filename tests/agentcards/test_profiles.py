@@ -51,6 +51,28 @@ def test_an_agent_may_not_decide_which_tasks_reach_it(mallory, changes):
     assert factories.last_event().fields["missing_actions"] == ["a2a.agents.profile"]
 
 
+@pytest.mark.parametrize(
+    "profile", [{"default_project": "main"}, {"tool_permissions": []}, {"remote_url": "https://mallory.example"}]
+)
+def test_who_only_registers_agents_may_not_decide_which_tasks_reach_them(profile):
+    registrar = factories.agent("registrar", "a2a.agents.register")
+
+    with pytest.raises(CapabilityMissingError):
+        profiles.register_agent(registrar, "puppet", profile={"description": "mine", **profile})
+
+    assert not Agent.objects.filter(local="puppet").exists()
+    assert factories.last_event().fields["missing_actions"] == ["a2a.agents.profile"]
+
+
+def test_who_only_registers_agents_may_say_who_they_are():
+    registrar = factories.agent("registrar", "a2a.agents.register")
+    told = {"name": "A Puppet", "description": "mine", "default_project": "", "tool_permissions": None}
+
+    made = profiles.register_agent(registrar, "puppet", profile=told)
+
+    assert AgentProfile.of(made.agent).shown_name == "A Puppet"
+
+
 def test_an_agent_may_not_speak_for_another_even_if_it_registers_agents(bob):
     registrar = factories.agent("registrar", "a2a.agents.register")
 
