@@ -82,6 +82,20 @@ def test_an_agent_may_bring_its_key_and_its_address(ada):
 
 
 @pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("émile ☃", "emile@local"),
+        ("Ångström №1", "Angstrom-No1@local"),
+        ("A (b)", "A-b@local"),
+    ],
+)
+def test_an_address_is_made_of_the_name_without_its_marks(ada, name, address):
+    made = send(http(ada), "post", "/api/agents", {"name": name}).json()
+
+    assert (made["id"], made["name"]) == (address, name)
+
+
+@pytest.mark.parametrize(
     ("body", "status", "error"),
     [
         ("no json", 400, "Invalid JSON body"),
@@ -89,14 +103,18 @@ def test_an_agent_may_bring_its_key_and_its_address(ada):
         ({}, 400, "Validation failed: name: is required"),
         ({"name": ""}, 400, "Validation failed: name: "),
         ({"name": "x" * 201}, 400, "Validation failed: name: "),
-        ({"name": "漢字"}, 400, "Validation failed: display: "),
+        ({"name": "漢字"}, 400, "Validation failed: display: is required: no address can be made of this name"),
+        ({"name": "b 漢字"}, 400, "Validation failed: display: is required"),
+        ({"name": "Größe"}, 400, "Validation failed: display: is required"),
+        ({"name": "☃"}, 400, "Validation failed: display: is required"),
+        ({"name": "x" * 195}, 400, "Validation failed: display: is required"),
         ({"name": 5}, 400, "Validation failed: name: "),
         ({"name": "x", "description": 5}, 400, "Validation failed: description: "),
         ({"name": "x", "mcpToolPermissions": ["a", 5]}, 400, "Validation failed: mcpToolPermissions.1: "),
         ({"name": "x", "mcpToolPermissions": [""]}, 400, "Validation failed: mcpToolPermissions: "),
         ({"name": "x", "remoteUrl": "http://127.0.0.1"}, 400, "Validation failed: remoteUrl: Blocked URL"),
         ({"name": "x", "remoteUrl": "http://xn--127"}, 400, "Validation failed: remoteUrl: Invalid URL"),
-        ({"name": "x", "publicKey": "short"}, 400, "Validation failed: pubkey: "),
+        ({"name": "x", "publicKey": "short"}, 400, "Validation failed: publicKey: publicKey must decode"),
         ({"name": "bob"}, 409, '"bob@local" or its public key is already registered'),
         ({"name": "BOB"}, 409, "already registered"),
         ('{"name": "x\\u0000"}', 400, "Invalid JSON body"),
@@ -268,6 +286,7 @@ def test_a_malformed_invocation_is_refused(alice, bob, body, status):
 
     assert refused.status_code == status
     assert "error" in refused.json()
+    assert "intent_text" not in refused.json()["error"]
 
 
 def test_an_unanswered_method_is_404_as_corvid_says(bob):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
 
 from mailbox.dialects.fields import Exact, Lax, Text
-from mailbox.envelopes import DISPLAY, LOCAL_PART
+from mailbox.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, LOCAL_PART
+from mailbox.errors import InvalidRequestError
 
+LONGEST_MADE = DISPLAY_MAX_LENGTH - len("@local")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
 
 
@@ -36,7 +39,10 @@ class UpdateAgentBody(AgentProfileBody):
 
 
 class RegisterAgentBody(AgentProfileBody):
-    """``name`` is what people call the agent; ``display``, made of it unless given, is how it is addressed."""
+    """``name`` is what people call the agent; ``display``, made of it unless given, is how it is addressed.
+
+    Spaces and symbols of the name become hyphens in it, and letters with marks lose these.
+    """
 
     name: Text = Field(min_length=1, max_length=200)
     display: Text | None = None
@@ -44,10 +50,15 @@ class RegisterAgentBody(AgentProfileBody):
 
     @property
     def address(self) -> str:
-        """The display the agent registers under: empty where nothing in its name can be part of one."""
+        """The display the agent registers under; raises `InvalidRequestError` where its name gives none."""
         if self.display is not None or DISPLAY.fullmatch(self.name):
-            return self.display or self.name
-        return _NOT_IN_A_NAME.sub("-", self.name).strip("-")
+            return self.name if self.display is None else self.display
+        plain = "".join(one for one in unicodedata.normalize("NFKD", self.name) if not unicodedata.combining(one))
+        made = _NOT_IN_A_NAME.sub("-", plain).strip("-")
+        is_unlike = any(one.isalnum() and not one.isascii() for one in plain)
+        if is_unlike or not 1 <= len(made) <= LONGEST_MADE:
+            raise InvalidRequestError({"display": "is required: no address can be made of this name"})
+        return made
 
     def profile(self) -> dict[str, Any]:
         told = super().profile()
@@ -70,7 +81,15 @@ class AgentsQuery(Exact):
 PROFILE_FIELDS = ("name", *AgentProfileBody.model_fields)
 _EMPTY: Mapping[str, Any] = {"skill_bundles": [], "tool_permissions": None}
 
-# How each field of a profile is spelled on this wire.
+# How each field that the verbs know is spelled on this wire.
 SPELLING: Mapping[str, str] = {
-    name: field.alias for name, field in RegisterAgentBody.model_fields.items() if field.alias is not None
+    **{name: field.alias for name, field in RegisterAgentBody.model_fields.items() if field.alias is not None},
+    "pubkey": "publicKey",
+    "intent_text": "content",
 }
+
+
+def spelled(path: str, problem: str) -> str:
+    """Return what is wrong with a field, by the name it has on this wire."""
+    name = SPELLING.get(path, path)
+    return f"{name}: {problem.replace(path, name)}"

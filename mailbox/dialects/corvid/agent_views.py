@@ -40,7 +40,7 @@ class AgentRoute(CorvidView):
             case UnknownAgentError():
                 return {"error": "Not found"}
             case InvalidRequestError():
-                problems = [f"{shapes.SPELLING.get(path, path)}: {problem}" for path, problem in error.fields.items()]
+                problems = [shapes.spelled(path, problem) for path, problem in error.fields.items()]
                 return {"error": f"Validation failed: {'; '.join(problems)}"}
         return super().error_body(error, status)
 
