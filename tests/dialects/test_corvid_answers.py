@@ -5,22 +5,15 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from agentcards.models import AgentProfile
 from mailbox import leasing, results, updates
 from mailbox.dialects.corvid import handler, wire
 from mailbox.envelopes import ResultStatus
 from mailbox.updates import Update
 from tests import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 LIMIT = 1_000_000  # bytes, under the 1 MiB that clients read
-
-
-@pytest.fixture
-def bob(bob):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
-    return bob
 
 
 @pytest.fixture

@@ -112,30 +112,43 @@ def test_a_json_result_is_told_as_json(alice, bob):
     assert texts_of(handler.handle_task_get(alice, sent["id"]))[-1] == ("agent", '{"pages":3}')
 
 
-def test_invariant_4_and_5_the_store_is_capped_and_active_tasks_are_never_pruned(alice, bob, settings):
+def test_invariant_4_the_task_store_is_capped(alice, bob, settings):
     settings.A2A_TASKS_SEND_CAP = 2
     settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 100
-    working = [send(alice) for _ in range(2)]
-    finished = send(alice)
+    for _ in range(2):
+        delivery.cancel(alice, send(alice)["id"])
+    newest = [send(alice) for _ in range(2)]
+
+    assert set(Task.objects.values_list("uuid", flat=True)) == {task["id"] for task in newest}
+    (dropped,) = factories.journal(Kind.TASKS_COMPACTED)
+    assert dropped.fields == {"dropped": 2, "reason": "cap"}
+
+
+def test_invariant_4_the_oldest_hundred_are_pruned_per_cycle(alice, bob, settings):
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 1000
+    settings.A2A_TASKS_SEND_CAP = 1000
+    sent = [send(alice)["id"] for _ in range(102)]
+    for task_id in sent:
+        delivery.cancel(alice, task_id)
+
+    dropped = compaction.cap_sent(Caller.command_line(), dialect=handler.DIALECT, cap=1)
+
+    assert dropped == 100
+    assert set(Task.objects.values_list("uuid", flat=True)) == set(sent[-2:])
+
+
+def test_invariant_5_active_tasks_are_never_pruned(alice, bob, settings):
+    settings.A2A_TASKS_SEND_CAP = 1
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 100
+    working, waiting, finished = (send(alice) for _ in range(3))
+    lease(bob)
     delivery.cancel(alice, finished["id"])
 
     newest = send(alice)
 
     kept = set(Task.objects.values_list("uuid", flat=True))
-    assert kept == {task["id"] for task in (*working, newest)}
-    assert factories.journal(Kind.TASKS_COMPACTED)[0].fields == {"dropped": 1, "reason": "cap"}
-
-
-def test_at_most_a_hundred_are_pruned_per_cycle(alice, bob, settings):
-    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 1000
-    settings.A2A_TASKS_SEND_CAP = 1000
-    for _ in range(102):
-        delivery.cancel(alice, send(alice)["id"])
-
-    dropped = compaction.cap_sent(Caller.command_line(), dialect=handler.DIALECT, cap=1)
-
-    assert dropped == 100
-    assert Task.objects.count() == 2
+    assert kept == {task["id"] for task in (working, waiting, newest)}
+    assert handler.handle_task_get(alice, working["id"])["state"] == "working"
 
 
 def test_invariant_6_a_task_that_works_beyond_its_timeout_fails_when_it_is_next_read(alice, bob, time_machine):

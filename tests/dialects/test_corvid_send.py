@@ -136,9 +136,9 @@ def test_the_timeout_is_kept_and_defaults_to_five_minutes(send):
     assert Task.objects.get(uuid=short["id"]).work_timeout == timedelta(seconds=2)
 
 
-def test_first_agent_with_a_default_project_is_selected(send, bob):
-    carol = factories.agent("carol")
-    AgentProfile.objects.create(agent=factories.row_of(carol), default_project="other")
+def test_invariant_3_first_agent_with_a_default_project_is_selected(send, alice, bob):
+    AgentProfile.objects.create(agent=alice.agent)
+    AgentProfile.objects.create(agent=factories.row_of(factories.agent("carol")), default_project="other")
 
     task = send({"message": "hi"}).json()
 
