@@ -93,11 +93,13 @@ class Page(View):
                 return self.problem(403, "Nothing was changed", "Another site sent this form.")
             try:
                 if request.method == "POST" and self.needs:
-                    self._pass_the_gate()
+                    self._pass_the_gate(**kwargs)
                 response = super().dispatch(request, *args, **kwargs)
                 response["X-As-Of"] = f"{timezone.localtime(self.now):%H:%M:%S}"
                 return response
             except MailboxError as refusal:
+                if isinstance(refusal, UnknownTaskError) and (last := lookup.last_event(UUID(refusal.ids["task_id"]))):
+                    return self._compacted(last)
                 status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
                 return self.problem(status, HEADING.get(HTTPStatus(status), "Nothing was changed"), refusal.message)
 
@@ -126,9 +128,16 @@ class Page(View):
     def gone(self, lease_id: UUID, task_id: UUID | None = None) -> HttpResponse:
         """Return the page for a lease that is no longer kept, or never was; ``task_id`` if its task is known."""
         task_id = task_id or lookup.task_of_lease(lease_id)
-        last = lookup.last_event(task_id) if task_id else None
+        return self._compacted(lookup.last_event(task_id) if task_id else None, lease_id)
+
+    def _compacted(self, last: AuditEvent | None, lease_id: UUID | None = None) -> HttpResponse:
+        """Return the page for a task that is no longer kept, or for this lease of it; ``last`` is the end of its life."""
         template = "ops/gone.html#panel" if self.is_fragment else "ops/gone.html"
-        context = {"lease_id": lease_id, "task_id": task_id, "last": last and in_words(last)}
+        context = {
+            "lease_id": lease_id,
+            "last": last and in_words(last),
+            "compaction": last and lookup.compaction_after(last),
+        }
         return self.page(template, context, status=410)
 
     def named(self, token: UUID) -> Caller:
@@ -144,12 +153,14 @@ class Page(View):
         """Whether a part of the page asks, not the browser for a whole one."""
         return self.request.headers.get("HX-Request") == "true"
 
-    def _pass_the_gate(self) -> None:
+    def asked(self, **where: Any) -> Request:
+        """Return what a POST to this address asks of the gate, as the journal tells of its refusal."""
+        return Request(verb=self.needs, scope_id=f"ops:{self.request.path}"[:200])
+
+    def _pass_the_gate(self, **where: Any) -> None:
         if not self.holds(self.needs):
             with audit.decision(self.caller) as journal:
-                capabilities.require(
-                    self.caller, Request(verb=self.needs, scope_id=f"ops:{self.request.path}"[:200]), journal.now
-                )
+                capabilities.require(self.caller, self.asked(**where), journal.now)
 
 
 def _to_sign_in(request: HttpRequest) -> HttpResponseBase:

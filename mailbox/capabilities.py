@@ -20,7 +20,7 @@ from mailbox.errors import (
     UnknownTaskError,
 )
 from mailbox.kinds import Kind
-from mailbox.models import Agent, CapabilityGrant, Task
+from mailbox.models import Agent, AuditEvent, CapabilityGrant, Task
 
 SEND = "a2a.send"
 RESPOND = "a2a.respond"
@@ -197,7 +197,10 @@ def _check(request: Request, authorized_by: Mapping[str, str] | None) -> Draft:
 
 
 def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
-    if caller.agent is None or request.verb not in (*TARGETED, *GRANTABLE):
+    if caller.source == AuditEvent.Source.DASHBOARD:
+        holders = " and ".join(role for role, held in ROLE_ACTIONS.items() if request.verb in held)
+        how = f"Its scope is {request.scope_id}. You are in the group {caller.role}; it is held by {holders}."
+    elif caller.agent is None or request.verb not in (*TARGETED, *GRANTABLE):
         how = "It needs a key whose owner is in a group that holds it."
     elif isinstance(request.target, AgentRef) and "@" not in str(request.target) and not request.target.pubkey:
         how = f'No agent alone is called "{request.target}" here: register it, or name it whole.'

@@ -1,35 +1,50 @@
-"""What an exact name means: the id of a task or lease, the number of a journal row or a repair, an agent."""
+"""What an exact name means: the id of a task or lease, also of one that was compacted, a number, an agent."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from uuid import UUID
 
 from mailbox.envelopes import DISPLAY_MAX_LENGTH, is_pubkey
+from mailbox.kinds import Kind
 from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
 
-_NUMBER = re.compile(r"#?(\d{1,18})")
-_PLAN = re.compile(r"(?:repair|plan)[ :#]+(\d{1,18})", re.IGNORECASE)
+_PLAN = re.compile(r"(?:(?:repair|plan)[ :#]+|#)(\d{1,18})", re.IGNORECASE)
+_EVENT = re.compile(r"(?:(?:journal|audit)[ :#]+|#)?(\d{1,18})", re.IGNORECASE)
 _NAME = re.compile(rf"[\w.@-]{{1,{DISPLAY_MAX_LENGTH}}}", re.ASCII)
+COMPACTIONS_READ = 1_000  # rows after the end of a task's life
 
 
-def find(text: str) -> Task | Lease | AuditEvent | Agent | RepairPlan | None:
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A task that only the journal still tells of, or a lease of one."""
+
+    task_id: UUID
+    lease_id: UUID | None = None
+
+
+Found = Task | Lease | AuditEvent | Agent | RepairPlan | Compacted
+
+
+def find(text: str) -> Found | None:
     """Return what ``text`` names, None for nothing; a local part names an agent only where no other has it.
 
-    The id of a task that was compacted names the newest journal row about it. Nothing is found by a part of its id.
+    A number names a row of the journal; ``#7``, as pages write the numbers of both, a repair in bulk if there is one.
+    Nothing is found by a part of its id.
     """
     text = text.strip()
-    if plan := _PLAN.fullmatch(text):
-        return RepairPlan.objects.filter(pk=int(plan[1])).first()
-    if number := _NUMBER.fullmatch(text):
-        found = AuditEvent.objects.filter(pk=int(number[1])).first()
-        return found or _agent(text)
+    if (plan := _PLAN.fullmatch(text)) and (known := RepairPlan.objects.filter(pk=int(plan[1])).first()):
+        return known
+    if (number := _EVENT.fullmatch(text)) and (event := AuditEvent.objects.filter(pk=int(number[1])).first()):
+        return event
     return _by_id(text) or _agent(text)
 
 
 def task_of_lease(lease_id: UUID) -> UUID | None:
-    """Return the task of a lease that is no longer kept, as far back as the newest journal rows name it."""
-    return AuditEvent.objects.naming(lease_id).values_list("task_id", flat=True).first()
+    """Return the task of a lease; of one that is no longer kept as far back as the newest journal rows name it."""
+    known = Lease.objects.named([lease_id]).values_list("task__uuid", flat=True).first()
+    return known or AuditEvent.objects.naming(lease_id).values_list("task_id", flat=True).first()
 
 
 def last_event(task_id: UUID) -> AuditEvent | None:
@@ -37,16 +52,24 @@ def last_event(task_id: UUID) -> AuditEvent | None:
     return AuditEvent.objects.of_task(task_id).last()
 
 
-def _by_id(text: str) -> Task | Lease | AuditEvent | None:
+def compaction_after(last: AuditEvent) -> AuditEvent | None:
+    """Return the compaction that dropped the task whose life ended with ``last``, if its row names the task."""
+    later = AuditEvent.objects.filter(kind=Kind.TASKS_COMPACTED, pk__gt=last.pk).order_by("pk")
+    among = later.values("pk")[:COMPACTIONS_READ]
+    return later.filter(pk__in=among, data__contains=str(last.task_id)).first()
+
+
+def _by_id(text: str) -> Task | Lease | AuditEvent | Compacted | None:
     try:
         wanted = UUID(text)
     except ValueError:
         return None
-    return (
-        Task.objects.filter(uuid=wanted).first()
-        or Lease.objects.filter(lease_id=wanted).first()
-        or AuditEvent.objects.filter(task_id=wanted).newest_first().first()
-    )
+    if kept := Task.objects.filter(uuid=wanted).first() or Lease.objects.filter(lease_id=wanted).first():
+        return kept
+    if last_event(wanted):
+        return Compacted(wanted)
+    task_id = task_of_lease(wanted)
+    return Compacted(task_id, wanted) if task_id else AuditEvent.objects.filter(task_id=wanted).newest_first().first()
 
 
 def _agent(text: str) -> Agent | None:

@@ -6,6 +6,7 @@ from django.utils.http import urlencode
 
 from dashboard.access import Page
 from mailbox import lookup
+from mailbox.lookup import Compacted, Found
 from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
 from mailbox.search import LONGEST
 
@@ -25,12 +26,15 @@ class Go(Page):
         return self.page("ops/not_found.html", {"sought": text, "tasks": tasks}, status=404)
 
 
-def _page_of(found: Task | Lease | AuditEvent | Agent | RepairPlan | None) -> str:
+def _page_of(found: Found | None) -> str:
     match found:
         case Task():
             return reverse("ops:task", args=[found.uuid])
         case Lease():
             return reverse("ops:lease", args=[found.lease_id])
+        case Compacted():
+            route, named = ("lease", found.lease_id) if found.lease_id else ("task", found.task_id)
+            return reverse(f"ops:{route}", args=[named])
         case AuditEvent():
             return reverse("ops:audit-event", args=[found.pk])
         case RepairPlan():

@@ -15,7 +15,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from dashboard import commands, conflicts, forms, reasons, unheeded
 from dashboard.access import Page
 from dashboard.forms import ForceErrorForm, RepairForm, RequeueForm
-from mailbox import capabilities, repair
+from mailbox import capabilities, lookup, repair
+from mailbox.capabilities import Request
 from mailbox.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
 from mailbox.models import AuditEvent, Lease, Task
 
@@ -75,6 +76,14 @@ class Repair(Page):
             except UnknownTaskError:
                 return self.gone(lease_id, lease.task.uuid)
         return self._receipt(lease, done or conflicts.already_done(self.caller, lease.task))
+
+    def asked(self, **where: Any) -> Request:
+        """Return the request that the verb itself would make, so that its refusal stands with the task."""
+        task_id = lookup.task_of_lease(where["lease_id"])
+        if task_id is None:
+            return super().asked(**where)
+        scope_id = f"a2a-repair:{task_id}"
+        return Request(verb=self.needs, scope_id=scope_id, task_id=task_id, lease_id=where["lease_id"])
 
     def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> RepairForm:
         raise NotImplementedError
