@@ -8,7 +8,9 @@ carrier dies before it knows the remote task, the lease stays for operators or t
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
@@ -16,7 +18,7 @@ from django.utils import timezone
 from agentcards import client
 from agentcards.client import RemoteTask
 from agentcards.destinations import BaseUrl
-from agentcards.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
+from agentcards.errors import AnswerTooLargeError, BlockedUrlError, ExternalServiceError, NoAnswerError
 from agentcards.models import AgentProfile, AgentProfileQuerySet, RemoteCall, RemoteCallQuerySet
 from mailbox import audit, json_text, leasing, results, updates
 from mailbox.callers import Caller
@@ -89,13 +91,21 @@ def submit(call: RemoteCall) -> bool | None:
     return None
 
 
-def _hand_over(base: BaseUrl, call: RemoteCall) -> bool:
+def _hand_over(base: BaseUrl, call: RemoteCall) -> bool | None:
     task = call.lease.task
-    skill = json_text.loads(task.metadata).get("skill")
+    metadata = json_text.loads(task.metadata)
+    skill, depth = metadata.get("skill"), _depth_of(metadata)
+    if depth is not None and depth > client.MAX_A2A_DEPTH:
+        answer(call, ResultStatus.ERROR, error=f"Invocation depth limit exceeded: {depth - 1} agents have passed it on")
+        return None
     timeout_ms = min(max(call.timeout_ms, LEAST_TIMEOUT_MS), MOST_TIMEOUT_MS)
     try:
         remote_task_id = client.submit(
-            base, task.intent_text, skill=skill if isinstance(skill, str) else None, timeout_ms=timeout_ms
+            base,
+            task.intent_text,
+            skill=skill if isinstance(skill, str) else None,
+            timeout_ms=timeout_ms,
+            depth=depth,
         )
     except ExternalServiceError as failure:
         _logger.info("%s was not handed over: %s", call, failure.message.replace(base.text, base.host))
@@ -107,21 +117,31 @@ def _hand_over(base: BaseUrl, call: RemoteCall) -> bool:
     return True
 
 
+def _depth_of(metadata: Mapping[str, Any]) -> int | None:
+    """Return how many agents have passed a task on when the hub does; None where its sender did not count."""
+    depth = metadata.get("depth")
+    return depth + 1 if type(depth) is int and depth > 0 else None
+
+
 def look(call: RemoteCall) -> bool | None:
     """Look at the remote task: pass on what is new, answer if it has ended or its time is up, else look again later.
 
     Return whether the remote agent showed it; None: it was not asked.
     """
-    asked = timezone.now() < call.gives_up_at
-    seen = _seen(call) if asked else None
+    if timezone.now() >= call.gives_up_at:
+        answer(call, ResultStatus.ERROR, error=client.timed_out(call.timeout_ms))
+        return None
+    try:
+        seen = _seen(call)
+    except AnswerTooLargeError as failure:
+        answer(call, ResultStatus.ERROR, error=failure.told)
+        return True
     if seen is not None and seen.has_ended:
         _pass_on(call, seen.said[:-1])
         _answer_as(call, seen)
-    elif timezone.now() >= call.gives_up_at:
-        answer(call, ResultStatus.ERROR, error=client.timed_out(call.timeout_ms))
     elif seen is None or _pass_on(call, seen.said):
         RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now() + LOOK_EVERY)
-    return seen is not None if asked else None
+    return seen is not None
 
 
 def say(call: RemoteCall, said: list[Update]) -> bool:

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from agentcards import outbound
 from agentcards.destinations import BaseUrl
-from agentcards.errors import ExternalServiceError, SubmitRefusedError, ValidationError
+from agentcards.errors import AnswerTooLargeError, ExternalServiceError, SubmitRefusedError, ValidationError
 from agentcards.models import RemoteCard
 from mailbox import json_text
 from mailbox.json_text import storable
@@ -30,6 +30,7 @@ CARD_TTL = timedelta(minutes=5)
 CARD_WITHIN, SUBMIT_WITHIN, LOOK_WITHIN = 10.0, 30.0, 10.0  # seconds
 LOOK_EVERY = 3.0  # seconds
 DEFAULT_TIMEOUT_MS = 300_000
+MAX_A2A_DEPTH = 3  # agents that may have passed a request on, the sender of this one included
 
 _logger = logging.getLogger(__name__)
 
@@ -116,8 +117,8 @@ def invoke_remote_agent(
 ) -> RemoteInvocationResult:
     """Hand the remote agent a task and poll it, at once and then every 3 seconds, until it ends or time is up.
 
-    The time counts from when it took the task. A refused submission, a failed task and the timeout are
-    results; polls that fail are tried again. Nothing is ever submitted twice, and a task that outlasts the
+    The time counts from when it took the task. A refused submission, a failed task, one that is too large to be
+    read and the timeout are results; polls that fail are tried again. Nothing is ever submitted twice, and a task that outlasts the
     timeout goes on over there. Raises `BlockedUrlError`, and `ExternalServiceError` when the submission
     has no usable answer, so that nobody knows whether it was taken.
     """
@@ -128,7 +129,10 @@ def invoke_remote_agent(
         return RemoteInvocationResult(success=False, task_id="", response_text=None, error=refusal.message)
     gives_up_at = monotonic() + timeout_ms / 1000
     while (left := gives_up_at - monotonic()) > 0:
-        seen = look(base, task_id, within=min(left, LOOK_WITHIN))
+        try:
+            seen = look(base, task_id, within=min(left, LOOK_WITHIN))
+        except AnswerTooLargeError as failure:
+            return RemoteInvocationResult(success=False, task_id=task_id, response_text=None, error=failure.message)
         if seen is not None and seen.has_ended:
             return RemoteInvocationResult(
                 success=seen.error is None, task_id=task_id, response_text=seen.response_text, error=seen.error
@@ -137,20 +141,28 @@ def invoke_remote_agent(
     return RemoteInvocationResult(success=False, task_id=task_id, response_text=None, error=timed_out(timeout_ms))
 
 
-def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int) -> str:
+def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int, depth: int | None = None) -> str:
     """Hand over a task, once, within 30 seconds; return the id the remote agent gave it.
+
+    ``depth`` counts the agents that have passed the request on, the hub included; None: nobody counts.
 
     Raises `SubmitRefusedError` when it did not take the task; any other `ExternalServiceError` leaves open
     whether it did.
     """
-    params = {"message": storable(message)} | ({} if skill is None else {"skill": skill}) | {"timeoutMs": timeout_ms}
-    answer = outbound.exchange(
-        "POST",
-        f"{base.text}/a2a/tasks/send",
-        within=SUBMIT_WITHIN,
-        headers=_headers(base, **{"Content-Type": "application/json"}),
-        content=json_text.dumps({"params": params}).encode(),
-    )
+    told = {"message": storable(message), "skill": skill, "timeoutMs": timeout_ms, "depth": depth}
+    params = {name: value for name, value in told.items() if value is not None}
+    try:
+        answer = outbound.exchange(
+            "POST",
+            f"{base.text}/a2a/tasks/send",
+            within=SUBMIT_WITHIN,
+            headers=_headers(base, **{"Content-Type": "application/json"}),
+            content=json_text.dumps({"params": params}).encode(),
+        )
+    except AnswerTooLargeError as error:
+        if error.is_success:
+            raise
+        raise SubmitRefusedError(error.status, error.told) from error
     if not answer.is_success:
         raise SubmitRefusedError(answer.status, storable(answer.text))
     task_id = _object(answer, f"task from {base.text}").get("id")
@@ -160,12 +172,17 @@ def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int) -
 
 
 def look(base: BaseUrl, task_id: str, *, within: float = LOOK_WITHIN) -> RemoteTask | None:
-    """Return the task as the remote agent shows it now; None when it shows nothing, for whatever reason."""
+    """Return the task as the remote agent shows it now; None when it shows nothing, for whatever reason.
+
+    Raises `AnswerTooLargeError` for a task that is shown but too large to be read, now and whenever it is shown again.
+    """
     url = f"{base.text}/a2a/tasks/{quote(task_id, safe='')}"
     try:
         answer = outbound.exchange("GET", url, within=within, headers=_headers(base))
         shown = _object(answer, f"task from {url}") if answer.is_success else None
     except (ExternalServiceError, ValidationError) as error:
+        if isinstance(error, AnswerTooLargeError) and error.is_success:
+            raise
         _logger.debug("a look at a remote task failed: %s", error)
         return None
     return None if shown is None else RemoteTask(state=str(shown.get("state")), said=_said(shown.get("messages")))

@@ -25,8 +25,8 @@ class ExternalServiceError(MailboxError):
     def __init__(self, message: str, *, detail: str = "") -> None:
         """``message`` says what failed; the error names the service before it, as the seed does.
 
-        ``detail`` is what a library says of it, which may repeat anything that was sent, credentials included:
-        only whoever entered these may read it. All others are told ``told``.
+        ``detail`` is what may hold a secret: a URL, or a library's words, which may repeat all that was sent.
+        Only whoever entered it may read that; all others are told ``told``.
         """
         self.told = f"A2A: {message}"
         super().__init__(f"{self.told}: {detail}" if detail else self.told)
@@ -36,6 +36,17 @@ class NoAnswerError(ExternalServiceError):
     """A server could not be reached, hung, or spoke no HTTP."""
 
     code = "no_answer"
+
+
+class AnswerTooLargeError(ExternalServiceError):
+    """A server answered, with the status ``status``, more than the hub reads."""
+
+    code = "answer_too_large"
+
+    def __init__(self, url: str, *, status: int, limit: int) -> None:
+        super().__init__(f"the answer is larger than {limit // 1024**2} MiB", detail=url)
+        self.is_success = 200 <= status < 300
+        self.status = status
 
 
 class SubmitRefusedError(ExternalServiceError):

@@ -19,7 +19,7 @@ import httpcore
 import httpx
 
 from agentcards import connections
-from agentcards.errors import NoAnswerError
+from agentcards.errors import AnswerTooLargeError, NoAnswerError
 
 LARGEST_ANSWER = 1024 * 1024
 GLIMPSE_WITHIN = 1.0  # seconds that a body is waited for whose first bytes are enough
@@ -59,7 +59,7 @@ def exchange(
     With ``glimpse`` an answer counts as soon as its status and headers are there: its body is what comes within a
     moment of its first so many bytes, as they are sent, and whatever befalls the rest is no failure.
     Raises `BlockedUrlError` before any connection is made, and `NoAnswerError` when there is no
-    whole answer in time.
+    whole answer in time, `AnswerTooLargeError` when there is one of more than 1 MiB.
     """
     with _one_at_a_time:
         client = _client(os.getpid())
@@ -69,7 +69,7 @@ def exchange(
             connections.deadline(within),
             client.stream(method, url, headers=asked, content=content, timeout=within) as response,
         ):
-            body = b"".join(_body(response)) if glimpse is None else _beginning(response, glimpse)
+            body = b"".join(_body(response, url)) if glimpse is None else _beginning(response, glimpse)
     except httpx.TimeoutException as error:
         raise NoAnswerError(f"no answer from {url} within {within:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, zlib.error) as error:
@@ -77,7 +77,7 @@ def exchange(
     return Answer(status=response.status_code, reason=response.reason_phrase, body=body)
 
 
-def _body(response: httpx.Response) -> Iterator[bytes]:
+def _body(response: httpx.Response, url: str) -> Iterator[bytes]:
     """Yield the body, never decompressing more at once than is still allowed of it."""
     room = LARGEST_ANSWER
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
@@ -88,7 +88,7 @@ def _body(response: httpx.Response) -> Iterator[bytes]:
         data = raw if inflate is None else inflate.decompress(raw, room + 1)
         room -= len(data)
         if room < 0:
-            raise httpx.DecodingError(f"the answer is larger than {LARGEST_ANSWER} bytes")
+            raise AnswerTooLargeError(url, status=response.status_code, limit=LARGEST_ANSWER)
         yield data
 
 

@@ -210,6 +210,16 @@ def test_the_remote_agent_is_told_a_timeout_that_it_understands(remote, rita, al
     assert remote.bodies[0]["params"]["timeoutMs"] == told
 
 
+def test_a_remote_task_too_large_to_be_read_is_an_error_at_once(remote, rita, alice, monkeypatch):
+    monkeypatch.setattr(remote, "_show", lambda _: (200, b" " * 2**21))
+    task = factories.sent_task(alice, rita, intent_text="work")
+
+    submit_all()
+    look_all()
+
+    assert result_of(task).error_message == "A2A: the answer is larger than 1 MiB"
+
+
 def test_the_skill_goes_with_the_task(remote, rita, alice):
     factories.sent_task(alice, rita, metadata={"skill": "web"})
 

@@ -122,3 +122,23 @@ def test_an_agent_can_come_home(remote, rita, alice):
     factories.sent_task(alice, rita)
 
     assert submit_all() == []
+
+
+@pytest.mark.parametrize(("depth", "told"), [(1, 2), (2, 3), (None, None), (0, None), ("1", None), (True, None)])
+def test_the_hub_counts_itself_among_those_that_pass_a_task_on(remote, rita, alice, depth, told):
+    factories.sent_task(alice, rita, metadata={} if depth is None else {"depth": depth})
+
+    submit_all()
+
+    assert remote.bodies[0]["params"].get("depth") == told
+
+
+@pytest.mark.parametrize("depth", [3, 10])
+def test_a_task_that_went_too_far_is_passed_on_no_further(remote, rita, alice, depth):
+    task = factories.sent_task(alice, rita, metadata={"depth": depth})
+
+    submit_all()
+
+    error = f"Invocation depth limit exceeded: {depth} agents have passed it on"
+    assert (result_of(task).status, result_of(task).error_message) == ("error", error)
+    assert remote.requests == []

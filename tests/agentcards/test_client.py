@@ -232,6 +232,27 @@ class TestInvocation:
 
         assert len(connections) == 1
 
+    def test_a_task_too_large_to_be_read_is_polled_no_further(self, remote, clock, monkeypatch):
+        monkeypatch.setattr(remote, "_show", lambda _: (200, b" " * 2**20 + b"{}"))
+
+        result = invoke_remote_agent(remote.url, "hi")
+
+        (task_id,) = remote.tasks
+        error = f"A2A: the answer is larger than 1 MiB: {remote.url}/a2a/tasks/{task_id}"
+        assert result == RemoteInvocationResult(success=False, task_id=task_id, response_text=None, error=error)
+        assert clock == []
+
+    def test_a_page_of_errors_is_polled_again_however_large_it_is(self, remote, monkeypatch):
+        monkeypatch.setattr(remote, "_show", lambda _: (500, b" " * 2**21))
+
+        assert invoke_remote_agent(remote.url, "hi", timeout_ms=4000).error == "Timed out after 4000ms"
+
+    def test_a_refusal_too_large_to_be_read_is_one(self, remote, monkeypatch):
+        monkeypatch.setattr(remote, "_send", lambda _: (503, b" " * 2**21))
+
+        error = "Submit failed: HTTP 503 — A2A: the answer is larger than 1 MiB"
+        assert invoke_remote_agent(remote.url, "hi").error == error
+
     def test_a_task_id_stays_below_the_tasks(self, remote, monkeypatch):
         monkeypatch.setattr(remote, "_send", lambda _: (200, {"id": "../../admin?x=1#"}))
 

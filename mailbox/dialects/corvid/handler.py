@@ -9,6 +9,7 @@ from uuid import UUID
 from django.conf import settings
 
 from agentcards import routing
+from agentcards.client import MAX_A2A_DEPTH
 from mailbox import compaction, delivery, expiry, inspection, limits
 from mailbox.callers import Caller
 from mailbox.dialects.corvid import shapes, wire
@@ -17,7 +18,6 @@ from mailbox.errors import MailboxError, UnknownTaskError
 from mailbox.models import Message, Result
 
 DIALECT = "corvid"
-MAX_A2A_DEPTH = 3
 
 
 class DepthExceededError(MailboxError):
