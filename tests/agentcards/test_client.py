@@ -117,6 +117,12 @@ class TestCards:
 
         assert remote.paths == [CARD]
 
+    def test_a_url_that_grows_as_it_is_encoded_is_judged_by_what_is_stored(self, remote):
+        assert fetch_agent_card(f"{remote.url}/{'ü' * 70}")["name"] == "Corvid"
+        assert RemoteCard.objects.get().url.endswith("%C3%BC" * 70 + CARD)
+        assert discover_agent(f"{remote.url}/{'ü' * 80}") is None
+        assert len(remote.requests) == 1
+
     def test_a_url_in_a_card_is_never_called(self, remote):
         remote.card |= {"url": "http://169.254.169.254/", "provider": {"url": "http://127.0.0.9/"}}
 

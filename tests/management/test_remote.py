@@ -7,7 +7,7 @@ import sys
 import pytest
 from django.core.management.base import CommandError
 
-from agentcards import client
+from agentcards import client, outbound
 from mailbox.management.cli import spinner
 from tests.agentcards.servers import remote
 
@@ -58,6 +58,21 @@ def test_a_stranger_s_words_do_not_command_the_terminal(a2a, remote):
 
     assert not re.search(r"[\x1b\x07\u202e]", a2a("discover", remote.url))
     assert "\x1b" not in a2a("invoke", remote.url, "\x1b[2J")
+
+
+@pytest.mark.parametrize("words", [("discover",), ("invoke", "hi")])
+def test_nor_do_they_in_an_error(a2a, remote, monkeypatch, words):
+    command, *more = words
+    monkeypatch.setattr(outbound, "exchange", refuse)
+
+    with pytest.raises(CommandError) as refusal:
+        a2a(command, remote.url, *more)
+
+    assert "\x1b" not in str(refusal.value)
+
+
+def refuse(*_, **__):
+    return outbound.Answer(status=404, reason="\x1b[2JNot Found", body=b"\x1b[2J")
 
 
 def test_an_agent_that_is_not_there_is_refused_with_the_reason(a2a, remote):

@@ -36,6 +36,11 @@ def _json_escape(error: UnicodeError) -> tuple[str, int]:
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2)), error.end
 
 
+def printable(text: str) -> str:
+    """Return the text without what a terminal would take for commands: it comes from strangers, or may."""
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
+
+
 def as_json(value: object) -> str:
     """Return one line of JSON, spelled as the API does."""
     return orjson.dumps(value).decode()

@@ -51,7 +51,7 @@ def add_commands(commands: arguments.Commands) -> None:
 def _discover(options: Namespace) -> str:
     with spinning("asking for the card"):
         card = client.fetch_agent_card(options.url)
-    return json.dumps(card) if options.json else "\n".join(_printable(line) for line in _lines(card))
+    return json.dumps(card) if options.json else "\n".join(output.printable(line) for line in _lines(card))
 
 
 def _invoke(options: Namespace) -> str:
@@ -62,8 +62,8 @@ def _invoke(options: Namespace) -> str:
     if options.json:
         return output.as_json(_spelled(result))
     if not result.success:
-        raise CommandError(_printable(f"Remote agent invocation failed: {result.error}"))
-    return _printable(result.response_text or "(no response text)")
+        raise CommandError(output.printable(f"Remote agent invocation failed: {result.error}"))
+    return output.printable(result.response_text or "(no response text)")
 
 
 def _carry(options: Namespace) -> str:
@@ -110,8 +110,3 @@ def _lines(card: dict[str, Any]) -> Iterator[str]:
 def _items(card: dict[str, Any], name: str) -> list[Any]:
     value = card.get(name)
     return value if isinstance(value, list) else []
-
-
-def _printable(text: str) -> str:
-    """Return the text without what a terminal would take for commands: it comes from strangers."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)

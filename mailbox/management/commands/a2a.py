@@ -61,7 +61,7 @@ class Command(BaseCommand):
         try:
             printed: str = options["run"](Namespace(**options))
         except MailboxError as refusal:
-            raise CommandError(refusal.message) from refusal
+            raise CommandError(output.printable(refusal.message)) from refusal
         except (InterfaceError, OperationalError, ProgrammingError) as error:
             raise CommandError(f"the database cannot be used: {error}. `manage.py migrate` prepares it.") from error
         except KeyboardInterrupt as interrupt:
