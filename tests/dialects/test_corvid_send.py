@@ -248,6 +248,16 @@ def test_other_methods_are_not_found(send):
     assert send.client.get("/a2a/tasks/send").json() == {"error": "Task not found"}
 
 
+@pytest.mark.parametrize("path", ["/a2a/tasks/send", "/a2a/tasks/x", "/api/agents"])
+def test_what_is_answered_is_told_before_anyone_has_a_key(client, path):
+    answer = client.options(path, headers={"Origin": "https://elsewhere.example"})
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert answer["Access-Control-Allow-Methods"] == "GET, POST, PUT, DELETE, OPTIONS"
+    assert answer["Access-Control-Allow-Headers"] == "Content-Type, Authorization"
+    assert "Access-Control-Allow-Origin" not in answer
+
+
 def test_oldest_finished_tasks_are_pruned_beyond_the_cap_and_active_ones_never(send, bob, settings):
     settings.A2A_TASKS_SEND_CAP = 3
     ids = [send({"message": f"task {number}"}).json()["id"] for number in range(4)]

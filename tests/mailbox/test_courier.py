@@ -12,6 +12,7 @@ from django.db import DataError, connection
 
 from mailbox import courier, push, results
 from mailbox.courier import Courier
+from mailbox.errors import InvalidRequestError
 from mailbox.models import PushDelivery
 from mailbox.push import Outcome
 from tests import factories
@@ -172,6 +173,13 @@ def test_a_fault_of_the_hub_itself_is_an_outcome(alice, bob, monkeypatch):
     deliver_due()
 
     assert one.log.get().problem == "the hub itself failed: KeyError"
+
+
+def test_a_url_whose_host_cannot_be_spelled_is_refused_without_repeating_it():
+    with pytest.raises(InvalidRequestError) as refusal:
+        courier.judge("http://xn--127/hook")
+
+    assert refusal.value.fields == {"callback_url": "the hub cannot call this URL"}
 
 
 def test_a_stored_url_whose_host_cannot_be_spelled_is_an_outcome(alice, bob, caplog):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -47,12 +48,24 @@ class BadKeyError(MailboxError):
     code = "invalid_api_key"
 
 
+# No origin: a page elsewhere is told what there is, and not let in.
+ASKED_BEFORE = {
+    "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE, OPTIONS",
+    "Access-Control-Allow-Headers": "Content-Type, Authorization",
+}
+
+
 class CorvidView(DialectView):
     """A view that refuses as corvid-agent does: ``{"error": <text>}``, with a code where it has one."""
 
     error_status = {**STATUS, BadKeyError: HTTPStatus.FORBIDDEN}
 
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        return Response(status=HTTPStatus.NO_CONTENT, headers=ASKED_BEFORE)
+
     def perform_authentication(self, request: Request) -> None:
+        if request.method == "OPTIONS":  # as in corvid-agent, which asks for the key afterwards
+            return
         try:
             super().perform_authentication(request)
         except errors.UnauthenticatedError as error:
