@@ -124,9 +124,19 @@ class Bucket:
     sum: Sum
 
     @property
+    def posted(self) -> str:
+        """The filter of these results."""
+        return posted(self.start, self.end)
+
+    @property
     def query(self) -> str:
         """The filter of the tasks that these results are of."""
         return f"finished={self.start:%Y-%m-%dT%H:%MZ}..{self.end:%Y-%m-%dT%H:%MZ}"
+
+
+def posted(start: datetime, end: datetime | None = None) -> str:
+    """Return the filter of the results from ``start`` until before ``end``; None is no bound."""
+    return f"delivery=all&posted={start:%Y-%m-%dT%H:%MZ}..{f'{end:%Y-%m-%dT%H:%MZ}' if end else ''}"
 
 
 def buckets(points: Iterable[Point], scale: Range, now: datetime) -> list[Bucket]:

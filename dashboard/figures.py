@@ -56,6 +56,7 @@ class AgentRow:
     agent: Any
     hour: Sum
     buckets: Sequence[Bucket]
+    posted: str  # the filter of the last hour's results
 
     @property
     def bars(self) -> Sequence[Bar]:
@@ -70,8 +71,8 @@ class AgentRow:
     def told(self) -> object:
         """What changes when the row looks different, but for the ages, which tick by themselves."""
         agent, hour = self.agent, self.hour
-        standing = (agent.pk, agent.queued, agent.leased, agent.waits_since, agent.is_quiet, agent.paused_at)
-        return standing, hour.results, hour.error, self.results, agent.last_called_at()
+        standing = (agent.pk, agent.queued, agent.leased, agent.waits_since, agent.is_quiet, agent.holds_stale)
+        return standing, agent.paused_at, hour.results, hour.error, self.results, agent.last_called_at()
 
     @property
     def error_share(self) -> float | None:
@@ -86,6 +87,7 @@ def rows_of(agents: Sequence[Agent], figures: Figures, now: datetime) -> list[Ag
             agent=agent,
             hour=Sum.of(point for point in points if point.minute >= since),
             buckets=charts.buckets(points, SPARK, now),
+            posted=charts.posted(since),
         )
         for agent in agents
         for points in [figures.agents[agent.pk]]
@@ -100,6 +102,7 @@ def throughput(points: Iterable[Point], asked: str | None, now: datetime) -> dic
         "scale": scale,
         "ranges": RANGES,
         "buckets": buckets,
+        "posted": charts.posted(buckets[0].start),
         "totals": Sum.of(bucket.sum for bucket in buckets),
         "peak": max(bucket.sum.results for bucket in buckets),
         "chart": list(zip(buckets, charts.stacked(buckets), strict=True)),

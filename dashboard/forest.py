@@ -187,6 +187,8 @@ class Forest:
     def _fits(self, bar: Bar, asked: Asked) -> bool:
         if asked.only == "errors" and not bar.has_failed:
             return False
+        if asked.only == "stale" and bar.state != "stale":
+            return False
         if asked.only == "open" and bar.resolved_at is not None:
             return False
         return bar.lasts(self.now) >= asked.least

@@ -15,6 +15,7 @@ from dashboard.attention import COUNTED_TO, Count
 from dashboard.charts import Band
 from mailbox import json_text
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
+from mailbox.models.agent import AgentQuerySet
 from mailbox.models.counted import Counted
 
 
@@ -82,3 +83,9 @@ class Standing:
         """How many leases are in the bands at and above the threshold, which is one of their edges."""
         stale_after = attention.stale_after()
         return sum(count for band, count in self.ages if band.least >= stale_after)
+
+
+def standing_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
+    """Add all that pages tell of an agent as it is now."""
+    known = agents.with_backlog().with_oldest().with_signs(attention.quiet_before(now))
+    return known.with_stale(now - attention.stale_after())

@@ -9,6 +9,7 @@ from uuid import UUID
 from django import template
 from django.template import Context
 from django.templatetags.static import static
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -59,6 +60,7 @@ STATES = {
     "failing": ("✕", "Failing", "error"),
     "paused": ("◑", "Paused", "stale"),
     "leasing": ("✓", "OK", "ok"),
+    "stale_lease": ("◑", "Stale lease", "stale"),
     "quiet": ("◑", "Not polling", "stale"),
     "passed": ("✓", "Passed", "ok"),
     "problem": ("✕", "Problem", "error"),
@@ -111,6 +113,15 @@ def share(value: float | None) -> str:
 def rate(value: float) -> str:
     """Write how many there are of something in a minute."""
     return f"{value:.1f}" if 0 < value < 10 else attention.grouped(round(value))
+
+
+@register.simple_tag(takes_context=True)
+def results_of(context: Context, status: str, count: int, posted: str) -> str:
+    """Write how many results of a status there are, as the link to the list of them; of none only the number."""
+    if not count:
+        return attention.grouped(count)
+    where = f"{context.get('among', '')}{posted}&status={status}"
+    return format_html('<a href="{}?{}">{}</a>', reverse("ops:results"), where, attention.grouped(count))
 
 
 @register.filter

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -16,6 +15,7 @@ from dashboard.charts import HOUR, SPARK
 from dashboard.figures import range_named, rows_of, throughput
 from dashboard.forms import ReasonForm
 from dashboard.lists import ListPage
+from dashboard.standing import standing_of
 from dashboard.views.acts import Act
 from mailbox import capabilities, registration, search, series
 from mailbox.models import Agent, Lease, Peer
@@ -67,11 +67,6 @@ class AgentList(ListPage):
 
     def shown(self, page: Rows[Any], context: Any) -> object:
         return [row.told for row in context["rows"]], context["total"]
-
-
-def standing_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
-    """Add all that pages tell of an agent as it is now."""
-    return agents.with_backlog().with_oldest().with_signs(attention.quiet_before(now))
 
 
 class AgentPage(Act[Agent]):

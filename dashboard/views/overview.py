@@ -9,7 +9,7 @@ from dashboard import attention, charts, decisions, words
 from dashboard.access import Page
 from dashboard.charts import HOUR, SPARK
 from dashboard.figures import Trend, range_named, rows_of, throughput
-from dashboard.standing import Standing
+from dashboard.standing import Standing, standing_of
 from mailbox import series
 from mailbox.models import Agent, AuditEvent
 
@@ -24,8 +24,7 @@ class Overview(Page):
         scale = range_named(request.GET.get("range"))
         hour = HOUR.start(self.now)
         standing = Standing.read(request.user.get_username(), self.now)
-        ranked = Agent.objects.with_backlog().with_oldest().with_signs(attention.quiet_before(self.now))
-        agents = list(ranked.busiest_first()[:AGENTS_SHOWN])
+        agents = list(standing_of(Agent.objects.all(), self.now).busiest_first()[:AGENTS_SHOWN])
         figures = series.read(
             self.now,
             start=min(scale.start(self.now), hour - timedelta(hours=1)),

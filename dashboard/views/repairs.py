@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from dashboard import commands, conflicts, forms, reasons, unheeded
+from dashboard import attention, commands, conflicts, forms, reasons, unheeded
 from dashboard.access import Page
 from dashboard.forms import ForceErrorForm, RepairForm, RequeueForm
 from mailbox import capabilities, lookup, repair
@@ -177,7 +177,8 @@ class ForceError(Repair):
         return ForceErrorForm(data, **options)
 
     def besides(self, lease: Lease) -> dict[str, Any]:
-        children = Task.objects.unresolved().children_of(lease.task.uuid).with_parties().order_by("pk")
+        below = Task.objects.unresolved().children_of(lease.task.uuid)
+        children = below.with_parties().with_stale(self.now, attention.stale_after()).order_by("pk")
         return {"open_children": list(children[: CHILDREN_SHOWN + 1]), "children_shown": CHILDREN_SHOWN}
 
     def apply(self, task: Task, lease_id: UUID, chosen: dict[str, Any]) -> None:

@@ -75,8 +75,10 @@ class TaskPage(Page):
         }
 
     def _related(self, task: Task) -> dict[str, Any]:
-        children = list(Task.objects.with_parties().filter(parent=task.uuid).order_by("-pk")[: CHILDREN + 1])
-        alike = list(inspection.alike(task)[: ALIKE + 1])
+        at = self.now, attention.stale_after()
+        below = Task.objects.with_parties().with_stale(*at).children_of(task.uuid)
+        children = list(below.order_by("-pk")[: CHILDREN + 1])
+        alike = list(inspection.alike(task).with_stale(*at)[: ALIKE + 1])
         return {
             "children": children[:CHILDREN],
             "has_more_children": len(children) > CHILDREN,

@@ -35,7 +35,7 @@ class TaskList(ListPage):
         return Task.objects.with_parties()
 
     def found(self) -> TaskQuerySet:
-        return search.tasks(self.whole, self.at).with_parties()
+        return search.tasks(self.whole, self.at).with_parties().with_stale(self.now, self.at.stale_after)
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         return {
@@ -45,4 +45,4 @@ class TaskList(ListPage):
         }
 
     def shown(self, page: Rows[Any], context: Any) -> object:
-        return [(task.pk, task.journal_seq) for task in page.items], context["total"]
+        return [(task.pk, task.journal_seq, task.is_stale) for task in page.items], context["total"]

@@ -13,7 +13,7 @@ from dashboard import attention, waterfall
 from dashboard.access import Page
 from dashboard.forest import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
 from dashboard.waterfall import Attempt, Bar, Window
-from mailbox import capabilities, json_text, trees
+from mailbox import capabilities, json_text, search, trees
 from mailbox.trees import Member
 
 LEAST: Mapping[str, timedelta] = {
@@ -22,7 +22,9 @@ LEAST: Mapping[str, timedelta] = {
     "10s": timedelta(seconds=10),
     "1m": timedelta(minutes=1),
 }
-ONLY = {"": "All", "errors": "Errors", "open": "Not resolved"}
+ONLY = {"": "All", "errors": "Errors", "stale": "Stale", "open": "Not resolved"}
+APART = {"in_flight": "-state:stale", "queued": "-state:waiting"}  # what a state of a list holds that is another here
+KIND_SPELLED = 200  # characters of a text that stands for a kind
 MARKS = 50  # of failed members, on the bar of their group
 OPENED_MOST = 200  # nodes that one address may hold open
 
@@ -49,6 +51,8 @@ class TreePage(Page):
             "levels": forest.levels,
             "failed": sum(bar.has_failed for bar in bars),
             "stale_here": sum(bar.state == "stale" for bar in bars),
+            "only_failed": self._with(only="errors"),
+            "only_stale": self._with(only="stale"),
             "chain": forest.chain()[:6],
             "wall": waterfall.duration(window.length),
             "ticks": window.ticks(),
@@ -120,6 +124,7 @@ class TreePage(Page):
                 "width": max(waterfall.LEAST, window.place(end) - window.place(start)),
                 "marks": [window.place(bar.ends_at(self.now)) for bar in members[:MARKS] if bar.has_failed],
                 "state": row.group.counts[0][0],
+                "counts": [(state, count, _listed(row.bar, state)) for state, count in row.group.counts],
                 "lasts": waterfall.duration(end - start),
             }
         q = self.request.GET.get("q", "").strip().lower()
@@ -206,6 +211,14 @@ def _bar(member: Member, state: str) -> Bar:
         replayed_from=member.result.replayed_from if member.result else None,
         key=task.idempotency_key or "",
     )
+
+
+def _listed(bar: Bar, state: str) -> str:
+    """Return the query of the tasks that are siblings of ``bar``, of its kind and in ``state``."""
+    terms = [f"parent:{bar.parent}", search.term("to", bar.recipient), f"state:{state}", APART.get(state, "")]
+    words = bar.name.partition('"')[0].strip()[:KIND_SPELLED]
+    alike = search.term("kind", bar.kind) if bar.kind != bar.name else words and f'"{words}"'
+    return " ".join(filter(None, [*terms, alike]))
 
 
 def _attempt(member: Member, lease: Any) -> Attempt:

@@ -87,6 +87,11 @@ class AgentQuerySet(models.QuerySet["Agent"]):
             is_quiet=Case(When(_is_quiet(quiet_before), then=Value(True)), default=Value(False)),
         )
 
+    def with_stale(self, before: datetime) -> AgentQuerySet:
+        """Add ``holds_stale``, whether it holds a lease that began at ``before`` or earlier."""
+        held = _rows("Lease").filter(holder=OuterRef("pk"), ended_at=None, leased_at__lte=before)
+        return self.annotate(holds_stale=Exists(held))
+
     def quiet(self, before: datetime) -> AgentQuerySet:
         """Narrow to agents that have a key and work to do, and have not called since ``before``.
 

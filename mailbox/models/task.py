@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, Self
 from uuid import UUID
 
@@ -77,6 +77,10 @@ class TaskQuerySet(models.QuerySet["Task"]):
     def with_opening(self) -> TaskQuerySet:
         """Add ``opening``, the beginning of the intent text, and leave the payloads out."""
         return self.annotate(opening=Left("intent_text", descent.OPENING)).defer("intent_text", "metadata")
+
+    def with_stale(self, now: datetime, after: timedelta) -> TaskQuerySet:
+        """Add ``is_stale``, whether its live lease is at least ``after`` old."""
+        return self.annotate(is_stale=Exists(Lease.objects.stale(now, after).filter(task=OuterRef("pk"))))
 
     def with_parties(self) -> TaskQuerySet:
         return self.select_related("sender", "recipient")
