@@ -70,6 +70,16 @@ class Environment(environ.Env):  # type: ignore[misc]
             raise UnusableSettingError(f"{var} is {given!r}: it must be one of {', '.join(words)}.")
         return given.upper()
 
+    def words(self, var: str, default: list[str], *words: str) -> list[str]:
+        """Return those of ``words`` that the variable lists, one at least, between commas and in whatever case."""
+        listed: list[str] = self.list(var, default=default)
+        given = [one.strip().lower() for one in listed]
+        if not given or not set(given) <= set(words):
+            raise UnusableSettingError(
+                f"{var} is {','.join(listed)!r}: it must list one or more of {', '.join(words)}, between commas."
+            )
+        return given
+
     def records(self, var: str, default: list[dict[str, str]], *keys: str) -> list[dict[str, str]]:
         """Return the variable's JSON, a list of objects in which each of ``keys`` is text."""
         given = self.json(var, default=default)

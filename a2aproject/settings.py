@@ -141,7 +141,7 @@ A2A_AUTO_RETRY = {
 }
 
 # Which results of idempotent tasks answer later duplicates, and for how long (0: until dropped).
-A2A_REPLAY_STATUSES = env.list("A2A_REPLAY_STATUSES", default=["ok"])
+A2A_REPLAY_STATUSES = env.words("A2A_REPLAY_STATUSES", ["ok"], "ok", "partial", "error")
 A2A_REPLAY_TTL = timedelta(milliseconds=env.integer("A2A_REPLAY_TTL_MS", 0, least=0, most=CENTURY_MS))
 
 # Names of JSON fields whose values people are not shown on the pages of tasks and results.

@@ -7,6 +7,7 @@ delivers at least once.
 from __future__ import annotations
 
 import logging
+import re
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ SILENT_AFTER = timedelta(seconds=150)  # a running cluster looks about every 30 
 WAITING_COUNTED = 1000
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 _logger = logging.getLogger(__name__)
 
 
@@ -222,10 +224,9 @@ def _boolean(raw: Mapping[str, str], name: str) -> bool:
 
 
 def _integer(raw: Mapping[str, str], name: str) -> int:
-    try:
-        value = int(raw[name])
-    except ValueError as error:
-        raise BadSettingError(f'A2A_AUTO_RETRY_{name} must be an integer, got "{raw[name]}"') from error
+    if not _INTEGER.fullmatch(raw[name].strip()):
+        raise BadSettingError(f'A2A_AUTO_RETRY_{name} must be an integer, got "{raw[name]}"')
+    value = int(raw[name])
     if not 0 <= value < 2**53:
         raise BadSettingError(f"A2A_AUTO_RETRY_{name} is out of range: {value}")
     return value

@@ -104,6 +104,10 @@ def test_the_public_url_says_which_hosts_are_answered_and_whether_cookies_need_t
     assert (secure, hsts) == (False, 0)
 
 
+def test_the_statuses_that_are_cached_are_read_as_they_are_meant(read):
+    assert read("A2A_REPLAY_STATUSES", A2A_REPLAY_STATUSES="OK, error ") == [["ok", "error"]]
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "message"),
     [
@@ -120,6 +124,10 @@ def test_the_public_url_says_which_hosts_are_answered_and_whether_cookies_need_t
             for value in ('{"x":1}', "[1]", '"abc"', '[{"name":"qa"}]', '[{"name":1,"description":"","version":"1"}]')
         ),
         ("LOG_LEVEL", "loud", "LOG_LEVEL is 'loud': it must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
+        *(
+            ("A2A_REPLAY_STATUSES", value, "it must list one or more of ok, partial, error, between commas.")
+            for value in ("okay", "", "ok error")
+        ),
         ("A2A_VAR", "/proc/nope", "A2A_VAR: the hub cannot use /proc/nope: No such file or directory."),
         ("DATABASE_URL", "sqlite:////proc", "the hub cannot use /proc: Is a directory."),
         ("DATABASE_URL", "sqlite:///", "Several processes share the file, so it cannot be in memory."),

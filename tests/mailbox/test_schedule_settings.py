@@ -89,6 +89,8 @@ BAD_VALUES = [
     ("MIN_LEASE_AGE_MS", "", "must be an integer"),
     ("MIN_LEASE_AGE_MS", "-1", "out of range"),
     ("MAX_ATTEMPTS", "1.5", "must be an integer"),
+    ("MAX_ATTEMPTS", "1_0", "must be an integer"),
+    ("MAX_ATTEMPTS", "\u0663", "must be an integer"),
     ("MAX_ATTEMPTS", "0", "max_attempts"),
     ("MAX_REQUEUES", "9" * 30, "out of range"),
     ("SCAN_LIMIT", "0", "scan_limit"),
