@@ -98,7 +98,7 @@ class Page(View):
                 response["X-As-Of"] = f"{timezone.localtime(self.now):%H:%M:%S}"
                 return response
             except MailboxError as refusal:
-                if isinstance(refusal, UnknownTaskError) and (last := lookup.last_event(UUID(refusal.ids["task_id"]))):
+                if isinstance(refusal, UnknownTaskError) and (last := lookup.end_of(UUID(refusal.ids["task_id"]))):
                     return self._compacted(last)
                 status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
                 return self.problem(status, HEADING.get(HTTPStatus(status), "Nothing was changed"), refusal.message)
@@ -128,7 +128,7 @@ class Page(View):
     def gone(self, lease_id: UUID, task_id: UUID | None = None) -> HttpResponse:
         """Return the page for a lease that is no longer kept, or never was; ``task_id`` if its task is known."""
         task_id = task_id or lookup.task_of_lease(lease_id)
-        return self._compacted(lookup.last_event(task_id) if task_id else None, lease_id)
+        return self._compacted(lookup.end_of(task_id) if task_id else None, lease_id)
 
     def _compacted(self, last: AuditEvent | None, lease_id: UUID | None = None) -> HttpResponse:
         """Return the page for a task that is no longer kept, or for this lease of it; ``last`` is the end of its life."""
@@ -136,7 +136,7 @@ class Page(View):
         context = {
             "lease_id": lease_id,
             "last": last and in_words(last),
-            "compaction": last and lookup.compaction_after(last),
+            "compaction": last and last.task_id and lookup.compaction_of(last.task_id),
         }
         return self.page(template, context, status=410)
 

@@ -13,7 +13,6 @@ from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
 _PLAN = re.compile(r"(?:(?:repair|plan)[ :#]+|#)(\d{1,18})", re.IGNORECASE)
 _EVENT = re.compile(r"(?:(?:journal|audit)[ :#]+|#)?(\d{1,18})", re.IGNORECASE)
 _NAME = re.compile(rf"[\w.@-]{{1,{DISPLAY_MAX_LENGTH}}}", re.ASCII)
-COMPACTIONS_READ = 1_000  # rows after the end of a task's life
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +46,16 @@ def task_of_lease(lease_id: UUID) -> UUID | None:
     return known or AuditEvent.objects.naming(lease_id).values_list("task_id", flat=True).first()
 
 
-def last_event(task_id: UUID) -> AuditEvent | None:
-    """Return the newest row of a task's life, which the journal keeps also when the task is compacted."""
+def end_of(task_id: UUID) -> AuditEvent | None:
+    """Return the newest row of the life of a task that was compacted; None for one that is kept, or never was."""
+    if Task.objects.filter(uuid=task_id).exists():
+        return None
     return AuditEvent.objects.of_task(task_id).last()
 
 
-def compaction_after(last: AuditEvent) -> AuditEvent | None:
-    """Return the compaction that dropped the task whose life ended with ``last``, if its row names the task."""
-    later = AuditEvent.objects.filter(kind=Kind.TASKS_COMPACTED, pk__gt=last.pk).order_by("pk")
-    among = later.values("pk")[:COMPACTIONS_READ]
-    return later.filter(pk__in=among, data__contains=str(last.task_id)).first()
+def compaction_of(task_id: UUID) -> AuditEvent | None:
+    """Return the row of the compaction that dropped the task; None for a task that is kept, or never was."""
+    return AuditEvent.objects.filter(task_id=task_id, kind=Kind.TASKS_COMPACTED).first()
 
 
 def _by_id(text: str) -> Task | Lease | AuditEvent | Compacted | None:
@@ -66,7 +65,7 @@ def _by_id(text: str) -> Task | Lease | AuditEvent | Compacted | None:
         return None
     if kept := Task.objects.filter(uuid=wanted).first() or Lease.objects.filter(lease_id=wanted).first():
         return kept
-    if last_event(wanted):
+    if end_of(wanted):
         return Compacted(wanted)
     task_id = task_of_lease(wanted)
     return Compacted(task_id, wanted) if task_id else AuditEvent.objects.filter(task_id=wanted).newest_first().first()

@@ -29,6 +29,14 @@ class ResultQuerySet(models.QuerySet["Result"]):
     def pending(self) -> ResultQuerySet:
         return self.filter(delivery=Result.Delivery.PENDING)
 
+    def acked_until(self, moment: datetime) -> ResultQuerySet:
+        """Narrow to results acknowledged until then, those first that were so first."""
+        return self.filter(delivery=Result.Delivery.ACKED, acked_at__lte=moment).order_by("acked_at")
+
+    def delivered_until(self, moment: datetime) -> ResultQuerySet:
+        """Narrow to results given out until then and never acknowledged, those first that were so first."""
+        return self.filter(delivery=Result.Delivery.DELIVERED, delivered_at__lte=moment).order_by("delivered_at")
+
     def addressed_to(self, sender: Agent) -> ResultQuerySet:
         """Narrow to results of tasks that this agent sent."""
         return self.filter(sender=sender)
@@ -130,6 +138,9 @@ class Result(models.Model):
             models.Index(
                 fields=["sender", "posted_at", "id"], name="result_pending_by_sender", condition=Q(delivery="pending")
             ),
+            # compaction: what its sender has, and since when.
+            models.Index(fields=["acked_at"], name="result_acked", condition=Q(delivery="acked")),
+            models.Index(fields=["delivered_at"], name="result_delivered", condition=Q(delivery="delivered")),
             # the list of results: those that went wrong.
             models.Index(fields=["status", "id"], name="result_not_ok", condition=~Q(status="ok")),
         ]

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
 
 import pytest
 import time_machine
@@ -29,10 +31,12 @@ def ada() -> Caller:
     return factories.person("ada", Role.ADMIN)
 
 
-def acked_task(alice: Caller, bob: Caller) -> Task:
-    result = factories.drained_task(alice, bob)
-    results.ack_results(alice, [result.task.uuid])
-    return result.task
+def acked_task(alice: Caller, bob: Caller, **fields: Any) -> Task:
+    task = factories.leased_task(alice, bob, **fields).task
+    results.post_result(bob, factories.result_envelope(task))
+    results.drain_results(alice)
+    results.ack_results(alice, [task.uuid])
+    return task
 
 
 def test_acknowledged_work_is_dropped_with_its_leases_and_result(alice, bob, ada):
@@ -131,10 +135,48 @@ def test_work_is_dropped_in_batches_and_each_is_journalled(alice, bob, ada, monk
         acked_task(alice, bob)
 
     assert compaction.compact(ada, Retention()) == 5
-    assert [event.fields for event in factories.journal("a2a_tasks_compacted")] == [
-        {"dropped": number, "reason": "retention"} for number in (2, 2, 1)
-    ]
-    assert {event.actor for event in factories.journal("a2a_tasks_compacted")} == {"user:ada"}
+    rows = factories.journal("a2a_tasks_compacted")
+    assert [row.fields for row in rows] == [{"reason": "retention"}] * 5
+    assert {row.actor for row in rows} == {"user:ada"}
+
+
+def test_the_journal_says_of_each_dropped_task_that_it_was(alice, bob, ada, clock):
+    dropped, kept = acked_task(alice, bob), factories.drained_task(alice, bob).task
+    clock.shift(DAY)
+
+    compaction.compact(ada, Retention())
+
+    (row,) = AuditEvent.objects.filter(task_id=dropped.uuid, kind="a2a_tasks_compacted")
+    assert (row.at, row.seq, row.fields) == (NOW + DAY, None, {"reason": "retention"})
+    assert not AuditEvent.objects.filter(task_id=kept.uuid, kind="a2a_tasks_compacted").exists()
+
+
+def test_no_tree_is_cut_while_one_of_its_tasks_is_kept(alice, bob, ada):
+    root = acked_task(alice, bob)
+    middle = acked_task(alice, bob, parent=root.uuid)
+    leaf = factories.leased_task(alice, bob, parent=middle.uuid).task
+
+    kept = compaction.compact(ada, Retention())
+    results.post_result(bob, factories.result_envelope(leaf))
+    results.ack_results(alice, [leaf.uuid])
+
+    assert (kept, compaction.compact(ada, Retention())) == (0, 3)
+
+
+def test_a_task_that_is_its_own_parent_is_dropped(alice, bob, ada):
+    task_id = uuid4()
+    acked_task(alice, bob, id=task_id, parent=task_id)
+
+    assert compaction.compact(ada, Retention()) == 1
+
+
+def test_a_child_that_comes_meanwhile_keeps_its_parent(alice, bob, ada, monkeypatch):
+    parent = acked_task(alice, bob)
+    seen = compaction._to_drop(Retention(), NOW)
+    factories.sent_task(alice, bob, parent=parent.uuid)
+    monkeypatch.setattr(compaction, "_to_drop", lambda retention, now: seen)
+
+    assert (list(seen), compaction.compact(ada, Retention())) == ([parent.pk], 0)
 
 
 def test_a_compaction_that_finds_nothing_changes_nothing_but_leaves_its_check(ada):
@@ -186,7 +228,15 @@ def test_a_dialect_over_its_cap_loses_its_oldest_finished_tasks_and_no_other(ali
 
     assert dropped == 2
     assert set(Task.objects.all()) == {*kept, finished[2]}
-    assert factories.last_event().fields == {"dropped": 2, "reason": "cap"}
+    assert [row.fields for row in factories.journal("a2a_tasks_compacted")] == [{"reason": "cap"}] * 2
+
+
+def test_a_dialect_exactly_at_its_cap_loses_nothing(alice, bob, ada):
+    for _ in range(2):
+        results.post_result(bob, factories.result_envelope(factories.leased_task(alice, bob, dialect="corvid").task))
+
+    assert compaction.cap_sent(ada, dialect="corvid", cap=2) == 0
+    assert compaction.cap_sent(ada, dialect="corvid", cap=1, cycle=1) == 1
 
 
 def test_the_cap_never_drops_unfinished_tasks(alice, bob, ada):

@@ -225,7 +225,7 @@ def test_two_compactions_count_each_task_once(alice, bob, _round, monkeypatch):
 
     dropped = sum(outcome.value for outcome in outcomes) + compaction.compact(ada, Retention(delivered=timedelta(0)))
     assert dropped == 5
-    assert sum(event.fields["dropped"] for event in factories.journal("a2a_tasks_compacted")) == 5
+    assert len({event.task_id for event in factories.journal("a2a_tasks_compacted")}) == 5
 
 
 @pytest.mark.parametrize("_round", ROUNDS)

@@ -13,8 +13,9 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from mailbox import inspection, search
+from mailbox import compaction, inspection, search
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task, hot_postgresql
+from mailbox.models.result import ResultQuerySet
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -102,6 +103,7 @@ def assert_walks(queryset, index):
     assert not re.search(r"Seq Scan on mailbox_(task|lease|result|auditevent)|SCAN mailbox_\w+\b(?! USING)", plan), plan
     assert "Sort" not in plan, plan
     assert "TEMP B-TREE" not in plan, plan
+    return plan
 
 
 def test_leasing_walks_the_queue_of_its_recipient(crowd):
@@ -219,3 +221,14 @@ def test_the_one_statement_of_a_hot_verb_walks_its_indexes(crowd, name, indexes)
 
 def test_the_task_that_leads_a_key_is_found_by_its_constraint(crowd):
     assert "task_one_leader_per_cache_key" in plan_of(Task.objects.leading("0" * 64))
+
+
+@pytest.mark.parametrize(
+    ("results", "index"),
+    [(ResultQuerySet.acked_until, "result_acked"), (ResultQuerySet.delivered_until, "result_delivered")],
+)
+def test_what_may_be_compacted_is_found_by_when_it_was_given_out(crowd, results, index):
+    found = results(Result.objects.all(), timezone.now()).exclude(compaction._has_child("task_id", "task__uuid"))
+
+    plan = assert_walks(found.values_list("task_id", flat=True)[: compaction.BATCH], index)
+    assert "task_children" in plan, plan
