@@ -159,6 +159,12 @@ def age(moment: datetime, now: datetime) -> SafeString:
     )
 
 
+@register.simple_tag
+def ago(moment: datetime, now: datetime) -> SafeString:
+    """Write when ``moment`` was by how long ago it is; on paper, which grows old, by its date."""
+    return format_html('{}<span class="ago"> ago</span>', age(moment, now))
+
+
 @register.simple_tag(takes_context=True)
 def moment(context: Context, value: datetime | None, now: datetime) -> SafeString:
     """Write the time of ``value`` in the person's zone, with its date when it is not today's; or how long ago it was.
@@ -169,7 +175,7 @@ def moment(context: Context, value: datetime | None, now: datetime) -> SafeStrin
         return format_html("{}", "\N{EN DASH}")
     is_relative = context["preferences"].times == "relative"
     if is_relative and value <= now:
-        return format_html("{} ago", age(value, now))
+        return ago(value, now)
     local = timezone.localtime(value)
     shape = "%H:%M:%S" if local.date() == timezone.localtime(now).date() else "%Y-%m-%d %H:%M:%S"
     full = f"{local:%Y-%m-%d %H:%M:%S.%f %Z}"
@@ -182,6 +188,12 @@ def short(value: UUID | str) -> str:
     """Write an id by its two ends."""
     text = str(value)
     return text if len(text) <= 12 else f"{text[:4]}…{text[-4:]}"
+
+
+@register.filter
+def as_id(value: UUID | str) -> SafeString:
+    """Write an id by its two ends, on paper whole."""
+    return format_html('<code title="{}">{}</code>', value, short(value))
 
 
 @register.filter
