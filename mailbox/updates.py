@@ -8,11 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from mailbox import audit, content, json_text
+from mailbox.audit import Journal
 from mailbox.callers import Caller
 from mailbox.errors import InvalidRequestError
 from mailbox.kinds import Kind
 from mailbox.leasing import own_lease
-from mailbox.models import Message, Task
+from mailbox.models import Lease, Message, Task
 from mailbox.models.message import PROGRESS
 
 MAX_UPDATES = 100
@@ -46,12 +47,20 @@ class Update:
         return found
 
 
-def post_updates(caller: Caller, task_id: UUID, updates: Sequence[Update], *, lease_id: UUID | None = None) -> Task:
+def post_updates(
+    caller: Caller,
+    task_id: UUID,
+    updates: Sequence[Update],
+    *,
+    lease_id: UUID | None = None,
+    attempt_id: UUID | None = None,
+) -> int:
     """Record what the holder of the live lease says, in order; each is one numbered row of the task's journal.
 
-    Also moves the lease's ``last_seen_at``. All or nothing. Raises `InvalidRequestError`,
-    `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`. Locks the task row; journals
-    ``a2a_task_updated``.
+    Also moves the lease's ``last_seen_at``. All or nothing; returns the number of the last row. ``attempt_id`` names
+    this call: the same id for the same task with the same updates records nothing more and returns the same number.
+    Raises `InvalidRequestError`, also for an id that other updates were posted with, `UnknownTaskError`,
+    `NotInFlightError`, `LeaseMismatchError`. Locks the task row; journals ``a2a_task_updated``.
     """
     problems = {
         path: why for number, update in enumerate(updates) for path, why in update.problems(f"updates.{number}").items()
@@ -64,15 +73,27 @@ def post_updates(caller: Caller, task_id: UUID, updates: Sequence[Update], *, le
         task, lease = own_lease(caller, task_id, lease_id, journal.now)
         lease.last_seen_at = journal.now
         lease.save(update_fields=["last_seen_at"])
+        if attempt_id is not None and (before := list(Message.objects.posted_by(attempt_id, task))):
+            if [message.blocks for message in before] != [update.said for update in updates]:
+                raise InvalidRequestError({"attempt_id": "other updates of this task were posted with it"})
+            return before[-1].seq
         for update in updates:
-            task.change()
-            data: dict[str, Any] = {"lease_id": str(lease.lease_id)}
-            Message.objects.create(
-                task=task, seq=task.journal_seq, content=json_text.dumps(update.said), said_at=journal.now
-            )
-            if update.message:
-                data["message"] = [dict(block) for block in update.message]
-            if update.progress is not None:
-                data |= {"progress": update.progress, "note": update.note}
-            journal.life(task, Kind.TASK_UPDATED, **data)
-    return task
+            _record(task, lease, update, attempt_id, journal)
+    return task.journal_seq
+
+
+def _record(task: Task, lease: Lease, update: Update, attempt_id: UUID | None, journal: Journal) -> None:
+    task.change()
+    Message.objects.create(
+        task=task,
+        seq=task.journal_seq,
+        content=json_text.dumps(update.said),
+        said_at=journal.now,
+        post_attempt_id=attempt_id,
+    )
+    data: dict[str, Any] = {"lease_id": str(lease.lease_id)}
+    if update.message:
+        data["message"] = [dict(block) for block in update.message]
+    if update.progress is not None:
+        data |= {"progress": update.progress, "note": update.note}
+    journal.life(task, Kind.TASK_UPDATED, **data)

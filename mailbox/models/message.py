@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
+from uuid import UUID
 
 from django.db import models
 from django.db.models.functions import Length
@@ -17,6 +18,10 @@ PROGRESS = "progress"  # which no content block is
 class MessageQuerySet(models.QuerySet["Message"]):
     def in_order(self) -> MessageQuerySet:
         return self.order_by("seq")
+
+    def posted_by(self, attempt_id: UUID, task: Task) -> MessageQuerySet:
+        """Narrow to what one call said of a task, in order."""
+        return self.filter(task=task, post_attempt_id=attempt_id).in_order()
 
     def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
         """Return the newest messages of a task in order, and whether they are all it has.
@@ -44,11 +49,19 @@ class Message(models.Model):
     # JSON text: an array of content blocks, then, if told, one of type PROGRESS with value (0 to 1) and note.
     content = models.TextField()
     said_at = models.DateTimeField()
+    post_attempt_id = models.UUIDField(null=True)  # the call that said it, where the holder named that
 
     objects: ClassVar[MessageQuerySet] = MessageQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["task", "seq"], name="message_seq_unique")]
+        indexes = [
+            models.Index(
+                fields=["task", "post_attempt_id"],
+                name="message_by_attempt",
+                condition=models.Q(post_attempt_id__isnull=False),
+            )
+        ]
 
     def __str__(self) -> str:
         return f"message {self.seq} of task {self.task_id}"

@@ -241,3 +241,16 @@ def test_a_holder_finds_its_leases_again_after_it_forgot_them(alice, bob):
 
     assert answer.status_code == 200
     assert leasing.lease_tasks(bob) == []
+
+
+def test_updates_of_one_attempt_are_said_once(alice, bob):
+    task = factories.leased_task(alice, bob).task
+    body = {"attempt_id": str(uuid4()), "updates": [{"message": "half way"}, {"progress": {"fraction": 0.5}}]}
+
+    first, again = (Api(bob).post(f"/a2a/tasks/{task.uuid}/updates", body) for _ in range(2))
+    other = Api(bob).post(f"/a2a/tasks/{task.uuid}/updates", {**body, "updates": [{"message": "done"}]})
+
+    assert first.json() == again.json()
+    assert len(factories.journal("a2a_task_updated")) == 2
+    assert error_of(other) == (400, "invalid_request")
+    assert list(other.json()["fields"]) == ["attempt_id"]

@@ -55,14 +55,14 @@ class Passage(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def cutter(hub, desk):
-    with Cutter(hub.url, "/next", "/results") as server:
+    with Cutter(hub.url, "/next", "/updates", "/results") as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         desk.url = server.url
         yield server
         server.shutdown()
 
 
-def test_a_lost_answer_costs_neither_a_lease_nor_a_result(cutter, desk, alice, bob):
+def test_a_lost_answer_costs_no_lease_and_no_result_and_says_nothing_twice(cutter, desk, alice, bob):
     task = factories.sent_task(alice, bob, intent_text="once")
 
     assert desk.run("cat") is None

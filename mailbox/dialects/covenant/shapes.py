@@ -126,8 +126,11 @@ class UpdateBody(Exact):
 
 
 class UpdatesBody(Exact):
+    """The same ``attempt_id`` with the same updates gets the same answer, so a lost response costs nothing."""
+
     updates: list[UpdateBody] = Field(min_length=1, max_length=MAX_UPDATES)
     lease_id: UUID | None = None
+    attempt_id: UUID | None = None
 
 
 class CancelBody(Exact):

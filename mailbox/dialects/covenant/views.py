@@ -202,8 +202,8 @@ class UpdatesView(MailboxView):
     def post(self, request: Request, task_id: UUID) -> Response:
         body = self.body(shapes.UpdatesBody)
         said = [update.update() for update in body.updates]
-        task = updates.post_updates(self.caller, task_id, said, lease_id=body.lease_id)
-        return Response({"kind": "a2a_task_updated", "task_id": task_id, "seq": task.journal_seq})
+        seq = updates.post_updates(self.caller, task_id, said, lease_id=body.lease_id, attempt_id=body.attempt_id)
+        return Response({"kind": "a2a_task_updated", "task_id": task_id, "seq": seq})
 
 
 class CancelView(MailboxView):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Literal, assert_never
+from uuid import uuid4
 
 import orjson
 
@@ -71,6 +72,7 @@ class Attempt:
         self._say = say
         self._output = Output()
         self._unsaid: list[str] = []
+        self._unsaid_as = uuid4()  # renewed with each batch
         self._backoff = Backoff()
         self._heard_at = self._began_at = time.monotonic()
         self._quiet_until = 0.0
@@ -115,7 +117,7 @@ class Attempt:
         now = time.monotonic()
         if now < self._quiet_until:
             return
-        self._unsaid = self._unsaid or self._output.take()
+        self._gather()
         if not self._unsaid and now - self._heard_at < self._work.heartbeat:
             return
         try:
@@ -134,10 +136,15 @@ class Attempt:
             self._backoff.reset()
             self._heard_at = now
 
+    def _gather(self) -> None:
+        """Take what the program said meanwhile, once the hub has what it said before."""
+        if not self._unsaid:
+            self._unsaid, self._unsaid_as = self._output.take(), uuid4()
+
     def _post_unsaid(self) -> None:
         """Post the messages at hand once; those the hub will never take are dropped."""
         try:
-            self._hub.say(self.leased, self._unsaid)
+            self._hub.say(self.leased, self._unsaid, self._unsaid_as)
         except (LeaseEndedError, ForbiddenError):
             raise
         except RefusedError as error:
@@ -164,7 +171,7 @@ class Attempt:
     def _flush(self) -> bool:
         """Post all that was said and not yet posted; return whether the hub has it."""
         while True:
-            self._unsaid = self._unsaid or self._output.take()
+            self._gather()
             if not self._unsaid:
                 return True
             if not self._insist(self._post_unsaid):

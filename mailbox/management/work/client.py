@@ -101,10 +101,11 @@ class Hub:
     def heartbeat(self, leased: LeasedTask) -> None:
         self._post(f"a2a/tasks/{leased.id}/heartbeat", {"lease_id": leased.lease_id})
 
-    def say(self, leased: LeasedTask, messages: Sequence[str]) -> None:
-        """Post messages, each a text block of its own. Repeating it repeats them."""
+    def say(self, leased: LeasedTask, messages: Sequence[str], attempt_id: UUID) -> None:
+        """Post messages, each a text block of its own; the same id with the same messages posts them once."""
         updates = [{"message": [{"type": "text", "text": message}]} for message in messages]
-        self._post(f"a2a/tasks/{leased.id}/updates", {"lease_id": leased.lease_id, "updates": updates})
+        body = {"lease_id": leased.lease_id, "attempt_id": str(attempt_id), "updates": updates}
+        self._post(f"a2a/tasks/{leased.id}/updates", body)
 
     def answer(self, leased: LeasedTask, answer: Answer) -> None:
         """Post the result, fenced by the lease. Repeating it is harmless."""
