@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
-from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
+from django.db.models import Q
+from django.template.response import TemplateResponse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from agentcards.admin import ReadByRole
+from dashboard import attention
+from mailbox.errors import InvalidRequestError
+from mailbox.models.rollup import during
+from mailbox.readings import Moment, Reading
 
 if TYPE_CHECKING:
     from django.contrib.admin.views.main import ChangeList
     from django.db.models import Model, QuerySet
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
 
     RowsBase = admin.ModelAdmin[Model]
     PaginatorBase = Paginator[Model]
@@ -26,6 +32,15 @@ else:
     RowsBase, PaginatorBase = admin.ModelAdmin, Paginator
 
 COUNTED_TO = 5_000
+
+
+def moment() -> Moment:
+    return Moment(now=timezone.now(), stale_after=attention.stale_after())
+
+
+def problem_of(refusal: InvalidRequestError) -> str:
+    """Return what is wrong with a query, without the name of its parameter."""
+    return refusal.fields.get("q", refusal.message)
 
 
 class BoundedPaginator(PaginatorBase):
@@ -49,6 +64,21 @@ class RowsAdmin(ReadByRole, RowsBase):
     sortable_by: ClassVar = ()
     actions = None
 
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Return the list; or, where a filter or the query makes no sense, what is wrong with it."""
+        try:
+            return super().changelist_view(request, extra_context)
+        except InvalidRequestError as refusal:
+            context = {
+                **self.admin_site.each_context(request),
+                "title": f"Select {self.opts.verbose_name} to view",
+                "opts": self.opts,
+                "problem": problem_of(refusal),
+                "q": request.GET.get("q", ""),
+                "has_box": bool(self.search_fields),
+            }
+            return TemplateResponse(request, "admin/refused.html", context, status=400)
+
     def page_of(self, row: Any) -> str:
         """Return the address of the row's own page under ``/ops/``."""
         raise NotImplementedError
@@ -61,24 +91,43 @@ class RowsAdmin(ReadByRole, RowsBase):
         return self.page_of(row)
 
 
-class Chosen(admin.SimpleListFilter):
-    """One of the values there can be; ``parameter_name`` is the field."""
+class Keyed(admin.SimpleListFilter):
+    """A ``key`` of the query language, of those ``known``: it finds by the same index, and refuses, what the box does."""
 
-    values: ClassVar[Iterable[str]]
+    known: ClassVar[Mapping[str, Reading]]
+    key: ClassVar[str]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        text = (self.value() or "").strip()
+        return queryset.filter(self.reads(text)) if text else queryset
+
+    def reads(self, value: str) -> Q:
+        """Return what holds of the rows that fit; raise `InvalidRequestError`."""
+        try:
+            return self.known[self.key](value, moment())
+        except InvalidRequestError as refusal:
+            raise InvalidRequestError({"q": f"{self.title}: {problem_of(refusal)}"}) from refusal
+
+
+class Chosen(Keyed):
+    """One of the values there can be."""
+
+    values: ClassVar[Sequence[str]]
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
         return [(value, value.removeprefix("a2a_").replace("_", " ")) for value in self.values]
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        return queryset.filter(**{str(self.parameter_name): self.value()}) if self.value() else queryset
+    def reads(self, value: str) -> Q:
+        if value not in self.values:
+            raise InvalidRequestError({"q": f'{self.title}: there is no "{value[:50]}"'})
+        return super().reads(value)
 
 
-class Typed(admin.SimpleListFilter):
-    """A value that is typed, not chosen from all there are; ``lookup`` is the field that equals it."""
+class Typed(Keyed):
+    """A value that is typed, not chosen from all there are."""
 
     template = "admin/typed.html"
-    lookup: ClassVar[str]
-    hint: ClassVar[str] = ""
+    hint: ClassVar[str]
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
         return [("", "")]
@@ -89,20 +138,6 @@ class Typed(admin.SimpleListFilter):
         ]
         yield {"others": others, "name": self.parameter_name, "value": self.value() or "", "hint": self.hint}
 
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        text = (self.value() or "").strip()
-        try:
-            return queryset.filter(**{self.lookup: text}) if text else queryset
-        except (ValidationError, ValueError):  # no id
-            return queryset.none()
-
-
-class ByTask(Typed):
-    title = "task"
-    parameter_name = "task"
-    lookup = "task__uuid"
-    hint = "id, in full"
-
 
 class ByDate(admin.SimpleListFilter):
     """Year, month, day, each within the other: like the admin's own hierarchy, which reads every row to make it."""
@@ -110,6 +145,7 @@ class ByDate(admin.SimpleListFilter):
     title = "date"
     parameter_name = "date"
     field: ClassVar[str]
+    mark: ClassVar[str]  # of the roll-ups, "" for none
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
         rows = model_admin.model._default_manager.order_by("pk").values_list(self.field, flat=True)
@@ -127,10 +163,13 @@ class ByDate(admin.SimpleListFilter):
         return found
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        span = span_of(self.value() or "")
-        if span is None:
+        text = self.value()
+        if not text:
             return queryset
-        return queryset.filter(**{f"{self.field}__gte": span[0], f"{self.field}__lt": span[1]})
+        span = span_of(text)
+        if span is None:
+            raise InvalidRequestError({"q": f'date: "{text[:50]}" is none; write 2026, 2026-01 or 2026-01-31'})
+        return queryset.filter(during(self.field, *span, self.mark))
 
 
 def span_of(text: str) -> tuple[datetime, datetime] | None:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import path, reverse
-from django.utils import timezone
 
-from dashboard import attention, export
-from dashboard.admin.bounded import ByDate, ByTask, Chosen, RowsAdmin, Typed
+from dashboard import export
+from dashboard.admin.bounded import ByDate, Chosen, RowsAdmin, Typed, moment, problem_of
 from dashboard.views.audit import AuditList
 from mailbox import search
 from mailbox.envelopes import TaskSource
 from mailbox.errors import InvalidRequestError
 from mailbox.kinds import Kind
 from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
-from mailbox.search import Moment
+from mailbox.readings import Moment, Reading
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
     from django.urls import URLPattern
+
+
+WHOLE_ID = "id, in full"
 
 
 class SearchedAdmin(RowsAdmin):
@@ -41,54 +44,30 @@ class SearchedAdmin(RowsAdmin):
     ) -> tuple[QuerySet[Any], bool]:
         if not search_term.strip():
             return queryset, False
-        try:
-            at = Moment(now=timezone.now(), stale_after=attention.stale_after())
-            return queryset.filter(pk__in=self.found(search_term, at).order_by().values("pk")), False
-        except InvalidRequestError as error:
-            messages.error(request, error.fields.get("q", error.message))
-            return queryset.none(), False
+        return queryset & self.found(search_term, moment()).order_by(), False
 
 
-class ByKind(Chosen):
-    title = parameter_name = "kind"
-    values = sorted(Kind)
+def chosen(name: str, values: Iterable[str], known: Mapping[str, Reading], key: str = "") -> type[Chosen]:
+    """Return a filter to choose one of ``values`` of ``key``, which is its name where nothing else is said."""
+    told = {
+        "title": name,
+        "parameter_name": name,
+        "values": tuple(map(str, values)),
+        "known": known,
+        "key": key or name,
+    }
+    return type(f"By{name.title()}", (Chosen,), told)
 
 
-class BySource(Chosen):
-    title = parameter_name = "source"
-    values = tuple(TaskSource)
+def typed(name: str, hint: str, known: Mapping[str, Reading], key: str = "") -> type[Typed]:
+    """Return a filter to type a value of ``key``, which is its name where nothing else is said."""
+    told = {"title": name, "parameter_name": name, "hint": hint, "known": known, "key": key or name}
+    return type(f"By{name.title()}", (Typed,), told)
 
 
-class ByStatus(Chosen):
-    title = parameter_name = "status"
-    values = tuple(Result.Status.values)
-
-
-class ByActor(Typed):
-    title = "actor"
-    parameter_name = "actor"
-    lookup = "actor"
-    hint = "user:ana"
-
-
-class ByHolder(Typed):
-    title = "holder"
-    parameter_name = "holder"
-    lookup = "holder__display"
-    hint = "hotels@local"
-
-
-class ByTaskOfRow(ByTask):
-    lookup = "task_id"
-
-
-class BySourceTask(ByTask):
-    lookup = "source_task_id"
-
-
-def by_date(of: str) -> type[ByDate]:
-    """Return the filter by date of the field ``of``."""
-    return type("ByDateOfRow", (ByDate,), {"field": of})
+def by_date(of: str, mark: str = "") -> type[ByDate]:
+    """Return the filter by date of the field ``of``, whose rows ``mark`` of the roll-ups bounds."""
+    return type("ByDateOfRow", (ByDate,), {"field": of, "mark": mark})
 
 
 def help_of(keys: Iterable[str], *, words: bool = False) -> str:
@@ -100,7 +79,13 @@ def help_of(keys: Iterable[str], *, words: bool = False) -> str:
 @admin.register(AuditEvent)
 class AuditEventAdmin(SearchedAdmin):
     list_display = ("at", "kind", "actor", "source", "task_id", "on_dashboard")
-    list_filter = (ByKind, ByActor, ByTaskOfRow, "source", by_date("at"))
+    list_filter = (
+        chosen("kind", sorted(Kind), search.EVENT_KEYS),
+        typed("actor", "user:ana", search.EVENT_KEYS),
+        typed("task", WHOLE_ID, search.EVENT_KEYS),
+        chosen("source", AuditEvent.Source.values, search.EVENT_KEYS),
+        by_date("at", "last_event"),
+    )
     search_help_text = help_of(search.EVENT_KEYS)
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
@@ -117,14 +102,22 @@ class AuditEventAdmin(SearchedAdmin):
         """Stream what the list shows with the filters of this address."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        found = self.get_changelist_instance(request).get_queryset(request)
+        try:
+            found = self.get_changelist_instance(request).get_queryset(request)
+        except InvalidRequestError as refusal:
+            return HttpResponse(f"{problem_of(refusal)}\n", status=400, content_type="text/plain; charset=utf-8")
         return export.stream(found, AuditList.columns, form, "audit")
 
 
 @admin.register(Task)
 class TaskAdmin(SearchedAdmin):
     list_display = ("uuid", "state", "outcome", "sender", "recipient", "attempt", "sent_at", "on_dashboard")
-    list_filter = ("state", "outcome", BySource, by_date("sent_at"))
+    list_filter = (
+        chosen("state", Task.State.values, search.TASK_KEYS),
+        chosen("outcome", Task.Outcome.values, search.TASK_KEYS, "state"),
+        chosen("source", TaskSource, search.TASK_KEYS),
+        by_date("sent_at", "last_task"),
+    )
     list_select_related = ("sender", "recipient")
     search_help_text = help_of(search.TASK_KEYS, words=True)
 
@@ -138,7 +131,12 @@ class TaskAdmin(SearchedAdmin):
 @admin.register(Lease)
 class LeaseAdmin(SearchedAdmin):
     list_display = ("lease_id", "holder", "attempt", "leased_at", "ended_at", "end", "on_dashboard")
-    list_filter = (ByTask, ByHolder, "end", by_date("leased_at"))
+    list_filter = (
+        typed("task", WHOLE_ID, search.LEASE_KEYS),
+        typed("holder", "hotels@local", search.LEASE_KEYS, "agent"),
+        "end",
+        by_date("leased_at", "last_lease"),
+    )
     list_select_related = ("holder",)
     search_help_text = help_of(search.LEASE_KEYS, words=True)
 
@@ -152,7 +150,12 @@ class LeaseAdmin(SearchedAdmin):
 @admin.register(Result)
 class ResultAdmin(SearchedAdmin):
     list_display = ("task", "status", "sender", "recipient", "posted_at", "delivery", "on_dashboard")
-    list_filter = (ByTask, "status", "delivery", by_date("posted_at"))
+    list_filter = (
+        typed("task", WHOLE_ID, search.RESULT_KEYS),
+        chosen("status", Result.Status.values, search.RESULT_KEYS),
+        chosen("delivery", Result.Delivery.values, search.RESULT_KEYS),
+        by_date("posted_at", "last_result"),
+    )
     list_select_related = ("task", "sender", "recipient")
     search_help_text = help_of(search.RESULT_KEYS)
 
@@ -166,7 +169,11 @@ class ResultAdmin(SearchedAdmin):
 @admin.register(ReplayEntry)
 class ReplayEntryAdmin(SearchedAdmin):
     list_display = ("key", "status", "source_task_id", "stored_at", "hits", "last_hit_at", "on_dashboard")
-    list_filter = (BySourceTask, ByStatus, by_date("stored_at"))
+    list_filter = (
+        typed("task", WHOLE_ID, search.REPLAY_KEYS, "source"),
+        chosen("status", Result.Status.values, search.REPLAY_KEYS),
+        by_date("stored_at"),
+    )
     search_help_text = help_of(search.REPLAY_KEYS)
     exclude: ClassVar = ("cache_key",)
 

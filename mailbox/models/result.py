@@ -11,18 +11,12 @@ from mailbox import json_text
 from mailbox.envelopes import ResultEnvelope
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
-from mailbox.models.rollup import MINUTE, RollUp
+from mailbox.models.rollup import MINUTE, RollUp, during
 
 
 def posted(start: datetime, end: datetime | None) -> Q:
-    """Return what holds of results posted from ``start`` until before ``end``, None for until now.
-
-    The marks of the roll-ups bound the keys, so that no other index is needed to find them.
-    """
-    found = Q(pk__gt=RollUp.objects.mark_before(start, "last_result"), posted_at__gte=start)
-    if end is None:
-        return found
-    return found & Q(pk__lte=RollUp.objects.mark_after(end, "last_result"), posted_at__lt=end)
+    """Return what holds of results posted from ``start`` until before ``end``, None for until now."""
+    return during("posted_at", start, end, "last_result")
 
 
 class ResultQuerySet(models.QuerySet["Result"]):

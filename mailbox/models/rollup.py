@@ -17,6 +17,21 @@ FINE = timedelta(
 SETTLES_AFTER = timedelta(minutes=2)
 
 
+def during(field: str, start: datetime, end: datetime | None, mark: str = "") -> Q:
+    """Return what holds of rows whose ``field`` lies from ``start`` until before ``end``, None for until now.
+
+    ``mark`` of the roll-ups, if there is one for such rows, bounds their keys: no other index is needed to find them.
+    """
+    found = Q(**{f"{field}__gte": start})
+    if mark:
+        found &= Q(pk__gt=RollUp.objects.mark_before(start, mark))
+    if end is None:
+        return found
+    if mark:
+        found &= Q(pk__lte=RollUp.objects.mark_after(end, mark))
+    return found & Q(**{f"{field}__lt": end})
+
+
 class RollUpQuerySet(models.QuerySet["RollUp"]):
     def of_hub(self) -> RollUpQuerySet:
         """Narrow to the rows of the whole hub, each of a minute that is rolled up."""
