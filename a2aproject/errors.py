@@ -1,20 +1,40 @@
-"""What the hub answers when no view did: JSON for machines, Django's own pages for people."""
+"""What the hub answers when no view did: JSON for machines, pages for people."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from django.core.exceptions import DisallowedHost
-from django.http import JsonResponse
+from django.db import InterfaceError, OperationalError
+from django.http import HttpResponse, JsonResponse
+from django.template import loader
 from django.views import defaults
 
 from dashboard import unheeded
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
 PAGES_FOR_PEOPLE = ("/ops/", "/admin/")
+_UNAVAILABLE = (OperationalError, InterfaceError)
+
+
+class UnavailableMiddleware:
+    """Answers people as the API answers programs when the database is gone or locked: 503, and try again."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        is_for_people = request.path.startswith(PAGES_FOR_PEOPLE)
+        return _unavailable(request) if is_for_people and isinstance(exception, _UNAVAILABLE) else None
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
@@ -43,8 +63,15 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBa
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
     if request.path.startswith(PAGES_FOR_PEOPLE):
-        return defaults.server_error(request)
+        # A session may fail to be kept after the view has answered.
+        return _unavailable(request) if isinstance(sys.exception(), _UNAVAILABLE) else defaults.server_error(request)
     return error(500, "internal_error", "The hub failed to answer. Whether the change was made is unknown; repeat it.")
+
+
+def _unavailable(request: HttpRequest) -> HttpResponse:
+    # Without a panel: a dialog that gets none keeps what was typed into it.
+    page = loader.render_to_string("503.html", {"request": request})
+    return HttpResponse(page, status=503, headers={"Retry-After": "1"})
 
 
 def _within(template: str, request: HttpRequest) -> str:

@@ -95,6 +95,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "a2aproject.queries.AdminQueryMiddleware",
+    "a2aproject.errors.UnavailableMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 

@@ -1,9 +1,14 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
 from django.test import Client
 from django.urls import path
+
+from mailbox.callers import Role
+from tests import factories
 
 
 def crash(request):
@@ -18,7 +23,12 @@ def accept(request):
     raise AssertionError("not reached")
 
 
-urlpatterns = [path(f"{prefix}{view.__name__}", view) for prefix in ("", "ops/") for view in (crash, forbid, accept)]
+def lock(*_):
+    raise OperationalError("database is locked")
+
+
+VIEWS = (crash, forbid, accept, lock)
+urlpatterns = [path(f"{prefix}{view.__name__}", view) for prefix in ("", "ops/") for view in VIEWS]
 handler400 = "a2aproject.errors.bad_request"
 handler403 = "a2aproject.errors.permission_denied"
 handler404 = "a2aproject.errors.page_not_found"
@@ -69,3 +79,31 @@ def test_people_get_pages(client, method, path, host, status):
     assert response.status_code == status
     assert response["Content-Type"].startswith("text/html")
     assert "secret detail" not in response.text
+
+
+@pytest.mark.parametrize(("path", "status"), [("/ops/lock", 503), ("/lock", 500)])
+def test_people_are_told_to_try_again_when_the_database_is_locked(client, path, status):
+    response = client.get(path)
+
+    assert (response.status_code, response.headers.get("Retry-After")) == (status, "1" if status == 503 else None)
+    assert ("The database is busy or gone" in response.text) == (status == 503)
+    assert "look before you repeat it" not in response.text
+    assert 'id="panel-title"' not in response.text  # in whose place a dialog keeps the form and what was typed
+
+
+def test_after_a_form_they_are_told_that_it_may_have_been_heard():
+    response = Client(raise_request_exception=False).post("/ops/lock")
+
+    assert response.status_code == 503
+    assert "Whether the change was made is unknown" in response.text
+
+
+@pytest.mark.django_db
+@pytest.mark.urls("a2aproject.urls")
+@pytest.mark.parametrize("place", ["django.contrib.auth.get_user", "dashboard.counts.Attention.read"])
+def test_so_it_is_wherever_a_page_meets_it(client, monkeypatch, place):
+    factories.person("vic", Role.VIEWER)
+    client.force_login(User.objects.get(username="vic"), backend="django.contrib.auth.backends.ModelBackend")
+    monkeypatch.setattr(place, lock)
+
+    assert client.get("/ops/leases/").status_code == 503
