@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from django.core.exceptions import DisallowedHost
 from django.db import InterfaceError, OperationalError
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template import loader
+from django.urls import is_valid_path
+from django.utils.cache import patch_vary_headers
 from django.views import defaults
 
 from dashboard import unheeded
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 PAGES_FOR_PEOPLE = ("/ops/", "/admin/")
 _UNAVAILABLE = (OperationalError, InterfaceError)
+_TYPES = ["text/html", "application/json"]
 
 
 class UnavailableMiddleware:
@@ -56,9 +59,13 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if request.path_info == "/":
+        return _front_door(request)
+    if meant := _meant(request):
+        return HttpResponseRedirect(meant)
     if request.path.startswith(PAGES_FOR_PEOPLE):
         return defaults.page_not_found(request, exception, _within("404.html", request))
-    return error(404, "not_found", "There is no such route. /api/docs/ lists them.")
+    return _no_route()
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
@@ -74,6 +81,21 @@ def _unavailable(request: HttpRequest) -> HttpResponse:
     return HttpResponse(page, status=503, headers={"Retry-After": "1"})
 
 
+def _front_door(request: HttpRequest) -> HttpResponse:
+    """Lead people to the dashboard; tell programs, which would take its pages for an answer, that nothing is here."""
+    wants_page = request.method in ("GET", "HEAD") and request.get_preferred_type(_TYPES) == "text/html"
+    response = HttpResponseRedirect("/ops/") if wants_page else _no_route()
+    patch_vary_headers(response, ["Accept"])
+    return response
+
+
+def _meant(request: HttpRequest) -> str:
+    """Return the address of the page whose last slash was left out, "" where there is none."""
+    meant = f"{request.path_info}/"
+    is_page = meant.startswith(PAGES_FOR_PEOPLE) and not request.path_info.endswith("/") and is_valid_path(meant)
+    return request.get_full_path(force_append_slash=True) if is_page and request.method in ("GET", "HEAD") else ""
+
+
 def _within(template: str, request: HttpRequest) -> str:
     """Return of a page for people only the panel when it goes into another page."""
     return f"{template}#panel" if request.headers.get("HX-Request") == "true" else template
@@ -83,6 +105,10 @@ def _malformed(exception: Exception) -> str:
     if isinstance(exception, DisallowedHost):
         return "The request's Host is not one this hub answers to; ALLOWED_HOSTS names more."
     return "The request is malformed."
+
+
+def _no_route() -> HttpResponse:
+    return error(404, "not_found", "There is no such route. /api/docs/ lists them.")
 
 
 def error(status: int, code: str, message: str) -> HttpResponse:

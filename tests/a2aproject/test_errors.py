@@ -64,6 +64,44 @@ def test_machines_get_the_one_error_shape(client, method, path, host, status, co
 
 
 @pytest.mark.parametrize(
+    ("path", "led_to"),
+    [
+        ("/", "/ops/"),
+        ("/ops", "/ops/"),
+        ("/admin", "/admin/"),
+        ("/ops/leases?state=stale&q=%22a+b%22", "/ops/leases/?state=stale&q=%22a+b%22"),
+        ("/ops/leases/00000000-0000-4000-8000-000000000000", "/ops/leases/00000000-0000-4000-8000-000000000000/"),
+        ("/ops/nowhere", None),
+        ("/administrator", None),
+        ("/a2a/queue/", None),
+    ],
+)
+@pytest.mark.urls("a2aproject.urls")
+def test_people_are_led_to_the_address_they_meant(client, path, led_to):
+    assert client.get(path).headers.get("Location") == client.head(path).headers.get("Location") == led_to
+    assert client.post(path).status_code in (403, 404)
+
+
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", 302),
+        ("*/*", 302),
+        ("application/json", 404),
+        ("application/json, text/plain, */*", 404),
+        ("text/html;q=0.5, application/json", 404),
+        ("image/png", 404),
+    ],
+)
+@pytest.mark.urls("a2aproject.urls")
+def test_programs_that_ask_the_root_are_told_that_nothing_is_there(client, accept, status):
+    response = client.get("/", headers={"accept": accept})
+
+    assert (response.status_code, response["Vary"]) == (status, "Accept")
+    assert status == 302 or response.json()["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
     ("method", "path", "host", "status"),
     [
         ("get", "/ops/nowhere", "localhost", 404),

@@ -5,11 +5,12 @@ import re
 import uuid
 
 import pytest
+from django.contrib.auth.models import User
 from django.urls import reverse
 
 from dashboard.views import guide
 from mailbox import registration, results, search
-from mailbox.callers import Caller
+from mailbox.callers import Caller, Role
 from mailbox.models import PushDelivery
 from tests import factories
 from tests.dashboard.test_leases import aged
@@ -74,6 +75,17 @@ def test_the_help_page_explains_every_key(language):
 def test_the_queries_of_the_help_page_make_sense(vic):
     for _, route, _, example in guide.LANGUAGES:
         assert vic.get(reverse(route), {"q": example}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("role", "is_staff", "links"),
+    [(Role.VIEWER, True, 0), (Role.OPERATOR, True, 0), (Role.ADMIN, False, 0), (Role.ADMIN, True, 1)],
+)
+def test_help_leads_to_the_admin_who_may_work_there(sign_in, role, is_staff, links):
+    browser = sign_in("ana", role)
+    User.objects.update(is_staff=is_staff)
+
+    assert browser.get("/ops/help/").text.count('href="/admin/"') == links
 
 
 def test_help_stands_at_the_same_place_of_every_page(vic, alice, bob):
