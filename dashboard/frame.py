@@ -23,22 +23,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Somewhere to go; its ``route`` names its icon and its count too. ``key`` goes there after a ``g``."""
+    """Somewhere to go; its ``route`` names its icon and its count too. ``key`` goes there after a ``g``.
+
+    ``counts`` is the filter of the rows that its count is of.
+    """
 
     route: str
     name: str
     key: str = ""
+    counts: str = ""
 
 
 PLACES = (
     Place("overview", "Overview", "o"),
-    Place("leases", "Leases", "l"),
+    Place("leases", "Leases", "l", counts="state=stale"),
     Place("tasks", "Tasks", "t"),
-    Place("results", "Results"),
-    Place("agents", "Agents", "a"),
+    Place("results", "Results", counts="delivery=pending"),
+    Place("agents", "Agents", "a", counts="state=paused"),
     Place("idempotency", "Idempotency"),
     Place("scheduler", "Scheduler"),
-    Place("deliveries", "Deliveries"),
+    Place("deliveries", "Deliveries", counts="state=disabled"),
     Place("repairs", "Repairs", "p"),
     Place("audit", "Audit", "u"),
     Place("send", "Send a task"),

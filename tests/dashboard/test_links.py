@@ -10,10 +10,12 @@ from urllib.parse import urljoin
 import pytest
 from django.utils import timezone
 
-from mailbox import results, schedule
+from mailbox import registration, results, schedule
+from mailbox.callers import Caller
 from mailbox.envelopes import ResultStatus
 from mailbox.models import Result
 from tests import factories
+from tests.dashboard.test_deliveries import given_up
 from tests.dashboard.test_idempotency import cached
 from tests.dashboard.test_leases import aged
 
@@ -181,3 +183,26 @@ def test_an_agent_with_a_stale_lease_is_not_called_ok(ana, alice, bob):
         assert "</span> Stale lease</span>" in ana.get(page).text
     (link,) = re.findall(r'holds <a href="([^"]+)">what is past the threshold', ana.get(BOB).text)
     assert listed(ana, BOB, link) == 1
+
+
+def test_the_counts_beside_the_places_lead_to_what_they_count(ana, alice, bob):
+    factories.resolved_task(alice, bob)
+    factories.leased_task(alice, bob)
+    aged(factories.leased_task(alice, bob), minutes=20)
+    given_up(alice, bob)
+    registration.pause_agent(Caller.command_line(), alice.agent, reason="disk full")
+    text = ana.get("/ops/").text
+
+    found = dict(re.findall(r'<a class="count[^"]*" href="([^"]+)" data-count="\w+">(\d+) ', text))
+
+    assert len(found) == 4
+    assert {link: listed(ana, "/ops/", link) for link in found} == {link: int(count) for link, count in found.items()}
+
+
+def test_the_stale_ones_of_a_narrower_list_are_not_told_by_the_number_of_all(ana, alice, bob):
+    aged(factories.leased_task(alice, bob), minutes=20)
+
+    whole, narrower = ana.get("/ops/leases/").text, ana.get("/ops/leases/?agent=alice").text
+
+    assert re.search(r"or older <b class=\"count warn\">1</b></a>", whole)
+    assert "or older</a>" in narrower
