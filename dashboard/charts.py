@@ -26,6 +26,7 @@ class Bar:
     label: str
     count: int
     query: str = ""
+    edge: str = ""  # where it begins, where that is written
     is_first_stale: bool = False
 
     @property
@@ -45,6 +46,10 @@ class Band:
         if self.most is None:
             return f"≥ {_short(self.least)}"
         return f"< {_short(self.most)}" if not self.least else f"{_short(self.least)}-{_short(self.most)}"
+
+    @property
+    def edge(self) -> str:
+        return _short(self.least) if self.least else "0"
 
     @property
     def query(self) -> str:
@@ -70,13 +75,14 @@ def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, hei
         found.append(
             Bar(
                 x=x,
-                y=14 + height - tall,
+                y=28 + height - tall,
                 width=48,
                 height=tall,
                 kind=kind,
                 label=band.label,
                 count=count,
                 query=band.query,
+                edge=band.edge,
                 is_first_stale=band.least == stale_after,
             )
         )
