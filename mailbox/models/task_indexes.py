@@ -32,6 +32,8 @@ INDEXES = [
         name="task_by_idempotency_key",
         condition=Q(idempotency_key__isnull=False),
     ),
+    # search: the tasks of one conversation, newest first.
+    models.Index(fields=["context_id", "-id"], name="task_by_context", condition=Q(context_id__isnull=False)),
     # the list of tasks, newest first: of one agent, of one end but the usual one, of one kind.
     models.Index(fields=["recipient", "id"], name="task_by_recipient"),
     models.Index(fields=["sender", "id"], name="task_by_sender"),

@@ -47,6 +47,7 @@ def _fill(now):
             task_kind="book" if number % 400 == 1 else None,
             duplicate_safety="unsafe" if number % 400 == 2 else None,
             idempotency_key=f"inv-{number}" if number % 400 == 2 else None,
+            context_id=f"talk-{number}" if number % 400 == 5 else None,
             state=state,
             outcome=None if state != "resolved" else "error" if number % 200 == 4 else "ok",
             attempt=int(state != "queued"),
@@ -104,6 +105,7 @@ TASKS = {
     "state:in_flight": "lease_one_live_per_task|lease_live_by",
     "state:stale": "lease_one_live_per_task|lease_live_by",
     "key:inv-402": "task_by_idempotency_key",
+    "context:talk-405": "task_by_context",
     "kind:book": "task_by_kind",
 }
 EVENTS = {
