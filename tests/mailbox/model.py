@@ -15,14 +15,17 @@ class Model:
     def __init__(self) -> None:
         self.tasks: list[Task] = []
         self.cache: dict[Work, Task] = {}
+        self.uncached: set[Work] = set()
         self.answers = 0
 
     def send(self, task: Task) -> Task:
-        task.life.append("a2a_task_sent")
+        task.story.append("sent")
         if task.work in self.cache:
             self._replay(task, self.cache[task.work])
         elif task.work is not None:
-            task.waits_on = self._leader(task.work)
+            task.wait_on(self._leader(task.work))
+            if task.work in self.uncached:
+                task.story.append("runs-again")
         self.tasks.append(task)
         return task
 
@@ -35,7 +38,7 @@ class Model:
                     continue
                 task.state = "in_flight"
                 task.leases.append(Lease(attempt=len(task.leases) + 1, leased_at=now))
-                task.life.append("a2a_task_leased")
+                task.story.append("leased")
                 taken.append((task.id, len(task.leases)))
         return taken
 
@@ -45,38 +48,41 @@ class Model:
             self._expire(task, "Task timed out")
         if (answer := task.answer) is not None:
             if (answer.status, answer.text, answer.message) == (status, text, None):
+                task.story.append("posted-again")
                 return
             raise Refused("result_conflict" if answer.by_holder else "already_resolved")
         self._guarded(task, guard)
-        self._resolve(task, status, "a2a_result_posted", end="result", text=text, by_holder=True)
+        self._resolve(task, status, "posted", end="result", text=text, by_holder=True)
 
     def release(self, task: Task, guard: str, now: datetime) -> None:
         self._known(task)
         ended = [lease.end for lease in task.leases if lease.end is not None]
         if guard == "stale" and ended[-1:] == ["release"]:
-            return  # said again
+            task.story.append("released-again")
+            return
         if task.live is None or task.has_timed_out(now):
             raise Refused("not_in_flight")
         self._guarded(task, guard)
-        self._return_to_queue(task, "release", "a2a_task_released", now)
+        self._return_to_queue(task, "release", "released", now)
 
     def requeue(self, task: Task, guard: str, risk: str, now: datetime) -> None:
         self._repairable(task, guard)
         if risk == "idempotent" and task.work is None:
             raise Refused("duplicate_risk_mismatch")
-        self._return_to_queue(task, "requeue", "a2a_repair_applied", now)
+        self._return_to_queue(task, "requeue", "requeued", now)
 
     def force_error(self, task: Task, guard: str, message: str) -> None:
         self._repairable(task, guard)
-        self._resolve(task, "error", "a2a_repair_applied", end="force_error", message=message)
+        self._resolve(task, "error", "forced", end="force_error", message=message)
 
     def cancel(self, task: Task) -> None:
         self._known(task)
         if task.outcome == "cancelled":
+            task.story.append("cancelled-again")
             return
         if task.state == "resolved":
             raise Refused("already_resolved")
-        self._resolve(task, "cancelled", "a2a_task_cancelled", end="cancel", message="cancelled by the sender")
+        self._resolve(task, "cancelled", "cancelled", end="cancel", message="cancelled by the sender")
 
     def retry(
         self, now: datetime, *, enabled: bool, min_age: timedelta, max_attempts: int, max_requeues: int
@@ -94,11 +100,14 @@ class Model:
             }
             reason = next((name for name, holds in reasons.items() if holds), None)
             if reason is not None:
+                task.story.append(f"skipped:{reason}")
                 skipped.append((task.id, reason))
                 continue
             done.append(task.id)
-            if enabled:
-                self._return_to_queue(task, "auto_requeue", "a2a_repair_applied", now)
+            if not enabled:
+                task.story.append("would-requeue")
+            else:
+                self._return_to_queue(task, "auto_requeue", "auto-requeued", now)
         return done, skipped
 
     def drain(
@@ -110,6 +119,8 @@ class Model:
         given = [task for task in mine if task.answer and task.answer.delivery == "delivered"]
         given = [task for task in given if attempt_id and task.answer and task.answer.attempt_id == attempt_id]
         if given:
+            for task in given:
+                task.story.append("delivered-again")
             return [task.id for task in _in_order(given)]
         pending = _pending(mine)
         if len(pending) < limit:
@@ -119,7 +130,7 @@ class Model:
         for task in pending:
             assert task.answer
             task.answer.delivery, task.answer.delivered_at, task.answer.attempt_id = "delivered", now, attempt_id
-            task.life.append("a2a_result_delivered")
+            task.story.append("delivered")
         return [task.id for task in pending]
 
     def acknowledge(self, sender: str, tasks: Collection[Task], now: datetime) -> None:
@@ -129,7 +140,9 @@ class Model:
             assert task.answer
             if task.answer.delivery != "acked":
                 task.answer.delivery, task.answer.acked_at = "acked", now
-                task.life.append("a2a_result_acked")
+                task.story.append("acked")
+            else:
+                task.story.append("acked-again")
 
     def sweep(self, now: datetime, batch: int) -> int:
         ended = total = self._expire_due(self.tasks, now, batch)
@@ -142,7 +155,12 @@ class Model:
         finished = [task for task in self.tasks if not task.dropped and _is_finished(task.answer, now, keep_delivered)]
         for task in finished:
             task.dropped = True
+            task.story.append("compacted")
         return len(finished)
+
+    def uncache(self, work: Work) -> UUID:
+        self.uncached.add(work)
+        return self.cache.pop(work).id
 
     def unresolved(self) -> list[Task]:
         return [task for task in self.tasks if task.state != "resolved"]
@@ -178,13 +196,13 @@ class Model:
         if (lease := task.live) is not None:
             lease.end = end
 
-    def _return_to_queue(self, task: Task, end: str, kind: str, now: datetime) -> None:
+    def _return_to_queue(self, task: Task, end: str, event: str, now: datetime) -> None:
         self._end_lease(task, end)
         task.state, task.queued_at = "queued", now
-        task.life.append(kind)
+        task.story.append(event)
 
     def _expire(self, task: Task, message: str) -> None:
-        self._resolve(task, "expired", "a2a_task_expired", end="expired", message=message)
+        self._resolve(task, "expired", "expired", end="expired", message=message)
 
     def _expire_due(self, tasks: Collection[Task], now: datetime, limit: int = 100) -> int:
         timed_out = [task for task in tasks if task.has_timed_out(now)][:limit]
@@ -203,7 +221,7 @@ class Model:
         self,
         task: Task,
         outcome: str,
-        kind: str,
+        event: str,
         *,
         end: str,
         text: str | None = None,
@@ -211,7 +229,7 @@ class Model:
         by_holder: bool = False,
     ) -> None:
         self._end_lease(task, end)
-        task.life.append(kind)
+        task.story.append(event)
         self._answer(task, outcome, text=text, message=message, by_holder=by_holder)
         if task.work is not None:
             self._settle(task, task.work, earned=by_holder and outcome == "ok")
@@ -227,13 +245,15 @@ class Model:
         elif waiters:
             first, *others = waiters
             first.waits_on = None
-            first.life.append("a2a_task_woken")
+            first.story.append("woken")
             for other in others:
-                other.waits_on = first
+                other.wait_on(first)
 
     def _replay(self, task: Task, source: Task) -> None:
         assert source.answer
-        task.life.append("a2a_result_replayed")
+        task.story.append("replayed")
+        if source.dropped:
+            task.story.append("replayed-the-compacted")
         self._answer(task, "ok", text=source.answer.text, replayed_from=source.id)
 
     def _answer(

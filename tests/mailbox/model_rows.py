@@ -8,6 +8,21 @@ from typing import NamedTuple
 from uuid import UUID
 
 INTENT = "summarise the report"
+KINDS = {
+    "sent": "a2a_task_sent",
+    "leased": "a2a_task_leased",
+    "released": "a2a_task_released",
+    "requeued": "a2a_repair_applied",
+    "auto-requeued": "a2a_repair_applied",
+    "forced": "a2a_repair_applied",
+    "posted": "a2a_result_posted",
+    "cancelled": "a2a_task_cancelled",
+    "expired": "a2a_task_expired",
+    "woken": "a2a_task_woken",
+    "replayed": "a2a_result_replayed",
+    "delivered": "a2a_result_delivered",
+    "acked": "a2a_result_acked",
+}
 
 
 class Refused(Exception):  # noqa: N818 it is an answer
@@ -65,8 +80,13 @@ class Task:
     waits_on: Task | None = None
     leases: list[Lease] = field(default_factory=list)
     answer: Answer | None = None
-    life: list[str] = field(default_factory=list)
+    story: list[str] = field(default_factory=list)  # what happened to it in order, refusals and repetitions too
     dropped: bool = False
+
+    @property
+    def life(self) -> list[str]:
+        """The kinds of its numbered journal rows."""
+        return [KINDS[event] for event in self.story if event in KINDS]
 
     @property
     def work(self) -> Work | None:
@@ -77,6 +97,11 @@ class Task:
     @property
     def live(self) -> Lease | None:
         return next((lease for lease in self.leases if lease.end is None), None)
+
+    def wait_on(self, leader: Task | None) -> None:
+        self.waits_on = leader
+        if leader is not None:
+            self.story.append("waits")
 
     def is_overdue(self, now: datetime) -> bool:
         return self.state == "queued" and self.deadline is not None and self.deadline <= now

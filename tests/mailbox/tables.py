@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
@@ -16,19 +17,29 @@ RETURNED = {
 }
 
 
-def assert_same(model: Model) -> None:
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Every table of the mailbox as it is at one moment."""
+
+    tasks: dict[int, Task] = field(default_factory=lambda: {task.pk: task for task in Task.objects.all()})
+    leases: list[Lease] = field(default_factory=lambda: list(Lease.objects.order_by("task_id", "attempt")))
+    results: list[Result] = field(default_factory=lambda: list(Result.objects.all()))
+    cached: list[ReplayEntry] = field(default_factory=lambda: list(ReplayEntry.objects.all()))
+    journal: list[AuditEvent] = field(default_factory=lambda: list(AuditEvent.objects.order_by("pk")))
+
+
+def assert_same(rows: Rows, model: Model) -> None:
     """Compare every table with the model, row by row."""
     kept = [task for task in model.tasks if not task.dropped]
-    assert _tasks() == {
+    assert _tasks(rows) == {
         task.id: (task.state, task.outcome, len(task.leases), task.waits_on and task.waits_on.id) for task in kept
     }
-    assert _leases() == {task.id: [(lease.attempt, lease.end) for lease in task.leases] for task in kept}
-    assert _results() == {task.id: _of(task.answer) for task in kept if task.answer}
-    assert _journal() == {task.id: task.life for task in model.tasks}
-    assert {(entry.task_kind, entry.key, entry.source_task_id) for entry in ReplayEntry.objects.all()} == {
+    assert _leases(rows) == {task.id: [(lease.attempt, lease.end) for lease in task.leases] for task in kept}
+    assert _results(rows) == {task.id: _of(task.answer) for task in kept if task.answer}
+    assert _journal(rows) == {task.id: task.life for task in model.tasks}
+    assert sorted((entry.task_kind, entry.key, entry.source_task_id) for entry in rows.cached) == sorted(
         (work.kind, work.key, source.id) for work, source in model.cache.items()
-    }
-    assert ReplayEntry.objects.count() == len(model.cache)
+    )
 
 
 class Watch:
@@ -38,56 +49,56 @@ class Watch:
         self._journal: list[tuple[int, str, UUID | None, int | None, str]] = []
         self._ended: dict[int, tuple[object, object]] = {}
 
-    def assert_sound(self) -> None:
-        self._the_journal_only_grows()
-        self._leases_end_once()
-        tasks = {task.pk: task for task in Task.objects.all()}
-        _leases_are_sound(tasks)
-        _results_are_sound(tasks)
-        _waiters_are_sound(tasks)
+    def assert_sound(self, rows: Rows | None = None) -> None:
+        rows = rows or Rows()
+        self._the_journal_only_grows(rows)
+        self._leases_end_once(rows)
+        _leases_are_sound(rows)
+        _results_are_sound(rows)
+        _waiters_are_sound(rows.tasks)
 
-    def _the_journal_only_grows(self) -> None:
-        rows = list(AuditEvent.objects.order_by("pk").values_list("pk", "kind", "task_id", "seq", "data"))
-        assert rows[: len(self._journal)] == self._journal
-        self._journal = rows
+    def _the_journal_only_grows(self, rows: Rows) -> None:
+        journal = [(row.pk, row.kind, row.task_id, row.seq, row.data) for row in rows.journal]
+        assert journal[: len(self._journal)] == self._journal
+        self._journal = journal
 
-    def _leases_end_once(self) -> None:
-        ended = {lease.pk: (lease.end, lease.ended_at) for lease in Lease.objects.exclude(ended_at=None)}
+    def _leases_end_once(self, rows: Rows) -> None:
+        ended = {lease.pk: (lease.end, lease.ended_at) for lease in rows.leases if lease.ended_at}
         assert {pk: ended[pk] for pk in self._ended.keys() & ended.keys()} == {
             pk: end for pk, end in self._ended.items() if pk in ended
         }
         self._ended |= ended
 
 
-def _leases_are_sound(tasks: dict[int, Task]) -> None:
+def _leases_are_sound(rows: Rows) -> None:
     """One live lease exactly while in flight; attempts count up; nothing returns to the queue without its journal row."""
-    leases = list(Lease.objects.order_by("task_id", "attempt"))
-    live = Counter(lease.task_id for lease in leases if lease.ended_at is None)
-    assert dict(live) == {pk: 1 for pk, task in tasks.items() if task.state == Task.State.IN_FLIGHT}
-    for pk, task in tasks.items():
-        own = [lease for lease in leases if lease.task_id == pk]
+    live = Counter(lease.task_id for lease in rows.leases if lease.ended_at is None)
+    assert dict(live) == {pk: 1 for pk, task in rows.tasks.items() if task.state == Task.State.IN_FLIGHT}
+    told = Counter(
+        (event.task_id, event.kind)
+        for event in rows.journal
+        if event.seq and event.kind in RETURNED.values() and event.fields.get("action") != "force_error"
+    )
+    for pk, task in rows.tasks.items():
+        own = [lease for lease in rows.leases if lease.task_id == pk]
         assert [lease.attempt for lease in own] == list(range(1, task.attempt + 1))
         returns = Counter(RETURNED[Lease.End(lease.end)] for lease in own if lease.end in RETURNED)
-        told = Counter(
-            event.kind
-            for event in AuditEvent.objects.of_task(task.uuid)
-            if event.kind in RETURNED.values() and event.fields.get("action") != "force_error"
-        )
-        assert returns == told
+        assert all(returns[kind] == told[task.uuid, kind] for kind in RETURNED.values())
 
 
-def _results_are_sound(tasks: dict[int, Task]) -> None:
+def _results_are_sound(rows: Rows) -> None:
     """One result exactly when resolved; a replay stays between the sender and the recipient of its source."""
-    results = list(Result.objects.all())
-    assert sorted(result.task_id for result in results) == sorted(
-        pk for pk, task in tasks.items() if task.state == Task.State.RESOLVED
+    assert sorted(result.task_id for result in rows.results) == sorted(
+        pk for pk, task in rows.tasks.items() if task.state == Task.State.RESOLVED
     )
-    parties = {event.task_id: event.fields for event in AuditEvent.objects.filter(kind="a2a_task_sent")}
-    for result in results:
-        own = parties[tasks[result.task_id].uuid]
+    parties = {
+        event.task_id: (event.fields["sender"], event.fields["recipient"])
+        for event in rows.journal
+        if event.kind == "a2a_task_sent"
+    }
+    for result in rows.results:
         if result.replayed_from is not None:
-            source = parties[result.replayed_from]
-            assert (own["sender"], own["recipient"]) == (source["sender"], source["recipient"])
+            assert parties[rows.tasks[result.task_id].uuid] == parties[result.replayed_from]
 
 
 def _waiters_are_sound(tasks: dict[int, Task]) -> None:
@@ -105,32 +116,32 @@ def _waiters_are_sound(tasks: dict[int, Task]) -> None:
     assert all(count == 1 for count in leaders.values())
 
 
-def _tasks() -> dict[UUID, tuple[object, ...]]:
+def _tasks(rows: Rows) -> dict[UUID, tuple[object, ...]]:
     return {
-        task.uuid: (task.state, task.outcome, task.attempt, task.waits_on and task.waits_on.uuid)
-        for task in Task.objects.select_related("waits_on")
+        task.uuid: (task.state, task.outcome, task.attempt, task.waits_on_id and rows.tasks[task.waits_on_id].uuid)
+        for task in rows.tasks.values()
     }
 
 
-def _leases() -> dict[UUID, list[tuple[int, str | None]]]:
-    found: dict[UUID, list[tuple[int, str | None]]] = {uuid: [] for uuid in Task.objects.values_list("uuid", flat=True)}
-    for lease in Lease.objects.select_related("task").order_by("attempt"):
-        found[lease.task.uuid].append((lease.attempt, lease.end))
+def _leases(rows: Rows) -> dict[UUID, list[tuple[int, str | None]]]:
+    found: dict[UUID, list[tuple[int, str | None]]] = {task.uuid: [] for task in rows.tasks.values()}
+    for lease in rows.leases:
+        found[rows.tasks[lease.task_id].uuid].append((lease.attempt, lease.end))
     return found
 
 
-def _results() -> dict[UUID, tuple[object, ...]]:
+def _results(rows: Rows) -> dict[UUID, tuple[object, ...]]:
     return {
-        result.task.uuid: (
+        rows.tasks[result.task_id].uuid: (
             result.status,
             result.blocks[0]["text"] if result.blocks else None,
             result.error_message,
-            result.posted_by is not None,
+            result.posted_by_id is not None,
             result.replayed_from,
             result.delivery,
             result.receive_attempt_id,
         )
-        for result in Result.objects.select_related("task", "posted_by")
+        for result in rows.results
     }
 
 
@@ -146,12 +157,13 @@ def _of(answer: Answer) -> tuple[object, ...]:
     )
 
 
-def _journal() -> dict[UUID, list[str]]:
+def _journal(rows: Rows) -> dict[UUID, list[str]]:
     """Return the kinds of each task's numbered rows, after checking that the numbers run from 1 without a gap."""
     lives: dict[UUID, list[str]] = {}
-    for event in AuditEvent.objects.exclude(seq=None).order_by("task_id", "seq"):
-        assert event.task_id is not None
-        life = lives.setdefault(event.task_id, [])
-        life.append(event.kind)
-        assert event.seq == len(life)
+    for event in rows.journal:
+        if event.seq is not None:
+            assert event.task_id is not None
+            life = lives.setdefault(event.task_id, [])
+            life.append(event.kind)
+            assert event.seq == len(life)
     return lives

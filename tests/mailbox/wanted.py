@@ -62,7 +62,7 @@ WANTED = st.builds(
     Wanted,
     sender=st.sampled_from(["alice", "alice", "anna"]),
     recipient=st.sampled_from(["bob", "bob", "ben"]),
-    safety=st.sampled_from([*["idempotent"] * 3, "unsafe", None]),
+    safety=st.sampled_from([*["idempotent"] * 3, "unsafe", "unsafe", None]),
     key=st.sampled_from(["k", "k", " k", "j"]),
     kind=st.sampled_from([None, None, None, "review"]),
     deadline=st.sampled_from([None, None, MINUTE, MINUTE * 5]),
