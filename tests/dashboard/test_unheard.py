@@ -63,6 +63,31 @@ def test_a_repair_without_an_answer_is_told_and_can_be_sent_again(requeue, how):
     assert len(factories.journal(Kind.REPAIR_APPLIED)) == 1
 
 
+def test_an_answer_that_is_there_at_once_is_told_too(requeue):
+    """The button is out of use only after its value was read, and a failure may be known before that."""
+    requeue.evaluate(
+        """() => {
+            const [set, clear] = [window.setTimeout, window.clearTimeout];
+            window.due = new Map();
+            window.setTimeout = (what, ms, ...rest) => {
+                const id = set(ms ? what : () => {}, ms, ...rest);
+                if (!ms) due.set(id, what);
+                return id;
+            };
+            window.clearTimeout = id => { due.delete(id); clear(id); };
+        }"""
+    )
+    failing(requeue, "aborted", method="POST")
+
+    requeue.keyboard.press("Enter")
+    requeue.wait_for_selector("dialog [role=alert]")
+    requeue.evaluate("for (const what of due.values()) what()")
+
+    assert UNKNOWN in requeue.inner_text("dialog [role=alert]")
+    assert requeue.inner_text("dialog [data-submit]") == "Requeue lease"
+    assert requeue.locator("dialog [data-submit]").is_enabled()
+
+
 def test_a_second_failure_is_told_once(requeue):
     failing(requeue, "aborted", method="POST")
 

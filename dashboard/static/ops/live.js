@@ -110,6 +110,7 @@
     const [line, panel] = one('#unheard').content.cloneNode(true).children, form = e.detail.elt.closest('form[data-busy]');
     if (!form) { dialog.replaceChildren(panel); open(); return; }
     one('.acts', form).before(line);
+    clearTimeout(form.sending);  // an answer may be there before
     const button = one('[data-submit]', form);
     button.textContent = form.dataset.verb;
     button.disabled = false;
@@ -184,11 +185,10 @@
   });
   document.addEventListener('submit', e => {
     const form = e.target, button = one('[data-submit]', form);
-    if (form.dataset.busy && button) setTimeout(() => {
-      for (const line of all('[data-unheard]', form)) line.remove();
-      form.dataset.verb ||= button.textContent;
-      button.textContent = form.dataset.busy;
-      button.disabled = true;
-    });
+    if (!form.dataset.busy || !button) return;
+    for (const line of all('[data-unheard]', form)) line.remove();
+    form.dataset.verb ||= button.textContent;
+    button.textContent = form.dataset.busy;
+    form.sending = setTimeout(() => { button.disabled = true; });  // its own value has been read then
   });
 })();
