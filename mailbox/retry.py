@@ -45,7 +45,7 @@ class RetryPolicy:
     min_lease_age: timedelta = timedelta(minutes=5)
     max_attempts: int = 3  # a task leased this often is left alone
     max_requeues: int = 1  # per pass
-    scan_limit: int = 100  # live leases looked at, oldest first
+    scan_limit: int = 100  # live leases looked at: those that may be requeued before all others, each oldest first
 
     def check(self) -> None:
         """Raise `InvalidRequestError` naming every bound that is out of range."""
@@ -89,7 +89,7 @@ def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
 
     Never makes a new task id. Each requeue is a decision of its own, which locks the task, decides again
     and journals ``a2a_repair_applied`` with action ``auto_requeue``; so two passes at once are harmless.
-    Agents scan what they are party to. Raises `InvalidRequestError`, `CapabilityMissingError`.
+    Agents scan what they are party to. What the scope of a grant leaves out is looked at all the same. Raises `InvalidRequestError`, `CapabilityMissingError`.
     """
     policy.check()
     with audit.decision(caller) as journal:
@@ -97,7 +97,7 @@ def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
             capabilities.require(caller, Request(verb=REQUEUE, scope_id=SCOPE_ID), journal.now)
     now = timezone.now()
     report = RetryReport(policy=policy)
-    for lease in _candidates(caller, policy):
+    for lease in _candidates(caller, policy, now):
         report.considered += 1
         done = len(report.requeued) + len(report.would_requeue)
         reason = decide(lease, policy, now=now, requeued=done)
@@ -126,11 +126,23 @@ def decide(lease: Lease, policy: RetryPolicy, *, now: datetime, requeued: int) -
     return None
 
 
-def _candidates(caller: Caller, policy: RetryPolicy) -> Sequence[Lease]:
+def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[Lease]:
+    """Return what to look at, oldest first.
+
+    Leases that no pass will requeue, of unsafe work or used-up attempts, stay the oldest for good: where there are
+    more than the limit, they take only the places that the others leave.
+    """
     live = Lease.objects.live().with_task().oldest_first()
     if caller.party is not None:
         live = live.concerning(caller.party)
-    return list(live[: policy.scan_limit])
+    oldest = list(live[: policy.scan_limit])
+    if len(oldest) < policy.scan_limit:
+        return oldest
+    found = list(
+        live.stale(now, policy.min_lease_age).safe_to_repeat().leased_below(policy.max_attempts)[: len(oldest)]
+    )
+    others = [lease for lease in oldest if lease not in found]
+    return sorted(found + others[: len(oldest) - len(found)], key=lambda lease: (lease.leased_at, lease.task.uuid))
 
 
 def _retry(caller: Caller, lease: Lease, policy: RetryPolicy) -> SkipReason | None:

@@ -32,6 +32,10 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         """
         return self.filter(task__state="in_flight", task__waits_on__isnull=True, task__cache_key__isnull=False)
 
+    def leased_below(self, attempts: int) -> LeaseQuerySet:
+        """Narrow to leases whose task was leased fewer times, this one included."""
+        return self.filter(attempt__lt=attempts)
+
     def named(self, ids: Iterable[UUID]) -> LeaseQuerySet:
         return self.filter(lease_id__in=list(ids))
 

@@ -107,6 +107,38 @@ def test_queued_tasks_do_not_starve_the_scan(alice, bob, olga, stale):
     assert (report.considered, report.would_requeue) == (2, stale[:1])
 
 
+def test_leases_that_are_never_requeued_do_not_starve_the_scan(alice, bob, olga, clock):
+    for _ in range(2):
+        factories.leased_task(alice, bob, idempotency=factories.unsafe())
+        clock.shift(timedelta(minutes=1))
+        used_up = factories.leased_task(alice, bob, idempotency=factories.idempotent())
+        Lease.objects.filter(pk=used_up.pk).update(attempt=3)
+        clock.shift(timedelta(minutes=1))
+    safe = [factories.leased_task(alice, bob, idempotency=factories.idempotent()) for _ in range(2)]
+    clock.shift(OLD)
+
+    report = retry.retry_stale(olga, RetryPolicy(scan_limit=3, max_requeues=2))
+
+    assert {lease.pk for lease in report.would_requeue} == {lease.pk for lease in safe}
+    assert (report.considered, report.skipped_by_reason) == (3, {"unsafe_duplicate_safety": 1})
+    assert retry.retry_stale(olga, RetryPolicy(scan_limit=5)).skipped_by_reason == {
+        "unsafe_duplicate_safety": 2,
+        "max_attempts_reached": 1,
+        "limit_reached": 1,
+    }
+
+
+@pytest.mark.parametrize("scan_limit", [3, 100])
+def test_the_oldest_lease_comes_first_whichever_was_taken_first(olga, stale, scan_limit):
+    Lease.objects.filter(pk=stale[0].pk).update(leased_at=NOW + timedelta(minutes=10))
+    Lease.objects.filter(pk=stale[2].pk).update(leased_at=NOW - timedelta(minutes=10))
+
+    report = retry.retry_stale(olga, RetryPolicy(max_requeues=2, scan_limit=scan_limit))
+
+    assert [lease.pk for lease in report.would_requeue] == [stale[2].pk, stale[1].pk]
+    assert [(skip.lease.pk, skip.reason) for skip in report.skipped] == [(stale[0].pk, "limit_reached")]
+
+
 def test_a_task_is_requeued_until_its_attempts_are_used_up(alice, bob, olga, clock):
     factories.leased_task(alice, bob, idempotency=factories.idempotent())
     for _ in range(2):
@@ -198,6 +230,17 @@ def test_a_lease_that_another_pass_has_ended_meanwhile_is_skipped_as_changed(olg
     retry.retry_stale(olga, RetryPolicy(enabled=True))
 
     assert retry._retry(olga, lost, ENABLED) == SkipReason.LEASE_CHANGED
+
+
+def test_a_lease_that_has_taken_the_place_of_the_one_seen_is_left_alone(bob, olga, stale, clock):
+    seen = stale[0]
+    retry.retry_stale(olga, RetryPolicy(enabled=True))
+    (current,) = leasing.lease_tasks(bob)
+    clock.shift(OLD)
+
+    assert retry._retry(olga, seen, ENABLED) == SkipReason.LEASE_CHANGED
+    assert current.task_id == seen.task_id
+    assert Lease.objects.live().get(task=seen.task_id).pk == current.pk
 
 
 def test_a_second_pass_finds_nothing_left_to_do(olga, stale):

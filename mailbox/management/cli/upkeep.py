@@ -31,7 +31,7 @@ def add_commands(commands: arguments.Commands) -> None:
     for name, default, what in (
         ("--max-attempts", usual.max_attempts, "leave tasks alone that were leased this often"),
         ("--max-requeues", usual.max_requeues, "requeue at most this many"),
-        ("--scan-limit", usual.scan_limit, "look at this many leases, oldest first"),
+        ("--scan-limit", usual.scan_limit, "look at this many leases at most, oldest first"),
     ):
         gate.add_argument(name, type=arguments.integer(name), default=default, metavar="N", help=what)
     arguments.add_json(gate)
