@@ -15,6 +15,7 @@ from django.utils import timezone
 from mailbox import spans
 from mailbox.errors import InvalidRequestError
 from mailbox.models import Agent, RollUp
+from mailbox.models.agent import AgentQuerySet
 from mailbox.models.rollup import MINUTE
 
 _COMPARED = re.compile(r"(>=|<=|>|<)?(.+)", re.DOTALL)
@@ -57,13 +58,24 @@ def either(one: str, other: str) -> Reading:
 
 
 def agent(*fields: str) -> Reading:
+    """Read an agent by its local part, by its whole name or by how that begins."""
+
     def read(value: str, _: Moment) -> Q:
         any_of = Q()
         for field in fields:
-            any_of |= Q(**({field: _pk_of(value)} if "@" in value else {f"{field}__local": value}))
+            if value.endswith("*"):
+                any_of |= Q(**{f"{field}__in": _named(value).values("pk")})
+            else:
+                any_of |= Q(**({field: _pk_of(value)} if "@" in value else {f"{field}__local": value}))
         return any_of
 
     return read
+
+
+def _named(name: str) -> AgentQuerySet:
+    if name.endswith("*"):
+        return Agent.objects.filter(display__startswith=name[:-1])
+    return Agent.objects.filter(**{"display" if "@" in name else "local": name})
 
 
 def _pk_of(display: str) -> Coalesce:
@@ -75,8 +87,7 @@ def pubkey(field: str) -> Reading:
     """Read the name of an agent, where only its key is kept."""
 
     def read(value: str, _: Moment) -> Q:
-        named = Agent.objects.filter(**{"display" if "@" in value else "local": value})
-        return Q(**{f"{field}__in": named.values("pubkey")})
+        return Q(**{f"{field}__in": _named(value).values("pubkey")})
 
     return read
 

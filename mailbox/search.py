@@ -64,7 +64,9 @@ __all__ = [
 
 WORDS_AMONG = 10_000  # the newest tasks, or the oldest leases, that free words are looked for in
 LONGEST = 500
-_TERM = re.compile(r'(-?)(?:([^\W\d][\w-]*):(?:"([^"]*)"|(\S*))|"([^"]*)"|(\S+))')
+_TERM = re.compile(r'(-?)(?:([^\W\d][\w-]*):((?:"[^"]*"|\S)*)|"([^"]*)"|(\S+))')
+_VALUE = r'(?:"[^"]*"|[^",]*)'
+_VALUES = re.compile(f"{_VALUE}(?:,{_VALUE})*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,26 +102,40 @@ def parse(text: str, known: Mapping[str, object]) -> Query:
     if len(text) > LONGEST:
         raise InvalidRequestError({"q": f"longer than {LONGEST} characters"})
     query = Query()
-    for minus, key, quoted, plain, words, word in _TERM.findall(text):
-        if '"' in plain + word:
-            raise InvalidRequestError({"q": f'close the quotes: "{(plain or word)[:50]}" has one mark alone'})
+    for minus, key, values, words, word in _TERM.findall(text):
         if not key:
-            query = replace(query, words=(*query.words, _word(words or word, is_negated=bool(minus))))
+            query = replace(query, words=(*query.words, _word(words, word, is_negated=bool(minus))))
             continue
         if key.lower() not in known:
             there_is = ", ".join(f"{one}:" for one in known)
             raise InvalidRequestError({"q": f'there is no "{key[:50]}:"; there is {there_is}'})
-        values = (quoted,) if quoted else tuple(filter(None, plain.split(",")))
-        if not values:
-            raise InvalidRequestError({"q": f"{key}: needs a value"})
-        query = replace(query, terms=(*query.terms, Term(key=key.lower(), values=values, is_negated=bool(minus))))
+        term = Term(key=key.lower(), values=_values(key, values), is_negated=bool(minus))
+        query = replace(query, terms=(*query.terms, term))
     return query
 
 
-def _word(text: str, *, is_negated: bool) -> Word:
-    if not text:
+def _values(key: str, text: str) -> tuple[str, ...]:
+    if not _VALUES.fullmatch(text):
+        raise _misquoted(text, f"{key}:{text}")
+    values = tuple(value.strip('"') for value in re.findall(rf"(?:^|,)({_VALUE})", text))
+    if not all(values):
+        where = " on each side of a comma" if len(values) > 1 else ""
+        raise InvalidRequestError({"q": f"{key}: needs a value{where}"})
+    return values
+
+
+def _word(quoted: str, plain: str, *, is_negated: bool) -> Word:
+    if '"' in plain:
+        raise _misquoted(plain, plain)
+    if not (text := quoted or plain):
         raise InvalidRequestError({"q": "nothing stands between the quotes"})
     return Word(text=text, is_negated=is_negated)
+
+
+def _misquoted(value: str, whole: str) -> InvalidRequestError:
+    if value.count('"') % 2:
+        return InvalidRequestError({"q": f'close the quotes: "{value[:50]}" has one mark alone'})
+    return InvalidRequestError({"q": f"put a comma or a space beside the quotes of {whole[:50]}"})
 
 
 def tasks(text: str, at: Moment) -> TaskQuerySet:

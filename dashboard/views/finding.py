@@ -15,7 +15,7 @@ class Go(Page):
     """The box in the header: to the very thing that was named, else to the tasks that fit the query."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        text = request.GET.get("id", "").strip()[:LONGEST]
+        text = request.GET.get("id", "").strip()
         if not text:
             return HttpResponseRedirect(reverse("ops:tasks"))
         if page := _page_of(lookup.find(text)):
@@ -23,7 +23,7 @@ class Go(Page):
         tasks = f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
         if ":" in text:
             return HttpResponseRedirect(tasks)
-        return self.page("ops/not_found.html", {"sought": text, "tasks": tasks}, status=404)
+        return self.page("ops/not_found.html", {"sought": text[:LONGEST], "tasks": tasks}, status=404)
 
 
 def _page_of(found: Found | None) -> str:

@@ -88,6 +88,13 @@ def test_help_leads_to_the_admin_who_may_work_there(sign_in, role, is_staff, lin
     assert browser.get("/ops/help/").text.count('href="/admin/"') == links
 
 
+def test_a_query_that_is_too_long_is_refused_and_not_cut(vic):
+    page = vic.get("/ops/go/", {"id": "to:bob " * 100}, follow=True)
+
+    assert page.status_code == 400
+    assert "longer than 500 characters" in page.text
+
+
 def test_help_stands_at_the_same_place_of_every_page(vic, alice, bob):
     for path in ("", "leases/", "tasks/", "results/", "agents/", "audit/", "settings/", "help/", "go/?id=nobody"):
         (header,) = re.findall(r"<header>.*</header>", vic.get(f"/ops/{path}").text, re.DOTALL)
