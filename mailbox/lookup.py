@@ -12,6 +12,7 @@ from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
 
 _PLAN = re.compile(r"(?:(?:repair|plan)[ :#]+|#)(\d{1,18})", re.IGNORECASE)
 _EVENT = re.compile(r"(?:(?:journal|audit)[ :#]+|#)?(\d{1,18})", re.IGNORECASE)
+_NUMBER = re.compile(r"#?(\d{1,18})")  # which does not say of what
 _NAME = re.compile(rf"[\w.@-]{{1,{DISPLAY_MAX_LENGTH}}}", re.ASCII)
 
 
@@ -38,6 +39,15 @@ def find(text: str) -> Found | None:
     if (number := _EVENT.fullmatch(text)) and (event := AuditEvent.objects.filter(pk=int(number[1])).first()):
         return event
     return _by_id(text) or _agent(text)
+
+
+def namesake(text: str, found: Found | None) -> AuditEvent | RepairPlan | None:
+    """Return what else than ``found`` is meant by ``text`` where that is a mere number, None for nothing."""
+    number = _NUMBER.fullmatch(text.strip())
+    if number is None or not isinstance(found, AuditEvent | RepairPlan):
+        return None
+    other = RepairPlan if isinstance(found, AuditEvent) else AuditEvent
+    return other._default_manager.filter(pk=int(number[1])).first()
 
 
 def task_of_lease(lease_id: UUID) -> UUID | None:

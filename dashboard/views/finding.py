@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from dashboard.access import Page
@@ -18,7 +20,12 @@ class Go(Page):
         text = request.GET.get("id", "").strip()
         if not text:
             return HttpResponseRedirect(reverse("ops:tasks"))
-        if page := _page_of(lookup.find(text)):
+        found = lookup.find(text)
+        if page := _page_of(found):
+            if other := lookup.namesake(text, found):
+                name = f"{'Repair' if isinstance(other, RepairPlan) else 'Journal'} #{other.pk}"
+                link = format_html('<a href="{}">{}</a>', _page_of(other), name)
+                messages.info(request, format_html("There is something else of that number: {}.", link))
             return HttpResponseRedirect(page)
         tasks = f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
         if ":" in text:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 
 import pytest
+from django.utils import timezone
 
-from mailbox import audit, compaction, results
-from mailbox.callers import Caller, Role
+from mailbox import compaction, results
+from mailbox.callers import Role
 from mailbox.compaction import Retention
-from mailbox.errors import Draft
 from mailbox.kinds import Kind
-from mailbox.models import AuditEvent, Task
+from mailbox.models import AuditEvent, RepairPlan, Task
 from tests import factories
-from tests.mailbox.plans import planned
 
 pytestmark = pytest.mark.django_db
 
@@ -83,12 +83,28 @@ def test_a_refused_repair_stands_with_its_task(vic, alice, bob, verb):
     assert "capability refused" in vic.get(f"/ops/tasks/{lease.task.uuid}/").text
 
 
-def test_the_number_of_a_repair_is_told_from_that_of_a_journal_row(vic, alice, bob, olga):
-    plan = planned(olga, [factories.leased_task(alice, bob)])
-    row = AuditEvent.objects.filter(pk=plan.pk).first() or audit.note(
-        Caller.command_line(), Draft(kind=Kind.TASKS_COMPACTED, data={})
-    )
+@pytest.fixture
+def number(alice, bob):
+    """The number of a repair that a row of the journal has, too."""
+    factories.leased_task(alice, bob)
+    row, now = factories.last_event(), timezone.now()
+    made = {"token": uuid.uuid4(), "verb": "requeue", "matching": 1, "max_attempts": 3, "made_by": "user:olga"}
+    return RepairPlan.objects.create(pk=row.pk, made_at=now, expires_at=now, **made).pk
 
-    assert vic.get("/ops/go/", {"id": f"#{plan.pk}"})["Location"] == f"/ops/repairs/{plan.pk}/"
-    assert vic.get("/ops/go/", {"id": f"Journal #{row.pk}"})["Location"] == f"/ops/audit/{row.pk}/"
-    assert vic.get("/ops/go/", {"id": str(row.pk)})["Location"] == f"/ops/audit/{row.pk}/"
+
+@pytest.mark.parametrize(
+    ("text", "page", "other"),
+    [
+        ("#{}", "repairs", "audit"),
+        ("{}", "audit", "repairs"),
+        ("Journal #{}", "audit", None),
+        ("Repair #{}", "repairs", None),
+    ],
+)
+def test_of_a_repair_and_a_journal_row_of_one_number_each_leads_to_the_other(vic, number, text, page, other):
+    answer = vic.get("/ops/go/", {"id": text.format(number)}, follow=True)
+
+    assert answer.redirect_chain == [(f"/ops/{page}/{number}/", 302)]
+    (messages,) = re.findall(r'<div id="messages".*?</div>', answer.text)
+    assert re.findall(r'<a href="([^"]+)"', messages) == ([f"/ops/{other}/{number}/"] if other else [])
+    assert "something else of that number" not in vic.get(f"/ops/{page}/{number}/").text
