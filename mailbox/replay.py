@@ -12,6 +12,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import F
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from mailbox import audit, capabilities, json_text, push
 from mailbox.audit import Journal
@@ -127,9 +128,32 @@ def drop(caller: Caller, entry_id: int, *, reason: str, source_task_id: UUID | N
             raise UnknownReplayEntryError(f"no replay entry {entry_id} here", entry_id=entry_id)
         if source_task_id is not None and source_task_id != entry.source_task_id:
             raise UnknownReplayEntryError(f"replay entry {entry_id} holds another result by now", entry_id=entry_id)
-        data = {"id": entry.pk, "key": entry.key, "source_task_id": str(entry.source_task_id), "reason": reason}
-        journal.beside(Draft(kind=Kind.REPLAY_DROPPED, task_id=entry.source_task_id, data=data))
+        journal.beside(_dropped(entry, reason))
         entry.delete()
+
+
+def drop_expired(caller: Caller, *, batch: int = 500) -> int:
+    """Delete the entries past their time to live, a bounded transaction at a time; return how many.
+
+    They answer nothing any more. Each is journalled as one dropped by hand is, with the reason ``expired``. Skips
+    entries in use, which a new result may be about to replace.
+    """
+    total = 0
+    while ReplayEntry.objects.expired(timezone.now()).exists():
+        with audit.decision(caller) as journal:
+            found = list(ReplayEntry.objects.expired(journal.now).select_for_update(skip_locked=True)[:batch])
+            for entry in found:
+                journal.beside(_dropped(entry, "expired"))
+            ReplayEntry.objects.filter(pk__in=[entry.pk for entry in found]).delete()
+        total += len(found)
+        if len(found) < batch:
+            break
+    return total
+
+
+def _dropped(entry: ReplayEntry, reason: str) -> Draft:
+    data = {"id": entry.pk, "key": entry.key, "source_task_id": str(entry.source_task_id), "reason": reason}
+    return Draft(kind=Kind.REPLAY_DROPPED, task_id=entry.source_task_id, data=data)
 
 
 def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:

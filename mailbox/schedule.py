@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -18,7 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from mailbox import audit, capabilities, compaction, expiry, plan_work, registration, retry, rollups
+from mailbox import audit, capabilities, compaction, expiry, plan_work, registration, replay, retry, rollups
 from mailbox.callers import Caller
 from mailbox.compaction import Retention
 from mailbox.envelopes import check_reason
@@ -184,7 +184,7 @@ def _pass(caller: Caller, policy: RetryPolicy, **said: str) -> AuditEvent:
         report = retry.retry_stale(caller, policy)
     except Exception as failure:  # whatever stopped the pass, operators must see that it ran
         _logger.exception("the automatic retry pass failed")
-        error = str(failure) or type(failure).__name__
+        error = _told(failure)
     return audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data=summary(report, error) | said))
 
 
@@ -206,14 +206,39 @@ def summary(report: RetryReport, error: str | None) -> dict[str, object]:
 
 
 def sweep_pass() -> None:
-    """Expire what ran out of time, roll up minutes, keep ``tasks/send`` under its cap, compact, go on with plans."""
+    """Expire what ran out of time, roll up minutes, drop what is kept no longer, go on with plans.
+
+    No step waits for another to succeed: one that fails is logged and leaves a row, ``a2a_sweep_failed`` with its
+    name and the error, and the next pass tries it again.
+    """
     caller = Caller(name=SCHEDULER, source=AuditEvent.Source.SCHEDULER, trusted=True)
-    expiry.sweep(caller)
-    rollups.roll()
-    compaction.cap_sent(caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP)
+    failed: dict[str, str] = {}
+    for name, step in _sweep_steps(caller).items():
+        try:
+            step()
+        except Exception as failure:  # whatever stopped one step, the others are due all the same
+            _logger.exception("the sweep failed to %s", name)
+            failed[name] = _told(failure)
+    for name, error in failed.items():
+        audit.note(caller, Draft(kind=Kind.SWEEP_FAILED, data={"step": name, "error": error}))
+
+
+def _sweep_steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
+    steps: dict[str, Callable[[], object]] = {
+        "expire tasks": lambda: expiry.sweep(caller),
+        "roll up minutes": rollups.roll,
+        "keep tasks/send under its cap": lambda: compaction.cap_sent(
+            caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP
+        ),
+        "drop expired replay entries": lambda: replay.drop_expired(caller),
+    }
     if settings.A2A_RETENTION_SWEEP:
-        compaction.compact(caller, Retention.from_settings())
-    plan_work.carry_on(seconds=PLANS_FOR)
+        steps["compact"] = lambda: compaction.compact(caller, Retention.from_settings())
+    return steps | {"go on with plans": lambda: plan_work.carry_on(seconds=PLANS_FOR)}
+
+
+def _told(failure: Exception) -> str:
+    return str(failure) or type(failure).__name__
 
 
 def _boolean(raw: Mapping[str, str], name: str) -> bool:

@@ -13,6 +13,10 @@ class ReplayEntryQuerySet(models.QuerySet["ReplayEntry"]):
     def live(self, now: datetime) -> ReplayEntryQuerySet:
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now))
 
+    def expired(self, now: datetime) -> ReplayEntryQuerySet:
+        """Narrow to entries past their time to live, the longest first."""
+        return self.filter(expires_at__lte=now).order_by("expires_at")
+
     def with_parties(self) -> ReplayEntryQuerySet:
         """Add ``sender`` and ``recipient``, the names of the agents with those keys; None where there is none."""
         return self.annotate(sender=_name("sender_pubkey"), recipient=_name("recipient_pubkey"))
@@ -49,6 +53,8 @@ class ReplayEntry(models.Model):
             models.Index(fields=["sender_pubkey", "-id"], name="replay_by_sender"),
             models.Index(fields=["recipient_pubkey", "-id"], name="replay_by_recipient"),
             models.Index(fields=["key", "-id"], name="replay_by_key"),
+            # replay.drop_expired: those past their time to live.
+            models.Index(fields=["expires_at"], name="replay_by_expiry", condition=Q(expires_at__isnull=False)),
         ]
 
     def __str__(self) -> str:

@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from mailbox import compaction, inspection, search
-from mailbox.models import Agent, AuditEvent, Lease, Result, Task, hot_postgresql
+from mailbox.models import Agent, AuditEvent, Lease, ReplayEntry, Result, Task, hot_postgresql
 from mailbox.models.result import ResultQuerySet
 from tests import factories
 
@@ -190,6 +190,10 @@ def test_cached_results_are_found_by_key(crowd):
     at = search.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
 
     assert "replay_by_key" in plan_of(search.replay_entries("key:inv-7", at).order_by("-pk")[:50])
+
+
+def test_cached_results_past_their_time_to_live_are_found_by_it(crowd):
+    assert "replay_by_expiry" in plan_of(ReplayEntry.objects.expired(timezone.now())[:500])
 
 
 def test_callbacks_that_were_given_up_are_found_among_those_that_arrived(crowd):

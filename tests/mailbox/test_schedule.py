@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pickletools
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 import time_machine
@@ -15,7 +15,7 @@ from django_q.scheduler import scheduler
 
 from mailbox import retry, schedule
 from mailbox.callers import Caller
-from mailbox.models import Agent, AuditEvent, Lease, Task
+from mailbox.models import Agent, Lease
 from tests import factories
 
 SUMMARY_KEYS = [
@@ -237,35 +237,6 @@ def test_a_missed_tick_is_made_up_for_once_and_not_once_per_interval(switched_on
     scheduler()
 
     assert OrmQ.objects.count() == 1 + len(schedule.ALWAYS)
-
-
-@pytest.mark.django_db
-def test_a_sweep_expires_and_leaves_finished_work_unless_told_to_compact(alice, bob, settings):
-    result = factories.drained_task(alice, bob)
-    factories.sent_task(alice, bob, deadline_ms=1)
-    settings.A2A_RETENTION_DELIVERED = timedelta(0)
-
-    schedule.sweep_pass()
-    kept = Task.objects.filter(pk=result.task_id).exists()
-    settings.A2A_RETENTION_SWEEP = True
-    schedule.sweep_pass()
-
-    assert kept
-    assert [task.outcome for task in Task.objects.all()] == ["expired"]
-    assert AuditEvent.objects.get(kind="a2a_task_expired").source == "scheduler"
-
-
-@pytest.mark.django_db
-def test_a_sweep_keeps_tasks_send_under_its_cap(alice, bob, settings):
-    settings.A2A_TASKS_SEND_CAP = 1
-    for _ in range(2):
-        factories.leased_task(alice, bob, dialect="corvid", work_timeout=timedelta(seconds=1))
-
-    with time_machine.travel(datetime(2040, 1, 1, tzinfo=UTC)):
-        schedule.sweep_pass()
-
-    assert not Task.objects.exists()
-    assert [row.fields for row in factories.journal("a2a_tasks_compacted")] == [{"reason": "cap"}] * 2
 
 
 def test_the_pages_that_unpickle_jobs_are_not_in_the_admin():
