@@ -152,3 +152,13 @@ def test_the_list_of_agents_asks_little(ana, alice, bob, query, django_assert_ma
 @pytest.mark.django_db
 def test_an_agent_that_is_none_has_no_page(ana):
     assert ana.get("/ops/agents/nobody@local/").status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("scale", charts.RANGES)
+def test_a_bar_of_a_chart_longer_than_a_day_names_its_day(ana, alice, bob, scale):
+    factories.resolved_task(alice, bob)
+
+    (said,) = re.findall(r"<title>([-0-9: ]+): 1 ok</title>", ana.get(f"/ops/?range={scale.name}").text)
+
+    assert len(said) == len("02:14" if scale.span < timedelta(days=1) else "2026-01-31 02:14")
