@@ -28,6 +28,9 @@ class Send(Page):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = SendForm(request.POST)
+        if "form_token" in form.errors:
+            form = SendForm({**request.POST.dict(), "form_token": uuid.uuid4()})
+            form.add_error(None, "The form was not whole. What you wrote stands here: look it over and send it again.")
         if not form.is_valid():
             return self._form(form, status=422)
         self.caller = self.named(form.cleaned_data["form_token"])

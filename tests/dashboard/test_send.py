@@ -117,6 +117,20 @@ def test_a_double_submit_is_one_task(ana, bob):
     assert ana.post(PATH, {**form, "intent_text": "something else"}).status_code == 409
 
 
+@pytest.mark.parametrize("token", ["", "junk", "\0", None])
+def test_a_form_without_its_token_sends_nothing_and_comes_back_whole(ana, bob, token):
+    typed = filled(ana, form_token=token)
+    refused = ana.post(PATH, {name: value for name, value in typed.items() if value is not None})
+    anew = fields_of(refused)["form_token"]
+
+    assert refused.status_code == 422
+    assert 'role="alert">Nothing was sent. The form was not whole.' in refused.text
+    assert "look at INC-4412</textarea>" in refused.text
+    assert not Task.objects.exists()
+    ana.post(PATH, {**typed, "form_token": anew})
+    assert str(Task.objects.get().uuid) == anew
+
+
 def test_a_recipient_that_could_not_answer_is_told_of(ana, bob, mallory):
     assert "may not answer it yet" not in send(ana).text
 

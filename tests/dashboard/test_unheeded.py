@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from mailbox.callers import Role
-from mailbox.models import ReplayEntry
+from mailbox.models import RepairPlan, ReplayEntry
 from tests import factories
 from tests.dashboard import bulk
 from tests.dashboard.test_idempotency import cached
@@ -76,14 +76,21 @@ def test_whoever_is_signed_out_finds_the_form_and_the_reason_behind_the_sign_in(
     assert Client().post("/ops/sign-in/", {**form, "next": f"{drop}{AGAIN}"})["Location"] == f"{drop}{AGAIN}"
 
 
-@pytest.mark.parametrize("token", [{}, {"form_token": "junk"}])
+@pytest.mark.parametrize("token", [{}, {"form_token": "junk"}, {"form_token": "\0"}])
 def test_a_form_that_is_not_whole_leads_to_a_whole_one(ana, drop, alice, bob, token):
     lease = factories.leased_task(alice, bob)
     bulk.plan(ana, [lease])
-    paths = [drop, f"/ops/leases/{lease.lease_id}/requeue/", f"/ops/repairs/{bulk.the_plan().pk}/"]
+    paths = [
+        drop,
+        f"/ops/leases/{lease.lease_id}/requeue/",
+        f"/ops/leases/{lease.lease_id}/force-error/",
+        f"/ops/repairs/{bulk.the_plan().pk}/",
+        "/ops/agents/bob@local/",
+        "/ops/scheduler/run-once/",
+    ]
 
     for path in paths:
-        refused = ana.post(path, {**TYPED, **token, "posture": "operator_accepted"})
+        refused = ana.post(path, {**TYPED, **token, "posture": "operator_accepted", "act": "pause"})
 
         assert refused.status_code == 400
         assert f'href="{path}{AGAIN}"' in refused.text
@@ -115,3 +122,14 @@ def test_a_plan_opened_anew_has_the_reason_filled_in(ana, alice, bob):
     page = ana.get(f"/ops/repairs/{bulk.the_plan().pk}/?reason=pod+lost")
 
     assert 'value="pod lost"' in page.text
+
+
+@pytest.mark.parametrize("token", [{}, {"form_token": "junk"}, {"form_token": "\0"}])
+def test_a_plan_is_not_made_of_a_form_that_is_not_whole(ana, alice, bob, token):
+    lease = factories.leased_task(alice, bob)
+
+    refused = ana.post("/ops/repairs/", {"verb": "requeue", "lease": str(lease.lease_id), **token})
+
+    assert refused.status_code == 422
+    assert "The form was not whole. Go back, reload the page and choose again." in refused.text
+    assert not RepairPlan.objects.exists()
