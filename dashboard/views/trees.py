@@ -119,6 +119,7 @@ class TreePage(Page):
             return drawn | {
                 "open": self._with(open=[*others, f"{name}:{SHOWN}"]),
                 "more": self._with(open=[*others, f"{name}:{len(members) - row.group.left + MORE}"]),
+                "next": min(MORE, row.group.left),
                 "close": self._with(open=others),
                 "x": window.place(start),
                 "width": max(waterfall.LEAST, window.place(end) - window.place(start)),

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 
 import pytest
 
+from dashboard.lists import ROWS
 from mailbox import results
 from mailbox.envelopes import ResultStatus
 from tests import factories
@@ -167,3 +170,15 @@ def test_the_journal_is_searched_by_key(ana, alice, bob, query, found):
     factories.sent_task(alice, bob)
 
     assert len(ana.get("/ops/audit/", {"q": query}).context["page"].items) == found
+
+
+def test_a_page_promises_no_more_rows_than_may_follow(vic, alice, bob):
+    for _ in range(ROWS + 3):
+        factories.sent_task(alice, bob)
+
+    page = vic.get("/ops/tasks/")
+    (link,) = re.findall(r'<a class="button" href="([^"]+)">Next, up to 50</a>', page.text)
+    rest = vic.get(f"/ops/tasks/{unescape(link)}")
+
+    assert len(rest.context["page"].items) == 3
+    assert "Next" not in rest.text

@@ -74,6 +74,13 @@ def test_folds_filters_and_groups_are_links_that_keep_one_another(vic, alice, bo
     assert len(opened.context["rows"]) == 9
 
 
+def test_an_opened_group_says_how_many_it_has_left(vic, alice, bob, root):
+    for _ in range(27):
+        factories.sent_task(alice, bob, parent=root.uuid, task_kind="fetch")
+
+    assert ">show 7 more</a>" in page(vic, root, f"?open={root.uuid}.0:20").text
+
+
 @pytest.mark.parametrize(
     "query",
     ["?focus=x", "?depth=x", "?depth=99999", "?min=x", "?only=x", "?open=x:x&open=:", f"?focus={uuid.UUID(int=3)}"],
