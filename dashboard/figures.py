@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from dashboard import charts
+from dashboard import charts, choices
 from dashboard.charts import HOUR, RANGES, SPARK, Bar, Bucket, Range
 from mailbox import series
 from mailbox.models import Agent
@@ -95,7 +95,7 @@ def rows_of(agents: Sequence[Agent], figures: Figures, now: datetime) -> list[Ag
 
 
 def throughput(points: Iterable[Point], asked: str | None, now: datetime) -> dict[str, Any]:
-    """Return what the chart of results shows, over the range of this name or else an hour."""
+    """Return what the chart of results shows, over the range of this name, an hour for none."""
     scale = range_named(asked)
     buckets = charts.buckets(points, scale, now)
     return {
@@ -111,4 +111,6 @@ def throughput(points: Iterable[Point], asked: str | None, now: datetime) -> dic
 
 
 def range_named(asked: str | None) -> Range:
-    return next((one for one in RANGES if one.name == asked), HOUR)
+    """Return the range of this name, an hour for none; raise `InvalidRequestError`."""
+    named = {one.name: one for one in RANGES}
+    return named[choices.one_of("range", asked, named, HOUR.name)]

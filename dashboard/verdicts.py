@@ -18,6 +18,7 @@ WORDS = {
     SkipReason.CAPABILITY_SCOPE_MISMATCH: "no capability",
     SkipReason.LEASE_CHANGED: "lease changed",
 }
+ALL = (WOULD_REQUEUE, *WORDS.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import HttpResponse
 
-from dashboard import attention
+from dashboard import attention, choices
 from dashboard.access import Page
 from dashboard.lists import ListPage
 from mailbox import capabilities, plans, search
@@ -47,7 +47,7 @@ class LeaseList(ListPage):
 
     @property
     def newest_first(self) -> bool:  # type: ignore[override]
-        return self.request.GET.get("sort") == "newest"
+        return choices.one_of("sort", self.request.GET.get("sort"), ["newest"]) == "newest"
 
     def model(self) -> LeaseQuerySet:
         return Lease.objects.with_task()

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from dashboard import commands, export, reasons, unheeded
+from dashboard import choices, commands, export, reasons, unheeded
 from dashboard.access import Page
 from dashboard.forms import ApplyForm
 from dashboard.lists import ROWS
@@ -25,6 +25,7 @@ SORTS: dict[str, tuple[str, type]] = {
     "attempt": ("attempt", int),
     "holder": ("holder", str),
 }
+GROUPS = (*RepairPlanRow.Verdict.values, *RepairPlanRow.Outcome.values, "pending", "planned")
 COLUMNS = {
     "task_id": lambda row: row.task_id,
     "lease_id": lambda row: row.lease_id,
@@ -86,7 +87,7 @@ class PlanPage(Page):
         return self.page("ops/plan.html", {**self._context(plan), "form": filled, "version": ""}, status=422)
 
     def _context(self, plan: RepairPlan) -> dict[str, Any]:
-        sort = self.request.GET.get("sort", "")
+        sort = choices.one_of("sort", self.request.GET.get("sort"), [*SORTS, *(f"-{name}" for name in SORTS)])
         field, kind = SORTS.get(sort.removeprefix("-"), ("pk", int))
         page = paging.keyset(
             rows_of(plan, self.request),
@@ -109,7 +110,7 @@ class PlanPage(Page):
             "live_again": plan.rows.that_became("changed").leases_again().count() if tally.outcomes["changed"] else 0,
             "page": page,
             "commands": [_command(plan, row) for row in page.items if row.verdict != "skipped"],
-            "show": self.request.GET.get("show", ""),
+            "show": group_of(self.request),
             "sort": sort,
             "form": ApplyForm(initial={"form_token": new_token(), "reason": self.request.GET.get("reason", "")}),
             "form_token": new_token(),
@@ -166,7 +167,12 @@ def plan_of(number: str) -> RepairPlan:
 
 def rows_of(plan: RepairPlan, request: HttpRequest) -> RepairPlanRowQuerySet:
     """Return the leases of a plan that the address asks for."""
-    return plan.rows.all().in_group(request.GET.get("show", ""))
+    return plan.rows.all().in_group(group_of(request))
+
+
+def group_of(request: HttpRequest) -> str:
+    """Return which leases of a plan the address asks for, "" for all; raise `InvalidRequestError`."""
+    return choices.one_of("show", request.GET.get("show"), GROUPS)
 
 
 def _command(plan: RepairPlan, row: RepairPlanRow) -> str:

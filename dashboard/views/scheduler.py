@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from dashboard import attention, export, verdicts, words
+from dashboard import attention, choices, export, verdicts, words
 from dashboard.access import Page
 from dashboard.views.acts import Act, Wording
 from mailbox import capabilities, paging, retry, schedule, search, spans
@@ -102,7 +102,7 @@ class DryRun(Page):
             )
         wanted = AutoRetry.from_settings()
         found = verdicts.of(retry.retry_stale(self.caller, verdicts.dry(wanted.policy)))
-        chosen = request.GET.get("verdict", "")
+        chosen = choices.one_of("verdict", request.GET.get("verdict"), verdicts.ALL)
         kept = [one for one in found if chosen in ("", one.verdict)]
         context = {
             "wanted": wanted,

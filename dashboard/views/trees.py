@@ -9,7 +9,7 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from dashboard import attention, waterfall
+from dashboard import attention, choices, waterfall
 from dashboard.access import Page
 from dashboard.forest import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
 from dashboard.waterfall import Attempt, Bar, Window
@@ -22,6 +22,7 @@ LEAST: Mapping[str, timedelta] = {
     "10s": timedelta(seconds=10),
     "1m": timedelta(minutes=1),
 }
+DEPTHS = ("1", "2", "3", "all")
 ONLY = {"": "All", "errors": "Errors", "stale": "Stale", "open": "Not resolved"}
 APART = {"in_flight": "-state:stale", "queued": "-state:waiting"}  # what a state of a list holds that is another here
 KIND_SPELLED = 200  # characters of a text that stands for a kind
@@ -76,16 +77,18 @@ class TreePage(Page):
     def _asked(self) -> Asked:
         asked = self.request.GET
         depth, focus = asked.get("depth", ""), asked.get("focus", "")
+        if not (depth.isdecimal() and len(depth) < 4):
+            depth = choices.one_of("depth", depth, DEPTHS)
         opened = {}
         for text in asked.getlist("open")[:OPENED_MOST]:
             name, _, count = text.partition(":")
             opened[name] = int(count) if count.isdecimal() and len(count) < 5 else SHOWN
         return Asked(
             focus=_uuid(focus),
-            depth=int(depth) if depth.isdecimal() and len(depth) < 4 else None,
+            depth=int(depth) if depth.isdecimal() else None,
             all_levels=depth == "all",
-            only=asked.get("only", "") if asked.get("only") in ONLY else "",
-            least=LEAST.get(asked.get("min", ""), timedelta(0)),
+            only=choices.one_of("only", asked.get("only"), ONLY),
+            least=LEAST.get(choices.one_of("min", asked.get("min"), LEAST), timedelta(0)),
             opened=opened,
         )
 
@@ -97,7 +100,7 @@ class TreePage(Page):
             "only_links": [(word, self._with(only=only), asked.only == only) for only, word in ONLY.items()],
             "least_links": [("any span", self._with(min=""), not asked.least)]
             + [(f"≥ {name}", self._with(min=name), minimum == name) for name in LEAST],
-            "depth_links": [(one, self._with(depth=one, open=[]), depth == one) for one in ("1", "2", "3", "all")],
+            "depth_links": [(one, self._with(depth=one, open=[]), depth == one) for one in DEPTHS],
             "folded": self._with(depth="1", open=[]),
             "unfolded": self._with(depth="all", open=[]),
         }
