@@ -103,6 +103,14 @@ class Page(View):
                 status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
                 return self.problem(status, HEADING.get(HTTPStatus(status), "Nothing was changed"), refusal.message)
 
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Tell whoever opens the address of a mere button where they are; Django's own answer is a blank page."""
+        allowed = super().http_method_not_allowed(request, *args, **kwargs)["Allow"]
+        message = "This is the address of a button, which stands on another page. Nothing was changed."
+        response = self.problem(HTTPStatus.METHOD_NOT_ALLOWED, "There is nothing to see here", message)
+        response["Allow"] = allowed
+        return response
+
     def page(self, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
         return frame.page(self.request, template, context, caller=self.caller, now=self.now, status=status)
 

@@ -67,6 +67,7 @@ class Acknowledge(Page):
     """Somebody has read the result of a task that was sent by hand."""
 
     needs = capabilities.SEND
+    http_method_names = ["post"]
 
     def post(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
         by_hand.acknowledge(self.caller, task_id)

@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
@@ -26,8 +27,13 @@ class SignIn(auth_views.LoginView):
 
 
 class SignOut(auth_views.LogoutView):
+    """Signs out by its button alone, or any link could do it; whoever opens the address is led to the button."""
+
     next_page = "ops:sign-in"
-    http_method_names = ["post"]
+    http_method_names = ["get", "post"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return auth_views.redirect_to_login(reverse("ops:overview"), reverse("ops:sign-in"))
 
 
 class Settings(Page):

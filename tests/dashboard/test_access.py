@@ -113,6 +113,20 @@ def test_people_get_pages_for_errors(ana):
     assert "There is no such page" in response.text
 
 
+@pytest.mark.parametrize("path", ["repairs/1/discard/", "repairs/1/continue/", f"tasks/{uuid.UUID(int=9)}/read/"])
+def test_the_address_of_a_button_says_that_it_is_one(ana, path):
+    response = ana.get(f"/ops/{path}")
+
+    assert (response.status_code, response["Allow"]) == (405, "POST")
+    assert "Nothing was changed" in response.text
+    assert ana.put("/ops/leases/").status_code == 405
+
+
+def test_nobody_is_signed_out_by_a_link(ana):
+    assert ana.get("/ops/sign-out/", follow=True).redirect_chain[-1] == ("/ops/", 302)
+    assert ana.get("/ops/").status_code == 200
+
+
 def test_choices_are_kept_in_the_browser(ana):
     response = ana.post("/ops/settings/", {"theme": "dark", "zone": "Asia/Tokyo", "live": "0"})
 
