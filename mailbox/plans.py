@@ -78,12 +78,13 @@ def make(
     token: UUID,
     max_attempts: int,
     query: str = "",
+    among: str = "",
     after: RepairPlan | None = None,
 ) -> RepairPlan:
     """Freeze the leases ``found``, oldest first and at most `CAP` of them, into a plan that changes nothing yet.
 
     ``token`` names what is asked, and once: asked again it is the plan it made before. ``query`` is what chose the
-    leases, for people to read. Leases that ended, and for a requeue tasks leased ``max_attempts`` times, are in
+    leases, ``among`` that of the list they were picked from by hand, for people to read. Leases that ended, and for a requeue tasks leased ``max_attempts`` times, are in
     the plan as skipped. Journals ``a2a_repair_plan_made``. Raises `InvalidRequestError` when there is no lease
     at all, `WrongPartyError` for whoever is no person, and a capability error.
     """
@@ -101,6 +102,7 @@ def make(
                 token=token,
                 verb=verb,
                 query=query[:600],
+                among=among[:600],
                 matching=matching,
                 after=after,
                 max_attempts=max_attempts,
@@ -109,7 +111,7 @@ def make(
                 expires_at=journal.now + GOOD_FOR,
             )
             RepairPlanRow.objects.bulk_create(_row(plan, lease) for lease in leases)
-            data = {"plan": plan.pk, "action": verb, "leases": len(leases), "query": query}
+            data = {"plan": plan.pk, "action": verb, "leases": len(leases), "query": query, "among": among}
             journal.beside(Draft(kind=Kind.REPAIR_PLAN_MADE, data=data))
             return plan
 

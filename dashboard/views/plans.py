@@ -67,6 +67,7 @@ class Repairs(RepairList):
                 token=form.asked,
                 max_attempts=AutoRetry.from_settings().policy.max_attempts,
                 query=(chosen["q"] or ALL_LIVE) if chosen["everything"] else "",
+                among=chosen["q"] if chosen["lease"] and not chosen["everything"] else "",
                 after=self._after(chosen),
             )
         except InvalidRequestError as error:
@@ -104,6 +105,7 @@ class PlanList(ListPage):
         "verb": lambda plan: plan.verb,
         "state": lambda plan: plan.state,
         "query": lambda plan: plan.query,
+        "among": lambda plan: plan.among,
         "made_by": lambda plan: plan.made_by,
         "made_at": lambda plan: plan.made_at,
         "decided_by": lambda plan: plan.decided_by,

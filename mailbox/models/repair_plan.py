@@ -61,6 +61,7 @@ class RepairPlan(models.Model):
     token = models.UUIDField(unique=True)  # of what a form asked for: sent twice, it is one plan
     verb = models.CharField(max_length=20, choices=Verb.choices)
     query = models.CharField(max_length=600, blank=True)  # what chose the leases; blank: they were picked by hand
+    among = models.CharField(max_length=600, blank=True, default="")  # the query of the list they were picked from
     matching = models.PositiveIntegerField()  # how many leases that chose, of which the oldest are in the plan
     after = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")  # whose rows it takes up again
     max_attempts = models.PositiveIntegerField()  # the retry policy's at the time

@@ -7,7 +7,9 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from mailbox.kinds import Kind
 from mailbox.models import Lease, RepairPlan
+from tests import factories
 from tests.dashboard.bulk import apply, plan, the_plan
 from tests.mailbox.plans import leased, outcomes
 
@@ -25,6 +27,20 @@ def test_ticked_leases_are_previewed_and_nothing_is_changed(ana, alice, bob):
     assert "1 lease is of unsafe work" in page.text
     assert " checked" not in page.text
     assert Lease.objects.live().count() == 3
+
+
+def test_ticked_leases_are_told_with_the_query_of_their_list(ana, alice, bob):
+    leases = leased(alice, bob, safe=3)
+
+    page = plan(ana, leases[1:], q="agent:bob <b>")
+    whole = plan(ana, everything="1", q="agent:bob")
+
+    told = '<a href="/ops/leases/?q=agent%3Abob%20%3Cb%3E"><bdi><code>agent:bob &lt;b&gt;</code></bdi></a>'
+    assert f"from 2 chosen leases of {told}." in page.text
+    assert "chosen" not in whole.text
+    assert "chosen by hand of <bdi><code>agent:bob &lt;b&gt;</code></bdi>" in ana.get("/ops/repairs/plans/").text
+    made = [event.fields for event in factories.journal(Kind.REPAIR_PLAN_MADE)]
+    assert [(one["query"], one["among"]) for one in made] == [("", "agent:bob <b>"), ("agent:bob", "")]
 
 
 def test_all_that_match_are_planned_and_no_others(ana, alice, bob):

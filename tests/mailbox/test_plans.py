@@ -39,7 +39,7 @@ def test_a_plan_freezes_leases_and_changes_none(alice, bob, olga):
     assert verdicts(plan) == [("ready", ""), ("ready", ""), ("consent", "")]
     assert Lease.objects.live().count() == 3
     (made,) = factories.journal(Kind.REPAIR_PLAN_MADE)
-    assert made.fields == {"plan": plan.pk, "action": "requeue", "leases": 3, "query": "agent:bob"}
+    assert made.fields == {"plan": plan.pk, "action": "requeue", "leases": 3, "query": "agent:bob", "among": ""}
 
 
 def test_what_ended_and_what_was_leased_too_often_is_skipped_with_the_reason(alice, bob, olga):
