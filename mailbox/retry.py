@@ -6,7 +6,7 @@ Source: Covenant idempotency policy, "Explicit retry gate".
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -23,6 +23,14 @@ from mailbox.repair import DuplicateRisk, applied
 
 REASON = "automatic retry policy requeued stale idempotent lease"
 SCOPE_ID = "a2a-auto-retry"
+
+# The least and the most that each bound of a policy may be. None may keep every pass from looking at, or finding, anything.
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "min_lease_age_ms": (0, timedelta(days=3650) // timedelta(milliseconds=1)),
+    "max_attempts": (1, 1_000_000),
+    "max_requeues": (0, 10_000),  # 0: report, but requeue none
+    "scan_limit": (1, 10_000),
+}
 
 
 class SkipReason(StrEnum):
@@ -48,14 +56,18 @@ class RetryPolicy:
     scan_limit: int = 100  # live leases looked at: those that may be requeued before all others, each oldest first
 
     def check(self) -> None:
-        """Raise `InvalidRequestError` naming every bound that is out of range."""
-        bounds = {
-            "min_lease_age_ms": timedelta(0) <= self.min_lease_age <= timedelta(days=3650),
-            "max_attempts": 1 <= self.max_attempts <= 1_000_000,
-            "max_requeues": 0 <= self.max_requeues <= 10_000,
-            "scan_limit": 1 <= self.scan_limit <= 10_000,
+        """Raise `InvalidRequestError` naming every bound that is not within `BOUNDS`."""
+        given = {
+            "min_lease_age_ms": self.min_lease_age // timedelta(milliseconds=1),
+            "max_attempts": self.max_attempts,
+            "max_requeues": self.max_requeues,
+            "scan_limit": self.scan_limit,
         }
-        problems = {name: "out of range" for name, fits in bounds.items() if not fits}
+        problems = {
+            name: f"must be {least} to {most}"
+            for name, (least, most) in BOUNDS.items()
+            if not least <= given[name] <= most
+        }
         if problems:
             raise InvalidRequestError(problems)
 

@@ -198,17 +198,31 @@ def test_a_policy_given_in_part_keeps_the_other_defaults(operator):
     assert body["report"]["policy"] == POLICY | {"max_attempts": 5}
 
 
+@pytest.mark.parametrize("policy", [{"min_lease_age_ms": 0}, {"max_requeues": 0}])
+def test_a_policy_may_be_zero_where_that_means_something(operator, policy):
+    status, body = operator.post("/a2a/retry-stale", policy)
+
+    assert (status, body["report"]["policy"]) == (200, POLICY | policy)
+
+
 @pytest.mark.parametrize(
     "policy",
     [
         {"enabled": "yes"},
         {"enabled": 1},
         {"min_lease_age_ms": -1},
-        {"min_lease_age_ms": 2**53},
+        {"min_lease_age_ms": 315_360_000_001},
+        {"min_lease_age_ms": 10**400},
+        {"min_lease_age_ms": None},
         {"max_attempts": 0},
+        {"max_attempts": True},
+        {"max_attempts": 1_000_001},
+        {"max_requeues": "5"},
+        {"max_requeues": -1},
         {"max_requeues": 1.5},
         {"scan_limit": 0},
         {"scan_limit": 10_001},
+        {"scan_limit": 1.0},
         {"max_requeue": 1},
     ],
 )
@@ -216,6 +230,7 @@ def test_a_malformed_policy_is_refused_by_field(operator, lease, policy):
     status, body = operator.post("/a2a/retry-stale", {"enabled": True} | policy)
 
     assert (status, body["code"], list(body["fields"])) == (400, "invalid_request", list(policy))
+    assert body["fields"].popitem()[1].startswith(("must be ", "is not a field"))
     assert Lease.objects.live().count() == 1
 
 

@@ -70,6 +70,26 @@ def test_strangers_see_no_cached_results(mallory, entry):
     }
 
 
+def test_a_drop_names_the_result_that_it_means(operator, entry):
+    body = {"id": entry.pk, "reason": "the report changed"}
+
+    status, refusal = operator.post("/a2a/replay-entries/drop", body | {"source_task_id": str(uuid4())})
+    assert (status, refusal["code"]) == (404, "unknown_replay_entry")
+    assert "holds another result by now" in refusal["message"]
+    assert ReplayEntry.objects.exists()
+
+    guarded = body | {"source_task_id": str(entry.source_task_id)}
+    assert operator.post("/a2a/replay-entries/drop", guarded) == (200, {"kind": "a2a_replay_dropped", "id": entry.pk})
+    assert not ReplayEntry.objects.exists()
+
+
+@pytest.mark.parametrize("wrong", [0, 2**63, True, 1.0, "1"])
+def test_a_drop_of_what_is_no_entry_s_number_is_refused(operator, entry, wrong):
+    status, refusal = operator.post("/a2a/replay-entries/drop", {"id": wrong, "reason": "x"})
+
+    assert (status, list(refusal["fields"])) == (400, ["id"])
+
+
 def test_an_operator_drops_a_cached_result_with_a_reason(operator, entry):
     answer = operator.post("/a2a/replay-entries/drop", {"id": entry.pk, "reason": "the report changed"})
 

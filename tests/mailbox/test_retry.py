@@ -250,20 +250,34 @@ def test_a_second_pass_finds_nothing_left_to_do(olga, stale):
 
 
 @pytest.mark.parametrize(
-    ("bound", "value"),
+    ("bound", "value", "told"),
     [
-        ("min_lease_age", timedelta(milliseconds=-1)),
-        ("max_attempts", 0),
-        ("max_requeues", -1),
-        ("scan_limit", 0),
-        ("scan_limit", 10_001),
+        ("min_lease_age", timedelta(microseconds=-1), "must be 0 to 315360000000"),
+        ("min_lease_age", timedelta(days=3650, milliseconds=1), "must be 0 to 315360000000"),
+        ("max_attempts", 0, "must be 1 to 1000000"),
+        ("max_attempts", 1_000_001, "must be 1 to 1000000"),
+        ("max_requeues", -1, "must be 0 to 10000"),
+        ("max_requeues", 10_001, "must be 0 to 10000"),
+        ("scan_limit", 0, "must be 1 to 10000"),
+        ("scan_limit", 10_001, "must be 1 to 10000"),
     ],
 )
-def test_a_bound_out_of_range_is_refused(olga, bound, value):
+def test_a_bound_out_of_range_is_refused_with_what_fits(olga, bound, value, told):
     with pytest.raises(InvalidRequestError) as refusal:
         retry.retry_stale(olga, RetryPolicy(**{bound: value}))
 
-    assert [name.removesuffix("_ms") for name in refusal.value.fields] == [bound]
+    assert {name.removesuffix("_ms"): text for name, text in refusal.value.fields.items()} == {bound: told}
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        RetryPolicy(min_lease_age=timedelta(0), max_attempts=1, max_requeues=0, scan_limit=1),
+        RetryPolicy(min_lease_age=timedelta(days=3650), max_attempts=1_000_000, max_requeues=10_000, scan_limit=10_000),
+    ],
+)
+def test_the_bounds_themselves_fit(olga, stale, policy):
+    assert retry.retry_stale(olga, policy).would_requeue == []
 
 
 def test_a_pass_that_may_requeue_none_reports_all_as_beyond_the_limit(olga, stale):

@@ -57,9 +57,21 @@ def test_the_json_report_has_two_keys_and_the_whole_policy(a2a_json, stale):
     assert [len(printed["report"][name]) for name in ("requeued", "would_requeue", "skipped")] == [0, 1, 1]
 
 
-def test_bounds_out_of_range_are_refused(a2a, db):
-    with pytest.raises(CommandError, match="scan_limit"):
-        a2a("retry-stale", "--scan-limit", 0)
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--scan-limit", "0", "between 1 and 10000"),
+        ("--max-attempts", "0", "between 1 and 1000000"),
+        ("--max-requeues", "-1", "between 0 and 10000"),
+        ("--min-lease-age-ms", "9" * 30, "between 0 and 315360000000"),
+        ("--scan-limit", "1_0", "an integer"),
+        ("--scan-limit", "1.0", "an integer"),
+        ("--scan-limit", "9" * 5000, "an integer"),
+    ],
+)
+def test_bounds_out_of_range_are_refused(a2a, db, option, value, told):
+    with pytest.raises(CommandError, match=f"{option} must be {told}"):
+        a2a("retry-stale", option, value)
 
 
 def test_compact_drops_what_is_acknowledged(a2a, a2a_json, db):

@@ -85,7 +85,7 @@ class DropReplayView(MailboxView):
     )
     def post(self, request: Request) -> Response:
         asked = self.body(shapes.DropReplayBody)
-        replay.drop(self.caller, asked.id, reason=asked.reason)
+        replay.drop(self.caller, asked.id, reason=asked.reason, source_task_id=asked.source_task_id)
         return Response({"kind": "a2a_replay_dropped", "id": asked.id})
 
 

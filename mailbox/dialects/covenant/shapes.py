@@ -15,7 +15,7 @@ from mailbox.dialects.fields import MAX_DATE_MS, AgentField, DateMs, EpochMs, Ex
 from mailbox.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
 from mailbox.inspection import QueueFilter
 from mailbox.models import Task
-from mailbox.retry import RetryPolicy
+from mailbox.retry import BOUNDS, RetryPolicy
 from mailbox.updates import MAX_UPDATES, Update
 
 MAX_MS = 2**53  # far beyond any age or distance that can be told in datetimes
@@ -157,19 +157,24 @@ class RepairBody(Exact):
     reason: Text
 
 
+def _bound(name: str, usual: int) -> Any:
+    least, most = BOUNDS[name]
+    return Field(usual, ge=least, le=most)
+
+
 class PolicyBody(Exact):
     """An A2AAutoRetryPolicy; every key has the seed's default, so ``{}`` is a dry run."""
 
     enabled: bool = Field(False, strict=True)
-    min_lease_age_ms: Integer = Field(300_000, ge=0, le=MAX_MS)
-    max_attempts: Integer = Field(3, ge=1, le=1_000_000)
-    max_requeues: Integer = Field(1, ge=0, le=10_000)
-    scan_limit: Integer = Field(100, ge=1, le=10_000)
+    min_lease_age_ms: Integer = _bound("min_lease_age_ms", 300_000)
+    max_attempts: Integer = _bound("max_attempts", 3)
+    max_requeues: Integer = _bound("max_requeues", 1)
+    scan_limit: Integer = _bound("scan_limit", 100)
 
     def policy(self) -> RetryPolicy:
         return RetryPolicy(
             enabled=self.enabled,
-            min_lease_age=_span(self.min_lease_age_ms) or timedelta(0),
+            min_lease_age=timedelta(milliseconds=self.min_lease_age_ms),
             max_attempts=self.max_attempts,
             max_requeues=self.max_requeues,
             scan_limit=self.scan_limit,
@@ -185,8 +190,11 @@ class ResendBody(Exact):
 
 
 class DropReplayBody(Exact):
-    id: Integer
+    """Which cached result; ``source_task_id`` guards against dropping one that has taken its place since."""
+
+    id: Integer = Field(ge=1, le=2**63 - 1)
     reason: Text
+    source_task_id: UUID | None = None
 
 
 class ListQuery(Exact):

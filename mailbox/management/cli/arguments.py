@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,7 @@ from mailbox.models import Agent
 from mailbox.registration import find_agent
 
 LONGEST_WAIT_MS = 60_000
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -62,10 +64,9 @@ def uuid(name: str) -> Callable[[str], UUID]:
 
 def integer(name: str, *, least: int = 0, most: int | None = None) -> Callable[[str], int]:
     def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError as error:
-            raise ArgumentTypeError(f"{name} must be an integer") from error
+        if not _INTEGER.fullmatch(text.strip()):
+            raise ArgumentTypeError(f"{name} must be an integer")
+        number = int(text)
         if number < least or (most is not None and number > most):
             bounds = f"at least {least}" if most is None else f"between {least} and {most}"
             raise ArgumentTypeError(f"{name} must be {bounds}")

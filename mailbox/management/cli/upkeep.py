@@ -12,7 +12,7 @@ from mailbox.compaction import Retention
 from mailbox.dialects.covenant import wire
 from mailbox.management.cli import arguments, output
 from mailbox.models import Lease
-from mailbox.retry import RetryPolicy, RetryReport
+from mailbox.retry import BOUNDS, RetryPolicy, RetryReport
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -21,19 +21,15 @@ def add_commands(commands: arguments.Commands) -> None:
     )
     usual = RetryPolicy()
     gate.add_argument("--enable", action="store_true", help="really requeue")
-    gate.add_argument(
-        "--min-lease-age-ms",
-        type=arguments.integer("--min-lease-age-ms"),
-        default=usual.min_lease_age // timedelta(milliseconds=1),
-        metavar="N",
-        help="leave younger leases alone",
-    )
     for name, default, what in (
+        ("--min-lease-age-ms", usual.min_lease_age // timedelta(milliseconds=1), "leave younger leases alone"),
         ("--max-attempts", usual.max_attempts, "leave tasks alone that were leased this often"),
         ("--max-requeues", usual.max_requeues, "requeue at most this many"),
         ("--scan-limit", usual.scan_limit, "look at this many leases at most, oldest first"),
     ):
-        gate.add_argument(name, type=arguments.integer(name), default=default, metavar="N", help=what)
+        least, most = BOUNDS[name.removeprefix("--").replace("-", "_")]
+        kind = arguments.integer(name, least=least, most=most)
+        gate.add_argument(name, type=kind, default=default, metavar="N", help=what)
     arguments.add_json(gate)
     gate.set_defaults(run=_retry_stale)
 
@@ -45,7 +41,7 @@ def add_commands(commands: arguments.Commands) -> None:
 def _retry_stale(options: Namespace) -> str:
     policy = RetryPolicy(
         enabled=options.enable,
-        min_lease_age=timedelta(milliseconds=min(options.min_lease_age_ms, 2**53)),
+        min_lease_age=timedelta(milliseconds=options.min_lease_age_ms),
         max_attempts=options.max_attempts,
         max_requeues=options.max_requeues,
         scan_limit=options.scan_limit,
