@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
 
 from mailbox.kinds import Kind
 from mailbox.models import ReplayEntry
@@ -167,3 +168,27 @@ def test_a_session_that_ended_keeps_the_reason_for_after_the_sign_in(requeue):
     requeue.locator("dialog a", has_text="Sign in").click()
     requeue.wait_for_selector("[name=password]")
     assert "reason=pod+killed" in requeue.input_value("[name=next]")
+
+
+def test_whoever_signed_out_and_in_again_elsewhere_opens_the_form_anew_with_its_reason(requeue):
+    person = User.objects.get(username="ana")
+    person.set_password("correct horse battery")
+    person.save()  # which ends the session, too
+    elsewhere = requeue.context.new_page()
+    elsewhere.goto("/ops/")
+    elsewhere.fill("[name=username]", "ana")
+    elsewhere.fill("[name=password]", "correct horse battery")
+    elsewhere.click("main button")
+    elsewhere.wait_for_url("**/ops/")
+
+    requeue.keyboard.press("Enter")
+    requeue.wait_for_selector("dialog .attn")
+
+    assert "The form was too old" in requeue.inner_text("dialog")
+    assert requeue.url.endswith("/ops/leases/")
+    requeue.locator("dialog a", has_text="Open the form again").click()
+    requeue.wait_for_selector("dialog form")
+    assert requeue.input_value("dialog [name=reason]") == "pod killed"
+    requeue.check("dialog [value=operator_accepted]")
+    requeue.click("dialog [data-submit]")
+    requeue.wait_for_selector("text=Requeued. Attempt 1 stays recorded")
