@@ -18,8 +18,8 @@ from django.conf import settings
 from django.db import connection
 
 from mailbox import redaction, spans
-from mailbox.models import PushDelivery, RollUp, vitals
-from mailbox.schedule import Cluster
+from mailbox.models import AuditEvent, PushDelivery, RollUp, vitals
+from mailbox.schedule import SILENT_AFTER, Cluster
 
 LOCK_WAIT = timedelta(milliseconds=250)
 LOG_LARGE = 64 * 2**20
@@ -93,6 +93,7 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], Check]]]:
         yield "Write-ahead log", _log
     yield "Task cluster", _cluster
     yield "Cluster's queue", _queue
+    yield "Sweep", _sweep
     yield "Callbacks", _callbacks
     yield "Roll-ups", _roll_ups
 
@@ -169,6 +170,15 @@ def _queue(now: datetime) -> Check:
     waiting = Cluster.read().waiting
     word = Word.OK if waiting < JOBS_MANY else Word.DEGRADED
     return Check(name="Cluster's queue", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} wait or run")
+
+
+def _sweep(now: datetime) -> Check:
+    failed = AuditEvent.objects.failed_sweeps().first()
+    if failed is None or now - failed.at > SILENT_AFTER:
+        return Check(name="Sweep", word=Word.OK, saw="no step failed lately")
+    step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
+    note = "It is tried again each minute; the other steps go on."
+    return Check(name="Sweep", word=Word.DEGRADED, saw=f"failed to {step}: {error}", note=note)
 
 
 def _callbacks(now: datetime) -> Check:

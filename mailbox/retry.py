@@ -101,7 +101,8 @@ def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
 
     Never makes a new task id. Each requeue is a decision of its own, which locks the task, decides again
     and journals ``a2a_repair_applied`` with action ``auto_requeue``; so two passes at once are harmless.
-    Agents scan what they are party to. What the scope of a grant leaves out is looked at all the same. Raises `InvalidRequestError`, `CapabilityMissingError`.
+    Agents scan what they are party to. What the scope of a grant leaves out is looked at all the same. Raises
+    `InvalidRequestError`, `CapabilityMissingError`.
     """
     policy.check()
     with audit.decision(caller) as journal:

@@ -69,6 +69,10 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         beside = self.filter(pk__lt=scan.pk, pk__gt=scan.pk - LATELY, request_id=scan.request_id)
         return beside.filter(kind=Kind.REPAIR_APPLIED).order_by("pk") if scan.request_id else self.none()
 
+    def failed_sweeps(self) -> AuditEventQuerySet:
+        """Narrow to steps of the sweep that failed, the newest first."""
+        return self.filter(kind="a2a_sweep_failed").order_by("-pk")
+
     def newest_first(self) -> AuditEventQuerySet:
         return self.order_by("-pk")
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
 from a2aproject.environment import Read
-from mailbox import health, results, schedule
+from mailbox import health, results, rollups, schedule
 from mailbox.health import Word
 from mailbox.models import PushDelivery, vitals
 from tests import factories
@@ -30,12 +30,16 @@ def broken(*_):
     raise DatabaseError("password=hunter2")
 
 
+def full():
+    raise OSError("the disk is full")
+
+
 def test_every_check_has_a_word_and_a_finding(vic):
     page = vic.get("/ops/health/")
 
     seen = page.context["seen"]
     assert page.status_code == 200
-    assert len(seen.checks) == 8
+    assert len(seen.checks) == 9
     assert all(one.saw and one.word in Word for one in seen.checks)
 
 
@@ -80,6 +84,17 @@ def test_a_silent_cluster_and_its_queue_are_told(vic):
     assert "silent for 1 h 1 m" in check("Task cluster").saw
     assert check("Cluster's queue").word is Word.DEGRADED
     assert vic.get("/ops/health/").context["seen"].word is Word.DEGRADED
+
+
+def test_a_step_of_the_sweep_that_fails_is_told_until_it_no_longer_does(vic, monkeypatch):
+    monkeypatch.setattr(rollups, "roll", full)
+    assert check("Sweep").word is Word.OK
+
+    schedule.sweep_pass()
+
+    assert (check("Sweep").word, check("Sweep").saw) == (Word.DEGRADED, "failed to roll up minutes: the disk is full")
+    (sweep,) = [one for one in health.look(timezone.now() + schedule.SILENT_AFTER).checks if one.name == "Sweep"]
+    assert sweep.word is Word.OK
 
 
 def test_a_callback_that_is_late_is_told(alice, bob):
