@@ -132,10 +132,10 @@ class Lifecycle(Machine):
             self.drains[sender] = self.new_id()
         self.drain_as(sender, limit, attempt_id=self.drains[sender] if name else None)
 
-    @rule(pick=picks("answered"))
-    def drain_acknowledging(self, pick: Pick) -> None:
+    @rule(pick=picks("answered"), limit=st.integers(1, 3))
+    def drain_acknowledging(self, pick: Pick, limit: int) -> None:
         task = self.picked(pick)
-        self.drain_as(task.sender, 1, ack=(task,))
+        self.drain_as(task.sender, limit, ack=(task,))
 
     @rule(pick=picks("answered"))
     def acknowledge(self, pick: Pick) -> None:

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 import time_machine
 
-from mailbox import compaction, delivery, inspection, leasing, repair, replay, results
+from mailbox import compaction, delivery, inspection, leasing, plain, repair, replay, results
 from mailbox.callers import Role
 from mailbox.compaction import Retention
 from mailbox.envelopes import Idempotency, ResultStatus
@@ -128,8 +128,13 @@ def test_fields_of_the_cache_key_cannot_run_into_each_other(alice, bob):
     assert factories.sent_task(alice, bob, task_kind="a", idempotency=promise('b","c')).state == "queued"
 
 
+@pytest.mark.parametrize("is_plain", [True, False])
 @pytest.mark.parametrize("idempotency", [None, factories.unsafe("report-1")])
-def test_unsafe_and_undeclared_work_is_neither_cached_nor_answered_from_the_cache(alice, bob, idempotency):
+def test_unsafe_and_undeclared_work_is_neither_cached_nor_answered_from_the_cache(
+    alice, bob, idempotency, is_plain, monkeypatch
+):
+    if not is_plain:
+        monkeypatch.setattr(plain, "_serves", lambda caller: False)
     answered(alice, bob, idempotency=idempotency)
     cached = ReplayEntry.objects.count()
     answered(alice, bob)

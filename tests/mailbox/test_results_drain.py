@@ -153,6 +153,34 @@ def test_a_drain_carries_the_ack_of_the_one_before(alice, bob):
     assert factories.life_of(first.task)[-1] == "a2a_result_acked"
 
 
+@pytest.mark.parametrize("attempt_id", [None, uuid4()])
+def test_a_drain_of_several_acknowledges_those_it_names_and_no_other(alice, bob, attempt_id):
+    posted = [factories.resolved_task(alice, bob) for _ in range(6)]
+    results.drain_results(alice, limit=3)
+
+    drained = results.drain_results(
+        alice, limit=2, attempt_id=attempt_id, ack=[posted[0].task.uuid, posted[2].task.uuid]
+    )
+
+    assert drained == posted[3:5]
+    assert [result.delivery for result in Result.objects.order_by("pk")] == [
+        *("acked", "delivered", "acked"),
+        *("delivered", "delivered", "pending"),
+    ]
+    told = factories.journal("a2a_result_acked")
+    assert [row.task_id for row in told] == [posted[0].task.uuid, posted[2].task.uuid]
+
+
+def test_a_drain_of_several_gives_what_is_not_acknowledged_yet_of_its_own_attempt(alice, bob):
+    posted, attempt_id = [factories.resolved_task(alice, bob) for _ in range(4)], uuid4()
+    results.drain_results(alice, limit=2, attempt_id=attempt_id)
+
+    again = results.drain_results(alice, limit=2, attempt_id=attempt_id, ack=[posted[0].task.uuid])
+    after = results.drain_results(alice, limit=2, attempt_id=attempt_id, ack=[posted[1].task.uuid])
+
+    assert (again, after) == ([posted[1]], posted[2:])
+
+
 def test_a_drain_with_an_unknown_ack_drains_nothing(alice, bob):
     factories.resolved_task(alice, bob)
 
