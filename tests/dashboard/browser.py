@@ -37,6 +37,14 @@ CHECK = """([tags, contrast]) => axe.run(document, {
   runOnly: {type: 'tag', values: tags}, rules: {'color-contrast': {enabled: contrast}},
   resultTypes: ['violations'], preload: false,
 }).then(found => found.violations)"""
+FAILED = pytest.StashKey[bool]()
+LOOK = """() => ({
+  address: location.href, focus: document.activeElement.outerHTML.slice(0, 300), events: window.events,
+  dialog: document.querySelector('dialog')?.outerHTML.slice(0, 5000), text: document.body.innerText.slice(0, 2000),
+})"""
+WATCH = """window.events = []; for (const name of ['keydown', 'click', 'submit']) addEventListener(name, e => {
+  events.push(`${name} ${e.key || ''} at ${e.target.outerHTML.slice(0, 80)}`);
+}, true);"""
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +65,13 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def browse(chromium, live_server):
-    """Return a function that opens the browser of a person; no page may log an error or break the policy."""
+def browse(request, chromium, live_server):
+    """Return a function that opens the browser of a person; no page may log an error or break the policy.
+
+    With ``may_fail``, errors may be logged, and requests be made to fail by `Page.route` at any time. The report of
+    a test that failed tells what the pages show, and what they asked for.
+    """
+    asked: list[str] = []
     said: list[str] = []
     contexts = []
 
@@ -78,13 +91,23 @@ def browse(chromium, live_server):
             ]
         )
         contexts.append(context)
+        context.add_init_script(WATCH)
+        context.on("request", lambda sent: asked.append(f"{sent.method} {sent.url}"))
+        context.on("requestfinished", lambda sent: asked.append(f"answered {sent.method} {sent.url}"))
+        context.on("requestfailed", lambda sent: asked.append(f"failed {sent.method} {sent.url}: {sent.failure}"))
         page = context.new_page()
-        if not may_fail:
+        if may_fail:
+            # A request that begins while the browser is told to intercept may pass; so it is told before there is one.
+            page.route("**/*", lambda route: route.fallback())
+        else:
             page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: said.append(str(error)))
         return page
 
     yield opened
+    if request.node.stash.get(FAILED, False):
+        shown = [str(page.evaluate(LOOK)) for context in contexts for page in context.pages]
+        request.node.add_report_section("teardown", "pages", "\n".join([*asked, *shown]))
     for context in contexts:
         context.close()
     assert [text for text in said if "status of 4" not in text] == []

@@ -11,7 +11,16 @@ from mailbox.callers import Role
 from mailbox.models import ReplayEntry
 from tests import factories
 from tests.cast import *  # noqa: F403 (fixtures)
+from tests.dashboard import browser
 from tests.dashboard.browser import browse, chromium  # noqa: F401 (fixtures)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.failed:
+        item.stash[browser.FAILED] = True
+    return report
 
 
 @pytest.fixture
@@ -20,9 +29,9 @@ def sign_in(db):
 
     def person(name, role):
         factories.person(name, role)
-        browser = Client()
-        browser.force_login(User.objects.get(username=name), backend="django.contrib.auth.backends.ModelBackend")
-        return browser
+        client = Client()
+        client.force_login(User.objects.get(username=name), backend="django.contrib.auth.backends.ModelBackend")
+        return client
 
     return person
 

@@ -13,6 +13,7 @@ from tests.dashboard.test_idempotency import cached
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+DIALOGS = "**/ops/**"
 UNKNOWN = "whether it was done is unknown"
 
 
@@ -29,7 +30,7 @@ def failing(page, how, *, method):
         else:
             route.fulfill(status=how, content_type="text/html", body="<html><main>upstream failed</main></html>")
 
-    page.route("**/ops/**", fail)
+    page.route(DIALOGS, fail)
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_a_repair_without_an_answer_is_told_and_can_be_sent_again(requeue, how):
     assert requeue.evaluate("document.activeElement.matches('[data-submit]')")
     assert requeue.input_value("dialog [name=reason]") == "pod killed"
     assert violations(requeue, contrast=False) == []
-    requeue.unroute_all()
+    requeue.unroute(DIALOGS)
     requeue.keyboard.press("Enter")
     requeue.wait_for_selector("text=Requeued. Attempt 1 stays recorded")
     assert len(factories.journal(Kind.REPAIR_APPLIED)) == 1
