@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from mailbox import results, schedule
+from mailbox import health, results, schedule
 from mailbox.callers import Role
 from mailbox.models import ReplayEntry
 from tests import factories
@@ -21,6 +22,12 @@ def pytest_runtest_makereport(item, call):
     if report.failed:
         item.stash[browser.FAILED] = True
     return report
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch):
+    """Let tests, which run in a transaction that holds the lock, wait for it no longer than a moment."""
+    monkeypatch.setattr(health, "LOCK_WAIT", timedelta(milliseconds=5))
 
 
 @pytest.fixture

@@ -16,12 +16,6 @@ from tests import factories
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _short_waits(monkeypatch):
-    """Let tests, which run in a transaction that holds the lock, wait for it no longer than a moment."""
-    monkeypatch.setattr(health, "LOCK_WAIT", timedelta(milliseconds=5))
-
-
 def check(name):
     return next(one for one in health.look(timezone.now()).checks if one.name == name)
 
