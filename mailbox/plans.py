@@ -84,9 +84,10 @@ def make(
     """Freeze the leases ``found``, oldest first and at most `CAP` of them, into a plan that changes nothing yet.
 
     ``token`` names what is asked, and once: asked again it is the plan it made before. ``query`` is what chose the
-    leases, ``among`` that of the list they were picked from by hand, for people to read. Leases that ended, and for a requeue tasks leased ``max_attempts`` times, are in
-    the plan as skipped. Journals ``a2a_repair_plan_made``. Raises `InvalidRequestError` when there is no lease
-    at all, `WrongPartyError` for whoever is no person, and a capability error.
+    leases, ``among`` that of the list they were picked from by hand, for people to read. Leases that ended, and for
+    a requeue tasks leased ``max_attempts`` times, are in the plan as skipped. Journals ``a2a_repair_plan_made``.
+    Raises `InvalidRequestError` when there is no lease at all, `WrongPartyError` for whoever is no person, and a
+    capability error.
     """
     leases = list(found.with_task().oldest_first()[:CAP])
     matching = found.order_by()[: COUNTED_TO + 1].count()

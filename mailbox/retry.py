@@ -154,7 +154,8 @@ def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[
     found = list(
         live.stale(now, policy.min_lease_age).safe_to_repeat().leased_below(policy.max_attempts)[: len(oldest)]
     )
-    others = [lease for lease in oldest if lease not in found]
+    taken = {lease.pk for lease in found}
+    others = [lease for lease in oldest if lease.pk not in taken]
     return sorted(found + others[: len(oldest) - len(found)], key=lambda lease: (lease.leased_at, lease.task.uuid))
 
 

@@ -33,6 +33,16 @@ def failing(page, how, *, method):
     page.route(DIALOGS, fail)
 
 
+def send_anew(page):
+    """Open the form of the dialog again, which keeps the reason, and send it."""
+    page.locator("dialog a", has_text="Open the form again").click()
+    page.wait_for_selector("dialog form")
+    assert page.input_value("dialog [name=reason]") == "pod killed"
+    page.check("dialog [value=operator_accepted]")
+    page.click("dialog [data-submit]")
+    page.wait_for_selector("text=Requeued. Attempt 1 stays recorded")
+
+
 @pytest.fixture
 def requeue(browse, alice, bob):
     """The page of a stale lease with its dialog open and filled in."""
@@ -151,12 +161,7 @@ def test_a_form_that_is_too_old_opens_anew_with_its_reason(requeue):
     assert requeue.locator("main#main").count() == 1
     assert requeue.inner_text("dialog #panel-title") == "Nothing was changed"
     assert "pod killed" in requeue.inner_text("dialog")
-    requeue.locator("dialog a", has_text="Open the form again").click()
-    requeue.wait_for_selector("dialog form")
-    assert requeue.input_value("dialog [name=reason]") == "pod killed"
-    requeue.check("dialog [value=operator_accepted]")
-    requeue.click("dialog [data-submit]")
-    requeue.wait_for_selector("text=Requeued. Attempt 1 stays recorded")
+    send_anew(requeue)
 
 
 def test_a_session_that_ended_keeps_the_reason_for_after_the_sign_in(requeue):
@@ -187,9 +192,4 @@ def test_whoever_signed_out_and_in_again_elsewhere_opens_the_form_anew_with_its_
 
     assert "The form was too old" in requeue.inner_text("dialog")
     assert requeue.url.endswith("/ops/leases/")
-    requeue.locator("dialog a", has_text="Open the form again").click()
-    requeue.wait_for_selector("dialog form")
-    assert requeue.input_value("dialog [name=reason]") == "pod killed"
-    requeue.check("dialog [value=operator_accepted]")
-    requeue.click("dialog [data-submit]")
-    requeue.wait_for_selector("text=Requeued. Attempt 1 stays recorded")
+    send_anew(requeue)
