@@ -38,14 +38,14 @@ test-sqlite: .venv/dev.stamp ## Run the tests on SQLite
 
 .PHONY: test-postgres
 test-postgres: .venv/dev.stamp ## Run the tests on PostgreSQL: TEST_DATABASE_URL, or a server of their own
-	A2A_VAR=var/test $(python) -m tests.postgres -- $(python) -m pytest
+	A2A_VAR=var/test $(python) -m tests.support.postgres -- $(python) -m pytest
 
-SOAKED := tests/mailbox/test_lifecycle.py tests/mailbox/test_duplicate_races.py tests/mailbox/test_repetition_races.py
+SOAKED := tests/mailbox/verbs/test_lifecycle.py $(addprefix tests/mailbox/verbs/life/,test_duplicate_races.py test_repetition_races.py)
 
 .PHONY: soak
 soak: .venv/dev.stamp ## Try the mailbox's rules and races for far longer than a test run does, on both databases
 	DATABASE_URL= A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m pytest $(SOAKED)
-	A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m tests.postgres -- $(python) -m pytest $(SOAKED)
+	A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m tests.support.postgres -- $(python) -m pytest $(SOAKED)
 
 .PHONY: bench
 bench: .venv/dev.stamp ## Measure full cycles, the same statements without the hub, and a queue of a million: BENCH="--seconds 3 ..."

@@ -16,7 +16,7 @@ def main() -> None:
         ) from error
     if sys.argv[1:2] == ["a2a"]:
         os.environ["A2A_IS_COMMAND_LINE"] = "1"
-    from a2aproject.environment import UnusableSettingError
+    from a2aproject.errors import UnusableSettingError
 
     try:
         execute_from_command_line(sys.argv)

@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from a2aproject.health import healthz, readyz
+from a2aproject.web.probes import healthz, readyz
 
 # The page is Swagger's: it starts itself by a script of its own in the page.
 _docs_policy = csp_update({"script-src": [UNSAFE_INLINE], "style-src": [UNSAFE_INLINE]})
@@ -24,7 +24,7 @@ urlpatterns = [
     path("admin/", admin.site.urls),
 ]
 
-handler400 = "a2aproject.errors.bad_request"
-handler403 = "a2aproject.errors.permission_denied"
-handler404 = "a2aproject.errors.page_not_found"
-handler500 = "a2aproject.errors.server_error"
+handler400 = "a2aproject.web.errors.bad_request"
+handler403 = "a2aproject.web.errors.permission_denied"
+handler404 = "a2aproject.web.errors.page_not_found"
+handler500 = "a2aproject.web.errors.server_error"

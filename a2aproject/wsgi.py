@@ -5,7 +5,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from a2aproject import stopping
+from a2aproject.serving import stopping
 
 stopping.end_at_once()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
@@ -15,7 +15,7 @@ application = get_wsgi_application()
 
 
 def _answer_who_waits() -> None:
-    from mailbox import waiting
+    from mailbox.database import waiting
 
     waiting.end()
 

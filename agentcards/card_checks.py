@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from agentcards import profiles
-from agentcards.destinations import BaseUrl
-from agentcards.document import CardDocument
-from agentcards.errors import BlockedUrlError
+from agentcards.card_document import CardDocument
 from agentcards.models import AgentCard, AgentProfile, Tool
-from mailbox.errors import InvalidRequestError
+from mailbox.outbound.destinations import BaseUrl
+from mailbox.outbound.errors import BlockedUrlError
+from mailbox.words.errors import InvalidRequestError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,12 +17,13 @@ from urllib.parse import quote
 
 from django.utils import timezone
 
-from agentcards import outbound
-from agentcards.destinations import BaseUrl
-from agentcards.errors import AnswerTooLargeError, ExternalServiceError, SubmitRefusedError, ValidationError
+from agentcards.errors import SubmitRefusedError
 from agentcards.models import RemoteCard
-from mailbox import json_text
-from mailbox.json_text import storable
+from mailbox.outbound import exchange
+from mailbox.outbound.destinations import BaseUrl
+from mailbox.outbound.errors import AnswerTooLargeError, ExternalServiceError, ValidationError
+from mailbox.words import json_text
+from mailbox.words.json_text import storable
 
 USER_AGENT = "A2A-Hub/A2A-Client"
 CARD_PATH = "/.well-known/agent-card.json"
@@ -85,7 +86,7 @@ def fetch_agent_card(base_url: str) -> dict[str, Any]:
     if cached is not None:
         return cached.card
     headers = _headers(base, Accept="application/json")
-    answer = outbound.exchange("GET", url, within=CARD_WITHIN, headers=headers)
+    answer = exchange.exchange("GET", url, within=CARD_WITHIN, headers=headers)
     if not answer.is_success:
         raise ExternalServiceError(
             f"Failed to fetch Agent Card from {url}: HTTP {answer.status} {answer.reason}".rstrip()
@@ -152,7 +153,7 @@ def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int, d
     told = {"message": storable(message), "skill": skill, "timeoutMs": timeout_ms, "depth": depth}
     params = {name: value for name, value in told.items() if value is not None}
     try:
-        answer = outbound.exchange(
+        answer = exchange.exchange(
             "POST",
             f"{base.text}/a2a/tasks/send",
             within=SUBMIT_WITHIN,
@@ -178,7 +179,7 @@ def look(base: BaseUrl, task_id: str, *, within: float = LOOK_WITHIN) -> RemoteT
     """
     url = f"{base.text}/a2a/tasks/{quote(task_id, safe='')}"
     try:
-        answer = outbound.exchange("GET", url, within=within, headers=_headers(base))
+        answer = exchange.exchange("GET", url, within=within, headers=_headers(base))
         shown = _object(answer, f"task from {url}") if answer.is_success else None
     except (ExternalServiceError, ValidationError) as error:
         if isinstance(error, AnswerTooLargeError) and error.is_success:
@@ -197,7 +198,7 @@ def _headers(base: BaseUrl, **more: str) -> Mapping[str, str]:
     return {"User-Agent": USER_AGENT, **more, **authorization}
 
 
-def _object(answer: outbound.Answer, what: str) -> dict[str, Any]:
+def _object(answer: exchange.Answer, what: str) -> dict[str, Any]:
     """Read a JSON object as leniently as the remote agents' own client; raise `ExternalServiceError` for other bytes."""
     try:
         value = json.loads(answer.body)

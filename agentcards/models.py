@@ -11,10 +11,10 @@ from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
-from agentcards.destinations import BaseUrl
-from agentcards.errors import BlockedUrlError
-from mailbox import json_text
 from mailbox.models import Agent, Task
+from mailbox.outbound.destinations import BaseUrl
+from mailbox.outbound.errors import BlockedUrlError
+from mailbox.words import json_text
 
 MOST_NAMES = 1000
 LONGEST_NAME = 200

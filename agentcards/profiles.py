@@ -8,13 +8,14 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from agentcards.models import AgentProfile
-from mailbox import audit, capabilities, registration
-from mailbox.callers import Caller
-from mailbox.capabilities import Request
-from mailbox.errors import Draft, InvalidRequestError
-from mailbox.kinds import Kind
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
 from mailbox.models import Agent
-from mailbox.registration import Registration
+from mailbox.verbs.agents import registration
+from mailbox.verbs.agents.registration import Registration
+from mailbox.words.errors import Draft, InvalidRequestError
+from mailbox.words.kinds import Kind
 
 # What an agent may say of itself. The others decide which tasks reach it and whom the hub calls for it.
 OWN_FIELDS = frozenset({"description", "persona_archetype", "skill_bundles", "wallet_address"})

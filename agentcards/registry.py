@@ -8,12 +8,13 @@ from typing import TypeVar
 from django.db import IntegrityError
 
 from agentcards.models import LONGEST_NAME, AgentCard, AgentCardQuerySet
-from mailbox import audit, capabilities, json_text
-from mailbox.callers import Caller
-from mailbox.capabilities import Request
-from mailbox.errors import Draft, MailboxError
-from mailbox.kinds import Kind
-from mailbox.paging import Page, after, page
+from mailbox.database.paging import Page, after, page
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.words import json_text
+from mailbox.words.errors import Draft, MailboxError
+from mailbox.words.kinds import Kind
 
 # Every clash with a racing registration means that the other one got through, so this many rivals at one instant.
 MOST_CLASHES = 50

@@ -9,11 +9,11 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from agentcards.models import Tool
-from mailbox import audit, capabilities
-from mailbox.callers import Caller
-from mailbox.capabilities import Request
-from mailbox.errors import Draft, InvalidRequestError
-from mailbox.kinds import Kind
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.words.errors import Draft, InvalidRequestError
+from mailbox.words.kinds import Kind
 
 MOST_TOOLS = 10_000
 FASTMCP_KEYS = ("fastmcp", "_fastmcp")

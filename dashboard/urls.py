@@ -6,15 +6,14 @@ from dashboard.views import (
     agents,
     audit,
     deliveries,
-    finding,
+    go,
     guide,
     health,
     idempotency,
     leases,
     overview,
     plan,
-    plans,
-    repairs,
+    repair,
     results,
     scheduler,
     send,
@@ -23,6 +22,7 @@ from dashboard.views import (
     tasks,
     trees,
 )
+from dashboard.views import repairs as plans
 
 app_name = "ops"
 urlpatterns = [
@@ -30,8 +30,8 @@ urlpatterns = [
     path("leases/", leases.LeaseList.as_view(), name="leases"),
     path("leases.<slug:form>", leases.LeaseList.as_view(), name="leases-twin"),
     path("leases/<uuid:lease_id>/", leases.LeasePage.as_view(), name="lease"),
-    path("leases/<uuid:lease_id>/requeue/", repairs.Requeue.as_view(), name="requeue"),
-    path("leases/<uuid:lease_id>/force-error/", repairs.ForceError.as_view(), name="force-error"),
+    path("leases/<uuid:lease_id>/requeue/", repair.Requeue.as_view(), name="requeue"),
+    path("leases/<uuid:lease_id>/force-error/", repair.ForceError.as_view(), name="force-error"),
     path("tasks/", tasks.TaskList.as_view(), name="tasks"),
     path("tasks.<slug:form>", tasks.TaskList.as_view(), name="tasks-twin"),
     path("tasks/<uuid:task_id>/", task.TaskPage.as_view(), name="task"),
@@ -68,7 +68,7 @@ urlpatterns = [
     path("audit/", audit.AuditList.as_view(), name="audit"),
     path("audit.<slug:form>", audit.AuditList.as_view(), name="audit-twin"),
     path("audit/<slug:number>/", audit.AuditPage.as_view(), name="audit-event"),
-    path("go/", finding.Go.as_view(), name="go"),
+    path("go/", go.Go.as_view(), name="go"),
     path("help/", guide.Help.as_view(), name="help"),
     path("health/", health.HealthPage.as_view(), name="health"),
     path("health.txt", health.HealthText.as_view(), name="health-text"),

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
 
-from mailbox import capabilities, schedule
-from mailbox.schedule import SCHEDULER, AutoRetry, BadSettingError
+from mailbox.gate import capabilities
+from mailbox.outbound.destinations import AllowList
+from mailbox.verbs.repairs import auto_retry
+from mailbox.verbs.repairs.auto_retry import SCHEDULER, AutoRetry, BadSettingError
 
 
 @register()
@@ -41,6 +44,21 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
 def _is_granted() -> bool:
     """Whether the scheduler holds its grant; also true while there is no table, which `migrate` is about to make."""
     try:
-        return schedule.is_granted()
+        return auto_retry.is_granted()
     except DatabaseError:
         return True
+
+
+@register("a2a")
+def outbound_settings(**_: Any) -> list[CheckMessage]:
+    """Refuse an allow-list that cannot be read, and a hub that gives remote agents nothing."""
+    found: list[CheckMessage] = []
+    try:
+        AllowList.from_settings()
+    except ValueError as error:
+        hint = "List host names, addresses and networks, such as agents.internal,127.0.0.0/8."
+        found.append(Error(f"A2A_OUTBOUND_ALLOW: {error}", hint=hint, id="agentcards.E001"))
+    if settings.A2A_REMOTE_CONCURRENCY < 1:
+        hint = "Set it to 1 or more; pause an agent to give it nothing."
+        found.append(Error("A2A_REMOTE_CONCURRENCY is less than 1.", hint=hint, id="agentcards.E002"))
+    return found

@@ -7,11 +7,14 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from mailbox import courier, delivery, inspection, leasing, repair, results, waiting
-from mailbox.callers import Caller
-from mailbox.envelopes import AgentRef, ResultEnvelope, TaskEnvelope
-from mailbox.errors import WaitTimeoutError
+from mailbox.database import waiting
+from mailbox.gate.callers import Caller
+from mailbox.inspection import lists, tasks
 from mailbox.models import Agent, Lease, Result, Task
+from mailbox.verbs.life import leasing, results, sending
+from mailbox.verbs.repairs import repair
+from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope
+from mailbox.words.errors import WaitTimeoutError
 
 
 class Mailbox:
@@ -22,11 +25,10 @@ class Mailbox:
     """
 
     def send_task(self, task: TaskEnvelope) -> Task:
-        """Send as ``task.sender``, which must be named; see `delivery.send_task`, `courier.judge`."""
+        """Send as ``task.sender``, which must be named; see `sending.send_task`."""
         if task.sender is None:
             raise ValueError("in process a task names its sender")
-        courier.judge(task.callback_url)
-        return delivery.send_task(Caller.local(_agent(task.sender)), task)
+        return sending.send_task(Caller.local(_agent(task.sender)), task)
 
     def recv_task(self, *, timeout: timedelta | None = None) -> Lease:
         """Lease the oldest task for anyone, waiting for one; raise `WaitTimeoutError`. ``timeout`` None waits for ever."""
@@ -42,11 +44,11 @@ class Mailbox:
 
     def recent_tasks(self, limit: int) -> Sequence[Task]:
         """Return up to ``limit`` queued tasks, oldest first."""
-        return inspection.recent_tasks(Caller.local(), limit=limit).items
+        return lists.recent_tasks(Caller.local(), limit=limit).items
 
-    def task_queue(self, limit: int) -> Sequence[inspection.QueueEntry]:
+    def task_queue(self, limit: int) -> Sequence[tasks.QueueEntry]:
         """Return up to ``limit`` unresolved tasks: queued ones, then leases by age."""
-        return inspection.queue(Caller.local(), limit=limit).items
+        return lists.queue(Caller.local(), limit=limit).items
 
     def repair_task(self, task_id: UUID, *, action: str, **request: Any) -> Task | Result:
         """Apply ``requeue`` or ``force_error`` with the arguments of the verb of that name."""
@@ -76,7 +78,7 @@ class Mailbox:
 
     def recent_results(self, limit: int) -> Sequence[Result]:
         """Return up to ``limit`` results that wait to be drained, oldest first."""
-        return inspection.recent_results(Caller.local(), limit=limit).items
+        return lists.recent_results(Caller.local(), limit=limit).items
 
 
 def _agent(named: AgentRef | Agent | str) -> Agent:

@@ -11,7 +11,7 @@ import sys
 import psutil
 import pytest
 
-from tests.hub import PATIENCE, ROOT, command_of, wait_until
+from tests.support.hub import PATIENCE, ROOT, command_of, wait_until
 
 TEXT = """Before any heading. A second sentence that is longer.
 

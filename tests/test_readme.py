@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import load_command_class
 from django.urls import URLResolver, get_resolver, resolve
 
-from tests.hub import PATIENCE, ROOT, database_of_its_own, served
+from tests.support.hub import PATIENCE, ROOT, database_of_its_own, served
 
 README = (ROOT / "README.md").read_text()
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

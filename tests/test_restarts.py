@@ -9,8 +9,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.hub import Hub, database_of_its_own, served
 from tests.load.cast import operator_key
+from tests.support.hub import Hub, database_of_its_own, served
 
 PROMISE = {"duplicate_safety": "idempotent", "key": "report-1"}
 

@@ -13,13 +13,13 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agentcards.admin import AgentAdmin, ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
-from mailbox import grants, registration
-from mailbox.callers import Caller, Role
-from mailbox.capabilities import GRANT
-from mailbox.errors import Draft, MailboxError
-from mailbox.kinds import Kind
+from dashboard.admin.agents import AgentAdmin, ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
+from mailbox.gate.callers import Caller, Role
+from mailbox.gate.capabilities import GRANT
 from mailbox.models import Agent, ApiKey, CapabilityGrant
+from mailbox.verbs.agents import grants, keys
+from mailbox.words.errors import Draft, MailboxError
+from mailbox.words.kinds import Kind
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
@@ -149,7 +149,7 @@ class ApiKeyAdmin(Revocable):
         return str(key.agent or f"user:{key.user}")
 
     def revoke_one(self, caller: Caller, row: ApiKey) -> None:
-        registration.revoke_key(caller, row.public_id)
+        keys.revoke_key(caller, row.public_id)
 
 
 @admin.register(CapabilityGrant)

@@ -15,11 +15,11 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agentcards.admin import ReadByRole
-from dashboard import attention
-from mailbox.errors import InvalidRequestError
+from dashboard.admin.agents import ReadByRole
+from dashboard.figures import thresholds
+from mailbox.inspection.search_values import Moment, Reading
 from mailbox.models.rollup import during
-from mailbox.readings import Moment, Reading
+from mailbox.words.errors import InvalidRequestError
 
 if TYPE_CHECKING:
     from django.contrib.admin.views.main import ChangeList
@@ -35,7 +35,7 @@ COUNTED_TO = 5_000
 
 
 def moment() -> Moment:
-    return Moment(now=timezone.now(), stale_after=attention.stale_after())
+    return Moment(now=timezone.now(), stale_after=thresholds.stale_after())
 
 
 def problem_of(refusal: InvalidRequestError) -> str:

@@ -11,15 +11,15 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import path, reverse
 
-from dashboard import export
 from dashboard.admin.bounded import ByDate, Chosen, RowsAdmin, Typed, moment, problem_of
+from dashboard.base import export
 from dashboard.views.audit import AuditList
-from mailbox import search
-from mailbox.envelopes import TaskSource
-from mailbox.errors import InvalidRequestError
-from mailbox.kinds import Kind
+from mailbox.inspection import search
+from mailbox.inspection.search_values import Moment, Reading
 from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
-from mailbox.readings import Moment, Reading
+from mailbox.words.envelopes import TaskSource
+from mailbox.words.errors import InvalidRequestError
+from mailbox.words.kinds import Kind
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

@@ -14,10 +14,11 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dashboard import attention
-from dashboard.charts import Range
-from mailbox import redaction, search, spans
+from dashboard.figures import thresholds
+from dashboard.figures.charts import Range
+from mailbox.inspection import search
 from mailbox.models.agent import COUNTED_TO
+from mailbox.words import redaction, times
 
 register = template.Library()
 
@@ -98,7 +99,7 @@ def brief(value: timedelta | None) -> str:
     seconds = value.total_seconds()
     if seconds < 1:
         return f"{max(1, round(seconds * 1000))} ms"
-    return f"{seconds:.1f} s" if seconds < 60 else spans.write(value)
+    return f"{seconds:.1f} s" if seconds < 60 else times.write(value)
 
 
 @register.filter
@@ -112,16 +113,16 @@ def share(value: float | None) -> str:
 @register.filter
 def rate(value: float) -> str:
     """Write how many there are of something in a minute."""
-    return f"{value:.1f}" if 0 < value < 10 else attention.grouped(round(value))
+    return f"{value:.1f}" if 0 < value < 10 else thresholds.grouped(round(value))
 
 
 @register.simple_tag(takes_context=True)
 def results_of(context: Context, status: str, count: int, posted: str) -> str:
     """Write how many results of a status there are, as the link to the list of them; of none only the number."""
     if not count:
-        return attention.grouped(count)
+        return thresholds.grouped(count)
     where = f"{context.get('among', '')}{posted}&status={status}"
-    return format_html('<a href="{}?{}">{}</a>', reverse("ops:results"), where, attention.grouped(count))
+    return format_html('<a href="{}?{}">{}</a>', reverse("ops:results"), where, thresholds.grouped(count))
 
 
 @register.filter
@@ -132,7 +133,7 @@ def absolute(number: int) -> int:
 @register.filter
 def up_to(number: int) -> str:
     """Write how much waits for an agent, of which no more is counted than `COUNTED_TO`."""
-    return f"{attention.grouped(COUNTED_TO)}+" if number > COUNTED_TO else attention.grouped(number)
+    return f"{thresholds.grouped(COUNTED_TO)}+" if number > COUNTED_TO else thresholds.grouped(number)
 
 
 @register.simple_tag
@@ -144,7 +145,7 @@ def axis(moment: datetime, scale: Range) -> str:
 
 @register.filter
 def span(value: timedelta) -> str:
-    return spans.write(value)
+    return times.write(value)
 
 
 @register.simple_tag
@@ -155,7 +156,7 @@ def age(moment: datetime, now: datetime) -> SafeString:
         '<time class="age" datetime="{}" title="{}" data-age>{}</time>',
         moment.isoformat(),
         f"{local:%Y-%m-%d %H:%M:%S %Z}",
-        spans.write(now - moment),
+        times.write(now - moment),
     )
 
 
@@ -179,7 +180,7 @@ def moment(context: Context, value: datetime | None, now: datetime) -> SafeStrin
     local = timezone.localtime(value)
     shape = "%H:%M:%S" if local.date() == timezone.localtime(now).date() else "%Y-%m-%d %H:%M:%S"
     full = f"{local:%Y-%m-%d %H:%M:%S.%f %Z}"
-    text = f"in {spans.write(value - now)}" if is_relative else local.strftime(shape)
+    text = f"in {times.write(value - now)}" if is_relative else local.strftime(shape)
     return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), full, text)
 
 
@@ -237,13 +238,13 @@ def add_number(value: float, other: float) -> float:
 
 @register.filter
 def grouped(number: int) -> str:
-    return attention.grouped(number)
+    return thresholds.grouped(number)
 
 
 @register.simple_tag
 def lasted(since: datetime, until: datetime) -> str:
     """Write how long something took that is over."""
-    return spans.write(until - since)
+    return times.write(until - since)
 
 
 @register.simple_tag(takes_context=True)

@@ -7,20 +7,23 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 
 from agentcards.card_checks import checks_of
-from agentcards.document import build_agent_card_for_agent
+from agentcards.card_document import build_agent_card_for_agent
 from agentcards.models import AgentCard, AgentProfile
-from dashboard import attention, reasons
-from dashboard.attention import Count
-from dashboard.charts import HOUR, SPARK
-from dashboard.figures import range_named, rows_of, throughput
-from dashboard.forms import ReasonForm
-from dashboard.lists import ListPage
-from dashboard.standing import standing_of
-from dashboard.views.acts import Act
-from mailbox import capabilities, registration, search, series
+from dashboard.base.act import Act
+from dashboard.base.list_page import ListPage
+from dashboard.figures import thresholds
+from dashboard.figures.charts import HOUR, SPARK
+from dashboard.figures.standing import standing_of
+from dashboard.figures.thresholds import Count
+from dashboard.figures.trends import range_named, rows_of, throughput
+from dashboard.forms import reasons
+from dashboard.forms.repair import ReasonForm
+from mailbox.database.paging import Page as Rows
+from mailbox.gate import capabilities
+from mailbox.inspection import search, series
 from mailbox.models import Agent, Lease, Peer
 from mailbox.models.agent import AgentQuerySet
-from mailbox.paging import Page as Rows
+from mailbox.verbs.agents import registration
 
 HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN = 10, 20, 50
 
@@ -48,7 +51,7 @@ class AgentList(ListPage):
         return standing_of(Agent.objects.all(), self.now)
 
     def found(self) -> AgentQuerySet:
-        return standing_of(search.agents(self.whole, self.at), self.now).with_total(attention.COUNTED_TO)
+        return standing_of(search.agents(self.whole, self.at), self.now).with_total(thresholds.COUNTED_TO)
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         figures = series.read(

@@ -4,14 +4,15 @@ from typing import Any, ClassVar
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from dashboard import attention, words
-from dashboard.access import Page
-from dashboard.attention import Count
-from dashboard.lists import ListPage
-from mailbox import search
+from dashboard.base.list_page import ListPage
+from dashboard.base.page import Page
+from dashboard.figures import thresholds
+from dashboard.figures.thresholds import Count
+from dashboard.wording import journal
+from mailbox.database.paging import Page as Rows
+from mailbox.inspection import search
 from mailbox.models import AuditEvent
 from mailbox.models.audit import AuditEventQuerySet
-from mailbox.paging import Page as Rows
 
 
 class AuditList(ListPage):
@@ -38,10 +39,10 @@ class AuditList(ListPage):
 
     def total(self, found: AuditEventQuerySet, page: Rows[Any]) -> Count:
         """Count from the newest row on: where a moment bounds the keys, any other way reads the whole journal."""
-        return attention.counted(found, newest_first=True)
+        return thresholds.counted(found, newest_first=True)
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
-        return {"acts": [words.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
+        return {"acts": [journal.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
 
 
 class AuditPage(Page):
@@ -51,4 +52,4 @@ class AuditPage(Page):
         event = AuditEvent.objects.filter(pk=number).first() if number.isdecimal() and len(number) < 19 else None
         if event is None:
             raise Http404
-        return self.page("ops/audit_event.html", {"act": words.in_words(event), "event": event})
+        return self.page("ops/audit_event.html", {"act": journal.in_words(event), "event": event})

@@ -2,13 +2,16 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dashboard.lists import ListPage
-from dashboard.views.acts import Act, Wording
-from mailbox import capabilities, push, redaction, search
-from mailbox.errors import UnknownDeliveryError
+from dashboard.base.act import Act, Wording
+from dashboard.base.list_page import ListPage
+from mailbox.database.paging import Page as Rows
+from mailbox.gate import capabilities
+from mailbox.inspection import search
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
-from mailbox.paging import Page as Rows
+from mailbox.verbs.life import callbacks
+from mailbox.words import redaction
+from mailbox.words.errors import UnknownDeliveryError
 
 TABS = ("pending", "delivered", "disabled")
 ATTEMPTS_SHOWN = 50
@@ -71,8 +74,8 @@ class Resend(Act[PushDelivery]):
         return ""
 
     def besides(self, subject: PushDelivery, reason: str) -> dict[str, Any]:
-        return {"attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN], "tries": len(push.BACK_OFF) + 1}
+        return {"attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN], "tries": len(callbacks.BACK_OFF) + 1}
 
     def apply(self, subject: PushDelivery, reason: str) -> str:
-        push.resend(self.caller, subject.delivery_id, reason=reason)
+        callbacks.resend(self.caller, subject.delivery_id, reason=reason)
         return "It is sent again, at once."

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard import attention
-from dashboard.access import Page
-from mailbox import search
+from dashboard.base.page import Page
+from dashboard.figures import thresholds
+from mailbox.inspection import search
 
 STATES = {
     "queued": "Waits to be leased by its recipient, first in, first out.",
@@ -157,7 +157,7 @@ class Help(Page):
             "words": WORDS,
             "languages": LANGUAGES,
             "keys": KEYS,
-            "stale_after": attention.stale_after(),
+            "stale_after": thresholds.stale_after(),
             "words_among": search.WORDS_AMONG,
         }
         return self.page("ops/help.html", context)

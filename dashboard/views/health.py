@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from dashboard.access import Page
-from mailbox import health
-from mailbox.health import Health
+from dashboard.base.page import Page
+from mailbox.inspection import health
+from mailbox.inspection.health import Health
 
 
 class HealthPage(Page):

@@ -2,15 +2,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dashboard.attention import Count
-from dashboard.lists import ListPage
-from dashboard.saved import Saved
-from dashboard.views.acts import Act, Wording
-from mailbox import capabilities, replay, search
-from mailbox.errors import UnknownReplayEntryError
+from dashboard.base.act import Act, Wording
+from dashboard.base.list_page import ListPage
+from dashboard.figures.cache_savings import Saved
+from dashboard.figures.thresholds import Count
+from mailbox.database.paging import Page as Rows
+from mailbox.gate import capabilities
+from mailbox.inspection import search
 from mailbox.models import ReplayEntry
 from mailbox.models.replay_entry import ReplayEntryQuerySet
-from mailbox.paging import Page as Rows
+from mailbox.verbs.life import replay
+from mailbox.words.errors import UnknownReplayEntryError
 
 LONGEST_ID = 19  # digits
 

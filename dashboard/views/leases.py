@@ -8,13 +8,16 @@ from uuid import UUID
 
 from django.http import HttpResponse
 
-from dashboard import attention, choices
-from dashboard.access import Page
-from dashboard.lists import ListPage
-from mailbox import capabilities, plans, search
+from dashboard.base.list_page import ListPage
+from dashboard.base.page import Page
+from dashboard.figures import thresholds
+from dashboard.forms import choices
+from mailbox.database.paging import Page as Rows
+from mailbox.gate import capabilities
+from mailbox.inspection import search
 from mailbox.models import Lease
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.paging import Page as Rows
+from mailbox.verbs.repairs import plans
 
 
 class LeaseList(ListPage):
@@ -60,8 +63,8 @@ class LeaseList(ListPage):
             "is_filtered": bool(self.whole),
             "keys": search.LEASE_KEYS,
             "words_among": search.WORDS_AMONG if any(":" not in part for part in self.query.split()) else 0,
-            "stale_after": attention.stale_after(),
-            "stale_before": self.now - attention.stale_after(),
+            "stale_after": thresholds.stale_after(),
+            "stale_before": self.now - thresholds.stale_after(),
             "newest_first": self.newest_first,
             "whole": self.whole,
             "cap": plans.CAP,
@@ -72,7 +75,7 @@ class LeaseList(ListPage):
         }
 
     def shown(self, page: Rows[Any], context: Mapping[str, Any]) -> object:
-        stale_after = attention.stale_after()
+        stale_after = thresholds.stale_after()
         rows = [(lease.pk, lease.last_seen_at, lease.is_stale(self.now, stale_after)) for lease in page.items]
         return rows, context["total"]
 
@@ -87,8 +90,8 @@ class LeasePage(Page):
         context = {
             "lease": lease,
             "task": lease.task,
-            "is_stale": lease.is_stale(self.now, attention.stale_after()),
-            "stale_after": attention.stale_after(),
+            "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
+            "stale_after": thresholds.stale_after(),
             "attempts": lease.task.leases.select_related("holder").order_by("-attempt")[:20],
             "may_requeue": self.holds(capabilities.REQUEUE),
             "may_force_error": self.holds(capabilities.FORCE_ERROR),

@@ -5,12 +5,13 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard import attention, charts, decisions, words
-from dashboard.access import Page
-from dashboard.charts import HOUR, SPARK
-from dashboard.figures import Trend, range_named, rows_of, throughput
-from dashboard.standing import Standing, standing_of
-from mailbox import series
+from dashboard.base.page import Page
+from dashboard.figures import charts, decisions, thresholds
+from dashboard.figures.charts import HOUR, SPARK
+from dashboard.figures.standing import Standing, standing_of
+from dashboard.figures.trends import Trend, range_named, rows_of, throughput
+from dashboard.wording import journal
+from mailbox.inspection import series
 from mailbox.models import Agent, AuditEvent
 
 AGENTS_SHOWN = 8
@@ -32,8 +33,8 @@ class Overview(Page):
             agents=[agent.pk for agent in agents],
             agents_start=SPARK.start(self.now),
         )
-        acts = [words.in_words(event) for event in AuditEvent.objects.by_people().newest_first()[:ACTS_SHOWN]]
-        stale_after = attention.stale_after()
+        acts = [journal.in_words(event) for event in AuditEvent.objects.by_people().newest_first()[:ACTS_SHOWN]]
+        stale_after = thresholds.stale_after()
         histogram = charts.histogram(standing.ages, stale_after)
         context = {
             "stale_after": stale_after,

@@ -8,16 +8,20 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from dashboard import choices, commands, export, reasons, unheeded
-from dashboard.access import Page
-from dashboard.forms import ApplyForm
-from dashboard.lists import ROWS
-from dashboard.views.plans import new_token
-from mailbox import capabilities, paging, plan_work, plans
-from mailbox.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
+from dashboard.base import export, lost_form
+from dashboard.base.list_page import ROWS
+from dashboard.base.page import Page
+from dashboard.forms import choices, reasons
+from dashboard.forms.repair import ApplyForm
+from dashboard.views.repairs import new_token
+from dashboard.wording import commands
+from mailbox.database import paging
+from mailbox.gate import capabilities
 from mailbox.models import RepairPlan, RepairPlanRow
 from mailbox.models.repair_plan import RepairPlanRowQuerySet
-from mailbox.plans import Tally
+from mailbox.verbs.repairs import applying, plans
+from mailbox.verbs.repairs.plans import Tally
+from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
 
 BITE = 3.0  # seconds of repairing within one request
 SORTS: dict[str, tuple[str, type]] = {
@@ -59,7 +63,7 @@ class PlanPage(Page):
     def post(self, request: HttpRequest, number: str) -> HttpResponse:
         filled = ApplyForm(request.POST)
         if filled.is_broken:
-            return unheeded.answer(request, status=400)
+            return lost_form.answer(request, status=400)
         if not filled.is_valid():
             return self._refused(number, filled)
         chosen = filled.cleaned_data
@@ -77,7 +81,7 @@ class PlanPage(Page):
             for field, problem in error.fields.items():
                 filled.add_error(field if field in filled.fields else None, f"{problem[:1].upper()}{problem[1:]}.")
             return self._refused(number, filled)
-        plan_work.work(plan, seconds=BITE)
+        applying.work(plan, seconds=BITE)
         return to_plan(plan)
 
     def _refused(self, number: str, filled: ApplyForm) -> HttpResponse:
@@ -152,7 +156,7 @@ class Continue(Page):
         plan = plan_of(number)
         if plan.state == RepairPlan.State.PREVIEW:
             raise PlanClosedError(f"plan #{number} was not applied yet")
-        plan_work.work(plan, seconds=BITE)
+        applying.work(plan, seconds=BITE)
         return to_plan(plan)
 
 

@@ -1,193 +1,138 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
-from uuid import UUID
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.html import format_html
-from django.utils.http import url_has_allowed_host_and_scheme
 
-from dashboard import attention, commands, conflicts, forms, reasons, unheeded
-from dashboard.access import Page
-from dashboard.forms import ForceErrorForm, RepairForm, RequeueForm
-from mailbox import capabilities, lookup, repair
-from mailbox.capabilities import Request
-from mailbox.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
-from mailbox.models import AuditEvent, Lease, Task
+from dashboard.base.list_page import ListPage
+from dashboard.forms.repair import PlanForm
+from dashboard.wording import journal
+from mailbox.database.paging import Page as Rows
+from mailbox.gate import capabilities
+from mailbox.inspection import search
+from mailbox.models import AuditEvent, Lease, RepairPlan
+from mailbox.models.audit import AuditEventQuerySet
+from mailbox.models.lease import LeaseQuerySet
+from mailbox.models.repair_plan import RepairPlanQuerySet
+from mailbox.verbs.repairs import plans
+from mailbox.verbs.repairs.auto_retry import AutoRetry
+from mailbox.words.errors import InvalidRequestError, UnknownPlanError
 
-CHILDREN_SHOWN = 5
-CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """What one of the two verbs is called on the page."""
-
-    route: str
-    verb: str
-    busy: str
-    done: str
+ALL_LIVE = "state:in_flight"
 
 
-class Repair(Page):
-    """A form that repairs the very lease it shows, as a page of its own and, the same, within a dialog."""
+class RepairList(ListPage):
+    """Repairs of one lease each, newest first, whoever made them."""
 
-    wording: ClassVar[Wording]
+    name = "repairs"
+    columns: ClassVar = {
+        "id": lambda event: event.pk,
+        "at": lambda event: event.at,
+        "action": lambda event: event.fields.get("action"),
+        "actor": lambda event: event.actor,
+        "source": lambda event: event.source,
+        "task_id": lambda event: event.task_id,
+        "lease_id": lambda event: event.fields.get("lease_id"),
+        "attempt": lambda event: event.fields.get("attempt"),
+        "duplicate_risk": lambda event: event.fields.get("duplicate_risk"),
+        "reason": lambda event: event.fields.get("reason"),
+        "request_id": lambda event: event.request_id,
+    }
 
-    def get(self, request: HttpRequest, lease_id: UUID) -> HttpResponse:
-        lease = Lease.objects.with_task().named([lease_id]).first()
-        if lease is None:
-            return self.gone(lease_id)
-        if lease.ended_at is not None:
-            return self._conflict(lease, request.GET.get("reason", ""))
-        fresh = {
-            "reason": request.GET.get("reason", "")[:500],
-            "form_token": str(uuid.uuid4()),
-            "lease_id": str(lease.lease_id),
-            "task_id": str(lease.task.uuid),
-            "attempt": lease.attempt,
-        }
-        return self._form(lease, self.form(lease, None, initial=fresh))
+    def model(self) -> AuditEventQuerySet:
+        return AuditEvent.objects.all()
 
-    def post(self, request: HttpRequest, lease_id: UUID) -> HttpResponse:
-        lease = Lease.objects.with_task().named([lease_id]).first()
-        if lease is None:
-            return self.gone(lease_id, forms.id_in(request.POST, "task_id"))
-        form = self.form(lease, request.POST)
-        if not form.is_valid():
-            return unheeded.answer(request, status=400) if form.is_broken else self._form(lease, form, status=422)
-        if form.cleaned_data["lease_id"] != lease_id or form.cleaned_data["attempt"] != lease.attempt:
-            return self.problem(400, "Nothing was changed", "This form was made for another lease.")
-        self.caller = self.named(form.cleaned_data["form_token"])
-        reasons.remember(request, form.cleaned_data["reason"])
-        done = conflicts.already_done(self.caller, lease.task)
-        if done is None:
-            try:
-                self.apply(lease.task, lease_id, form.cleaned_data)
-            except CHANGED:
-                done = conflicts.already_done(self.caller, lease.task)
-                if done is None:
-                    return self._conflict(lease, form.cleaned_data["reason"])
-            except UnknownTaskError:
-                return self.gone(lease_id, lease.task.uuid)
-        return self._receipt(lease, done or conflicts.already_done(self.caller, lease.task))
+    def found(self) -> AuditEventQuerySet:
+        return search.events(self.request.GET.get("q", ""), self.at).repairs().one_by_one()
 
-    def asked(self, **where: Any) -> Request:
-        """Return the request that the verb itself would make, so that its refusal stands with the task."""
-        task_id = lookup.task_of_lease(where["lease_id"])
-        if task_id is None:
-            return super().asked(**where)
-        scope_id = f"a2a-repair:{task_id}"
-        return Request(verb=self.needs, scope_id=scope_id, task_id=task_id, lease_id=where["lease_id"])
-
-    def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> RepairForm:
-        raise NotImplementedError
-
-    def apply(self, task: Task, lease_id: UUID, chosen: dict[str, Any]) -> None:
-        """Take the verb."""
-        raise NotImplementedError
-
-    def besides(self, lease: Lease) -> dict[str, Any]:
-        """Return what the form of this verb shows besides."""
-        return {}
-
-    def _form(self, lease: Lease, form: RepairForm, *, status: int = 200) -> HttpResponse:
-        task = lease.task
-        context = {
-            "lease": lease,
-            "task": task,
-            "form": form,
-            "wording": self.wording,
-            "action": reverse(f"ops:{self.wording.route}", args=[lease.lease_id]),
-            "allowed": self.holds(self.needs),
-            "needs": self.needs,
-            "reasons": reasons.offered(self.request),
-            "command": self.command(lease, form),
-            **self.besides(lease),
-        }
-        return self.page(self._template("ops/repair.html"), context, status=status)
-
-    def _conflict(self, seen: Lease, reason: str) -> HttpResponse:
-        context = {
-            "conflict": conflicts.what_happened(seen, self.now),
-            "wording": self.wording,
-            "reason": reason,
-        }
-        return self.page(self._template("ops/conflict.html"), context, status=409)
-
-    def _receipt(self, lease: Lease, event: AuditEvent | None) -> HttpResponse:
-        lease.task.refresh_from_db()
-        number = ""
-        if event is not None:
-            number = format_html(' <a href="{}">Journal #{}</a>', reverse("ops:audit-event", args=[event.pk]), event.pk)
-        message = format_html("{}{}", self.said(lease), number)
-        came_from = self.request.headers.get("HX-Current-URL", "")
-        if self.is_fragment and urlsplit(came_from).path == reverse("ops:leases"):
-            lease.refresh_from_db(fields=["ended_at", "end"])
-            return self.page("ops/repaired.html", {"lease": lease, "message": message, "may_select": True})
-        messages.success(self.request, message)
-        page = reverse("ops:lease", args=[lease.lease_id])
-        if not self.is_fragment:
-            return HttpResponseRedirect(page, status=303)
-        known = url_has_allowed_host_and_scheme(came_from, {self.request.get_host()})
-        return HttpResponse(headers={"HX-Redirect": came_from if known else page})
-
-    def said(self, lease: Lease) -> str:
-        """Return the sentence that tells what the repair did."""
-        raise NotImplementedError
-
-    def _template(self, name: str) -> str:
-        return f"{name}#panel" if self.is_fragment else name
-
-    def command(self, lease: Lease, form: RepairForm) -> str:
-        """Return the command line that does the same."""
-        raise NotImplementedError
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        return {"acts": [journal.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
 
 
-class Requeue(Repair):
+class Repairs(RepairList):
+    """The list; a POST plans a repair of many."""
+
     needs = capabilities.REQUEUE
-    wording = Wording("requeue", "Requeue lease", "Requeueing…", "Requeued")
 
-    def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> RequeueForm:
-        return RequeueForm(data, task=lease.task, **options)
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = PlanForm(request.POST)
+        if not form.is_valid():
+            return self._nothing_planned("The form was not whole. Go back, reload the page and choose again.")
+        chosen = form.cleaned_data
+        try:
+            plan = plans.make(
+                self.caller,
+                RepairPlan.Verb(chosen["verb"]),
+                self._leases(chosen),
+                token=form.asked,
+                max_attempts=AutoRetry.from_settings().policy.max_attempts,
+                query=(chosen["q"] or ALL_LIVE) if chosen["everything"] else "",
+                among=chosen["q"] if chosen["lease"] and not chosen["everything"] else "",
+                after=self._after(chosen),
+            )
+        except InvalidRequestError as error:
+            return self._nothing_planned(
+                error.fields.get("q") or "No live lease was chosen. Go back and tick some, or take all that match."
+            )
+        return HttpResponseRedirect(reverse("ops:plan", args=[plan.pk]), status=303)
 
-    def apply(self, task: Task, lease_id: UUID, chosen: dict[str, Any]) -> None:
-        repair.requeue(
-            self.caller, task.uuid, reason=chosen["reason"], duplicate_risk=chosen["posture"], lease_id=lease_id
-        )
+    def _leases(self, chosen: dict[str, Any]) -> LeaseQuerySet:
+        if earlier := self._after(chosen):
+            changed = earlier.rows.that_became("changed")
+            return earlier.rows.all().leases() if chosen["which"] == "all" else changed.leases_again()
+        if chosen["everything"]:
+            return search.leases(chosen["q"], self.at)
+        return Lease.objects.named(chosen["lease"])
 
-    def said(self, lease: Lease) -> str:
-        return f"Requeued. Attempt {lease.attempt} stays recorded; the next lease is attempt {lease.attempt + 1}."
+    def _after(self, chosen: dict[str, Any]) -> RepairPlan | None:
+        if chosen["after"] is None:
+            return None
+        plan = RepairPlan.objects.filter(pk=chosen["after"]).first()
+        if plan is None:
+            raise UnknownPlanError(f"there is no plan #{chosen['after']}")
+        return plan
 
-    def command(self, lease: Lease, form: RepairForm) -> str:
-        risk, reason = (str(form[name].value() or "") for name in ("posture", "reason"))
-        return commands.requeue(lease.task.uuid, lease.lease_id, risk=risk, reason=reason)
+    def _nothing_planned(self, why: str) -> HttpResponse:
+        return self.problem(422, "Nothing was planned", why)
 
 
-class ForceError(Repair):
-    needs = capabilities.FORCE_ERROR
-    wording = Wording("force-error", "Force error", "Forcing…", "Forced to an error")
+class PlanList(ListPage):
+    """Plans to repair many leases at once, newest first, with what came of each."""
 
-    def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> ForceErrorForm:
-        return ForceErrorForm(data, **options)
+    name = "plans"
+    columns: ClassVar = {
+        "plan": lambda plan: plan.pk,
+        "verb": lambda plan: plan.verb,
+        "state": lambda plan: plan.state,
+        "query": lambda plan: plan.query,
+        "among": lambda plan: plan.among,
+        "made_by": lambda plan: plan.made_by,
+        "made_at": lambda plan: plan.made_at,
+        "decided_by": lambda plan: plan.decided_by,
+        "decided_at": lambda plan: plan.decided_at,
+        "finished_at": lambda plan: plan.finished_at,
+        "leases": lambda plan: plan.leases,
+        "repaired": lambda plan: plan.repaired,
+        "reason": lambda plan: plan.reason,
+    }
 
-    def besides(self, lease: Lease) -> dict[str, Any]:
-        below = Task.objects.unresolved().children_of(lease.task.uuid)
-        children = below.with_parties().with_stale(self.now, attention.stale_after()).order_by("pk")
-        return {"open_children": list(children[: CHILDREN_SHOWN + 1]), "children_shown": CHILDREN_SHOWN}
+    def model(self) -> RepairPlanQuerySet:
+        return RepairPlan.objects.with_counts()
 
-    def apply(self, task: Task, lease_id: UUID, chosen: dict[str, Any]) -> None:
-        message = chosen["message"].strip() or chosen["reason"]
-        repair.force_error(self.caller, task.uuid, reason=chosen["reason"], message=message, lease_id=lease_id)
+    def found(self) -> RepairPlanQuerySet:
+        return search.plans(self.request.GET.get("q", ""), self.at).with_counts()
 
-    def said(self, lease: Lease) -> str:
-        return f"Forced to an error. {lease.task.sender} will drain it; attempt {lease.attempt} stays recorded."
+    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+        listed = [(plan, plan.has_expired(self.now)) for plan in page.items]
+        return {"plans": listed, "keys": search.PLAN_KEYS}
 
-    def command(self, lease: Lease, form: RepairForm) -> str:
-        message, reason = (str(form[name].value() or "") for name in ("message", "reason"))
-        return commands.force_error(lease.task.uuid, lease.lease_id, message=message, reason=reason)
+    def shown(self, page: Rows[Any], context: Any) -> object:
+        rows = [(plan.pk, plan.state, plan.repaired, plan.has_expired(self.now)) for plan in page.items]
+        return rows, context["total"]
+
+
+def new_token() -> str:
+    """Return the name of one more form, under which it acts once."""
+    return str(uuid.uuid4())

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dashboard.lists import ListPage
-from mailbox import search
+from dashboard.base.list_page import ListPage
+from mailbox.database.paging import Page as Rows
+from mailbox.inspection import search
 from mailbox.models import Result
 from mailbox.models.result import ResultQuerySet
-from mailbox.paging import Page as Rows
 
 ALL = "all"  # of the tabs: whatever became of them
 TABS = (*Result.Delivery.values, ALL)

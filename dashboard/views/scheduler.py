@@ -9,14 +9,22 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from dashboard import attention, choices, export, verdicts, words
-from dashboard.access import Page
-from dashboard.views.acts import Act, Wording
-from mailbox import capabilities, paging, retry, schedule, search, spans
-from mailbox.errors import InvalidRequestError
+from dashboard.base import export
+from dashboard.base.act import Act, Wording
+from dashboard.base.page import Page
+from dashboard.figures import thresholds
+from dashboard.forms import choices
+from dashboard.wording import journal, retry_verdicts
+from mailbox.database import paging
+from mailbox.database.timetable import Cluster
+from mailbox.gate import capabilities
+from mailbox.inspection import search
+from mailbox.inspection.search import Moment
 from mailbox.models import AuditEvent
-from mailbox.schedule import AutoRetry, Bound, Cluster
-from mailbox.search import Moment
+from mailbox.verbs.repairs import auto_retry, retry
+from mailbox.verbs.repairs.auto_retry import AutoRetry, Bound
+from mailbox.words import times
+from mailbox.words.errors import InvalidRequestError
 
 ROWS = 25
 VERDICTS_SHOWN = 200
@@ -42,7 +50,7 @@ class Scheduler(Page):
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         text, problem = request.GET.get("q", ""), ""
         try:
-            scans = search.scans(text, Moment(now=self.now, stale_after=attention.stale_after()))
+            scans = search.scans(text, Moment(now=self.now, stale_after=thresholds.stale_after()))
         except InvalidRequestError as error:
             if form:
                 raise
@@ -58,13 +66,13 @@ class Scheduler(Page):
             "q": text,
             "problem": problem,
             "keys": search.SCAN_KEYS,
-            "scans": [words.in_words(event) for event in page.items],
+            "scans": [journal.in_words(event) for event in page.items],
             "wanted": AutoRetry.from_settings(),
             "bounds": [(bound, _meaning(bound)) for bound in Bound.all_in_force()],
             "cluster": cluster,
             "is_running": cluster.is_running(self.now),
-            "agent": schedule.SCHEDULER,
-            "is_granted": schedule.is_granted(),
+            "agent": auto_retry.SCHEDULER,
+            "is_granted": auto_retry.is_granted(),
             "needs": capabilities.REQUEUE,
             "may_run": self.holds(capabilities.REQUEUE),
         }
@@ -86,7 +94,9 @@ class Scan(Page):
             "event": event,
             "scan": event.fields,
             "min_lease_age": timedelta(milliseconds=event.fields["min_lease_age_ms"]),
-            "skipped": [(verdicts.WORDS.get(name, name), n) for name, n in event.fields["skipped_by_reason"].items()],
+            "skipped": [
+                (retry_verdicts.WORDS.get(name, name), n) for name, n in event.fields["skipped_by_reason"].items()
+            ],
             "requeues": AuditEvent.objects.requeues_of(event)[:VERDICTS_SHOWN],
         }
         return self.page("ops/scan.html", context)
@@ -101,8 +111,8 @@ class DryRun(Page):
                 403, "You may not try this", f"A dry run asks what a pass would; it needs {capabilities.REQUEUE}."
             )
         wanted = AutoRetry.from_settings()
-        found = verdicts.of(retry.retry_stale(self.caller, verdicts.dry(wanted.policy)))
-        chosen = choices.one_of("verdict", request.GET.get("verdict"), verdicts.ALL)
+        found = retry_verdicts.of(retry.retry_stale(self.caller, retry_verdicts.dry(wanted.policy)))
+        chosen = choices.one_of("verdict", request.GET.get("verdict"), retry_verdicts.ALL)
         kept = [one for one in found if chosen in ("", one.verdict)]
         context = {
             "wanted": wanted,
@@ -137,12 +147,12 @@ class RunOnce(Act[AutoRetry]):
         told: dict[str, Any] = {"min_lease_age_ms": subject.policy.min_lease_age // timedelta(milliseconds=1)}
         if not self.holds(self.needs):
             return told
-        found = verdicts.of(retry.retry_stale(self.caller, verdicts.dry(subject.policy)))
-        would = [one for one in found if one.verdict == verdicts.WOULD_REQUEUE]
+        found = retry_verdicts.of(retry.retry_stale(self.caller, retry_verdicts.dry(subject.policy)))
+        would = [one for one in found if one.verdict == retry_verdicts.WOULD_REQUEUE]
         return {**told, "considered": len(found), "would": would}
 
     def apply(self, subject: AutoRetry, reason: str) -> str:
-        self.scan = schedule.run_once(self.caller, reason=reason)
+        self.scan = auto_retry.run_once(self.caller, reason=reason)
         done = self.scan.fields
         if done["error"]:
             return f"The pass failed: {done['error']}"
@@ -157,5 +167,5 @@ def _meaning(bound: Bound) -> str:
     if bound.name == "SCHEDULER":
         return "on" if AutoRetry.from_settings().policy.enabled else "off"
     if bound.name.endswith("_MS"):
-        return spans.write(timedelta(milliseconds=int(bound.value)))
+        return times.write(timedelta(milliseconds=int(bound.value)))
     return bound.value

@@ -8,11 +8,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 
-from dashboard.access import Page
-from dashboard.send_form import SendForm
-from mailbox import by_hand, capabilities
-from mailbox.errors import InvalidRequestError, TaskConflictError, UnknownAgentError
+from dashboard.base.page import Page
+from dashboard.forms.send import SendForm
+from mailbox.gate import capabilities
 from mailbox.models import Agent
+from mailbox.verbs.life import operators
+from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError
 
 AGENTS_OFFERED = 200
 
@@ -35,7 +36,7 @@ class Send(Page):
             return self._form(form, status=422)
         self.caller = self.named(form.cleaned_data["form_token"])
         try:
-            task = by_hand.send_task(self.caller, form.envelope())
+            task = operators.send_task(self.caller, form.envelope())
         except InvalidRequestError as error:
             form.refuse(error.fields)
         except UnknownAgentError as error:
@@ -44,8 +45,8 @@ class Send(Page):
             return self.problem(409, "Nothing was sent", "This form had been sent already, with other content.")
         else:
             messages.success(request, f"Sent to {task.recipient}. Its result will stand here.")
-            if not by_hand.may_answer(task.recipient):
-                how = f"manage.py a2a grant {task.recipient} {capabilities.RESPOND}.{by_hand.OPERATORS}"
+            if not operators.may_answer(task.recipient):
+                how = f"manage.py a2a grant {task.recipient} {capabilities.RESPOND}.{operators.OPERATORS}"
                 messages.warning(
                     request, format_html("{} may not answer it yet. Grant it: <code>{}</code>", task.recipient, how)
                 )
@@ -55,7 +56,7 @@ class Send(Page):
     def _form(self, form: SendForm, *, status: int = 200) -> HttpResponse:
         context = {
             "form": form,
-            "sender": by_hand.OPERATORS,
+            "sender": operators.OPERATORS,
             "agents": Agent.objects.order_by("display").values_list("display", flat=True)[:AGENTS_OFFERED],
             "allowed": self.holds(self.needs),
             "needs": self.needs,
@@ -70,6 +71,6 @@ class Acknowledge(Page):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
-        by_hand.acknowledge(self.caller, task_id)
+        operators.acknowledge(self.caller, task_id)
         messages.success(request, "Noted: the result was read, and waits no longer.")
         return HttpResponseRedirect(reverse("ops:task", args=[task_id]), status=303)

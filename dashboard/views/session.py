@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
-from dashboard import frame
-from dashboard.access import Page
-from dashboard.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
+from dashboard.base import frame
+from dashboard.base.page import Page
+from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
 
 
 class SignIn(auth_views.LoginView):

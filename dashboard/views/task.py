@@ -6,14 +6,18 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from dashboard import attention, payload, story, words
-from dashboard.access import Page
-from dashboard.payload import File
-from mailbox import by_hand, capabilities, inspection, json_text
-from mailbox.dialects.base import JSONRenderer
+from dashboard.base.page import Page
+from dashboard.figures import thresholds
+from dashboard.wording import journal, payload, task_story
+from dashboard.wording.payload import File
+from mailbox.dialects.base.view import JSONRenderer
 from mailbox.dialects.covenant import wire
+from mailbox.gate import capabilities
+from mailbox.inspection import tasks
 from mailbox.models import AuditEvent, Lease, Result, Task
-from mailbox.schedule import AutoRetry
+from mailbox.verbs.life import operators
+from mailbox.verbs.repairs.auto_retry import AutoRetry
+from mailbox.words import json_text
 
 ATTEMPTS, ACTS, CHILDREN, ALIKE = 50, 100, 20, 10
 
@@ -22,16 +26,16 @@ class TaskPage(Page):
     """One task: what it is now, how it came to that, what it carries, what belongs to it."""
 
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
-        task = inspection.whole_task(task_id)
+        task = tasks.whole_task(task_id)
         leases = list(task.leases.select_related("holder").order_by("-attempt")[:ATTEMPTS])
         lease = next((one for one in leases if one.ended_at is None), None)
-        acts = [words.in_words(event) for event in AuditEvent.objects.filter(task_id=task_id).order_by("-pk")[:ACTS]]
+        acts = [journal.in_words(event) for event in AuditEvent.objects.filter(task_id=task_id).order_by("-pk")[:ACTS]]
         now_so = self._now(task, lease)
         context = {
             **now_so,
             "task": task,
-            "attempts": story.attempts(task, leases, self.now),
-            "cards": story.cards([act for act in reversed(acts) if act.is_life]),
+            "attempts": task_story.attempts(task, leases, self.now),
+            "cards": task_story.cards([act for act in reversed(acts) if act.is_life]),
             "beside": [act for act in acts if not act.is_life],
             "is_cut": len(acts) == ACTS,
             **self._carried(task),
@@ -44,7 +48,7 @@ class TaskPage(Page):
     def _now(self, task: Task, lease: Lease | None) -> dict[str, Any]:
         """Return what the state sentence and the lease box say."""
         policy = AutoRetry.from_settings().policy
-        stale_after = attention.stale_after()
+        stale_after = thresholds.stale_after()
         is_stale = lease is not None and lease.is_stale(self.now, stale_after)
         waits = "waiting" if task.waits_on_id is not None else None
         left = None if task.deadline_ms is None else timedelta(milliseconds=task.deadline_ms) - self._since_epoch()
@@ -71,14 +75,14 @@ class TaskPage(Page):
             "answer": payload.of_blocks(result.blocks) if result else [],
             "blocks_left": max(0, len(result.blocks) - payload.BLOCKS_SHOWN) if result else 0,
             "shown": payload.SHOWN,
-            "by_hand": task.sender.display == by_hand.OPERATORS,
+            "by_hand": task.sender.display == operators.OPERATORS,
         }
 
     def _related(self, task: Task) -> dict[str, Any]:
-        at = self.now, attention.stale_after()
+        at = self.now, thresholds.stale_after()
         below = Task.objects.with_parties().with_stale(*at).children_of(task.uuid)
         children = list(below.order_by("-pk")[: CHILDREN + 1])
-        alike = list(inspection.alike(task).with_stale(*at)[: ALIKE + 1])
+        alike = list(tasks.alike(task).with_stale(*at)[: ALIKE + 1])
         return {
             "children": children[:CHILDREN],
             "has_more_children": len(children) > CHILDREN,
@@ -91,7 +95,7 @@ class TaskPart(Page):
     """One piece of what a task or its result carries, whole."""
 
     def get(self, request: HttpRequest, task_id: UUID, part: str) -> HttpResponse:
-        file = _part(inspection.task(self.caller, task_id).task, inspection.result(self.caller, task_id), part)
+        file = _part(tasks.task(self.caller, task_id).task, tasks.result(self.caller, task_id), part)
         response = HttpResponse(file.content, content_type=file.content_type)
         how = "inline" if file.is_shown else "attachment"
         response["Content-Disposition"] = f'{how}; filename="{file.name}"'
@@ -102,8 +106,8 @@ class TaskJson(Page):
     """The whole of a task, its result and its journal, exactly."""
 
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
-        entry = inspection.task(self.caller, task_id)
-        result = inspection.result(self.caller, task_id)
+        entry = tasks.task(self.caller, task_id)
+        result = tasks.result(self.caller, task_id)
         whole = {
             "entry": wire.queue_entry(entry),
             "metadata": json_text.loads(entry.task.metadata),

@@ -9,12 +9,15 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from dashboard import attention, choices, waterfall
-from dashboard.access import Page
-from dashboard.forest import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
-from dashboard.waterfall import Attempt, Bar, Window
-from mailbox import capabilities, json_text, search, trees
-from mailbox.trees import Member
+from dashboard.base.page import Page
+from dashboard.figures import thresholds, waterfall
+from dashboard.figures.tree_rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
+from dashboard.figures.waterfall import Attempt, Bar, Window
+from dashboard.forms import choices
+from mailbox.gate import capabilities
+from mailbox.inspection import search, trees
+from mailbox.inspection.trees import Member
+from mailbox.words import json_text
 
 LEAST: Mapping[str, timedelta] = {
     "100ms": timedelta(milliseconds=100),
@@ -34,7 +37,7 @@ class TreePage(Page):
     """A task and all below it, by time: what waited for what, and where it went wrong."""
 
     def get(self, request: HttpRequest, root: UUID) -> HttpResponse:
-        stale_after = attention.stale_after()
+        stale_after = thresholds.stale_after()
         members = trees.members(root, limit=MOST_ROWS + 1)
         is_cut, members = len(members) > MOST_ROWS, members[:MOST_ROWS]
         bars = [_bar(member, self._state(member, stale_after)) for member in members]

@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.db.models.functions.text
-import mailbox.envelopes
+import mailbox.words.envelopes
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -64,7 +64,7 @@ class Migration(migrations.Migration):
                 ('idempotency_key', models.CharField(max_length=500, null=True)),
                 ('context_id', models.CharField(max_length=500, null=True)),
                 ('metadata', models.TextField(default='{}')),
-                ('source', models.CharField(default=mailbox.envelopes.TaskSource['AGENT'], max_length=5)),
+                ('source', models.CharField(default='agent', max_length=5)),
                 ('work_timeout', models.DurationField(null=True)),
                 ('state', models.CharField(choices=[('queued', 'Queued'), ('in_flight', 'In Flight'), ('resolved', 'Resolved')], default='queued', max_length=10)),
                 ('outcome', models.CharField(choices=[('ok', 'Ok'), ('partial', 'Partial'), ('error', 'Error'), ('cancelled', 'Cancelled'), ('rejected', 'Rejected'), ('expired', 'Expired')], max_length=10, null=True)),

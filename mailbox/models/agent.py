@@ -8,9 +8,9 @@ from django.db import models
 from django.db.models import Case, Exists, F, OuterRef, Q, Subquery, Value, When
 from django.db.models.functions import Lower
 
-from mailbox.envelopes import AgentRef
-from mailbox.errors import UnknownAgentError
-from mailbox.models.counted import Counted
+from mailbox.database.counted import Counted
+from mailbox.words.envelopes import AgentRef
+from mailbox.words.errors import UnknownAgentError
 
 QUIET_AFTER = timedelta(minutes=5)  # a poll waits a minute at most, and is noted a minute later at most
 COUNTED_TO = 1_000  # of what waits for one agent; beyond, it is "1 000+"

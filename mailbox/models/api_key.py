@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, models
 from django.db.models import Q
 
-from mailbox.models import prepared
+from mailbox.database import prepared
 
 # One round trip for who is calling and what it may do. Comparisons with the clock happen in SQL,
 # so that no column needs a conversion that differs between the databases.

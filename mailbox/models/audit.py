@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Q
 
-from mailbox import json_text
-from mailbox.kinds import FREQUENT, Kind
+from mailbox.words import json_text
+from mailbox.words.kinds import FREQUENT, Kind
 
 LATELY = 5_000
 NAMED_AMONG = 20_000

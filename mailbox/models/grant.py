@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import F, Q
 
-from mailbox import json_text
 from mailbox.models.agent import Agent
+from mailbox.words import json_text
 
 
 class CapabilityGrantQuerySet(models.QuerySet["CapabilityGrant"]):

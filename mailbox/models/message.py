@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models.functions import Length
 
-from mailbox import json_text
+from mailbox.words import json_text
 
 if TYPE_CHECKING:
     from mailbox.models.task import Task

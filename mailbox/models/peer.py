@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.db import models
 
-from mailbox import json_text
 from mailbox.models.agent import Agent
+from mailbox.words import json_text
 
 
 class PeerQuerySet(models.QuerySet["Peer"]):

@@ -7,11 +7,11 @@ from django.db import models
 from django.db.models import Case, Count, ExpressionWrapper, F, Max, OuterRef, Q, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce, TruncMinute
 
-from mailbox import json_text
-from mailbox.envelopes import ResultEnvelope
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
 from mailbox.models.rollup import MINUTE, RollUp, during
+from mailbox.words import json_text
+from mailbox.words.envelopes import ResultEnvelope
 
 
 def posted(start: datetime, end: datetime | None) -> Q:

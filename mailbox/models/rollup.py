@@ -104,7 +104,7 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
 
 
 class RollUp(models.Model):
-    """What happened in one minute at one agent, or at the whole hub. Kept by `mailbox.rollups`.
+    """What happened in one minute at one agent, or at the whole hub. Kept by `mailbox.verbs.upkeep.rollups`.
 
     A minute in which nothing happened may have no row.
     """
@@ -165,3 +165,8 @@ class RollUpTurn(models.Model):
         """Wait until no other transaction counts, and keep others out until this one ends."""
         cls.objects.get_or_create(pk=1)
         cls.objects.select_for_update().get(pk=1)
+
+
+def floor(moment: datetime) -> datetime:
+    """Return the beginning of the minute of ``moment``."""
+    return moment.replace(second=0, microsecond=0)

@@ -1,3 +1,5 @@
+"""The task: one row, whichever dialect it came by, and the lock of everything that hangs from it."""
+
 from __future__ import annotations
 
 import uuid
@@ -11,12 +13,14 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Left
 
-from mailbox import json_text
-from mailbox.envelopes import DuplicateSafety, TaskEnvelope, TaskSource
-from mailbox.models import descent, task_indexes
+from mailbox.database import descent
+from mailbox.models import task_indexes
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
+from mailbox.words import json_text
+from mailbox.words.envelopes import DuplicateSafety, TaskEnvelope, TaskSource
+from mailbox.words.times import epoch_ms
 
 
 class TaskQuerySet(models.QuerySet["Task"]):
@@ -270,11 +274,6 @@ class Task(models.Model):
         )
         result.save(force_insert=True)
         return result
-
-
-def epoch_ms(moment: datetime) -> int:
-    """Return ``moment`` in whole Unix epoch milliseconds."""
-    return int(moment.timestamp() * 1000)
 
 
 # What a repeated send must repeat; state and times are the hub's own.

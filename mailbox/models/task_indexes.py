@@ -9,7 +9,7 @@ INDEXES = [
     models.Index(fields=["waits_on"], name="task_waiters", condition=Q(waits_on__isnull=False)),
     # backlogs: what is queued for an agent but waits for a twin.
     models.Index(fields=["recipient"], name="task_waiting_for", condition=Q(state="queued", waits_on__isnull=False)),
-    # delivery.lease_tasks: the oldest queued task of one recipient.
+    # leasing.lease_tasks: the oldest queued task of one recipient.
     models.Index(
         fields=["recipient", "queued_at", "id"],
         name="task_lease_order",

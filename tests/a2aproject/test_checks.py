@@ -4,7 +4,7 @@ import pytest
 from django.core.checks.registry import registry
 
 from a2aproject import checks
-from a2aproject.database import SQLITE_OPTIONS
+from a2aproject.settings.database import SQLITE_OPTIONS
 
 
 def sqlite(**changes):

@@ -1,27 +1,6 @@
 from __future__ import annotations
 
-import pytest
-import time_machine
+from tests.support.cast import alice, bob, failures_are_noted_anew, mallory, olga
+from tests.support.remote_agents import now, remote, rita
 
-from agentcards import profiles
-from mailbox.callers import Caller
-from tests import factories
-from tests.agentcards.servers import remote
-from tests.cast import alice, bob, failures_are_noted_anew, mallory, olga
-
-__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga", "remote"]
-
-
-@pytest.fixture
-def now():
-    """Stop the clock; it goes on when the test shifts it."""
-    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def rita(remote, now):
-    """Register rita, who lives at the remote server; return her as a caller."""
-    caller = factories.agent("rita")
-    profiles.update_profile(Caller.command_line(), factories.row_of(caller), {"remote_url": remote.url})
-    return caller
+__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "now", "olga", "remote", "rita"]

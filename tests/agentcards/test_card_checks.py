@@ -4,9 +4,9 @@ import pytest
 from django.utils import timezone
 
 from agentcards.card_checks import checks_of
-from agentcards.document import build_agent_card_for_agent
+from agentcards.card_document import build_agent_card_for_agent
 from agentcards.models import AgentCard, AgentProfile, Tool
-from tests import factories
+from tests.support import factories
 
 pytestmark = pytest.mark.django_db
 

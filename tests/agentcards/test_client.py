@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from agentcards import client
 from agentcards.client import RemoteInvocationResult, discover_agent, fetch_agent_card, invoke_remote_agent
-from agentcards.errors import BlockedUrlError, ExternalServiceError, ValidationError
 from agentcards.models import RemoteCard
-from tests.agentcards.servers import raw_server
-from tests.agentcards.wire_tap import tapped
+from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, ValidationError
+from tests.support.remote_servers import raw_server
+from tests.support.wire_tap import tapped
 
 CARD = "/.well-known/agent-card.json"
 

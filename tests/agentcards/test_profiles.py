@@ -4,10 +4,10 @@ import pytest
 
 from agentcards import profiles
 from agentcards.models import AgentProfile
-from mailbox.callers import Caller, Role
-from mailbox.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError
+from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent
-from tests import factories
+from mailbox.words.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError
+from tests.support import factories
 
 pytestmark = pytest.mark.django_db
 

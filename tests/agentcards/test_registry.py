@@ -7,7 +7,7 @@ from django.db import connection
 
 from agentcards.models import AgentCard
 from agentcards.registry import AgentCardRegistry, CardTakenError
-from tests import factories
+from tests.support import factories
 
 pytestmark = pytest.mark.django_db
 

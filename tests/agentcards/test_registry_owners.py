@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from agentcards.registry import AgentCardRegistry, CardTakenError
-from mailbox.callers import Role
-from mailbox.errors import CapabilityMissingError
-from tests import factories
+from mailbox.gate.callers import Role
+from mailbox.words.errors import CapabilityMissingError
 from tests.agentcards.test_registry import card, told
+from tests.support import factories
 
 pytestmark = pytest.mark.django_db
 

@@ -4,9 +4,9 @@ import pytest
 
 from agentcards.models import Tool
 from agentcards.tools import import_tools
-from mailbox.callers import Caller, Role
-from mailbox.errors import CapabilityMissingError, InvalidRequestError
-from tests import factories
+from mailbox.gate.callers import Caller, Role
+from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
+from tests.support import factories
 
 pytestmark = pytest.mark.django_db
 

@@ -17,12 +17,12 @@ from typing import Any
 import psutil
 import psycopg
 
-from tests import postgres
 from tests.bench import backlog, cycles, replay, shares
 from tests.bench.cycles import Run
 from tests.bench.report import tables
-from tests.hub import Hub, database_of_its_own, served
 from tests.load.cast import Pair, Worker, must, pairs
+from tests.support import postgres
+from tests.support.hub import Hub, database_of_its_own, served
 
 
 def main() -> None:

@@ -24,8 +24,8 @@ from tests.bench import crowd, cycles
 from tests.bench.__main__ import apart, database_url, machine
 from tests.bench.cycles import Timings
 from tests.bench.report import aligned
-from tests.hub import Hub, served
 from tests.load.cast import Pair, Worker, pairs
+from tests.support.hub import Hub, served
 
 OVERVIEW, LIST, TASK, TREE, EXPORT = 120, 150, 80, 250, 300  # budgets in milliseconds: the 95th of 100
 WARM_UP = 3
@@ -93,7 +93,7 @@ def roll_up(url: str) -> int:
     import django
 
     django.setup()
-    from mailbox import rollups
+    from mailbox.verbs.upkeep import rollups
 
     return rollups.roll()
 

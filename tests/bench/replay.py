@@ -77,9 +77,10 @@ def _record(url: str, pair: Pair) -> list[list[Statement]]:
     django.setup()
     from django.db import connection
 
-    from mailbox import credentials, delivery, leasing, results
-    from mailbox.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope
+    from mailbox.gate import credentials
     from mailbox.models import AuditEvent
+    from mailbox.verbs.life import leasing, results, sending
+    from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope
 
     with connection.cursor():
         recorder = _Recorder(connection)
@@ -92,7 +93,7 @@ def _record(url: str, pair: Pair) -> list[list[Statement]]:
     recipient = AgentRef(pair.worker.display)
     for _ in range(2):  # the first may note that the keys are used
         recorder.requests.clear()
-        delivery.send_task(caller(pair.sender.key), TaskEnvelope(recipient=recipient, intent_text="0"))
+        sending.send_task(caller(pair.sender.key), TaskEnvelope(recipient=recipient, intent_text="0"))
         (lease,) = leasing.lease_tasks(caller(pair.worker.key))
         result = ResultEnvelope(
             task_id=lease.task.uuid, status=ResultStatus.OK, content=content, lease_id=lease.lease_id

@@ -7,13 +7,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from mailbox import health, results, schedule
-from mailbox.callers import Role
+from mailbox.background import jobs
+from mailbox.gate.callers import Role
+from mailbox.inspection import health
 from mailbox.models import ReplayEntry
-from tests import factories
-from tests.cast import *  # noqa: F403 (fixtures)
-from tests.dashboard import browser
-from tests.dashboard.browser import browse, chromium  # noqa: F401 (fixtures)
+from mailbox.verbs.life import results
+from mailbox.verbs.repairs import auto_retry
+from tests.support import browser, factories
+from tests.support.browser import browse, chromium  # noqa: F401 (fixtures)
+from tests.support.cast import *  # noqa: F403 (fixtures)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -74,8 +76,8 @@ def history(alice, bob):
 @pytest.fixture
 def switched_on(settings):
     settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "SCHEDULER": "1"}
-    factories.grant(factories.caller_of(schedule.scheduler_agent()), "a2a.repair.requeue")
-    schedule.register()
+    factories.grant(factories.caller_of(auto_retry.scheduler_agent()), "a2a.repair.requeue")
+    jobs.register()
 
 
 def fields_of(response):

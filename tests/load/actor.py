@@ -21,11 +21,12 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db.models import Count, F, Max  # noqa: E402
 
-from mailbox import delivery, grants, leasing, registration, results  # noqa: E402
-from mailbox.callers import Caller  # noqa: E402
-from mailbox.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope  # noqa: E402
-from mailbox.kinds import Kind  # noqa: E402
+from mailbox.gate.callers import Caller  # noqa: E402
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task  # noqa: E402
+from mailbox.verbs.agents import grants, registration  # noqa: E402
+from mailbox.verbs.life import leasing, results, sending  # noqa: E402
+from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope  # noqa: E402
+from mailbox.words.kinds import Kind  # noqa: E402
 
 SENDER, WORKER = "sender@load", "worker@load"
 
@@ -41,14 +42,14 @@ def prepare() -> None:
 def send(count: int) -> list[str]:
     """Send tasks; return their ids."""
     envelope = TaskEnvelope(recipient=AgentRef(WORKER), intent_text="load")
-    return [str(delivery.send_task(_agent(SENDER), envelope).uuid) for _ in range(count)]
+    return [str(sending.send_task(_agent(SENDER), envelope).uuid) for _ in range(count)]
 
 
 def acknowledge_each(count: int) -> None:
     """Run full cycles; say "acked" on standard output, unbuffered, after each of the four writes of each."""
     sender, worker = _agent(SENDER), _agent(WORKER)
     for _ in range(count):
-        delivery.send_task(sender, TaskEnvelope(recipient=AgentRef(WORKER), intent_text="load"))
+        sending.send_task(sender, TaskEnvelope(recipient=AgentRef(WORKER), intent_text="load"))
         os.write(1, b"acked\n")
         (lease,) = leasing.lease_tasks(worker)
         os.write(1, b"acked\n")

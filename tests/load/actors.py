@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.hub import ROOT
+from tests.support.hub import ROOT
 
 PATIENCE = 90
 

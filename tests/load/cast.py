@@ -7,8 +7,8 @@ import time
 import uuid
 from typing import Any, NamedTuple
 
-from tests.hub import Hub
 from tests.load.client import Answer, Client
+from tests.support.hub import Hub
 
 
 class Party(NamedTuple):

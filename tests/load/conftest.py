@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hub import Hub, database_of_its_own, served
 from tests.load.actors import Database
+from tests.support.hub import Hub, database_of_its_own, served
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.hub import wait_until
 from tests.load.cast import Worker, must, pairs
 from tests.load.client import Client
+from tests.support.hub import wait_until
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 

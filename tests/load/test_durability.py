@@ -14,8 +14,8 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tests.hub import ROOT, wait_until
 from tests.load.actors import Database
+from tests.support.hub import ROOT, wait_until
 
 CYCLES = 5
 WRITES = CYCLES * 4

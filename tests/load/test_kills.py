@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.hub import Hub, wait_until
 from tests.load.actors import Database
 from tests.load.cast import Pair, Worker, must, pairs
 from tests.load.client import Answer
+from tests.support.hub import Hub, wait_until
 
 CLIENTS = 4
 BETWEEN_KILLS = 1.2  # seconds of load before each kill, and after the last

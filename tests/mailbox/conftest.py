@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.agentcards.servers import hang_up
-from tests.cast import alice, bob, failures_are_noted_anew, mallory, olga
+from tests.support.cast import alice, bob, failures_are_noted_anew, mallory, olga
+from tests.support.remote_agents import now, remote, rita
+from tests.support.remote_servers import hang_up
 
-__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga"]
+__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "now", "olga", "remote", "rita"]
 
 
 @pytest.fixture

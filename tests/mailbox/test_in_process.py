@@ -10,11 +10,11 @@ from django.db import connection
 
 import mailbox
 from mailbox import Mailbox
-from mailbox.envelopes import AgentRef, TaskEnvelope
-from mailbox.errors import UnknownAgentError, UnknownTaskError, WaitTimeoutError
 from mailbox.models import AuditEvent, Result, Task
-from mailbox.repair import DuplicateRisk
-from tests import factories
+from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.envelopes import AgentRef, TaskEnvelope
+from mailbox.words.errors import UnknownAgentError, UnknownTaskError, WaitTimeoutError
+from tests.support import factories
 
 SHORT = timedelta(milliseconds=50)
 LONG = timedelta(seconds=20)
@@ -185,7 +185,7 @@ def test_a_waiting_receiver_holds_no_connection(box, monkeypatch):
     def note(seconds):
         states.append(connection.connection)
 
-    monkeypatch.setattr("mailbox.waiting._ending.wait", note)
+    monkeypatch.setattr("mailbox.database.waiting._ending.wait", note)
 
     with pytest.raises(WaitTimeoutError):
         box.recv_task(timeout=timedelta(milliseconds=250))

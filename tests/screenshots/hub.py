@@ -9,11 +9,14 @@ from typing import Any
 import time_machine
 from django.utils import timezone
 
-from mailbox import leasing, registration, repair, results, rollups
-from mailbox.callers import Caller, Role
-from mailbox.envelopes import DuplicateSafety, Idempotency, ResultStatus
+from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, Lease, Task
-from tests import factories
+from mailbox.verbs.agents import registration
+from mailbox.verbs.life import leasing, results
+from mailbox.verbs.repairs import repair
+from mailbox.verbs.upkeep import rollups
+from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultStatus
+from tests.support import factories
 
 WORK = ("Compare three quotes", "Fetch page 4 of the catalogue", "Translate the summary", "Check the invoice total")
 

@@ -9,12 +9,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from mailbox import schedule, trees
-from mailbox.callers import Role
+from mailbox.gate.callers import Role
+from mailbox.inspection import trees
 from mailbox.models import Lease
-from tests import factories
-from tests.mailbox.plans import carried_out, planned
+from mailbox.verbs.repairs import auto_retry
 from tests.screenshots import hub
+from tests.support import factories
+from tests.support.plans import carried_out, planned
 
 FOLDER = Path(__file__).resolve().parent.parent.parent / "screenshots"
 THEMES = ("light", "dark")
@@ -116,7 +117,7 @@ def test_repairs(take):
     scene.requeue(stale[5], "pod restarted")
     scene.lease(stale[4].task)
     done = carried_out(scene.operator, late, with_unsafe=True, typed=len(stale))
-    run = schedule.run_once(
+    run = auto_retry.run_once(
         replace(factories.person("ben", Role.OPERATOR), request_id="noon"), reason="rates are wanted by noon"
     )
 

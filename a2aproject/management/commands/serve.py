@@ -13,9 +13,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
 from django.urls import Resolver404, resolve
 
-from a2aproject import first_run
-from a2aproject.supervisor import Service, Supervisor
-from mailbox import schedule
+from a2aproject.serving import first_run
+from a2aproject.serving.supervisor import Service, Supervisor
+from mailbox.background import jobs
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         with _one_at_a_time():
             call_command("migrate", interactive=False, verbosity=0)
             credentials = first_run.create_operator_and_agent()
-            schedule.register()
+            jobs.register()
         if credentials is not None:
             self.stdout.write(f"{credentials.describe()}\n")
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, RootModel
 
-from agentcards.document import CardDocument
-from mailbox.dialects.fields import AgentId
+from agentcards.card_document import CardDocument
+from mailbox.dialects.base.fields import AgentId
 
 
 class CorvidAgent(BaseModel):

@@ -11,19 +11,24 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentcards import profiles
-from agentcards.document import build_agent_card_for_agent
+from agentcards.card_document import build_agent_card_for_agent
 from agentcards.models import AgentProfile
-from mailbox import capabilities, compaction, delivery, errors, inspection, registration
+from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.corvid import agent_answers as answers
-from mailbox.dialects.corvid import agent_shapes as shapes
+from mailbox.dialects.corvid import agent_requests as shapes
 from mailbox.dialects.corvid import agent_wire as wire
 from mailbox.dialects.corvid import handler
 from mailbox.dialects.corvid.answers import CorvidError
 from mailbox.dialects.corvid.views import CorvidView
-from mailbox.dialects.openapi import describe
-from mailbox.envelopes import AgentRef, TaskEnvelope
-from mailbox.errors import InvalidRequestError, MailboxError, UnknownAgentError
+from mailbox.gate import capabilities
+from mailbox.inspection import lists
 from mailbox.models import Agent
+from mailbox.verbs.agents import registration
+from mailbox.verbs.life import sending
+from mailbox.verbs.upkeep import compaction
+from mailbox.words import errors
+from mailbox.words.envelopes import AgentRef, TaskEnvelope
+from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
 
 TAG = "agents of tasks/send"
 
@@ -60,7 +65,7 @@ class AgentsView(AgentRoute):
     )
     def get(self, request: Request) -> Response:
         asked = self.query(shapes.AgentsQuery)
-        page = inspection.agents(limit=asked.limit, cursor=asked.cursor)
+        page = lists.agents(limit=asked.limit, cursor=asked.cursor)
         found = profiles.profiles_of(page.items)
         response = Response([wire.agent(one, with_remote_url=self.may_see_url_of(one.agent)) for one in found])
         if page.next_cursor:
@@ -152,7 +157,7 @@ class InvokeView(AgentRoute):
         named = registration.agent_at(name)
         recipient = named if body.to_agent is None else registration.agent_at(body.to_agent)
         compaction.cap_sent(self.caller, dialect=handler.DIALECT, cap=settings.A2A_TASKS_SEND_CAP)
-        sent = delivery.send_task(
+        sent = sending.send_task(
             self.caller,
             TaskEnvelope(
                 sender=None if body.to_agent is None else AgentRef(pubkey=named.pubkey),

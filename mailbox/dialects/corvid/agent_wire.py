@@ -6,7 +6,7 @@ from typing import Any
 
 from agentcards.models import AgentProfile
 from mailbox.dialects.corvid.wire import iso
-from mailbox.registration import Registration
+from mailbox.verbs.agents.registration import Registration
 
 
 def agent(profile: AgentProfile, *, with_remote_url: bool) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from rest_framework.request import Request
 
-from agentcards.document import CardDocument, build_agent_card, build_agent_card_for_agent
-from mailbox import registration
+from agentcards.card_document import CardDocument, build_agent_card, build_agent_card_for_agent
+from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.corvid import agent_answers as answers
 from mailbox.dialects.corvid.agent_views import TAG, AgentRoute
 from mailbox.dialects.corvid.answers import CorvidError
-from mailbox.dialects.openapi import describe
-from mailbox.errors import UnknownAgentError
+from mailbox.verbs.agents import registration
+from mailbox.words.errors import UnknownAgentError
 
 CORS = {
     "Access-Control-Allow-Origin": "*",

@@ -8,14 +8,17 @@ from uuid import UUID
 
 from django.conf import settings
 
-from agentcards import routing
+from agentcards import default_recipient
 from agentcards.client import MAX_A2A_DEPTH
-from mailbox import compaction, delivery, expiry, inspection, limits
-from mailbox.callers import Caller
-from mailbox.dialects.corvid import shapes, wire
-from mailbox.envelopes import AgentRef, TaskEnvelope
-from mailbox.errors import MailboxError, UnknownTaskError
+from mailbox.dialects.corvid import requests, wire
+from mailbox.gate import limits
+from mailbox.gate.callers import Caller
+from mailbox.inspection import tasks
 from mailbox.models import Message, Result
+from mailbox.verbs.life import expiry, sending
+from mailbox.verbs.upkeep import compaction
+from mailbox.words.envelopes import AgentRef, TaskEnvelope
+from mailbox.words.errors import MailboxError, UnknownTaskError
 
 DIALECT = "corvid"
 
@@ -39,10 +42,10 @@ def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
     """Send the task that ``body`` describes to the agent it fits; return it as this dialect shows it.
 
     Order of refusals: `shapes.ValidationFailedError`, `RateLimitedError` (per credential, counted before what
-    follows), `DepthExceededError`, `NotFoundError`, then those of `delivery.send_task`. Keeps the store
+    follows), `DepthExceededError`, `NotFoundError`, then those of `sending.send_task`. Keeps the store
     under ``A2A_TASKS_SEND_CAP``, never dropping unfinished tasks.
     """
-    wanted = shapes.parse(body)
+    wanted = requests.parse(body)
     limits.take(
         f"tasks/send:{caller.counted_as}",
         limit=settings.A2A_INBOUND_RATE_LIMIT_PER_MIN,
@@ -50,11 +53,11 @@ def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
     )
     if wanted.depth > MAX_A2A_DEPTH:
         raise DepthExceededError
-    recipient = routing.recipient_for(wanted.skill)
+    recipient = default_recipient.recipient_for(wanted.skill)
     if recipient is None:
         raise NotFoundError("Agent with default project")
     compaction.cap_sent(caller, dialect=DIALECT, cap=settings.A2A_TASKS_SEND_CAP)
-    sent = delivery.send_task(
+    sent = sending.send_task(
         caller,
         TaskEnvelope(
             recipient=AgentRef(recipient.display, recipient.pubkey),
@@ -75,7 +78,7 @@ def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any]:
     """
     known = _uuid(task_id)
     expiry.expire_if_due(caller, known)
-    found = inspection.task(caller, known).task
+    found = tasks.task(caller, known).task
     said, is_all = Message.objects.newest_of(found, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
     return wire.task(
         found,

@@ -9,14 +9,15 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import credentials, errors
-from mailbox.dialects.base import BodyTooLargeError, DialectView, MethodNotAllowedError, presented_key
-from mailbox.dialects.corvid import answers, handler, shapes
-from mailbox.dialects.openapi import describe
-from mailbox.errors import MailboxError
+from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.view import BodyTooLargeError, DialectView, MethodNotAllowedError, presented_key
+from mailbox.dialects.corvid import answers, handler, requests
+from mailbox.gate import credentials
+from mailbox.words import errors
+from mailbox.words.errors import MailboxError
 
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
-    shapes.ValidationFailedError: HTTPStatus.BAD_REQUEST,
+    requests.ValidationFailedError: HTTPStatus.BAD_REQUEST,
     handler.DepthExceededError: HTTPStatus.BAD_REQUEST,
     handler.NotFoundError: HTTPStatus.NOT_FOUND,
     errors.InvalidJsonError: HTTPStatus.BAD_REQUEST,

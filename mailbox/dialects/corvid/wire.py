@@ -14,9 +14,9 @@ from typing import Any
 
 import orjson
 
-from mailbox import content, json_text
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.models.message import PROGRESS
+from mailbox.words import content, json_text
 
 # Clients poll the whole task every few seconds, and some read no more than 1 MiB.
 MESSAGES_BYTES = 900_000

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
+from mailbox.dialects.base.fields import AgentId
 from mailbox.dialects.covenant.answers import JournalEvent
-from mailbox.dialects.fields import AgentId
 
 
 class Granted(BaseModel):

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any, Literal
+
+from django.utils import timezone
+from pydantic import BaseModel
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
-from mailbox import grants, inspection, key_format, registration
-from mailbox.dialects.covenant import admin_answers, shapes, wire
+from mailbox.dialects.base.fields import AgentId, moment
+from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.covenant import admin_answers, admin_wire, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.dialects.fields import moment
-from mailbox.dialects.openapi import describe
+from mailbox.inspection import lists
+from mailbox.models import Peer
+from mailbox.verbs.agents import grants, keys, peers, registration
+from mailbox.words import tokens
+from mailbox.words.times import epoch_ms
 
 
 class GrantView(MailboxView):
     @describe(
         summary="Grant a capability",
         tag="capabilities",
-        body=shapes.GrantBody,
+        body=requests.GrantBody,
         answer=admin_answers.Granted,
         errors=(403, 404),
         operation_id="grant_capability",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(shapes.GrantBody)
+        body = self.body(requests.GrantBody)
         made = grants.grant(
             self.caller,
             registration.find_agent(body.subject),
@@ -45,14 +55,14 @@ class RevokeView(MailboxView):
     @describe(
         summary="Revoke a capability",
         tag="capabilities",
-        body=shapes.RevokeBody,
+        body=requests.RevokeBody,
         answer=admin_answers.Revoked,
         errors=(403, 404),
         operation_id="revoke_capability",
     )
     def post(self, request: Request) -> Response:
-        revoked = grants.revoke(self.caller, self.body(shapes.RevokeBody).grant_id)
-        rendered = wire.capability(revoked)
+        revoked = grants.revoke(self.caller, self.body(requests.RevokeBody).grant_id)
+        rendered = admin_wire.capability(revoked)
         return Response(
             {
                 "kind": "capability_revoked",
@@ -66,63 +76,65 @@ class RecentGrantsView(MailboxView):
     @describe(
         summary="List grants, newest first",
         tag="capabilities",
-        query=shapes.ListQuery,
+        query=requests.ListQuery,
         answer=admin_answers.CapabilityList,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(shapes.ListQuery)
-        page = inspection.grants(self.caller, limit=asked.limit, cursor=asked.cursor)
-        found = [wire.capability(grant) for grant in page.items]
+        asked = self.query(requests.ListQuery)
+        page = lists.grants(self.caller, limit=asked.limit, cursor=asked.cursor)
+        found = [admin_wire.capability(grant) for grant in page.items]
         return Response({"kind": "capabilities", "capabilities": found, "next_cursor": page.next_cursor})
 
 
 class AgentsView(MailboxView):
-    @describe(summary="List registered agents", tag="agents", query=shapes.ListQuery, answer=admin_answers.Agents)
+    @describe(summary="List registered agents", tag="agents", query=requests.ListQuery, answer=admin_answers.Agents)
     def get(self, request: Request) -> Response:
-        asked = self.query(shapes.ListQuery)
-        page = inspection.agents(limit=asked.limit, cursor=asked.cursor)
+        asked = self.query(requests.ListQuery)
+        page = lists.agents(limit=asked.limit, cursor=asked.cursor)
         found = [wire.agent_id(agent) for agent in page.items]
         return Response({"kind": "a2a_agents", "agents": found, "next_cursor": page.next_cursor})
 
     @describe(
         summary="Register an agent",
         tag="agents",
-        body=shapes.AgentBody,
+        body=requests.AgentBody,
         answer=admin_answers.RegisteredAgent,
         errors=(403, 409),
         operation_id="register_agent",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(shapes.AgentBody)
+        body = self.body(requests.AgentBody)
         made = registration.register_agent(self.caller, body.display, pubkey=body.pubkey)
-        return Response(wire.registration(made))
+        return Response(admin_wire.registration(made))
 
 
 class PauseView(MailboxView):
     @describe(
         summary="Pause an agent: its tasks stay queued",
         tag="agents",
-        body=shapes.PauseBody,
+        body=requests.PauseBody,
         answer=admin_answers.AgentPaused,
         errors=(403, 404),
         operation_id="pause_agent",
     )
     def post(self, request: Request, name: str) -> Response:
-        reason = self.body(shapes.PauseBody).reason
-        return Response(wire.paused(registration.pause_agent(self.caller, registration.agent_at(name), reason=reason)))
+        reason = self.body(requests.PauseBody).reason
+        return Response(
+            admin_wire.paused(registration.pause_agent(self.caller, registration.agent_at(name), reason=reason))
+        )
 
 
 class ResumeView(MailboxView):
     @describe(
         summary="Resume a paused agent",
         tag="agents",
-        body=shapes.ResumeBody,
+        body=requests.ResumeBody,
         answer=admin_answers.AgentResumed,
         errors=(403, 404),
         operation_id="resume_agent",
     )
     def post(self, request: Request, name: str) -> Response:
-        reason = self.body(shapes.ResumeBody).reason
+        reason = self.body(requests.ResumeBody).reason
         resumed = registration.resume_agent(self.caller, registration.agent_at(name), reason=reason)
         return Response({"kind": "a2a_agent_resumed", "agent": wire.agent_id(resumed)})
 
@@ -131,42 +143,90 @@ class KeysView(MailboxView):
     @describe(
         summary="Add an API key",
         tag="agents",
-        body=shapes.KeyBody,
+        body=requests.KeyBody,
         answer=admin_answers.KeyAdded,
         errors=(403, 404, 409),
         operation_id="add_key",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(shapes.KeyBody)
+        body = self.body(requests.KeyBody)
         agent = registration.find_agent(body.agent) if body.agent else None
         if agent is None and body.username is None:
             agent = self.caller.agent
-        key = registration.add_key(self.caller, agent=agent, username=body.username, expires_at=moment(body.expires_at))
-        return Response({"kind": "a2a_key", "public_id": key_format.public_id(key), "api_key": key})
+        key = keys.add_key(self.caller, agent=agent, username=body.username, expires_at=moment(body.expires_at))
+        return Response({"kind": "a2a_key", "public_id": tokens.public_id(key), "api_key": key})
 
 
 class RevokeKeyView(MailboxView):
     @describe(
         summary="Revoke an API key",
         tag="agents",
-        body=shapes.RevokeKeyBody,
+        body=requests.RevokeKeyBody,
         answer=admin_answers.KeyRevoked,
         errors=(403, 404),
         operation_id="revoke_key",
     )
     def post(self, request: Request) -> Response:
-        revoked = registration.revoke_key(self.caller, self.body(shapes.RevokeKeyBody).public_id)
+        revoked = keys.revoke_key(self.caller, self.body(requests.RevokeKeyBody).public_id)
         return Response({"kind": "a2a_key_revoked", "public_id": revoked.public_id})
 
 
 class AuditView(MailboxView):
     @describe(
-        summary="Read the journal, newest first", tag="audit", query=shapes.AuditQuery, answer=admin_answers.AuditEvents
+        summary="Read the journal, newest first",
+        tag="audit",
+        query=requests.AuditQuery,
+        answer=admin_answers.AuditEvents,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(shapes.AuditQuery)
-        page = inspection.recent_events(
-            self.caller, limit=asked.limit, cursor=asked.cursor, since=moment(asked.since_ms)
-        )
+        asked = self.query(requests.AuditQuery)
+        page = lists.recent_events(self.caller, limit=asked.limit, cursor=asked.cursor, since=moment(asked.since_ms))
         events = [wire.event(event) for event in page.items]
         return Response({"kind": "audit_events", "events": events, "next_cursor": page.next_cursor})
+
+
+class WirePeer(TypedDict):
+    """``agent`` is whose credential it uses; all but that and the times is what it says of itself."""
+
+    agent: AgentId
+    peer_id: str
+    name: str
+    url: str
+    capabilities: Any
+    status: Literal["online", "suspect", "offline"]
+    first_seen_at_ms: int
+    last_seen_at_ms: int
+
+
+class Peers(BaseModel):
+    kind: Literal["a2a_peers"]
+    peers: list[WirePeer]
+    next_cursor: str | None
+
+
+class PeersView(MailboxView):
+    @describe(
+        summary="List the peers that sent heartbeats: an agent its own, people all",
+        tag="agents",
+        query=requests.ListQuery,
+        answer=Peers,
+        operation_id="list_peers",
+    )
+    def get(self, request: Request) -> Response:
+        asked, now = self.query(requests.ListQuery), timezone.now()
+        page = peers.listing(self.caller, limit=asked.limit, cursor=asked.cursor)
+        found = [_peer(peer, now) for peer in page.items]
+        return Response({"kind": "a2a_peers", "peers": found, "next_cursor": page.next_cursor})
+
+
+def _peer(row: Peer, now: datetime) -> dict[str, Any]:
+    return {
+        "agent": wire.agent_id(row.agent),
+        "peer_id": row.peer_id,
+        "name": row.name,
+        "url": row.url,
+        "capabilities": row.announced,
+        "status": row.status(now),
+        "first_seen_at_ms": epoch_ms(row.first_seen_at),
+        "last_seen_at_ms": epoch_ms(row.last_seen_at),
+    }

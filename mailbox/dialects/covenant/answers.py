@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from mailbox.dialects.fields import AgentId
+from mailbox.dialects.base.fields import AgentId
 
 ResultStatus = Literal["ok", "error", "partial"]
 

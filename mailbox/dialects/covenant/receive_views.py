@@ -9,18 +9,19 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import leasing, results, waiting
-from mailbox.dialects.covenant import answers, shapes, wire
+from mailbox.database import waiting
+from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
+from mailbox.dialects.covenant import answers, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.dialects.openapi import ATTEMPT_HEADER, describe
-from mailbox.errors import InvalidRequestError, WrongPartyError
+from mailbox.verbs.life import leasing, results
+from mailbox.words.errors import InvalidRequestError, WrongPartyError
 
 
 class ReceivingView(MailboxView):
     # HEAD would take what is next and throw it away.
     http_method_names = ("get", "post")
 
-    def received(self, shape: type[shapes.NextTask]) -> Any:
+    def received(self, shape: type[requests.NextTask]) -> Any:
         """Return how to receive: from the query, the body of a POST and, for the attempt id, the header.
 
         Raises `InvalidRequestError` for a name given two values: which attempt is meant must not be a guess.
@@ -51,14 +52,14 @@ class NextTaskView(ReceivingView):
     @describe(
         summary="Lease the next task",
         tag="tasks",
-        query=shapes.NextTask,
+        query=requests.NextTask,
         headers=(ATTEMPT_HEADER,),
         answer=answers.TaskOpt,
         errors=(403,),
         operation_id="next_task",
     )
     def get(self, request: Request) -> Response:
-        how = self.received(shapes.NextTask)
+        how = self.received(requests.NextTask)
         leases = waiting.until(
             lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
         )
@@ -68,8 +69,8 @@ class NextTaskView(ReceivingView):
     @describe(
         summary="Lease the next task",
         tag="tasks",
-        query=shapes.NextTask,
-        body=shapes.NextTask,
+        query=requests.NextTask,
+        body=requests.NextTask,
         headers=(ATTEMPT_HEADER,),
         answer=answers.TaskOpt,
         errors=(403,),
@@ -83,14 +84,14 @@ class NextResultView(ReceivingView):
     @describe(
         summary="Drain the next result",
         tag="results",
-        query=shapes.NextResult,
+        query=requests.NextResult,
         headers=(ATTEMPT_HEADER,),
         answer=answers.ResultOpt,
         errors=(403, 404),
         operation_id="next_result",
     )
     def get(self, request: Request) -> Response:
-        how = self.received(shapes.NextResult)
+        how = self.received(requests.NextResult)
         ack = [how.ack] if how.ack else []
         drained = results.drain_results(self.caller, attempt_id=how.attempt_id, ack=ack) or waiting.until(
             lambda: results.drain_results(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
@@ -100,8 +101,8 @@ class NextResultView(ReceivingView):
     @describe(
         summary="Drain the next result",
         tag="results",
-        query=shapes.NextResult,
-        body=shapes.NextResult,
+        query=requests.NextResult,
+        body=requests.NextResult,
         headers=(ATTEMPT_HEADER,),
         answer=answers.ResultOpt,
         errors=(403, 404),

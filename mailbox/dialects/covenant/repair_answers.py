@@ -8,8 +8,8 @@ from uuid import UUID
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from mailbox.dialects.base.fields import AgentId
 from mailbox.dialects.covenant.answers import ResultStatus, WireResult
-from mailbox.dialects.fields import AgentId
 
 
 class RepairOutcome(TypedDict):

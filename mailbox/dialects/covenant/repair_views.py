@@ -8,26 +8,29 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import compaction, inspection, push, repair, replay, retry
-from mailbox.callers import Caller
-from mailbox.compaction import Retention
-from mailbox.dialects.covenant import repair_answers, shapes, wire
+from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.covenant import repair_answers, repair_wire, requests
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.dialects.openapi import describe
-from mailbox.repair import DuplicateRisk
+from mailbox.gate.callers import Caller
+from mailbox.inspection import lists
+from mailbox.verbs.life import callbacks, replay
+from mailbox.verbs.repairs import repair, retry
+from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.verbs.upkeep import compaction
+from mailbox.verbs.upkeep.compaction import Retention
 
 
 class RepairView(MailboxView):
     @describe(
         summary="Requeue a leased task or force it to an error",
         tag="repair",
-        body=shapes.RepairBody,
+        body=requests.RepairBody,
         answer=repair_answers.Repaired,
         errors=(403, 404, 409),
         operation_id="repair_task",
     )
     def post(self, request: Request) -> Response:
-        outcome = _repair(self.caller, self.body(shapes.RepairBody))
+        outcome = _repair(self.caller, self.body(requests.RepairBody))
         return Response({"kind": "a2a_repaired", "outcome": outcome})
 
 
@@ -35,27 +38,27 @@ class RetryStaleView(MailboxView):
     @describe(
         summary="Requeue stale idempotent leases, or see what that would do",
         tag="repair",
-        body=shapes.PolicyBody,
+        body=requests.PolicyBody,
         answer=repair_answers.AutoRetried,
         errors=(403,),
         operation_id="retry_stale",
     )
     def post(self, request: Request) -> Response:
-        report = retry.retry_stale(self.caller, self.body(shapes.PolicyBody).policy())
-        return Response({"kind": "a2a_auto_retry", "report": wire.retry_report(report)})
+        report = retry.retry_stale(self.caller, self.body(requests.PolicyBody).policy())
+        return Response({"kind": "a2a_auto_retry", "report": repair_wire.retry_report(report)})
 
 
 class CompactView(MailboxView):
     @describe(
         summary="Drop finished work past its retention",
         tag="repair",
-        body=shapes.CompactBody,
+        body=requests.CompactBody,
         answer=repair_answers.Compacted,
         errors=(403,),
         operation_id="compact",
     )
     def post(self, request: Request) -> Response:
-        self.body(shapes.CompactBody)
+        self.body(requests.CompactBody)
         dropped = compaction.compact(self.caller, Retention.from_settings())
         return Response({"kind": "a2a_compacted", "dropped": dropped})
 
@@ -64,13 +67,13 @@ class ReplayEntriesView(MailboxView):
     @describe(
         summary="List cached results, newest first",
         tag="replay",
-        query=shapes.ListQuery,
+        query=requests.ListQuery,
         answer=repair_answers.ReplayEntries,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(shapes.ListQuery)
-        page = inspection.replay_entries(self.caller, limit=asked.limit, cursor=asked.cursor)
-        entries = [wire.replay_entry(entry) for entry in page.items]
+        asked = self.query(requests.ListQuery)
+        page = lists.replay_entries(self.caller, limit=asked.limit, cursor=asked.cursor)
+        entries = [repair_wire.replay_entry(entry) for entry in page.items]
         return Response({"kind": "a2a_replay_entries", "entries": entries, "next_cursor": page.next_cursor})
 
 
@@ -78,13 +81,13 @@ class DropReplayView(MailboxView):
     @describe(
         summary="Drop a cached result, so that the next duplicate runs",
         tag="replay",
-        body=shapes.DropReplayBody,
+        body=requests.DropReplayBody,
         answer=repair_answers.ReplayDropped,
         errors=(403, 404),
         operation_id="drop_replay_entry",
     )
     def post(self, request: Request) -> Response:
-        asked = self.body(shapes.DropReplayBody)
+        asked = self.body(requests.DropReplayBody)
         replay.drop(self.caller, asked.id, reason=asked.reason, source_task_id=asked.source_task_id)
         return Response({"kind": "a2a_replay_dropped", "id": asked.id})
 
@@ -93,13 +96,13 @@ class DeliveriesView(MailboxView):
     @describe(
         summary="List callbacks and what came of them, newest first",
         tag="callbacks",
-        query=shapes.ListQuery,
+        query=requests.ListQuery,
         answer=repair_answers.Deliveries,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(shapes.ListQuery)
-        page = inspection.deliveries(self.caller, limit=asked.limit, cursor=asked.cursor)
-        found = [wire.delivery(delivery) for delivery in page.items]
+        asked = self.query(requests.ListQuery)
+        page = lists.deliveries(self.caller, limit=asked.limit, cursor=asked.cursor)
+        found = [repair_wire.delivery(delivery) for delivery in page.items]
         return Response({"kind": "a2a_deliveries", "deliveries": found, "next_cursor": page.next_cursor})
 
 
@@ -107,24 +110,24 @@ class ResendView(MailboxView):
     @describe(
         summary="Send a callback again",
         tag="callbacks",
-        body=shapes.ResendBody,
+        body=requests.ResendBody,
         answer=repair_answers.Resent,
         errors=(403, 404),
         operation_id="resend_delivery",
     )
     def post(self, request: Request, delivery_id: UUID) -> Response:
-        push.resend(self.caller, delivery_id, reason=self.body(shapes.ResendBody).reason)
+        callbacks.resend(self.caller, delivery_id, reason=self.body(requests.ResendBody).reason)
         return Response({"kind": "a2a_delivery_resent", "delivery_id": delivery_id})
 
 
-def _repair(caller: Caller, asked: shapes.RepairBody) -> dict[str, Any]:
+def _repair(caller: Caller, asked: requests.RepairBody) -> dict[str, Any]:
     guard = asked.command.lease_id
     match asked.command:
-        case shapes.RequeueCommand(duplicate_risk=risk):
+        case requests.RequeueCommand(duplicate_risk=risk):
             task = repair.requeue(
                 caller, asked.task_id, reason=asked.reason, duplicate_risk=DuplicateRisk(risk), lease_id=guard
             )
-            return wire.requeued(task)
-        case shapes.ForceErrorCommand(message=message):
+            return repair_wire.requeued(task)
+        case requests.ForceErrorCommand(message=message):
             result = repair.force_error(caller, asked.task_id, reason=asked.reason, message=message, lease_id=guard)
-            return wire.forced_error(result)
+            return repair_wire.forced_error(result)

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mailbox.dialects import paths  # noqa: F401 (brings <id:...>)
-from mailbox.dialects.covenant import admin_views, peer_views, receive_views, repair_views, views
+from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
+from mailbox.dialects.covenant import admin_views, receive_views, repair_views, views
+from mailbox.dialects.covenant import admin_views as peer_views
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mailbox.dialects.marianne.inbox import A2AInbox
-    from mailbox.dialects.marianne.shapes import A2ASkill, A2ATask, A2ATaskStatus, AgentCard
+    from mailbox.dialects.marianne.values import A2ASkill, A2ATask, A2ATaskStatus, AgentCard
 
 __all__ = ["A2AInbox", "A2ASkill", "A2ATask", "A2ATaskStatus", "AgentCard"]
 
@@ -18,5 +18,5 @@ __all__ = ["A2AInbox", "A2ASkill", "A2ATask", "A2ATaskStatus", "AgentCard"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "inbox" if name == "A2AInbox" else "shapes"
+    home = "inbox" if name == "A2AInbox" else "values"
     return getattr(import_module(f"{__name__}.{home}"), name)

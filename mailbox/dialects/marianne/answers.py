@@ -2,65 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from mailbox.dialects.fields import Exact, Text
-from mailbox.dialects.marianne.shapes import A2ATask
-
-
-class SubmitBody(Exact):
-    """A task for the inbox; who sends it is the caller. Under a ``task_id`` of its own a request can be repeated."""
-
-    task_id: UUID | None = None
-    description: Text
-    source_job_id: Text = ""
-    context: dict[str, Any] = {}
-
-
-class AcceptBody(Exact):
-    """The same ``attempt_id`` gets the same answer, so a lost response costs nothing."""
-
-    attempt_id: UUID | None = None
-
-
-class CompleteBody(Exact):
-    artifacts: dict[str, Any] = {}
-
-
-class FailBody(Exact):
-    reason: Text
-
-
-class DelegateBody(Exact):
-    """An agent's output; each ``@delegate NAME: TEXT`` line outside code fences becomes a task.
-
-    Under a ``delegation_id`` of its own a request can be repeated: the task ids follow from it.
-    """
-
-    text: Text
-    source_job_id: Text = ""
-    delegation_id: UUID | None = None
-
-
-class ImportBody(Exact):
-    """What an export answered: an inbox with its tasks by id."""
-
-    job_id: Text
-    agent_name: Text
-    tasks: dict[str, A2ATask] = {}
-
-
-class InboxQuery(Exact):
-    status: Literal["pending", "accepted", "completed", "failed"] | None = None
-    limit: int = Field(100, ge=1, le=1000)
-    cursor: str | None = None
-
-
-class ExportQuery(Exact):
-    job_id: str = Field("", max_length=200)
+from mailbox.dialects.marianne.values import A2ATask
 
 
 class InboxTask(BaseModel):

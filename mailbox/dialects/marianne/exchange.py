@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from mailbox.dialects.marianne import wire
-from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
-from mailbox.envelopes import ResultEnvelope, ResultStatus
-from mailbox.errors import InvalidRequestError
-from mailbox.imports import Kept
+from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
+from mailbox.verbs.upkeep.importing import Kept
+from mailbox.words.envelopes import ResultEnvelope, ResultStatus
+from mailbox.words.errors import InvalidRequestError
 
 _ENDED = {A2ATaskStatus.COMPLETED: ResultStatus.OK, A2ATaskStatus.FAILED: ResultStatus.ERROR}
 

@@ -9,15 +9,17 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from mailbox import delivery, expiry, imports, leasing, registration, results
-from mailbox.callers import Caller
+from mailbox.database.paging import Page, after, page
 from mailbox.dialects.marianne import exchange, wire
-from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
-from mailbox.envelopes import ResultEnvelope, ResultStatus
-from mailbox.errors import AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError
+from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
+from mailbox.gate.callers import Caller
 from mailbox.models import Agent, Task
 from mailbox.models.task import TaskQuerySet
-from mailbox.paging import Page, after, page
+from mailbox.verbs.agents import registration
+from mailbox.verbs.life import expiry, leasing, results, sending
+from mailbox.verbs.upkeep import importing
+from mailbox.words.envelopes import ResultEnvelope, ResultStatus
+from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError
 
 _GOOD = (Task.Outcome.OK, Task.Outcome.PARTIAL)
 _STATUS_FILTER: Mapping[A2ATaskStatus, Q] = {
@@ -50,7 +52,7 @@ class A2AInbox:
 
         A blank description, or a context that has no JSON form, raises `InvalidRequestError`.
         """
-        sent = delivery.send_task(
+        sent = sending.send_task(
             Caller.local(_agent(source_agent)),
             wire.envelope(
                 self._owner.display, description, source_job_id=source_job_id, context=wire.plain("context", context)
@@ -107,14 +109,14 @@ class A2AInbox:
         """Open the inbox that ``data`` describes, and bring in the tasks that the hub does not know yet.
 
         Raises KeyError without ``job_id`` or ``agent_name``, pydantic's ValidationError for a task that does
-        not fit, and otherwise as `imports.import_tasks` does, which stores all of them or none. Tasks the hub knows
+        not fit, and otherwise as `importing.import_tasks` does, which stores all of them or none. Tasks the hub knows
         stay as they are: it is the one that remembers.
         """
         job_id, name = data["job_id"], data["agent_name"]
         tasks = [A2ATask.model_validate(raw) for raw in data.get("tasks", {}).values()]
         _require_names(job_id, name)
         owner = registration.display_of(name)
-        imports.import_tasks(Caller.local(), owner, exchange.kept(owner, tasks, agent_name=name))
+        importing.import_tasks(Caller.local(), owner, exchange.kept(owner, tasks, agent_name=name))
         return cls(job_id, name)
 
     def _finish(

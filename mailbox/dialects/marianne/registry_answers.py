@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from mailbox.dialects.fields import AgentId
-from mailbox.dialects.marianne.shapes import AgentCard
+from mailbox.dialects.base.fields import AgentId
+from mailbox.dialects.marianne.values import AgentCard
 
 
 class RegisteredCard(BaseModel):

@@ -8,13 +8,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentcards.registry import AgentCardRegistry, CardTakenError
-from mailbox.dialects.base import DialectView
+from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.statuses import STATUS
+from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.marianne import registry_answers as answers
-from mailbox.dialects.marianne import registry_shapes as shapes
+from mailbox.dialects.marianne import registry_requests as shapes
 from mailbox.dialects.marianne import registry_wire as wire
-from mailbox.dialects.openapi import describe
-from mailbox.dialects.statuses import STATUS
-from mailbox.errors import InvalidRequestError, MailboxError
+from mailbox.words.errors import InvalidRequestError, MailboxError
 
 
 class UnknownCardError(MailboxError):

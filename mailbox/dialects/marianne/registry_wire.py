@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agentcards.models import AgentCard
-from mailbox.models.task import epoch_ms
+from mailbox.words.times import epoch_ms
 
 
 def card(row: AgentCard) -> dict[str, Any]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mailbox.dialects import paths  # noqa: F401 (brings <id:...>)
+from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
 from mailbox.dialects.marianne import registry_views, views
 
 urlpatterns = [

@@ -11,15 +11,17 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import delivery, imports, leasing, registration, results
-from mailbox.dialects.base import DialectView
-from mailbox.dialects.marianne import answers, delegation, exchange, inbox, wire
-from mailbox.dialects.marianne.shapes import A2ATaskStatus
-from mailbox.dialects.openapi import describe
-from mailbox.dialects.statuses import STATUS
-from mailbox.envelopes import AgentRef, ResultEnvelope, ResultStatus
-from mailbox.errors import MailboxError
+from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.statuses import STATUS
+from mailbox.dialects.base.view import DialectView
+from mailbox.dialects.marianne import answers, delegation, exchange, inbox, requests, wire
+from mailbox.dialects.marianne.values import A2ATaskStatus
 from mailbox.models import Agent
+from mailbox.verbs.agents import registration
+from mailbox.verbs.life import leasing, results, sending
+from mailbox.verbs.upkeep import importing
+from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus
+from mailbox.words.errors import MailboxError
 
 MOST_IN_CONTEXT = 1000
 
@@ -54,13 +56,13 @@ class TasksView(InboxView):
     @describe(
         summary="List an inbox",
         tag="inbox",
-        query=answers.InboxQuery,
+        query=requests.InboxQuery,
         answer=answers.InboxTasks,
         errors=(404,),
         operation_id="list_inbox",
     )
     def get(self, request: Request, agent: str) -> Response:
-        asked = self.query(answers.InboxQuery)
+        asked = self.query(requests.InboxQuery)
         status = A2ATaskStatus(asked.status) if asked.status else None
         owner = self.owner(agent)
         page = inbox.tasks_in(self.caller, owner, status=status, limit=asked.limit, cursor=asked.cursor)
@@ -76,15 +78,15 @@ class TasksView(InboxView):
     @describe(
         summary="Put a task in an inbox",
         tag="inbox",
-        body=answers.SubmitBody,
+        body=requests.SubmitBody,
         answer=answers.InboxTask,
         errors=(403, 404, 409),
         operation_id="submit_inbox_task",
     )
     def post(self, request: Request, agent: str) -> Response:
-        body = self.body(answers.SubmitBody)
+        body = self.body(requests.SubmitBody)
         owner = self.owner(agent)
-        sent = delivery.send_task(
+        sent = sending.send_task(
             self.caller,
             wire.envelope(
                 owner.display,
@@ -107,14 +109,14 @@ class AcceptView(InboxView):
     @describe(
         summary="Accept a pending task: lease it",
         tag="inbox",
-        body=answers.AcceptBody,
+        body=requests.AcceptBody,
         answer=answers.InboxTask,
         errors=(403, 404, 409),
         operation_id="accept_inbox_task",
     )
     def post(self, request: Request, agent: str, task_id: UUID) -> Response:
         owner = self.require_owner(agent)
-        leasing.lease_task(self.caller, task_id, attempt_id=self.body(answers.AcceptBody).attempt_id)
+        leasing.lease_task(self.caller, task_id, attempt_id=self.body(requests.AcceptBody).attempt_id)
         return self.shown(owner, task_id)
 
 
@@ -122,13 +124,13 @@ class CompleteView(InboxView):
     @describe(
         summary="Complete a pending or accepted task",
         tag="inbox",
-        body=answers.CompleteBody,
+        body=requests.CompleteBody,
         answer=answers.InboxTask,
         errors=(403, 404, 409),
         operation_id="complete_inbox_task",
     )
     def post(self, request: Request, agent: str, task_id: UUID) -> Response:
-        content = wire.blocks(self.body(answers.CompleteBody).artifacts)
+        content = wire.blocks(self.body(requests.CompleteBody).artifacts)
         posted = ResultEnvelope(task_id=task_id, status=ResultStatus.OK, content=content)
         return self._finished(agent, posted)
 
@@ -142,13 +144,13 @@ class FailView(CompleteView):
     @describe(
         summary="Fail a pending or accepted task",
         tag="inbox",
-        body=answers.FailBody,
+        body=requests.FailBody,
         answer=answers.InboxTask,
         errors=(403, 404, 409),
         operation_id="fail_inbox_task",
     )
     def post(self, request: Request, agent: str, task_id: UUID) -> Response:
-        reason = self.body(answers.FailBody).reason
+        reason = self.body(requests.FailBody).reason
         return self._finished(agent, ResultEnvelope(task_id=task_id, status=ResultStatus.ERROR, error_message=reason))
 
 
@@ -166,29 +168,29 @@ class ExportView(InboxView):
     @describe(
         summary="Take an inbox away as JSON",
         tag="inbox",
-        query=answers.ExportQuery,
+        query=requests.ExportQuery,
         answer=answers.Exported,
         errors=(404,),
     )
     def get(self, request: Request, agent: str) -> Response:
         owner = self.owner(agent)
-        return Response(inbox.export(self.caller, owner, job_id=self.query(answers.ExportQuery).job_id))
+        return Response(inbox.export(self.caller, owner, job_id=self.query(requests.ExportQuery).job_id))
 
 
 class ImportView(InboxView):
     @describe(
         summary="Bring the tasks of an export in",
         tag="inbox",
-        body=answers.ImportBody,
+        body=requests.ImportBody,
         answer=answers.Imported,
         errors=(403, 404, 409),
         operation_id="import_inbox",
     )
     def post(self, request: Request, agent: str) -> Response:
         owner = self.owner(agent)
-        body = self.body(answers.ImportBody)
+        body = self.body(requests.ImportBody)
         kept = exchange.kept(owner.display, list(body.tasks.values()), agent_name=body.agent_name)
-        done = imports.import_tasks(self.caller, owner.display, kept)
+        done = importing.import_tasks(self.caller, owner.display, kept)
         counted = inbox.counts(self.caller, owner)
         return Response({"kind": "a2a_inbox_imported", **dataclasses.asdict(done), **counted})
 
@@ -197,14 +199,14 @@ class DelegateView(InboxView):
     @describe(
         summary="Turn the @delegate lines of your output into tasks",
         tag="inbox",
-        body=answers.DelegateBody,
+        body=requests.DelegateBody,
         answer=answers.Delegations,
         errors=(403, 404),
         operation_id="delegate",
     )
     def post(self, request: Request, agent: str) -> Response:
         self.require_owner(agent)
-        body = self.body(answers.DelegateBody)
+        body = self.body(requests.DelegateBody)
         told = delegation.delegations(body.text)
         delegated = [
             self._delegate(*found, body.source_job_id, self._task_id(body.delegation_id, number))
@@ -222,7 +224,7 @@ class DelegateView(InboxView):
             task = wire.envelope(
                 self.owner(name).display, description, source_job_id=source_job_id, context=None, task_id=task_id
             )
-            told["task_id"] = delivery.send_task(self.caller, task).uuid
+            told["task_id"] = sending.send_task(self.caller, task).uuid
         except MailboxError as refusal:
             told["error"] = refusal.message
         return told

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from pydantic_core import to_jsonable_python
 
-from mailbox import content, json_text
-from mailbox.dialects.marianne.shapes import A2ATask, A2ATaskStatus
-from mailbox.envelopes import AgentRef, TaskEnvelope
-from mailbox.errors import InvalidRequestError
+from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.models import Result, Task
+from mailbox.words import content, json_text
+from mailbox.words.envelopes import AgentRef, TaskEnvelope
+from mailbox.words.errors import InvalidRequestError
 
 DIALECT = "marianne"
 

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from agentcards import document as cards
-from agentcards import routing
+from agentcards import card_document as cards
+from agentcards import default_recipient
 from agentcards.models import AgentProfile
 from agentcards.registry import AgentCardRegistry
 
@@ -29,7 +29,7 @@ def capabilities(*, to_anyone: bool) -> list[dict[str, Any]]:
 
 def document(*, to_anyone: bool) -> dict[str, Any]:
     """Return the discovery document. Its id is the default agent's, so that tasks addressed to it reach that agent."""
-    default = routing.recipient_for()
+    default = default_recipient.recipient_for()
     return {
         "id": default.display if default else urlsplit(settings.PUBLIC_URL).hostname,
         "name": settings.A2A_HUB_NAME,

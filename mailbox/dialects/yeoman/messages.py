@@ -7,12 +7,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from mailbox import json_text, peers, results
-from mailbox.callers import Caller
-from mailbox.dialects.yeoman import discovery, shapes, tasks, wire
-from mailbox.dialects.yeoman.shapes import Envelope, Work
+from mailbox.dialects.yeoman import discovery, requests, tasks, wire
+from mailbox.dialects.yeoman.requests import Envelope, Work
 from mailbox.dialects.yeoman.tasks import Receipt
-from mailbox.errors import UnknownTaskError
+from mailbox.gate.callers import Caller
+from mailbox.verbs.agents import peers
+from mailbox.verbs.life import results
+from mailbox.words import json_text
+from mailbox.words.errors import UnknownTaskError
 
 Handler = Callable[[Caller, Envelope], dict[str, Any]]
 NEWEST_SHOWN = 20
@@ -25,7 +27,7 @@ def receive(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
 
 def _delegate(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    sent = _sent(caller, envelope, shapes.delegated(envelope.content, "body", "payload"), envelope.id)
+    sent = _sent(caller, envelope, requests.delegated(envelope.content, "body", "payload"), envelope.id)
     return {"task_id": str(sent.task_id), **_gone(sent)}
 
 
@@ -34,12 +36,12 @@ def _delegate_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
     What shows only as they are sent, such as a grant whose uses end midway, leaves those before it sent.
     """
-    given = shapes.batch(envelope.content, "tasks", dict)
+    given = requests.batch(envelope.content, "tasks", dict)
     path = ("body", "payload", "tasks")
-    wanted = [shapes.delegated(one, *path, number) for number, one in enumerate(given)]
+    wanted = [requests.delegated(one, *path, number) for number, one in enumerate(given)]
     names = [f"{envelope.id}#{number}" if envelope.id else "" for number in range(len(wanted))]
     for number, (work, name) in enumerate(zip(wanted, names, strict=True)):
-        with shapes.placed(*path, number):
+        with requests.placed(*path, number):
             tasks.draft(caller, work, to_peer=envelope.toPeerId, message_id=name)
     sent = [_sent(caller, envelope, work, name) for work, name in zip(wanted, names, strict=True)]
     return {"task_ids": [str(one.task_id) for one in sent], **_gone(*sent)}
@@ -47,7 +49,7 @@ def _delegate_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
 def _sent(caller: Caller, envelope: Envelope, work: Work, message_id: str) -> Receipt:
     facts = {"message_id": envelope.id, "from_peer": envelope.fromPeerId, "to_peer": envelope.toPeerId}
-    with shapes.placed("body", "payload"):
+    with requests.placed("body", "payload"):
         return tasks.submit(caller, tasks.enveloped(work, **facts), to_peer=envelope.toPeerId, message_id=message_id)
 
 
@@ -86,7 +88,7 @@ def _asked(caller: Caller, envelope: Envelope, kind: str) -> dict[str, Any]:
 
 
 def _status_query_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    asked = shapes.batch(envelope.content, "task_ids", str)
+    asked = requests.batch(envelope.content, "task_ids", str)
     return {"statuses": {task_id: tasks.record_or_none(caller, task_id) for task_id in asked}}
 
 

@@ -7,11 +7,12 @@ from http import HTTPStatus
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import delivery, inspection, task_status
-from mailbox.dialects.openapi import describe
-from mailbox.dialects.yeoman import answers, shapes, tasks
-from mailbox.dialects.yeoman.base import REPEATABLE, YeomanView
-from mailbox.errors import AlreadyResolvedError, UnknownTaskError
+from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.yeoman import answers, requests, status, tasks
+from mailbox.dialects.yeoman.view import REPEATABLE, YeomanView
+from mailbox.inspection import tasks as tasks_
+from mailbox.verbs.life import sending
+from mailbox.words.errors import AlreadyResolvedError, UnknownTaskError
 
 TAG = "yeoman tasks"
 
@@ -24,21 +25,21 @@ class TasksView(YeomanView):
     @describe(
         summary="List the tasks you sent in this dialect, newest first",
         tag=TAG,
-        query=shapes.Slice,
+        query=requests.Slice,
         answer=answers.TaskStatuses,
         refusal=answers.Refusal,
         errors=(422,),
         operation_id="list_submitted_tasks",
     )
     def get(self, request: Request) -> Response:
-        asked = shapes.parse(shapes.Slice, request.query_params.dict(), place="query")
+        asked = requests.parse(requests.Slice, request.query_params.dict(), place="query")
         found, total = tasks.newest(self.caller, limit=asked.limit, offset=asked.offset)
         return Response({"items": found, "total": total, "limit": asked.limit, "offset": asked.offset})
 
     @describe(
         summary="Submit a task to the default agent",
         tag=TAG,
-        body=shapes.TaskSubmit,
+        body=requests.TaskSubmit,
         answer=answers.TaskStatus,
         refusal=answers.Refusal,
         headers=(REPEATABLE,),
@@ -47,7 +48,7 @@ class TasksView(YeomanView):
     )
     def post(self, request: Request) -> Response:
         self.count()
-        work = shapes.submitted(self.fitting(shapes.TaskSubmit))
+        work = requests.submitted(self.fitting(requests.TaskSubmit))
         return Response(tasks.taken(self.caller, work, message_id=self.repeated_as()), self.created)
 
 
@@ -57,7 +58,7 @@ class VersionedTasksView(TasksView):
     @describe(
         summary="List the tasks you sent in this dialect, newest first",
         tag=TAG,
-        query=shapes.Slice,
+        query=requests.Slice,
         answer=answers.TaskStatuses,
         refusal=answers.Refusal,
         errors=(422,),
@@ -69,7 +70,7 @@ class VersionedTasksView(TasksView):
     @describe(
         summary="Submit a task to the default agent",
         tag=TAG,
-        body=shapes.TaskSubmit,
+        body=requests.TaskSubmit,
         answer=answers.TaskStatus,
         refusal=answers.Refusal,
         headers=(REPEATABLE,),
@@ -107,9 +108,9 @@ class TaskView(YeomanView):
         if known is None:
             raise UnknownTaskError
         try:
-            cancelled = delivery.cancel(self.caller, known)
+            cancelled = sending.cancel(self.caller, known)
         except AlreadyResolvedError as error:
-            state = task_status.word(inspection.task(self.caller, known).task)
+            state = status.word(tasks_.task(self.caller, known).task)
             raise AlreadyResolvedError(f"Cannot cancel task in '{state}' state") from error
         told = {"status": "cancelled", "message": "Task cancelled successfully"}
         return Response({"task_id": str(cancelled.uuid), **told})

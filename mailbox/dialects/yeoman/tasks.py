@@ -11,13 +11,15 @@ from uuid import UUID, uuid4
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from agentcards import routing
-from mailbox import courier, delivery, expiry, inspection, task_status
-from mailbox.callers import Caller
-from mailbox.dialects.yeoman.shapes import Work
-from mailbox.envelopes import AgentRef, TaskEnvelope
-from mailbox.errors import InvalidRequestError, TaskConflictError, UnknownAgentError, UnknownTaskError
+from agentcards import default_recipient
+from mailbox.dialects.yeoman import status
+from mailbox.dialects.yeoman.requests import Work
+from mailbox.gate.callers import Caller
+from mailbox.inspection import lists, tasks
 from mailbox.models import Agent, Result, Task
+from mailbox.verbs.life import expiry, sending
+from mailbox.words.envelopes import AgentRef, TaskEnvelope
+from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError, UnknownTaskError
 
 DIALECT = "yeoman"
 MESSAGE_SHOWN = 200  # characters of a message's id, in an error
@@ -46,25 +48,24 @@ def draft(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = ""
         recipient=AgentRef(recipient.display, recipient.pubkey),
         intent_text=work.intent,
         metadata=work.metadata,
-        context_id=earlier.context_id if earlier else task_status.session_id(task_id, timezone.now()),
+        context_id=earlier.context_id if earlier else status.session_id(task_id, timezone.now()),
         callback_url=work.callback_url,
         callback_secret=work.callback_secret,
         dialect=DIALECT,
     )
-    envelope.check()
-    courier.judge(envelope.callback_url)
+    sending.check(envelope)
     return envelope
 
 
 def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> Receipt:
-    """Send what `draft` makes of it, with its errors; raise what `delivery.send_task` raises.
+    """Send what `draft` makes of it, with its errors; raise what `sending.send_task` raises.
 
     `TaskConflictError` names the message: it was used for another task, or with another callback.
     """
     for is_last in (False, True):
         envelope = draft(caller, work, to_peer=to_peer, message_id=message_id)
         try:
-            return Receipt(task_id=delivery.send_task(caller, envelope).uuid)
+            return Receipt(task_id=sending.send_task(caller, envelope).uuid)
         except TaskConflictError as error:
             # Perhaps it is this very message, received twice at once: now its task can be found.
             if not is_last:
@@ -98,8 +99,8 @@ def record(caller: Caller, task_id: object) -> dict[str, Any]:
     if known is None:
         raise UnknownTaskError("no such task is known to you")
     expiry.expire_if_due(caller, known)
-    found = inspection.task(caller, known).task
-    return task_status.render(found, Result.objects.filter(task=found).first())
+    found = tasks.task(caller, known).task
+    return status.render(found, Result.objects.filter(task=found).first())
 
 
 def record_or_none(caller: Caller, task_id: object) -> dict[str, Any] | None:
@@ -111,8 +112,8 @@ def record_or_none(caller: Caller, task_id: object) -> dict[str, Any] | None:
 
 def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[Sequence[dict[str, Any]], int]:
     """Return a slice of the tasks the caller sent in this dialect, newest first, and how many there are."""
-    found, total = inspection.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
-    return [task_status.render(row, getattr(row, "result", None)) for row in found], total
+    found, total = lists.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
+    return [status.render(row, getattr(row, "result", None)) for row in found], total
 
 
 def identify(task_id: object) -> UUID | None:
@@ -132,7 +133,7 @@ def _task_id(caller: Caller, message_id: str) -> UUID:
 
 
 def _recipient(to_peer: str) -> Agent:
-    found = _hosted(to_peer) or routing.recipient_for()
+    found = _hosted(to_peer) or default_recipient.recipient_for()
     if found is None:
         raise UnknownAgentError("no agent of this hub takes tasks that are addressed to none of its agents")
     return found

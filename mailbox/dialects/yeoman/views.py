@@ -8,11 +8,12 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox import json_text, peers
-from mailbox.dialects.openapi import describe
-from mailbox.dialects.yeoman import answers, discovery, messages, shapes, tasks, wire
-from mailbox.dialects.yeoman.base import REPEATABLE, PublicYeomanView, YeomanView
-from mailbox.errors import WrongPartyError
+from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.yeoman import answers, discovery, messages, requests, tasks, wire
+from mailbox.dialects.yeoman.view import REPEATABLE, PublicYeomanView, YeomanView
+from mailbox.verbs.agents import peers
+from mailbox.words import json_text
+from mailbox.words.errors import WrongPartyError
 
 TAG = "yeoman"
 ITSELF = "self"  # what a node calls itself in every message
@@ -25,7 +26,7 @@ class ReceiveView(YeomanView):
     @describe(
         summary="Receive a message of any type",
         tag=TAG,
-        body=shapes.Envelope,
+        body=requests.Envelope,
         answer=answers.Accepted,
         refusal=answers.Refusal,
         errors=(403, 404, 409, 422, 429),
@@ -33,7 +34,7 @@ class ReceiveView(YeomanView):
     )
     def post(self, request: Request) -> Response:
         self.count()
-        return Response(messages.receive(self.caller, self.fitting(shapes.Envelope)))
+        return Response(messages.receive(self.caller, self.fitting(requests.Envelope)))
 
 
 class CapabilitiesView(PublicYeomanView):
@@ -77,7 +78,7 @@ class LocalPeersView(YeomanView):
     @describe(
         summary="Register a node as the peer that uses your key",
         tag=TAG,
-        body=shapes.LocalPeer,
+        body=requests.LocalPeer,
         answer=answers.RegisteredPeer,
         refusal=answers.Refusal,
         errors=(403, 422, 429),
@@ -86,7 +87,7 @@ class LocalPeersView(YeomanView):
     )
     def post(self, request: Request) -> Response:
         self.count()
-        node = self.fitting(shapes.LocalPeer)
+        node = self.fitting(requests.LocalPeer)
         if self.caller.agent is None:
             raise WrongPartyError("only agents register peers; use an agent's key")
         can = json_text.dumps(node.capabilities)
@@ -104,7 +105,7 @@ class WorkflowTasksView(YeomanView):
     @describe(
         summary="Send a task as a workflow step",
         tag=TAG,
-        body=shapes.WorkflowTask,
+        body=requests.WorkflowTask,
         answer=answers.WorkflowAccepted,
         refusal=answers.Refusal,
         headers=(REPEATABLE,),
@@ -113,6 +114,6 @@ class WorkflowTasksView(YeomanView):
     )
     def post(self, request: Request) -> Response:
         self.count()
-        work = shapes.delegated(self.fitting(shapes.WorkflowTask).model_dump(), "body")
+        work = requests.delegated(self.fitting(requests.WorkflowTask).model_dump(), "body")
         record = tasks.taken(self.caller, work, message_id=self.repeated_as())
         return Response({"taskId": record["task_id"], **record})

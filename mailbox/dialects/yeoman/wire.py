@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from mailbox import json_text
-from mailbox.envelopes import ResultEnvelope, ResultStatus
 from mailbox.models import Peer
-from mailbox.models.task import epoch_ms
+from mailbox.words import json_text
+from mailbox.words.envelopes import ResultEnvelope, ResultStatus
+from mailbox.words.times import epoch_ms
 
 RESULT_WORDS: Mapping[str, ResultStatus] = {
     "failed": ResultStatus.ERROR,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from mailbox import inspection, registration
-from mailbox.callers import Caller
-from mailbox.dialects.covenant import wire
+from mailbox.dialects.covenant import admin_wire, wire
+from mailbox.gate.callers import Caller
+from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output
+from mailbox.verbs.agents import registration
 
 PAGE = 1000
 
@@ -42,14 +43,14 @@ def add_commands(commands: arguments.Commands) -> None:
 def _add(options: Namespace) -> str:
     made = registration.register_agent(Caller.command_line(), options.name, pubkey=options.pubkey)
     if options.json:
-        return output.as_json(wire.registration(made))
+        return output.as_json(admin_wire.registration(made))
     secrets = [("public key", made.agent.pubkey), ("private key", made.private_key), ("API key", made.api_key)]
     shown = output.columns([(f"  {name}", value) for name, value in secrets if value])
     return "\n".join([made.agent.display, *shown, "Keep these: the hub never prints them again."])
 
 
 def _list(options: Namespace) -> str:
-    agents = list(output.every(lambda cursor: inspection.agents(limit=PAGE, cursor=cursor)))
+    agents = list(output.every(lambda cursor: lists.agents(limit=PAGE, cursor=cursor)))
     if options.json:
         return output.as_json({"kind": "a2a_agents", "agents": [wire.agent_id(agent) for agent in agents]})
     rows = [
@@ -60,7 +61,7 @@ def _list(options: Namespace) -> str:
 
 def _pause(options: Namespace) -> str:
     paused = registration.pause_agent(Caller.command_line(), arguments.agent(options.name), reason=options.reason)
-    return output.as_json(wire.paused(paused)) if options.json else f"paused {paused}"
+    return output.as_json(admin_wire.paused(paused)) if options.json else f"paused {paused}"
 
 
 def _resume(options: Namespace) -> str:

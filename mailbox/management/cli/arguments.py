@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
-from mailbox import json_text
-from mailbox.envelopes import AgentRef
-from mailbox.errors import InvalidJsonError
 from mailbox.models import Agent
-from mailbox.registration import find_agent
+from mailbox.verbs.agents.registration import find_agent
+from mailbox.words import json_text
+from mailbox.words.envelopes import AgentRef
+from mailbox.words.errors import InvalidJsonError
 
 LONGEST_WAIT_MS = 60_000
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")

@@ -6,11 +6,12 @@ from argparse import Namespace
 
 from django.utils import timezone
 
-from mailbox import grants, inspection
-from mailbox.callers import Caller
-from mailbox.dialects.covenant import wire
+from mailbox.dialects.covenant import admin_wire
+from mailbox.gate.callers import Caller
+from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output
 from mailbox.models import CapabilityGrant
+from mailbox.verbs.agents import grants
 
 PAGE = 1000
 
@@ -56,15 +57,15 @@ def _grant(options: Namespace) -> str:
 def _revoke(options: Namespace) -> str:
     revoked = grants.revoke(Caller.command_line(), options.grant_id)
     if options.json:
-        at = wire.capability(revoked)["revoked_at_ms"]
+        at = admin_wire.capability(revoked)["revoked_at_ms"]
         return output.as_json({"kind": "capability_revoked", "grant_id": revoked.grant_id, "revoked_at_ms": at})
     return f"revoked {revoked.action} of {revoked.subject}"
 
 
 def _list(options: Namespace) -> str:
-    found = list(output.every(lambda cursor: inspection.grants(Caller.command_line(), limit=PAGE, cursor=cursor)))
+    found = list(output.every(lambda cursor: lists.grants(Caller.command_line(), limit=PAGE, cursor=cursor)))
     if options.json:
-        return output.as_json({"kind": "capabilities", "capabilities": [wire.capability(one) for one in found]})
+        return output.as_json({"kind": "capabilities", "capabilities": [admin_wire.capability(one) for one in found]})
     rows = [(str(one.grant_id), one.subject.display, one.action, _standing(one), one.scope) for one in found]
     return output.lines(output.columns(rows), none="(no grants)")
 

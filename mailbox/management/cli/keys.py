@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from mailbox import key_format, registration
-from mailbox.callers import Caller
+from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
+from mailbox.verbs.agents import keys
+from mailbox.words import tokens
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -29,14 +30,14 @@ def add_commands(commands: arguments.Commands) -> None:
 
 def _add(options: Namespace) -> str:
     agent = arguments.agent(options.name) if options.name else None
-    key = registration.add_key(Caller.command_line(), agent=agent, username=options.user, expires_at=options.expires_at)
+    key = keys.add_key(Caller.command_line(), agent=agent, username=options.user, expires_at=options.expires_at)
     if options.json:
-        return output.as_json({"kind": "a2a_key", "public_id": key_format.public_id(key), "api_key": key})
+        return output.as_json({"kind": "a2a_key", "public_id": tokens.public_id(key), "api_key": key})
     return f"{key}\nKeep it: the hub never prints it again."
 
 
 def _revoke(options: Namespace) -> str:
-    revoked = registration.revoke_key(Caller.command_line(), options.public_id)
+    revoked = keys.revoke_key(Caller.command_line(), options.public_id)
     if options.json:
         return output.as_json({"kind": "a2a_key_revoked", "public_id": revoked.public_id})
     return f"revoked key {revoked.public_id}"

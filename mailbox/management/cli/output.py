@@ -11,9 +11,9 @@ from typing import TypeVar
 
 import orjson
 
-from mailbox import content
+from mailbox.database.paging import Page
 from mailbox.models import Lease, Result
-from mailbox.paging import Page
+from mailbox.words import content
 
 Item = TypeVar("Item")
 

@@ -13,9 +13,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from agentcards import client
-from agentcards.carrier import Carrier
 from agentcards.client import RemoteInvocationResult
-from mailbox.courier import Courier
+from mailbox.background.callback_sender import Courier
+from mailbox.background.remote_sender import Carrier
 from mailbox.management.cli import arguments, output
 from mailbox.management.cli.spinner import spinning
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from mailbox import repair
-from mailbox.callers import Caller
-from mailbox.dialects.covenant import wire
+from mailbox.dialects.covenant import repair_wire
+from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
-from mailbox.repair import DuplicateRisk
+from mailbox.verbs.repairs import repair
+from mailbox.verbs.repairs.repair import DuplicateRisk
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -45,7 +45,7 @@ def _requeue(options: Namespace) -> str:
         duplicate_risk=DuplicateRisk(options.duplicate_risk.replace("-", "_")),
         lease_id=options.lease_id,
     )
-    return output.as_json(wire.requeued(task))
+    return output.as_json(repair_wire.requeued(task))
 
 
 def _force_error(options: Namespace) -> str:
@@ -56,4 +56,4 @@ def _force_error(options: Namespace) -> str:
         message=options.message,
         lease_id=options.lease_id,
     )
-    return output.as_json(wire.forced_error(result))
+    return output.as_json(repair_wire.forced_error(result))

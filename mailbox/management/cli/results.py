@@ -6,12 +6,13 @@ from argparse import Namespace
 from datetime import timedelta
 from typing import Any
 
-from mailbox import results, waiting
-from mailbox.callers import Caller
+from mailbox.database import waiting
 from mailbox.dialects.covenant import wire
-from mailbox.envelopes import ResultEnvelope, ResultStatus
+from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
 from mailbox.models import Task
+from mailbox.verbs.life import results
+from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 
 
 def add_commands(commands: arguments.Commands) -> None:

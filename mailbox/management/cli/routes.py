@@ -6,11 +6,11 @@ from argparse import Namespace
 
 from django.conf import settings
 
-from mailbox import routes
-from mailbox.callers import Caller
+from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
 from mailbox.models import PublicRoute
-from mailbox.models.task import epoch_ms
+from mailbox.verbs.agents import public_routes
+from mailbox.words.times import epoch_ms
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -25,7 +25,7 @@ def add_commands(commands: arguments.Commands) -> None:
     add.add_argument("name", metavar="NAME", help="the agent it answers as")
     add.add_argument(
         "--rate",
-        type=arguments.integer("--rate", least=1, most=routes.HIGHEST_RATE),
+        type=arguments.integer("--rate", least=1, most=public_routes.HIGHEST_RATE),
         default=settings.A2A_ROUTE_RATE_LIMIT_PER_MIN,
         metavar="N",
         help=f"requests a minute, {settings.A2A_ROUTE_RATE_LIMIT_PER_MIN} without it",
@@ -44,7 +44,7 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _add(options: Namespace) -> str:
-    made = routes.add(Caller.command_line(), arguments.agent(options.name), rate_limit=options.rate)
+    made = public_routes.add(Caller.command_line(), arguments.agent(options.name), rate_limit=options.rate)
     url = f"{settings.PUBLIC_URL}/p/{made.token}"
     if options.json:
         return output.as_json({"kind": "a2a_route", "public_id": made.route.public_id, "url": url})
@@ -59,7 +59,7 @@ def _list(options: Namespace) -> str:
 
 
 def _revoke(options: Namespace) -> str:
-    route = routes.revoke(Caller.command_line(), options.public_id)
+    route = public_routes.revoke(Caller.command_line(), options.public_id)
     if options.json:
         return output.as_json({"kind": "a2a_route_revoked", "public_id": route.public_id})
     return f"closed route {route.public_id} of {route.agent}"

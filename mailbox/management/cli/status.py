@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from mailbox import inspection
-from mailbox.callers import Caller
-from mailbox.dialects.covenant import shapes, wire
+from mailbox.dialects.covenant import requests, wire
+from mailbox.gate.callers import Caller
+from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output
 
 
@@ -17,13 +17,13 @@ def add_commands(commands: arguments.Commands) -> None:
     )
     status.add_argument(
         "--min-lease-age-ms",
-        type=arguments.integer("--min-lease-age-ms", most=shapes.MAX_MS),
+        type=arguments.integer("--min-lease-age-ms", most=requests.MAX_MS),
         metavar="N",
         help="leave out younger leases",
     )
     status.add_argument(
         "--deadline-within-ms",
-        type=arguments.integer("--deadline-within-ms", most=shapes.MAX_MS),
+        type=arguments.integer("--deadline-within-ms", most=requests.MAX_MS),
         metavar="N",
         help="only tasks whose deadline is at most N milliseconds away, or past",
     )
@@ -38,15 +38,15 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _status(options: Namespace) -> str:
-    asked = shapes.QueueQuery(
+    asked = requests.QueueQuery(
         limit=options.limit,
         state_filter=options.state,
         min_lease_age_ms=options.min_lease_age_ms,
         deadline_within_ms=options.deadline_within_ms,
     )
     caller = Caller.command_line()
-    entries = inspection.queue(caller, asked.filter(), limit=asked.limit).items
-    pending = inspection.recent_results(caller, limit=asked.limit).items
+    entries = lists.queue(caller, asked.filter(), limit=asked.limit).items
+    pending = lists.recent_results(caller, limit=asked.limit).items
     if options.json:
         return output.as_json(wire.status(asked, entries, pending))
     found = [{"type": "task", "entry": wire.queue_entry(entry)} for entry in entries]

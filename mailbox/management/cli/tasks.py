@@ -8,11 +8,12 @@ from datetime import timedelta
 
 from django.core.management.base import CommandError
 
-from mailbox import delivery, leasing, waiting
-from mailbox.callers import Caller
+from mailbox.database import waiting
 from mailbox.dialects.covenant import wire
-from mailbox.envelopes import MAX_DEADLINE_MS, AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
+from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
+from mailbox.verbs.life import leasing, sending
+from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 
 WRONG_USAGE = 2
 
@@ -58,7 +59,7 @@ def _send(options: Namespace) -> str:
         deadline_ms=options.deadline_ms,
         idempotency=_idempotency(options),
     )
-    task = delivery.send_task(Caller.command_line(arguments.agent(options.sender)), envelope)
+    task = sending.send_task(Caller.command_line(arguments.agent(options.sender)), envelope)
     if options.json:
         return output.as_json({"kind": "a2a_task_queued", "task_id": task.uuid})
     return str(task.uuid)

@@ -9,10 +9,10 @@ from typing import Any
 
 from agentcards.models import Tool
 from agentcards.tools import import_tools
-from mailbox import json_text
-from mailbox.callers import Caller
-from mailbox.errors import InvalidJsonError
+from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
+from mailbox.words import json_text
+from mailbox.words.errors import InvalidJsonError
 
 
 def add_commands(commands: arguments.Commands) -> None:

@@ -6,13 +6,14 @@ from argparse import Namespace
 from collections.abc import Iterator
 from datetime import timedelta
 
-from mailbox import compaction, retry
-from mailbox.callers import Caller
-from mailbox.compaction import Retention
-from mailbox.dialects.covenant import wire
+from mailbox.dialects.covenant import repair_wire
+from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
 from mailbox.models import Lease
-from mailbox.retry import BOUNDS, RetryPolicy, RetryReport
+from mailbox.verbs.repairs import retry
+from mailbox.verbs.repairs.retry import BOUNDS, RetryPolicy, RetryReport
+from mailbox.verbs.upkeep import compaction
+from mailbox.verbs.upkeep.compaction import Retention
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -48,7 +49,7 @@ def _retry_stale(options: Namespace) -> str:
     )
     report = retry.retry_stale(Caller.command_line(), policy)
     if options.json:
-        return output.as_json({"kind": "a2a_auto_retry", "report": wire.retry_report(report)})
+        return output.as_json({"kind": "a2a_auto_retry", "report": repair_wire.retry_report(report)})
     return "\n".join(_told(report))
 
 

@@ -13,9 +13,9 @@ from django.conf import ENVIRONMENT_VARIABLE, settings
 from django.core.management.base import CommandError
 
 from mailbox.management.cli import arguments
-from mailbox.management.work.attempt import Work
-from mailbox.management.work.client import Hub
-from mailbox.management.work.worker import Worker
+from mailbox.management.worker.attempt import Work
+from mailbox.management.worker.client import Hub
+from mailbox.management.worker.worker import Worker
 
 KEY_VARIABLE = "A2A_API_KEY"
 MOST_AT_ONCE = 256

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
 
-from mailbox.errors import MailboxError
 from mailbox.management.cli import (
     agents,
     grants,
@@ -25,6 +24,7 @@ from mailbox.management.cli import (
     upkeep,
     work,
 )
+from mailbox.words.errors import MailboxError
 
 GROUPS = (agents, profile, tools, keys, grants, routes, tasks, results, status, repair, upkeep, work, remote)
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C

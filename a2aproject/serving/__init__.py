@@ -1,0 +1,1 @@
+"""`manage.py serve`: its processes, the first run, stopping."""

@@ -1,0 +1,69 @@
+"""The first run: the person and the agent a new hub begins with."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from dataclasses import dataclass
+
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+
+from mailbox.gate.callers import Caller, Role
+from mailbox.verbs.agents import keys, registration
+from mailbox.verbs.agents.registration import Registration
+from mailbox.words.errors import AgentConflictError
+
+OPERATOR = "operator"
+FIRST_AGENT = "first@local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """Secrets of which the hub keeps no readable copy. `first` is None where its name was taken."""
+
+    password: str
+    operator_key: str
+    first: Registration | None
+
+    def describe(self) -> str:
+        """Return the lines to print, once."""
+        lines = [
+            "Keep these. The hub stores no readable copy and never prints them again.",
+            "",
+            "  Operator, for the browser and for automation",
+            f"    name         {OPERATOR}",
+            f"    password     {self.password}",
+            f"    API key      {self.operator_key}",
+            "",
+        ]
+        if self.first is not None:
+            lines += [
+                "  First agent",
+                f"    name         {self.first.agent.display}",
+                f"    API key      {self.first.api_key}",
+                f"    public key   {self.first.agent.pubkey}",
+                f"    private key  {self.first.private_key}",
+                "",
+            ]
+        return "\n".join(lines)
+
+
+def create_operator_and_agent() -> Credentials | None:
+    """Create the operator and the first agent, each with a key; return None where there is a user already.
+
+    The user comes first, so that a first run cut short is never tried again: `manage.py changepassword` and
+    `manage.py a2a` make what it still lacks.
+    """
+    users = get_user_model()
+    if users.objects.exists():
+        return None
+    caller = Caller.command_line()
+    password = secrets.token_urlsafe(18)
+    operator = users.objects.create_superuser(OPERATOR, password=password)
+    operator.groups.add(Group.objects.get(name=Role.ADMIN))
+    operator_key = keys.add_key(caller, username=OPERATOR)
+    first = None
+    with contextlib.suppress(AgentConflictError):
+        first = registration.register_agent(caller, FIRST_AGENT)
+    return Credentials(password=password, operator_key=operator_key, first=first)

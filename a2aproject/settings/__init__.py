@@ -1,0 +1,295 @@
+"""Settings of the hub. Every value an operator may choose is read from the environment here, and only here."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.database import database, sqlite_file
+from a2aproject.settings.environment import Environment
+from a2aproject.settings.secret_key import opened
+
+CENTURY_MS = 3_155_760_000_000
+
+env = Environment()
+A2A_ENVIRONMENT_READ = env.seen  # by variable, for the pages that say what was set and where
+
+BASE_DIR = Path(__file__).resolve().parent.parent.parent
+A2A_VAR = BASE_DIR / env.str("A2A_VAR", "var")
+
+DEBUG = False
+
+# Where the hub listens, and the address people and agents know it by.
+BIND_HOST = env.str("BIND_HOST", "127.0.0.1")
+PORT = env.integer("PORT", 3000, least=1, most=65_535)
+_everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (an operator's choice)
+_host = _everywhere.get(BIND_HOST, BIND_HOST)
+_netloc = f"[{_host}]:{PORT}" if ":" in _host else f"{_host}:{PORT}"
+PUBLIC_URL = env.address("PUBLIC_URL") or f"http://{_netloc}"
+A2A_VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+
+# What the hub says of itself in its agent card. Agents' own cards are public too, unless turned off.
+A2A_HUB_NAME = env.str("A2A_HUB_NAME", "A2A Hub")
+A2A_HUB_DESCRIPTION = env.str(
+    "A2A_HUB_DESCRIPTION", "A durable mailbox through which agents hand each other tasks and get their results"
+)
+A2A_ENVIRONMENT = env.str("A2A_ENVIRONMENT", "")  # shown beside the hub's name, so that nobody repairs the wrong one
+A2A_PROVIDER_ORG = env.str("A2A_PROVIDER_ORG", "") or A2A_HUB_NAME
+A2A_PROVIDER_URL = env.str("A2A_PROVIDER_URL", "") or PUBLIC_URL
+A2A_DOCS_URL = env.str("A2A_DOCS_URL", "") or f"{PUBLIC_URL}/api/docs/"
+A2A_PUBLIC_AGENT_CARDS = env.switch("A2A_PUBLIC_AGENT_CARDS", default=True)
+
+WEB_WORKERS = env.integer("WEB_WORKERS", 2, least=1, most=1024)
+WEB_THREADS = env.integer(
+    "WEB_THREADS", 1024, least=1, most=65_536
+)  # of a worker, made when needed: each waiting request holds one
+
+_public = urlsplit(PUBLIC_URL)
+_is_https = _public.scheme == "https"
+ALLOWED_HOSTS = list(
+    dict.fromkeys(
+        [_public.hostname or "", BIND_HOST, "localhost", "127.0.0.1", "[::1]", *env.list("ALLOWED_HOSTS", default=[])]
+    )
+)
+CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+
+# The largest request body. A body has to be read and parsed whole, so there is a ceiling (a2a.E007).
+A2A_MAX_BODY_BYTES = env.int("A2A_MAX_BODY_BYTES", 1_048_576)
+DATA_UPLOAD_MAX_MEMORY_SIZE = A2A_MAX_BODY_BYTES
+
+INSTALLED_APPS = [
+    "mailbox.apps.MailboxConfig",
+    "agentcards.apps.AgentCardsConfig",
+    "dashboard.apps.DashboardConfig",
+    "django_q",
+    "a2aproject.apps.A2AProjectConfig",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "axes",
+    "csp",
+    "django_htmx",
+    "template_partials",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+    "django.contrib.staticfiles",
+]
+
+MIDDLEWARE = [
+    "a2aproject.web.bodies.UnreadBodyMiddleware",
+    "mailbox.dialects.base.public_routes.RouteMiddleware",  # before all that look at the path: none sees the token of a public route
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "a2aproject.web.queries.AdminQueryMiddleware",
+    "a2aproject.web.errors.UnavailableMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "a2aproject.urls"
+WSGI_APPLICATION = "a2aproject.wsgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": database(env, A2A_VAR)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LANGUAGE_CODE = "en-us"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = False
+
+# Scheduler of the retry gate, as raw text by name: auto_retry reads it, a system check refuses what it cannot
+# keep. The seed's own spelling of each name is understood too.
+_AUTO_RETRY_DEFAULTS = {
+    "SCHEDULER": "0",
+    "INTERVAL_MS": "60000",
+    "MIN_LEASE_AGE_MS": "300000",
+    "MAX_ATTEMPTS": "3",
+    "MAX_REQUEUES": "1",
+    "SCAN_LIMIT": "100",
+}
+A2A_AUTO_RETRY = {
+    name: env.str(f"A2A_AUTO_RETRY_{name}", env.str(f"COVENANT_A2A_AUTO_RETRY_{name}", default))
+    for name, default in _AUTO_RETRY_DEFAULTS.items()
+}
+
+# Which results of idempotent tasks answer later duplicates, and for how long (0: until dropped).
+A2A_REPLAY_STATUSES = env.words("A2A_REPLAY_STATUSES", ["ok"], "ok", "partial", "error")
+A2A_REPLAY_TTL = timedelta(milliseconds=env.integer("A2A_REPLAY_TTL_MS", 0, least=0, most=CENTURY_MS))
+
+# Names of JSON fields whose values people are not shown on the pages of tasks and results.
+A2A_REDACTED_FIELDS = env.list(
+    "A2A_REDACTED_FIELDS",
+    default=[
+        *("authorization", "cookie", "password", "passwd", "secret", "token", "api_key", "access_token"),
+        *("refresh_token", "client_secret", "private_key", "credential", "credentials"),
+    ],
+)
+
+# How long finished work is kept once acknowledged, and once delivered but never acknowledged; whether the sweep
+# compacts by itself; how many tasks of the tasks/send dialect are kept.
+A2A_RETENTION_ACKED = timedelta(milliseconds=env.integer("A2A_RETENTION_ACKED_MS", 0, least=0, most=CENTURY_MS))
+A2A_RETENTION_DELIVERED = timedelta(
+    milliseconds=env.integer("A2A_RETENTION_DELIVERED_MS", 604_800_000, least=0, most=CENTURY_MS)
+)
+A2A_RETENTION_SWEEP = env.switch("A2A_RETENTION_SWEEP", default=False)
+A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer(
+    "A2A_INBOUND_RATE_LIMIT_PER_MIN", 5, least=1
+)  # of tasks/send, per credential
+A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
+A2A_ROUTE_RATE_LIMIT_PER_MIN = env.integer(
+    "A2A_ROUTE_RATE_LIMIT_PER_MIN", 120, least=1
+)  # of a new public route, if not told
+
+# YEOMAN: messages and tasks a minute and credential, when a silent peer is doubted and given up, and what the hub says
+# it can do: a fixed list, and if wanted the skills of its agents.
+A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.integer("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600, least=1)
+A2A_PEER_SUSPECT_AFTER = timedelta(
+    milliseconds=env.integer("A2A_PEER_SUSPECT_AFTER_MS", 30_000, least=1, most=CENTURY_MS)
+)
+A2A_PEER_OFFLINE_AFTER = timedelta(
+    milliseconds=env.integer("A2A_PEER_OFFLINE_AFTER_MS", 90_000, least=1, most=CENTURY_MS)
+)
+A2A_CAPABILITIES = env.records(
+    "A2A_CAPABILITIES",
+    [
+        {
+            "name": "qa",
+            "description": "6-agent QA pipeline (security, performance, regression, compliance)",
+            "version": "1.0",
+        },
+        {
+            "name": "security-audit",
+            "description": "OWASP, GDPR, PCI DSS, SOC 2 compliance scanning",
+            "version": "1.0",
+        },
+        {"name": "performance-test", "description": "Load testing and P95/P99 latency profiling", "version": "1.0"},
+    ],
+    "name",
+    "description",
+    "version",
+)
+A2A_CAPABILITIES_DYNAMIC = env.switch("A2A_CAPABILITIES_DYNAMIC", default=False)
+
+# Whom the hub may call although it is not public: host names, addresses, networks. For development, and for remote
+# agents on a network of one's own. And how many tasks one remote agent is given at once.
+A2A_OUTBOUND_ALLOW = env.list("A2A_OUTBOUND_ALLOW", default=[])
+A2A_REMOTE_CONCURRENCY = env.int("A2A_REMOTE_CONCURRENCY", 4)
+
+# Files are served by the web processes straight from the packages that bring them: nothing to collect before a start.
+STATIC_URL = "/static/"
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_AUTOREFRESH = False
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _is_https else None
+SESSION_COOKIE_SECURE = _is_https
+CSRF_COOKIE_SECURE = _is_https
+
+# The API knows keys, not sessions: each dialect brings its own authentication and errors.
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "mailbox.dialects.base.openapi.RouteSchema",
+    "UNAUTHENTICATED_USER": None,
+    "UNAUTHENTICATED_TOKEN": None,
+}
+
+SPECTACULAR_SETTINGS = {
+    "TITLE": "A2A Hub",
+    "DESCRIPTION": "A durable mailbox between agents.",
+    "VERSION": A2A_VERSION,
+    "POSTPROCESSING_HOOKS": [],
+    "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
+    "OAS_VERSION": "3.1.0",  # its schemas are JSON Schema, as pydantic writes them
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "bearer": {"type": "http", "scheme": "bearer"},
+            "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+            "basic": {"type": "http", "scheme": "basic", "description": "The API key is the password."},
+        }
+    },
+    "SECURITY": [{"bearer": []}, {"apiKey": []}, {"basic": []}],
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# A job's payload is pickled, so jobs carry ids only, and their results are not kept. A job that outlives `retry` is
+# started a second time beside the first, hence timeout < retry (a2a.E006).
+Q_CLUSTER: dict[str, Any] = {
+    "name": "a2a",
+    "orm": "default",
+    "workers": 2,  # one may be busy with a plan of repairs for half a minute
+    "poll": 1,
+    "timeout": 300,
+    "retry": 360,
+    "max_attempts": 1,
+    "ack_failures": True,
+    "catch_up": False,
+    "save_limit": -1,
+    "sync": False,
+    "log_level": "WARNING",
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "filters": {"redacted": {"()": "mailbox.words.redaction.RedactSecrets"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["redacted"]}},
+    "root": {
+        "handlers": ["stderr"],
+        "level": env.word("LOG_LEVEL", "WARNING", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+    },
+    "loggers": {
+        "django": {"handlers": [], "level": "NOTSET", "propagate": True},
+        # A client's mistake is answered, not logged.
+        "django.request": {"level": "ERROR"},
+        "django.security": {"level": "CRITICAL"},
+        "django.server": {"handlers": [], "propagate": True},
+    },
+}
+
+# The last step, so that a value refused above leaves nothing behind. The command line of the mailbox makes no hub: it
+# says that there is none.
+SECRET_KEY = opened(
+    A2A_VAR,
+    sqlite_file(DATABASES["default"]),
+    given_secret=env.str("SECRET_KEY", ""),
+    make=not env.switch("A2A_IS_COMMAND_LINE", default=False),
+)

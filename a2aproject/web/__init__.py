@@ -1,0 +1,1 @@
+"""The middlewares, error pages and probes."""

@@ -1,0 +1,115 @@
+"""What the hub answers when no view did: JSON for machines, pages for people."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import DisallowedHost
+from django.db import InterfaceError, OperationalError
+from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.template import loader
+from django.urls import is_valid_path
+from django.utils.cache import patch_vary_headers
+from django.views import defaults
+
+from dashboard.base import lost_form
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+
+PAGES_FOR_PEOPLE = ("/ops/", "/admin/")
+_UNAVAILABLE = (OperationalError, InterfaceError)
+_TYPES = ["text/html", "application/json"]
+
+
+class UnavailableMiddleware:
+    """Answers people as the API answers programs when the database is gone or locked: 503, and try again."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
+        is_for_people = request.path.startswith(PAGES_FOR_PEOPLE)
+        return _unavailable(request) if is_for_people and isinstance(exception, _UNAVAILABLE) else None
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        return defaults.bad_request(request, exception, _within("400.html", request))
+    return error(400, "invalid_request", _malformed(exception))
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        return defaults.permission_denied(request, exception, _within("403.html", request))
+    return error(403, "forbidden", "This is not allowed.")
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        return lost_form.answer(request)
+    return error(403, "forbidden", "A form was sent without this site's token.")
+
+
+def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    if request.path_info == "/":
+        return _front_door(request)
+    if meant := _meant(request):
+        return HttpResponseRedirect(meant)
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        return defaults.page_not_found(request, exception, _within("404.html", request))
+    return _no_route()
+
+
+def server_error(request: HttpRequest) -> HttpResponseBase:
+    if request.path.startswith(PAGES_FOR_PEOPLE):
+        # A session may fail to be kept after the view has answered.
+        return _unavailable(request) if isinstance(sys.exception(), _UNAVAILABLE) else defaults.server_error(request)
+    return error(500, "internal_error", "The hub failed to answer. Whether the change was made is unknown; repeat it.")
+
+
+def _unavailable(request: HttpRequest) -> HttpResponse:
+    # Without a panel: a dialog that gets none keeps what was typed into it.
+    page = loader.render_to_string("503.html", {"request": request})
+    return HttpResponse(page, status=503, headers={"Retry-After": "1"})
+
+
+def _front_door(request: HttpRequest) -> HttpResponse:
+    """Lead people to the dashboard; tell programs, which would take its pages for an answer, that nothing is here."""
+    wants_page = request.method in ("GET", "HEAD") and request.get_preferred_type(_TYPES) == "text/html"
+    response = HttpResponseRedirect("/ops/") if wants_page else _no_route()
+    patch_vary_headers(response, ["Accept"])
+    return response
+
+
+def _meant(request: HttpRequest) -> str:
+    """Return the address of the page whose last slash was left out, "" where there is none."""
+    meant = f"{request.path_info}/"
+    is_page = meant.startswith(PAGES_FOR_PEOPLE) and not request.path_info.endswith("/") and is_valid_path(meant)
+    return request.get_full_path(force_append_slash=True) if is_page and request.method in ("GET", "HEAD") else ""
+
+
+def _within(template: str, request: HttpRequest) -> str:
+    """Return of a page for people only the panel when it goes into another page."""
+    return f"{template}#panel" if request.headers.get("HX-Request") == "true" else template
+
+
+def _malformed(exception: Exception) -> str:
+    if isinstance(exception, DisallowedHost):
+        return "The request's Host is not one this hub answers to; ALLOWED_HOSTS names more."
+    return "The request is malformed."
+
+
+def _no_route() -> HttpResponse:
+    return error(404, "not_found", "There is no such route. /api/docs/ lists them.")
+
+
+def error(status: int, code: str, message: str) -> HttpResponse:
+    return JsonResponse({"kind": "error", "code": code, "message": message}, status=status)

@@ -1,0 +1,160 @@
+"""Agents, their profiles and their tools in Django's admin: viewers look, admins change, and the journal is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.db import models, transaction
+
+from agentcards import profiles
+from agentcards.models import AgentCard, AgentProfile, Tool
+from mailbox.gate import audit, capabilities, credentials
+from mailbox.gate.callers import Caller, Role
+from mailbox.gate.capabilities import Request
+from mailbox.models import Agent, AuditEvent
+from mailbox.words.errors import Draft
+from mailbox.words.kinds import Kind
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    AgentAdminBase = admin.ModelAdmin[Agent]
+    CardAdminBase = admin.ModelAdmin[AgentCard]
+    ProfileAdminBase = admin.ModelAdmin[AgentProfile]
+    ToolAdminBase = admin.ModelAdmin[Tool]
+else:
+    AgentAdminBase = CardAdminBase = ProfileAdminBase = ToolAdminBase = admin.ModelAdmin
+
+_ROLE = "a2a_role"
+
+
+class ReadByRole:
+    """Whoever is in one of the hub's groups may look; nobody changes anything, for the hub's verbs do that."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return role_of_request(request) is not None
+
+    def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return role_of_request(request) is not None
+
+    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+
+class ChangedByAdmins(ReadByRole):
+    """Admins may add and change; each change is journalled in the transaction that makes it."""
+
+    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return role_of_request(request) == Role.ADMIN
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return role_of_request(request) == Role.ADMIN
+
+
+@admin.register(Agent)
+class AgentAdmin(ReadByRole, AgentAdminBase):
+    list_display = ("display", "pubkey", "created_at", "paused_at", "paused_reason")
+    list_filter = (("paused_at", admin.EmptyFieldListFilter),)
+    search_fields = ("display", "pubkey")
+    ordering = ("display",)
+    fields = ("display", "pubkey", "created_at", "paused_at", "paused_reason")
+
+
+@admin.register(AgentProfile)
+class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
+    list_display = ("agent", "name", "default_project", "persona_archetype", "is_remote")
+    search_fields = ("agent__display", "name", "description")
+    list_select_related = ("agent",)
+    ordering = ("agent__display",)
+
+    @admin.display(boolean=True, description="remote")
+    def is_remote(self, profile: AgentProfile) -> bool:
+        return bool(profile.remote_url)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: AgentProfile | None = None) -> tuple[str, ...]:
+        return () if obj is None else ("agent",)
+
+    def get_exclude(self, request: HttpRequest, obj: AgentProfile | None = None) -> tuple[str, ...]:
+        """Hide a remote URL, which may hold a secret, from who may not change it."""
+        return () if self.has_change_permission(request, obj) else ("remote_url",)
+
+    def save_model(self, request: HttpRequest, obj: AgentProfile, form: Any, change: bool) -> None:
+        changed = [name for name in _changed(obj) if name in profiles.FIELDS]
+        with transaction.atomic():
+            super().save_model(request, obj, form, change)
+            note(caller_of(request), capabilities.PROFILE, f"a2a-profile:{obj}", [profiles.change_of(obj, changed)])
+
+
+@admin.register(Tool)
+class ToolAdmin(ChangedByAdmins, ToolAdminBase):
+    list_display = ("name", "is_default", "tags", "description")
+    list_filter = ("is_default",)
+    search_fields = ("name", "description")
+    ordering = ("pk",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return role_of_request(request) == Role.ADMIN
+
+    def save_model(self, request: HttpRequest, obj: Tool, form: Any, change: bool) -> None:
+        told = {name: getattr(obj, name) for name in _changed(obj)}
+        with transaction.atomic():
+            super().save_model(request, obj, form, change)
+            draft = Draft(kind=Kind.TOOL_CHANGED, data={"name": obj.name, "changed": told})
+            note(caller_of(request), capabilities.TOOLS, "a2a-tools", [draft])
+
+    def delete_model(self, request: HttpRequest, obj: Tool) -> None:
+        self.delete_queryset(request, Tool.objects.filter(pk=obj.pk))
+
+    def delete_queryset(self, request: HttpRequest, queryset: models.QuerySet[Tool]) -> None:
+        with transaction.atomic():
+            names = list(queryset.select_for_update().order_by("pk").values_list("name", flat=True))
+            Tool.objects.filter(name__in=names).delete()
+            drafts = [Draft(kind=Kind.TOOL_REMOVED, data={"name": name}) for name in names]
+            note(caller_of(request), capabilities.TOOLS, "a2a-tools", drafts)
+
+
+@admin.register(AgentCard)
+class AgentCardAdmin(ReadByRole, CardAdminBase):
+    list_display = ("name", "job_id", "registered_by", "registered_at")
+    search_fields = ("name", "job_id")
+    list_select_related = ("registered_by",)
+    ordering = ("pk",)
+
+
+def role_of_request(request: HttpRequest) -> Role | None:
+    """Return the role as it was when the request came; the admin asks for it once for each thing on a page."""
+    if not hasattr(request, _ROLE):
+        setattr(request, _ROLE, credentials.role_of(request.user) if isinstance(request.user, User) else None)
+    role: Role | None = getattr(request, _ROLE)
+    return role
+
+
+def _changed(row: models.Model) -> list[str]:
+    """Return the fields that differ from the stored row; all of them for a new one."""
+    stored = type(row)._default_manager.filter(pk=row.pk).first()
+    names = [field.name for field in row._meta.fields if not field.primary_key]
+    return [name for name in names if stored is None or getattr(stored, name) != getattr(row, name)]
+
+
+def caller_of(request: HttpRequest) -> Caller:
+    """Return the person behind a request of the admin, as the journal names them."""
+    name = f"user:{request.user.get_username()}"
+    return Caller(name=name, source=AuditEvent.Source.DASHBOARD, role=role_of_request(request))
+
+
+def note(caller: Caller, verb: str, scope_id: str, drafts: Iterable[Draft]) -> None:
+    """Write the check and what was done in the current transaction, which is the admin's own."""
+    journal = audit.Journal(caller)
+    journal.beside(capabilities.require(caller, Request(verb=verb, scope_id=scope_id), journal.now).draft)
+    for draft in drafts:
+        journal.beside(draft)
+    journal.write()

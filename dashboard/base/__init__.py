@@ -1,0 +1,1 @@
+"""What pages share: the page, its frame, a list page, an act, exports, preferences."""

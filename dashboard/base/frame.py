@@ -1,0 +1,97 @@
+"""What stands around every page: who looks, at which hub, what needs attention, and where one can go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.shortcuts import render
+from django.urls import reverse
+
+from dashboard.base.preferences import Preferences
+from dashboard.figures.nav_counts import Attention
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.http import HttpRequest, HttpResponse
+
+    from mailbox.gate.callers import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere to go; its ``route`` names its icon and its count too. ``key`` goes there after a ``g``.
+
+    ``counts`` is the filter of the rows that its count is of.
+    """
+
+    route: str
+    name: str
+    key: str = ""
+    counts: str = ""
+
+
+PLACES = (
+    Place("overview", "Overview", "o"),
+    Place("leases", "Leases", "l", counts="state=stale"),
+    Place("tasks", "Tasks", "t"),
+    Place("results", "Results", counts="delivery=pending"),
+    Place("agents", "Agents", "a", counts="state=paused"),
+    Place("idempotency", "Idempotency"),
+    Place("scheduler", "Scheduler"),
+    Place("deliveries", "Deliveries", counts="state=disabled"),
+    Place("repairs", "Repairs", "p"),
+    Place("audit", "Audit", "u"),
+    Place("send", "Send a task"),
+    Place("health", "Health"),
+    Place("settings", "Settings"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NavItem:
+    """A place as this page shows it; ``note`` is how much there needs attention, "" for nothing."""
+
+    place: Place
+    url: str
+    is_current: bool
+    note: str
+
+
+def page(
+    request: HttpRequest,
+    template: str,
+    context: Mapping[str, Any],
+    *,
+    caller: Caller,
+    now: datetime,
+    status: int = 200,
+) -> HttpResponse:
+    """Render a page with its frame; of a part of one, ``name.html#part``, only that."""
+    frame = {**look(request), "caller": caller, "now": now}
+    if "#" not in template:
+        attention = Attention.read(request.user.get_username(), now)
+        frame |= {"stale": attention.stale, "nav": _nav(request, attention.notes)}
+    return render(request, template, {**frame, **context}, status=status)
+
+
+def look(request: HttpRequest) -> dict[str, Any]:
+    """Return what also pages without a person behind them need: the hub's name and the browser's choices."""
+    return {
+        "hub": settings.A2A_HUB_NAME,
+        "public_url": settings.PUBLIC_URL,
+        "environment": settings.A2A_ENVIRONMENT,
+        "preferences": Preferences.of(request),
+    }
+
+
+def _nav(request: HttpRequest, notes: Mapping[str, str]) -> list[NavItem]:
+    items = []
+    for place in PLACES:
+        url = reverse(f"ops:{place.route}")
+        is_current = request.path.startswith(url) if place.route != "overview" else request.path == url
+        items.append(NavItem(place=place, url=url, is_current=is_current, note=notes.get(place.route, "")))
+    return items

@@ -1,0 +1,110 @@
+"""What all lists are: filters in the address, pages by key, a bounded count, twins to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from dashboard.base import export
+from dashboard.base.page import Page
+from dashboard.figures import thresholds
+from dashboard.figures.thresholds import Count
+from mailbox.database import paging
+from mailbox.inspection import search
+from mailbox.inspection.search import Moment
+from mailbox.words.errors import InvalidRequestError
+
+ROWS = 50
+
+
+class ListPage(Page):
+    """A list in the order of its rows' age; `found` says which rows, `columns` what the twins carry.
+
+    ``parameters`` are those that other pages link with: of each the key it stands for, and a sign before its value.
+    ``tab`` is the parameter of the list's tabs, and their key.
+    """
+
+    name: ClassVar[str]
+    field: ClassVar[str] = "pk"
+    kind: ClassVar[type] = int
+    newest_first: bool = True
+    columns: ClassVar[Mapping[str, Any]]
+    parameters: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    tab: ClassVar[str] = ""
+
+    @property
+    def query(self) -> str:
+        """What the box holds: the query of the address, the parameters that other pages link with among it."""
+        asked = self.request.GET
+        terms = [
+            search.term(key, f"{sign}{value.strip()}")
+            for name, (key, sign) in self.parameters.items()
+            if (value := asked.get(name, "")).strip()
+        ]
+        return " ".join([*filter(None, [asked.get("q", "").strip()]), *terms])
+
+    @property
+    def whole(self) -> str:
+        """`query` and the tab, which together say which rows are listed."""
+        chosen = self.request.GET.get(self.tab, "")
+        return f"{self.query} {search.term(self.tab, chosen)}".strip() if chosen else self.query
+
+    def found(self) -> QuerySet[Any]:
+        """Return the rows that the address asks for; raise `InvalidRequestError`."""
+        raise NotImplementedError
+
+    def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
+        """Return what the template shows besides the rows."""
+        return {}
+
+    def total(self, found: Any, page: paging.Page[Any]) -> Count:
+        """Return how many rows there are in all, of which ``page`` shows some."""
+        return thresholds.counted(found)
+
+    def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
+        if form:
+            return export.stream(self.found(), self.columns, form, self.name)
+        problem = ""
+        try:
+            found = self.found()
+        except InvalidRequestError as error:
+            problem = error.fields.get("q", error.message)
+            found = self.model().none()
+        page = paging.keyset(
+            found,
+            self.field,
+            self.kind,
+            newest_first=self.newest_first,
+            limit=ROWS,
+            cursor=request.GET.get("cursor"),
+            name=self.name,
+        )
+        context = {
+            "page": page,
+            "total": self.total(found, page),
+            "problem": problem,
+            "q": self.query,
+            "filters": request.GET,
+            "is_filtered": any(value for name, value in request.GET.items() if name != "cursor"),
+            "name": self.name,
+            **self.besides(page),
+        }
+        if problem:
+            return self.page(f"ops/{self.name}.html", {**context, "version": ""}, status=400)
+        return self.live(f"ops/{self.name}.html", context, self.shown(page, context))
+
+    def shown(self, page: paging.Page[Any], context: Mapping[str, Any]) -> object:
+        """Return what changes when the rows look different."""
+        return [row.pk for row in page.items], context["total"]
+
+    def model(self) -> QuerySet[Any]:
+        """Return the rows of this list, whatever was asked for."""
+        raise NotImplementedError
+
+    @property
+    def at(self) -> Moment:
+        return Moment(now=self.now, stale_after=thresholds.stale_after())

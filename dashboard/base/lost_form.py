@@ -1,0 +1,38 @@
+"""A form that nobody looked at: too old, not whole, or of a person who is signed out. Its reason is kept."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from dashboard.base import frame
+from dashboard.forms.repair import REASON_MAX_LENGTH
+
+
+def answer(request: HttpRequest, *, status: int = 403) -> HttpResponse:
+    """Return the page, within a dialog the panel, that leads to the form anew, by the sign-in where that is needed."""
+    is_fragment = request.headers.get("HX-Request") == "true"
+    again, reason = request.path if is_fragment else "", kept(request)
+    if reason:
+        again = with_reason(request.path, reason)
+    is_signed_out = bool(again) and not request.user.is_authenticated
+    if is_signed_out:
+        again = f"{reverse('ops:sign-in')}?{urlencode({'next': again})}"
+    context = {**frame.look(request), "kept": reason, "again": again, "is_signed_out": is_signed_out}
+    template = "ops/unheeded.html#panel" if is_fragment else "ops/unheeded.html"
+    return render(request, template, context, status=status)
+
+
+def kept(request: HttpRequest) -> str:
+    """Return the reason that was typed, "" for none and for what another site sent."""
+    if request.headers.get("Sec-Fetch-Site") == "cross-site":
+        return ""
+    return request.POST.get("reason", "").strip()[:REASON_MAX_LENGTH]
+
+
+def with_reason(path: str, reason: str) -> str:
+    """Return the address of a form that has its reason filled in."""
+    return f"{path}?{urlencode({'reason': reason})}"

@@ -1,0 +1,188 @@
+"""Who may see and do what under ``/ops/``: sessions of people in a group, and the same gate as everyone's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import replace
+from datetime import datetime
+from http import HTTPStatus
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.views import View
+
+from dashboard.base import frame, lost_form
+from dashboard.base.preferences import Preferences
+from dashboard.figures.nav_counts import Attention
+from dashboard.wording.journal import in_words
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.gate.credentials import role_of
+from mailbox.inspection import lookup
+from mailbox.models import AuditEvent
+from mailbox.words.errors import (
+    CapabilityMissingError,
+    CapabilityScopeMismatchError,
+    InvalidRequestError,
+    MailboxError,
+    UnknownAgentError,
+    UnknownDeliveryError,
+    UnknownPlanError,
+    UnknownReplayEntryError,
+    UnknownTaskError,
+)
+
+SLOW = 0.5  # seconds; live pages of a hub that takes longer look less often
+STATUS: dict[type[MailboxError], int] = {
+    InvalidRequestError: HTTPStatus.BAD_REQUEST,
+    CapabilityMissingError: HTTPStatus.FORBIDDEN,
+    CapabilityScopeMismatchError: HTTPStatus.FORBIDDEN,
+    UnknownTaskError: HTTPStatus.NOT_FOUND,
+    UnknownAgentError: HTTPStatus.NOT_FOUND,
+    UnknownDeliveryError: HTTPStatus.NOT_FOUND,
+    UnknownPlanError: HTTPStatus.NOT_FOUND,
+    UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
+}
+HEADING = {
+    HTTPStatus.BAD_REQUEST: "That address does not make sense",
+    HTTPStatus.FORBIDDEN: "You may not do this",
+    HTTPStatus.NOT_FOUND: "There is no such thing here",
+}
+
+
+class Page(View):
+    """A page for a signed-in person. ``needs`` is the action its POST takes; a refusal of it is journalled.
+
+    Pages without ``needs`` change nothing but the person's own browser.
+    """
+
+    needs: ClassVar[str] = ""
+
+    caller: Caller
+    now: datetime
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        began = time.monotonic()
+        response = self._answer(request, *args, **kwargs)
+        if self.is_fragment and time.monotonic() - began > SLOW:
+            response["HX-Trigger"] = "live:slow"
+        patch_vary_headers(response, ["Cookie", "HX-Request"])
+        add_never_cache_headers(response)
+        return response
+
+    def _answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        user = request.user
+        if not isinstance(user, User):
+            return _to_sign_in(request)
+        role = role_of(user)
+        self.now = timezone.now()
+        self.caller = Caller(name=f"user:{user.username}", source=AuditEvent.Source.DASHBOARD, role=role)
+        with timezone.override(Preferences.of(request).tzinfo):
+            if role is None:
+                return self.problem(403, "You may not look", "You are in none of the groups viewer, operator, admin.")
+            if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
+                return self.problem(403, "Nothing was changed", "Another site sent this form.")
+            try:
+                if request.method == "POST" and self.needs:
+                    self._pass_the_gate(**kwargs)
+                response = super().dispatch(request, *args, **kwargs)
+                response["X-As-Of"] = f"{timezone.localtime(self.now):%H:%M:%S}"
+                return response
+            except MailboxError as refusal:
+                if isinstance(refusal, UnknownTaskError) and (last := lookup.end_of(UUID(refusal.ids["task_id"]))):
+                    return self._compacted(last)
+                status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
+                return self.problem(status, HEADING.get(HTTPStatus(status), "Nothing was changed"), refusal.message)
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Tell whoever opens the address of a mere button where they are; Django's own answer is a blank page."""
+        allowed = super().http_method_not_allowed(request, *args, **kwargs)["Allow"]
+        message = "This is the address of a button, which stands on another page. Nothing was changed."
+        response = self.problem(HTTPStatus.METHOD_NOT_ALLOWED, "There is nothing to see here", message)
+        response["Allow"] = allowed
+        return response
+
+    def page(self, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+        return frame.page(self.request, template, context, caller=self.caller, now=self.now, status=status)
+
+    def live(self, template: str, context: dict[str, Any], shown: object, part: str = "rows") -> HttpResponse:
+        """Return the page; to its live region only that ``part``, and 204 while ``shown`` is what that has already."""
+        version = hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+        if not self.is_fragment:
+            return self.page(template, {**context, "version": version})
+        if self.request.headers.get("X-Seen") == version:
+            response = HttpResponse(status=204)
+        else:
+            response = self.page(f"{template}#{part}", {**context, "version": version})
+        attention = Attention.read(self.request.user.get_username(), self.now)
+        response["X-Attention"] = json.dumps({"stale": attention.stale.value, "notes": attention.notes})
+        return response
+
+    def problem(self, status: int, heading: str, message: str) -> HttpResponse:
+        """Return a page that says what is wrong; within a dialog only the panel."""
+        template = "ops/problem.html#panel" if self.is_fragment else "ops/problem.html"
+        context = {"heading": heading, "message": message, "kept": lost_form.kept(self.request)}
+        return self.page(template, context, status=status)
+
+    def gone(self, lease_id: UUID, task_id: UUID | None = None) -> HttpResponse:
+        """Return the page for a lease that is no longer kept, or never was; ``task_id`` if its task is known."""
+        task_id = task_id or lookup.task_of_lease(lease_id)
+        return self._compacted(lookup.end_of(task_id) if task_id else None, lease_id)
+
+    def _compacted(self, last: AuditEvent | None, lease_id: UUID | None = None) -> HttpResponse:
+        """Return the page for a task that is no longer kept, or for this lease of it; ``last`` is the end of its life."""
+        template = "ops/gone.html#panel" if self.is_fragment else "ops/gone.html"
+        context = {
+            "lease_id": lease_id,
+            "last": last and in_words(last),
+            "compaction": last and last.task_id and lookup.compaction_of(last.task_id),
+        }
+        return self.page(template, context, status=410)
+
+    def named(self, token: UUID) -> Caller:
+        """Return the caller under the name of one form, which the journal keeps: so a form acts once."""
+        return replace(self.caller, request_id=f"form:{token}")
+
+    def holds(self, action: str) -> bool:
+        """Whether the person may take ``action``, for pages to show what is out of reach."""
+        return capabilities.holds(self.caller, action, self.now)
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether a part of the page asks, not the browser for a whole one."""
+        return self.request.headers.get("HX-Request") == "true"
+
+    def asked(self, **where: Any) -> Request:
+        """Return what a POST to this address asks of the gate, as the journal tells of its refusal."""
+        return Request(verb=self.needs, scope_id=f"ops:{self.request.path}"[:200])
+
+    def _pass_the_gate(self, **where: Any) -> None:
+        if not self.holds(self.needs):
+            with audit.decision(self.caller) as journal:
+                capabilities.require(self.caller, self.asked(**where), journal.now)
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
+    sign_in = reverse("ops:sign-in")
+    if request.headers.get("HX-Request") == "true" and request.method == "POST":
+        return lost_form.answer(request)
+    if request.headers.get("HX-Request") == "true":
+        response = HttpResponse(status=204)
+        response["HX-Redirect"] = sign_in
+        return response
+    if request.method == "GET":
+        return redirect_to_login(request.get_full_path(), sign_in)
+    reason = lost_form.kept(request)
+    return redirect_to_login(
+        lost_form.with_reason(request.path, reason) if reason else reverse("ops:overview"), sign_in
+    )

@@ -1,0 +1,1 @@
+"""Numbers made ready to draw."""

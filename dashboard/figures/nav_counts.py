@@ -1,0 +1,50 @@
+"""The counts beside the places one can go to: all of them bounded, and read at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Self
+
+from django.contrib.auth.models import User
+
+from dashboard.figures import thresholds
+from dashboard.figures.thresholds import COUNTED_TO, Count
+from mailbox.database.counted import Counted
+from mailbox.models import Agent, PushDelivery, Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """What a person may want to look at, wherever they are now."""
+
+    stale: Count
+    pending: Count
+    paused: Count
+    given_up: Count
+
+    @classmethod
+    def read(cls, username: str, now: datetime) -> Self:
+        """Read the counts for the person of this name, whose row the one query hangs from."""
+        found = (
+            thresholds.stale_leases(now),
+            Result.objects.pending(),
+            Agent.objects.paused(),
+            PushDelivery.objects.given_up(),
+        )
+        (numbers,) = User.objects.filter(username=username).values_list(
+            *(Counted.up_to(COUNTED_TO, one) for one in found)
+        )
+        stale, pending, paused, given_up = map(Count, numbers)
+        return cls(stale=stale, pending=pending, paused=paused, given_up=given_up)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """The counts in words, by the place they belong to; nothing for what needs no look."""
+        notes = {
+            "leases": f"{self.stale} stale" if self.stale else "",
+            "results": f"{self.pending} waiting" if self.pending else "",
+            "agents": f"{self.paused} paused" if self.paused else "",
+            "deliveries": f"{self.given_up} given up" if self.given_up else "",
+        }
+        return {place: note for place, note in notes.items() if note}

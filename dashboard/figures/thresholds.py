@@ -1,0 +1,55 @@
+"""What needs a person's decision. One threshold feeds the tiles, the navigation, the histogram and the list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Model, QuerySet
+
+from mailbox.models import Lease
+from mailbox.models.agent import QUIET_AFTER
+from mailbox.models.lease import LeaseQuerySet
+from mailbox.verbs.repairs.auto_retry import AutoRetry
+
+COUNTED_TO = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many there are, counted no further than ``COUNTED_TO``."""
+
+    value: int
+
+    def __bool__(self) -> bool:
+        return self.value > 0
+
+    def __str__(self) -> str:
+        if self.value > COUNTED_TO:
+            return f"{grouped(COUNTED_TO)}+"
+        return grouped(self.value)
+
+
+def counted(found: QuerySet[Model], *, newest_first: bool = False) -> Count:
+    """Count the rows of ``found`` in bounded time; ``newest_first`` walks them as their list does, by their keys."""
+    return Count(found.order_by(*(["-pk"] if newest_first else []))[: COUNTED_TO + 1].count())
+
+
+def stale_after() -> timedelta:
+    """How old a lease may get before it is stale: what the retry gate asks, too."""
+    return AutoRetry.from_settings().policy.min_lease_age
+
+
+def stale_leases(now: datetime) -> LeaseQuerySet:
+    """Return the live leases that are past the threshold at ``now``."""
+    return Lease.objects.stale(now, stale_after())
+
+
+def quiet_before(now: datetime) -> datetime:
+    """Return since when an agent with work must have called, or it is said to poll no more."""
+    return now - QUIET_AFTER
+
+
+def grouped(number: int) -> str:
+    """Write an integer with thin groups, exactly, however large."""
+    return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")

@@ -1,0 +1,133 @@
+"""What people fill in. The verbs decide; these forms only say early, and beside the field, what they would refuse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid5
+
+from django import forms
+from django.http import QueryDict
+
+from mailbox.inspection.search import LONGEST
+from mailbox.models import RepairPlan
+from mailbox.verbs.repairs import plans
+from mailbox.verbs.repairs.repair import MESSAGE_MAX_LENGTH, DuplicateRisk
+
+if TYPE_CHECKING:
+    from mailbox.models import Task
+
+REASON_MAX_LENGTH = 500
+
+
+class ReasonForm(forms.Form):
+    """A reason for the journal."""
+
+    reason = forms.CharField(
+        max_length=REASON_MAX_LENGTH,
+        error_messages={"required": "Say why: the reason is kept in the audit log."},
+        widget=forms.TextInput(attrs={"list": "reasons", "autocomplete": "off"}),
+    )
+    form_token = forms.UUIDField(widget=forms.HiddenInput)
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether something is wrong with it that nobody typed and nobody can mend."""
+        return any(name in self.fields and self[name].is_hidden for name in self.errors)
+
+    def clean_reason(self) -> str:
+        reason: str = self.cleaned_data["reason"]
+        if not any(character.isalnum() for character in reason):
+            raise forms.ValidationError("Say why in words: the reason is kept in the audit log.")
+        return reason
+
+
+class RepairForm(ReasonForm):
+    """One repair of the lease that was on screen."""
+
+    lease_id = forms.UUIDField(widget=forms.HiddenInput)
+    task_id = forms.UUIDField(widget=forms.HiddenInput)
+    attempt = forms.IntegerField(widget=forms.HiddenInput)
+
+
+def id_in(data: QueryDict, name: str) -> UUID | None:
+    """Return the id that a form carries, also of one that cannot be used any more; None for none."""
+    try:
+        return UUID(data.get(name) or "")
+    except ValueError:
+        return None
+
+
+class RequeueForm(RepairForm):
+    """``posture`` is offered as `idempotent` only where the task declares it."""
+
+    posture = forms.ChoiceField(
+        choices=[(risk.value, risk.value) for risk in DuplicateRisk],
+        error_messages={"required": "Choose one: could this work run twice safely?"},
+    )
+
+    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.task = task
+
+    def clean_posture(self) -> DuplicateRisk:
+        posture = DuplicateRisk(self.cleaned_data["posture"])
+        if posture is DuplicateRisk.IDEMPOTENT and not self.task.is_idempotent:
+            raise forms.ValidationError("The task does not declare itself idempotent with a key.")
+        return posture
+
+
+class ForceErrorForm(RepairForm):
+    """``message`` is what the sender reads; left empty it is the reason."""
+
+    message = forms.CharField(
+        max_length=MESSAGE_MAX_LENGTH, required=False, widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "off"})
+    )
+
+
+class LeaseIdsField(forms.Field):
+    """The ids of the leases that are ticked, as many as one plan takes."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: list[str] | None) -> list[UUID]:
+        try:
+            return [UUID(one) for one in (value or [])[: plans.CAP]]
+        except ValueError as error:
+            raise forms.ValidationError("That is no lease.") from error
+
+
+class PlanForm(forms.Form):
+    """Which leases are to be planned: those that are ticked, all that match ``q``, or those of an earlier plan."""
+
+    verb = forms.ChoiceField(choices=RepairPlan.Verb.choices)
+    form_token = forms.UUIDField()
+    lease = LeaseIdsField(required=False)
+    everything = forms.BooleanField(required=False)
+    q = forms.CharField(max_length=LONGEST, required=False, empty_value="")
+    after = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+    which = forms.ChoiceField(choices=[("changed", "changed"), ("all", "all")], required=False)
+
+    @property
+    def asked(self) -> UUID:
+        """Name what is asked for: sent twice the form asks the same, with another verb or choice something else."""
+        chosen = self.cleaned_data
+        if chosen["after"] is not None:
+            leases = f"{chosen['which'] or 'changed'} of {chosen['after']}"
+        elif chosen["everything"]:
+            leases = f"all of {chosen['q']}"
+        else:
+            leases = " ".join(sorted(map(str, chosen["lease"])))
+        return uuid5(chosen["form_token"], f"{chosen['verb']} {leases}")
+
+
+class ApplyForm(ReasonForm):
+    """The consent to a plan: ``with_unsafe`` is None until it is chosen, ``typed`` how many leases."""
+
+    message = forms.CharField(max_length=MESSAGE_MAX_LENGTH, required=False)
+    with_unsafe = forms.TypedChoiceField(
+        choices=[("leave", "leave"), ("include", "include")],
+        coerce=lambda chosen: chosen == "include",
+        empty_value=None,
+        required=False,
+    )
+    typed = forms.IntegerField(required=False, min_value=0, max_value=plans.CAP)

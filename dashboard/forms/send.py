@@ -1,0 +1,96 @@
+"""The form of a task that a person sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from mailbox.words import content, json_text
+from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
+from mailbox.words.errors import InvalidJsonError
+
+
+class SendForm(forms.Form):
+    """A task that a person sends to an agent; ``form_token`` is its id, so that it is sent once."""
+
+    form_token = forms.UUIDField(widget=forms.HiddenInput)
+    recipient = forms.CharField(error_messages={"required": "Say which agent is to do it."})
+    intent_text = forms.CharField(
+        strip=False, error_messages={"required": "Say what is to be done."}, widget=forms.Textarea(attrs={"rows": 6})
+    )
+    task_kind = forms.CharField(required=False)
+    duplicate_safety = forms.ChoiceField(
+        required=False, choices=[("", ""), *((safety.value, safety.value) for safety in DuplicateSafety)]
+    )
+    idempotency_key = forms.CharField(required=False)
+    deadline = forms.DateTimeField(
+        required=False,
+        input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
+        error_messages={"invalid": "Write a moment like 2026-11-21 14:00, in your time zone."},
+    )
+    parent = forms.UUIDField(required=False, error_messages={"invalid": "Write the whole id of a task."})
+    content = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+    metadata = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+
+    def clean_intent_text(self) -> str:
+        text: str = self.cleaned_data["intent_text"]
+        return text.replace("\r\n", "\n")
+
+    def clean_content(self) -> list[dict[str, Any]]:
+        blocks = _json(self.cleaned_data["content"], [])
+        if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
+            raise forms.ValidationError('Write an array of blocks, such as [{"type": "text", "text": "…"}].')
+        problems = [f"{path}: {problem}" for path, problem in content.problems(blocks)]
+        if problems:
+            raise forms.ValidationError(problems)
+        return blocks
+
+    def clean_metadata(self) -> dict[str, Any]:
+        metadata = _json(self.cleaned_data["metadata"], {})
+        if not isinstance(metadata, dict):
+            raise forms.ValidationError('Write an object, such as {"ticket": "INC-4412"}.')
+        if "content" in metadata and self.cleaned_data.get("content"):
+            raise forms.ValidationError("It has content of its own; leave one of the two out.")
+        return metadata
+
+    def clean(self) -> dict[str, Any]:
+        found = super().clean() or {}
+        if not self.errors and bool(found["duplicate_safety"]) != bool(found["idempotency_key"].strip()):
+            self.add_error(
+                "idempotency_key", "Duplicate safety and key go together: both, or neither for work that is unsafe."
+            )
+        return found
+
+    def envelope(self) -> TaskEnvelope:
+        """Return what was filled in; raise `InvalidRequestError` for a recipient that is no name."""
+        said = self.cleaned_data
+        safety, deadline = said["duplicate_safety"], said["deadline"]
+        key = said["idempotency_key"]
+        return TaskEnvelope(
+            id=said["form_token"],
+            recipient=AgentRef.parse(said["recipient"], "recipient"),
+            intent_text=said["intent_text"],
+            task_kind=said["task_kind"] or None,
+            parent=said["parent"],
+            deadline_ms=int(deadline.timestamp() * 1000) if deadline else None,
+            idempotency=Idempotency(duplicate_safety=DuplicateSafety(safety), key=key) if safety else None,
+            metadata={**said["metadata"], **({"content": said["content"]} if said["content"] else {})},
+        )
+
+    def refuse(self, fields: Mapping[str, str]) -> None:
+        """Add what a verb refused beside the fields it concerns."""
+        for path, problem in fields.items():
+            field = FIELD_OF.get(path, path)
+            self.add_error(field if field in self.fields else None, problem)
+
+
+FIELD_OF = {"idempotency.key": "idempotency_key", "deadline_ms": "deadline"}
+
+
+def _json(text: str, blank: Any) -> Any:
+    try:
+        return json_text.loads(text) if text.strip() else blank
+    except InvalidJsonError as error:
+        raise forms.ValidationError(error.message) from error

@@ -1,0 +1,68 @@
+"""The journal in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mailbox.models import AuditEvent
+from mailbox.words.kinds import Kind
+
+ACT = {
+    Kind.TASK_SENT: "sent",
+    Kind.TASK_LEASED: "leased",
+    Kind.TASK_RELEASED: "released",
+    Kind.TASK_CANCELLED: "cancelled",
+    Kind.TASK_EXPIRED: "expired",
+    Kind.TASK_UPDATED: "said",
+    Kind.TASK_WOKEN: "woken: what it waited for ended otherwise",
+    Kind.RESULT_POSTED: "answered",
+    Kind.RESULT_REPLAYED: "answered from the cache",
+    Kind.RESULT_DELIVERED: "result drained",
+    Kind.RESULT_ACKED: "result acknowledged",
+    Kind.REPAIR_REFUSED: "repair refused",
+    Kind.REPAIR_PLAN_MADE: "planned a repair in bulk",
+    Kind.REPAIR_PLAN_APPLIED: "applied a repair in bulk",
+    Kind.REPAIR_PLAN_DISCARDED: "discarded a repair in bulk",
+    Kind.RESULT_REJECTED: "result rejected",
+    Kind.AUTO_RETRY_SCAN: "retry scan",
+    Kind.SWEEP_FAILED: "a step of the sweep failed",
+    Kind.CAPABILITY_CHECK: "capability checked",
+}
+PLAN_KINDS = (Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED)
+REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "forced to an error"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """One journal row in words; ``reason`` is "" where none was given."""
+
+    event: AuditEvent
+    what: str
+    reason: str
+
+    @property
+    def plan(self) -> int | None:
+        """The number of the repair in bulk that the row is about, or part of."""
+        if self.event.kind in PLAN_KINDS:
+            return int(self.event.fields["plan"])
+        of_a_plan = self.event.source == AuditEvent.Source.DASHBOARD and self.event.request_id.startswith("plan:")
+        return int(self.event.request_id.removeprefix("plan:")) if of_a_plan else None
+
+    @property
+    def is_life(self) -> bool:
+        """Whether the row is one of its task's life, not a check or refusal beside it."""
+        return self.event.seq is not None
+
+
+def in_words(event: AuditEvent) -> Act:
+    data: dict[str, Any] = event.fields
+    if event.kind == Kind.REPAIR_APPLIED:
+        what = REPAIRS.get(str(data.get("action")), "repaired")
+    elif event.kind == Kind.CAPABILITY_CHECK and not data.get("passed"):
+        what = "capability refused"
+    elif event.kind in list(Kind):
+        what = ACT.get(Kind(event.kind), event.kind.removeprefix("a2a_").replace("_", " "))
+    else:
+        what = event.kind
+    return Act(event=event, what=what, reason=str(data.get("reason") or ""))

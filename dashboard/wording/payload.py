@@ -1,0 +1,127 @@
+"""What tasks and results carry, in parts that can be shown: text as text, JSON with its numbers exactly, files by size.
+
+Of JSON, what stands under a name of ``A2A_REDACTED_FIELDS`` is hidden wherever people look at it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import mimetypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from mailbox.words import json_text, redaction
+
+SHOWN = 64 * 1024  # characters of what one task carries, and of its result; the rest is a click away
+BLOCKS_SHOWN = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One piece. ``name`` is its address beside the task; ``text`` None: a file of ``size`` bytes, and not shown."""
+
+    name: str
+    title: str
+    text: str | None
+    size: int
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """A part to take away, as bytes."""
+
+    content: bytes
+    content_type: str
+    name: str
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a browser may show it in place: plain text and JSON run nothing, whatever is in them."""
+        return self.content_type.startswith(("text/plain", "application/json"))
+
+
+def pretty(value: Any) -> str:
+    """Return a JSON value on many lines, its secrets hidden; what is too long to be read that way on one."""
+    hidden = redaction.fields(value, settings.A2A_REDACTED_FIELDS)
+    compact = json_text.dumps(hidden)
+    return compact if len(compact) > 4 * SHOWN else json.dumps(hidden, indent=2, ensure_ascii=False)
+
+
+def of_task(intent_text: str, metadata: str) -> list[Part]:
+    """Return the parts of a task: its intent, and its metadata if it has any."""
+    wholes = [("intent", "Intent", intent_text)]
+    if metadata != "{}":
+        wholes.append(("metadata", "Metadata", pretty(json_text.loads(metadata))))
+    parts = [Part(name=name, title=title, text=text, size=len(text)) for name, title, text in wholes]
+    return [shown for part in parts for shown in _shown([part])]
+
+
+def of_blocks(blocks: Sequence[Mapping[str, Any]]) -> list[Part]:
+    """Return the parts of a result's content, one for each of its first blocks."""
+    return _shown([_part(str(number), block) for number, block in enumerate(blocks[:BLOCKS_SHOWN])])
+
+
+def file_of(block: Mapping[str, Any], name: str) -> File:
+    """Return a block as something to take away; its type is never trusted further than a file's ending."""
+    part = _part("", block)
+    if part.text is not None:
+        is_json = block["type"] == "json"
+        return json_file(block["value"], f"{name}.json") if is_json else text_file(part.text, f"{name}.txt")
+    data, mime = _bytes(block)
+    return File(
+        content=data, content_type="application/octet-stream", name=f"{name}{mimetypes.guess_extension(mime) or '.bin'}"
+    )
+
+
+def text_file(text: str, name: str) -> File:
+    return File(content=text.encode(), content_type="text/plain; charset=utf-8", name=name)
+
+
+def json_file(value: Any, name: str) -> File:
+    return File(content=pretty(value).encode(), content_type="application/json; charset=utf-8", name=name)
+
+
+def _part(name: str, block: Mapping[str, Any]) -> Part:
+    match block["type"]:
+        case "text":
+            title, text = "Text", str(block["text"])
+        case "json":
+            title, text = "JSON", pretty(block["value"])
+        case "resource_link":
+            title, text = f"Link: {block['name']}", str(block["uri"])
+        case "resource" if isinstance(block["resource"].get("text"), str):
+            title, text = f"Resource: {block['resource'].get('uri', '')}", block["resource"]["text"]
+        case kind:
+            data, mime = _bytes(block)
+            return Part(name=name, title=f"{kind.capitalize()}: {mime}", text=None, size=len(data))
+    return Part(name=name, title=title, text=text, size=len(text))
+
+
+def _bytes(block: Mapping[str, Any]) -> tuple[bytes, str]:
+    """Return what a file block holds, and what it says it is; what is no base64 is taken as it stands."""
+    inner = block["resource"] if block["type"] == "resource" else block
+    text = str(inner.get("blob" if block["type"] == "resource" else "data", ""))
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        data = text.encode()
+    return data, str(inner.get("mimeType") or "of no type")
+
+
+def _shown(parts: Sequence[Part]) -> list[Part]:
+    """Cut the parts where they are too long together."""
+    found, left = [], SHOWN
+    for part in parts:
+        text = part.text
+        if text is not None:
+            head = text[:left]
+            left -= len(head)
+            part = Part(name=part.name, title=part.title, text=head, size=part.size, is_cut=len(head) < len(text))
+        found.append(part)
+    return found

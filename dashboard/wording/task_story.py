@@ -1,0 +1,101 @@
+"""What happened to one task, as states that followed one another: pure functions over its journal and its leases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from dashboard.wording.journal import Act
+from mailbox.models import Lease, Task
+from mailbox.words.kinds import Kind
+
+
+@dataclass(slots=True, kw_only=True)
+class Card:
+    """A state the task was in: what put it there, and what was said meanwhile. ``until`` None: it still is in it."""
+
+    state: str
+    act: Act
+    until: datetime | None = None
+    notes: list[Act] = field(default_factory=list)
+
+    @property
+    def since(self) -> datetime:
+        return self.act.event.at
+
+    @property
+    def is_final(self) -> bool:
+        return self.state in Task.Outcome.values
+
+    @property
+    def attempt(self) -> int | None:
+        return self.act.event.fields.get("attempt") if self.state == Task.State.IN_FLIGHT else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A lease beside the time around it: in the queue before it, at work, and until the next one began.
+
+    ``waited`` None: the attempt before it is not among those that were read. ``gap`` None: there is none after it yet.
+    """
+
+    lease: Lease
+    waited: timedelta | None
+    ran: timedelta
+    gap: timedelta | None
+
+
+def cards(acts: Sequence[Act]) -> list[Card]:
+    """Return the states of a task, newest first, of its life's acts in order."""
+    found: list[Card] = []
+    for act in acts:
+        state = _leads_to(act)
+        if state:
+            if found:
+                found[-1].until = act.event.at
+            found.append(Card(state=state, act=act))
+        elif found:
+            found[-1].notes.append(act)
+    return found[::-1]
+
+
+def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[Attempt]:
+    """Return the attempts of these leases, which are the newest ones and newest first."""
+    found = []
+    later: Lease | None = None
+    for place, lease in enumerate(leases):
+        earlier = leases[place + 1] if place + 1 < len(leases) else None
+        queued_at = earlier.ended_at if earlier else task.sent_at if lease.attempt == 1 else None
+        ended_at = lease.ended_at or now
+        found.append(
+            Attempt(
+                lease=lease,
+                waited=lease.leased_at - queued_at if queued_at else None,
+                ran=ended_at - lease.leased_at,
+                gap=later.leased_at - ended_at if later else None,
+            )
+        )
+        later = lease
+    return found
+
+
+def _leads_to(act: Act) -> str:
+    """Return the state that this act put the task into, "" when it left it as it was."""
+    data = act.event.fields
+    match act.event.kind:
+        case Kind.TASK_SENT:
+            return "waiting" if data.get("waits_on") else "queued"
+        case Kind.TASK_WOKEN | Kind.TASK_RELEASED:
+            return "queued"
+        case Kind.TASK_LEASED:
+            return "in_flight"
+        case Kind.REPAIR_APPLIED:
+            return "error" if data.get("action") == "force_error" else "queued"
+        case Kind.RESULT_POSTED | Kind.RESULT_REPLAYED:
+            return str(data.get("status") or "ok")
+        case Kind.TASK_CANCELLED:
+            return "cancelled"
+        case Kind.TASK_EXPIRED:
+            return "expired"
+    return ""

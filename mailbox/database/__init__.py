@@ -1,0 +1,1 @@
+"""What both databases need beyond the ORM: write turns, prepared statements, paging, waiting, vital signs."""

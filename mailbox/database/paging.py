@@ -1,0 +1,75 @@
+"""Keyset pages: a list, and an opaque cursor that says where the next one starts."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Model, Q, QuerySet
+
+from mailbox.words import json_text
+from mailbox.words.errors import InvalidJsonError, InvalidRequestError
+
+Item = TypeVar("Item")
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """``items`` in their order; ``next_cursor`` is None on the last page."""
+
+    items: Sequence[Item]
+    next_cursor: str | None = None
+
+
+def page(found: Sequence[tuple[Item, tuple[object, ...]]], limit: int, name: str) -> Page[Item]:
+    """Return the first ``limit`` of the ``(item, position)`` pairs found, which were asked for one more than that."""
+    kept = found[:limit]
+    more = len(found) > limit and bool(kept)
+    return Page([item for item, _ in kept], _encode(name, kept[-1][1]) if more else None)
+
+
+def keyset(
+    found: QuerySet[Row], field: str, kind: type, *, newest_first: bool, limit: int, cursor: str | None, name: str
+) -> Page[Row]:
+    """Return the page of ``found`` after ``cursor``, ordered by ``field`` (of type ``kind``), then by age.
+
+    Raises `InvalidRequestError` for a cursor of another list.
+    """
+    position = after(cursor, name, (kind, int))
+    past, sign = ("lt", "-") if newest_first else ("gt", "")
+    if position:
+        value, pk = position
+        found = found.filter(Q(**{f"{field}__{past}": value}) | Q(**{field: value, f"pk__{past}": pk}))
+    rows = found.order_by(f"{sign}{field}", f"{sign}pk")[: limit + 1]
+    return page([(row, (getattr(row, field), row.pk)) for row in rows], limit, name)
+
+
+def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, ...] | None:
+    """Return the position a cursor of list ``name`` stands for, None for none; raise `InvalidRequestError`."""
+    if cursor is None:
+        return None
+    try:
+        found_name, *position = json_text.loads(base64.urlsafe_b64decode(cursor.encode()))
+        decoded = tuple(_decode(kind, value) for kind, value in zip(types, position, strict=True))
+    except (InvalidJsonError, ValueError, TypeError, OverflowError, OSError) as error:
+        raise InvalidRequestError({"cursor": "not a cursor of this list"}) from error
+    if found_name != name:
+        raise InvalidRequestError({"cursor": "not a cursor of this list"})
+    return decoded
+
+
+def _encode(name: str, position: tuple[object, ...]) -> str:
+    plain = [value.timestamp() if isinstance(value, datetime) else value for value in position]
+    return base64.urlsafe_b64encode(json_text.dumps([name, *plain]).encode()).decode()
+
+
+def _decode(kind: type, value: Any) -> Any:
+    if kind is datetime:
+        return datetime.fromtimestamp(value, UTC)
+    if not isinstance(value, kind) or (isinstance(value, int) and not 0 <= value < 2**63):
+        raise ValueError(value)
+    return value

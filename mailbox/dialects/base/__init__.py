@@ -1,0 +1,1 @@
+"""What all dialects share: the view, the shapes of fields, problems, statuses, OpenAPI."""

@@ -1,0 +1,68 @@
+"""The scalar types of wire shapes, strict where JSON is strict."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, Strict, WithJsonSchema
+
+from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef
+from mailbox.words.errors import InvalidRequestError
+
+MAX_DATE_MS = 253_402_300_799_999  # the last millisecond of the year 9999
+
+Text = Annotated[str, Strict()]
+Integer = Annotated[int, Strict()]
+EpochMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DEADLINE_MS, description="Unix epoch milliseconds")]
+DateMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DATE_MS, description="Unix epoch milliseconds")]
+
+
+def _agent_ref(value: object) -> AgentRef:
+    try:
+        return AgentRef.parse(value)
+    except InvalidRequestError as error:
+        raise ValueError(next(iter(error.fields.values()))) from error
+
+
+AgentField = Annotated[
+    AgentRef,
+    PlainValidator(_agent_ref),
+    WithJsonSchema(
+        {
+            "description": "An AgentId, or its display, or its local part where that is unambiguous.",
+            "anyOf": [
+                {"type": "string", "pattern": r"^[A-Za-z0-9_.\-]+(@[A-Za-z0-9_.\-]+)?$"},
+                {
+                    "type": "object",
+                    "properties": {"display": {"type": "string"}, "pubkey": {"type": "string"}},
+                    "required": ["display", "pubkey"],
+                },
+            ],
+        }
+    ),
+]
+
+
+class AgentId(BaseModel):
+    """Source: Covenant A2A, AgentId."""
+
+    display: str
+    pubkey: str
+
+
+class Lax(BaseModel):
+    """A body of the seed: keys it does not know are ignored, as its own servers do."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Exact(BaseModel):
+    """A body or query of the hub's own: a key it does not know is a mistake worth telling."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def moment(milliseconds: int | None) -> datetime | None:
+    """Return the instant of Unix epoch milliseconds, UTC."""
+    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

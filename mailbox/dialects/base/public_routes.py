@@ -1,0 +1,76 @@
+"""``/p/<token>/...``: the door for clients that cannot authenticate but take any base URL.
+
+The first middleware of all: whatever comes after sees the path without the token, or one that nothing answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import Resolver404, resolve
+
+from mailbox.dialects.base.view import ROUTE_ATTRIBUTE, DialectView, UnavailableError
+from mailbox.verbs.agents import public_routes
+
+_PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)
+NOWHERE = "/p/"
+# Where a client or a server in front may have left a copy of the address.
+_COPIES = ("HTTP_REFERER", "HTTP_X_REQUEST_ID", "HTTP_X_ORIGINAL_URL", "HTTP_X_FORWARDED_URI", "RAW_URI", "REQUEST_URI")
+
+
+class RouteMiddleware:
+    """Take the token off the path and note its route on the request, for views that are open to routes.
+
+    Unknown and revoked tokens, and paths that are not open, answer alike: as a path that does not exist.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        prefixed = _PREFIXED.fullmatch(request.path_info)
+        if prefixed is None:
+            return self.get_response(request)
+        token, path = prefixed[1], "/" + prefixed[2].lstrip("/")
+        _forget(request, token)
+        try:
+            route = public_routes.recognise(token)
+        except (OperationalError, InterfaceError):
+            return _unavailable()
+        if route is None or not _is_open(path):
+            _move(request, NOWHERE)
+        else:
+            _move(request, path)
+            setattr(request, ROUTE_ATTRIBUTE, route)
+        response = self.get_response(request)
+        response["Referrer-Policy"] = "no-referrer"
+        response["Cache-Control"] = "no-store"  # a cache would keep the address, and answer after its revocation
+        return response
+
+
+def _is_open(path: str) -> bool:
+    try:
+        view = getattr(resolve(path).func, "cls", None)
+    except Resolver404:
+        return False
+    return isinstance(view, type) and issubclass(view, DialectView) and bool(view.open_to_routes)
+
+
+def _move(request: HttpRequest, path: str) -> None:
+    request.path_info = request.META["PATH_INFO"] = path
+    request.path = request.META.get("SCRIPT_NAME", "").rstrip("/") + path
+
+
+def _forget(request: HttpRequest, token: str) -> None:
+    for name in _COPIES:
+        if token and token in request.META.get(name, ""):
+            del request.META[name]
+
+
+def _unavailable() -> HttpResponse:
+    error = UnavailableError()
+    body = {"kind": "error", "code": error.code, "message": error.message}
+    return JsonResponse(body, status=503, headers={"Retry-After": "1", "Referrer-Policy": "no-referrer"})

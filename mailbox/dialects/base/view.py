@@ -1,0 +1,252 @@
+"""What every dialect's views share: one gate for bodies, one for credentials, one way to answer errors."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import uuid
+from collections.abc import Mapping
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any, ClassVar, TypeVar
+
+import orjson
+from django.conf import settings
+from django.core.exceptions import TooManyFieldsSent
+from django.db import InterfaceError, OperationalError
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from pydantic import BaseModel, ValidationError
+from rest_framework import exceptions
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from mailbox.dialects.base.paths import MalformedId
+from mailbox.dialects.base.problems import problem
+from mailbox.gate import credentials, limits
+from mailbox.gate.callers import Caller
+from mailbox.models import AuditEvent, PublicRoute
+from mailbox.verbs.agents import public_routes
+from mailbox.words import json_text, tokens
+from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+ROUTE_ATTRIBUTE = "a2a_route"  # of a request that came by a public route: its PublicRoute
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+
+
+class BodyTooLargeError(MailboxError):
+    """The body is larger than this hub accepts."""
+
+    code = "body_too_large"
+
+
+class LengthRequiredError(MailboxError):
+    """Send the body with a Content-Length; chunked bodies are not accepted."""
+
+    code = "length_required"
+
+
+class UnsupportedMediaTypeError(MailboxError):
+    """Send the body as application/json, not encoded."""
+
+    code = "unsupported_media_type"
+
+
+class MethodNotAllowedError(MailboxError):
+    """This route does not answer that method."""
+
+    code = "method_not_allowed"
+
+
+class NotFoundError(MailboxError):
+    """There is no such route. /api/docs/ lists them."""
+
+    code = "not_found"
+
+
+class UnavailableError(MailboxError):
+    """The database cannot be reached just now; whether a change was made is unknown, so repeat the request."""
+
+    code = "unavailable"
+
+
+TRANSPORT_STATUS: Mapping[type[MailboxError], HTTPStatus] = {
+    BodyTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    LengthRequiredError: HTTPStatus.LENGTH_REQUIRED,
+    UnsupportedMediaTypeError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    MethodNotAllowedError: HTTPStatus.METHOD_NOT_ALLOWED,
+    NotFoundError: HTTPStatus.NOT_FOUND,
+    UnavailableError: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+
+class JSONRenderer(BaseRenderer):
+    media_type = "application/json"
+    format = "json"
+    charset = None
+
+    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
+        try:
+            return orjson.dumps(data)
+        except TypeError:  # an integer beyond 64 bits
+            return json.dumps(data, default=str, separators=(",", ":")).encode()
+
+
+class AlwaysJSON(BaseContentNegotiation):
+    """Answer JSON whatever the Accept header says: an error page would help no program."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        return parsers[0]
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        return renderers[0], renderers[0].media_type
+
+
+class DialectView(APIView):
+    """A view of some dialect. Subclasses give ``error_status`` and may spell errors in `error_body`."""
+
+    renderer_classes = (JSONRenderer,)
+    content_negotiation_class = AlwaysJSON
+    error_status: ClassVar[Mapping[type[MailboxError], HTTPStatus]] = {}
+    open_to_routes: ClassVar[frozenset[str]] = frozenset()  # methods answered under /p/<token>/, too
+    caller: Caller
+    request_id: str
+
+    def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
+        wanted = request.headers.get("X-Request-Id", "")
+        # A key or token sent as the id would be journalled and echoed: it is none.
+        is_usable = _REQUEST_ID.fullmatch(wanted) and tokens.redact(wanted) == wanted
+        self.request_id = wanted if is_usable else uuid.uuid4().hex
+        return super().initialize_request(request, *args, **kwargs)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if (route := self.route()) is not None:
+            method = "GET" if request.method == "HEAD" else request.method
+            if method not in self.open_to_routes:
+                raise MethodNotAllowedError(f"{method} is not answered here")
+            limits.take(f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1))
+        super().initial(request, *args, **kwargs)
+        malformed = [name for name, value in kwargs.items() if isinstance(value, MalformedId)]
+        if malformed:
+            raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
+
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
+        """Answer with the methods there are, in Allow, and no body: /api/schema/ describes the rest."""
+        return Response(status=HTTPStatus.NO_CONTENT)
+
+    def perform_authentication(self, request: Request) -> None:
+        if (route := self.route()) is not None:
+            self.caller = public_routes.caller(route, request_id=self.request_id)
+            return
+        key = self.presented_key(request.headers)
+        self.caller = credentials.authenticate(key, source=AuditEvent.Source.API, request_id=self.request_id)
+
+    def presented_key(self, headers: Mapping[str, str]) -> str | None:
+        """Return the API key of a request, None without one; a dialect may look elsewhere."""
+        return presented_key(headers)
+
+    def route(self) -> PublicRoute | None:
+        """Return the public route the request came by; None for a request at the hub's own address."""
+        return getattr(self.request._request, ROUTE_ATTRIBUTE, None)
+
+    def body(self, shape: type[Shape]) -> Shape:
+        """Return the request's JSON body as ``shape``; an absent body reads as ``{}``.
+
+        Raises `InvalidJsonError`, `InvalidRequestError` or one of the transport errors above.
+        """
+        return parse(shape, self.json())
+
+    def query(self, shape: type[Shape]) -> Shape:
+        """Return the query parameters as ``shape``; raise `InvalidRequestError`."""
+        return parse(shape, self.request.query_params.dict())
+
+    def json(self) -> Any:
+        """Return the request's JSON body, whatever it is; an absent body reads as ``{}``."""
+        headers = self.request.headers
+        if "chunked" in headers.get("Transfer-Encoding", "").lower():
+            raise LengthRequiredError
+        digits = headers.get("Content-Length") or "0"
+        if not (digits.isascii() and digits.isdigit()):
+            raise LengthRequiredError
+        length = int(digits)
+        if length > settings.A2A_MAX_BODY_BYTES:
+            raise BodyTooLargeError(f"the body is {length} bytes; this hub accepts {settings.A2A_MAX_BODY_BYTES}")
+        if length == 0:
+            return {}
+        media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if media_type != "application/json" or headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise UnsupportedMediaTypeError
+        return json_text.loads(self.request._request.body)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        error = _as_mailbox_error(exc, self.request)
+        if error is None:
+            raise exc
+        status = self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
+        response = Response(self.error_body(error, status), status=status)
+        if isinstance(error, UnavailableError):
+            response["Retry-After"] = "1"
+        if isinstance(error, RateLimitedError):
+            response["Retry-After"] = str(error.retry_after)
+        if isinstance(error, MethodNotAllowedError):
+            response["Allow"] = ", ".join(self.allowed_methods)
+        if status == HTTPStatus.UNAUTHORIZED:
+            response["WWW-Authenticate"] = "Bearer"
+        response.exception = True
+        return response
+
+    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
+        """Spell ``error`` for this dialect."""
+        fields = {"fields": error.fields} if isinstance(error, InvalidRequestError) else {}
+        return {"kind": "error", "code": error.code, "message": error.message, **error.ids, **fields}
+
+    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
+        response = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[arg-type]
+        response.headers.setdefault("Cache-Control", "no-store")
+        response.headers["X-Request-Id"] = self.request_id
+        return response
+
+
+def parse(shape: type[Shape], value: object) -> Shape:
+    """Return ``value`` as ``shape``; raise `InvalidRequestError` with the path of every field that does not fit."""
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)
+        fields = {".".join(map(str, one["loc"])) or "body": problem(one) for one in problems}
+        raise InvalidRequestError(fields) from error
+
+
+def presented_key(headers: Mapping[str, str]) -> str | None:
+    """Return the API key of a request: Bearer, X-API-Key, or the password of HTTP Basic; None without one."""
+    scheme, _, value = headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(value.strip(), validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            return ""
+    return headers.get("X-API-Key")
+
+
+def _as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
+    match exc:
+        case MailboxError():
+            return exc
+        case OperationalError() | InterfaceError():
+            return UnavailableError()
+        case exceptions.MethodNotAllowed():
+            return MethodNotAllowedError(f"{request.method} is not answered here")
+        case TooManyFieldsSent():
+            return InvalidRequestError({"query": f"has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters"})
+        case Http404() | exceptions.NotFound():
+            return NotFoundError()
+    return None

@@ -1,0 +1,95 @@
+"""What the routes about agents read, in corvid-agent's spelling: pure, no queries, no clock."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from mailbox.dialects.base.fields import Exact, Lax, Text
+from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, LOCAL_PART
+from mailbox.words.errors import InvalidRequestError
+
+LONGEST_MADE = DISPLAY_MAX_LENGTH - len("@local")
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
+
+
+class AgentProfileBody(Lax):
+    """Fields that are left out stay as they are; null empties one. ``mcpToolPermissions`` null: the default tools."""
+
+    description: Text | None = None
+    persona_archetype: Text | None = Field(None, alias="personaArchetype")
+    skill_bundles: list[Text] | None = Field(None, alias="skillBundles")
+    default_project: Text | None = Field(None, alias="defaultProjectId")
+    tool_permissions: list[Text] | None = Field(None, alias="mcpToolPermissions")
+    wallet_address: Text | None = Field(None, alias="walletAddress")
+    remote_url: Text | None = Field(None, alias="remoteUrl")
+
+    def profile(self) -> dict[str, Any]:
+        """Return the fields of a profile that were given, with their values."""
+        told = {name: getattr(self, name) for name in PROFILE_FIELDS if name in self.model_fields_set}
+        return {name: _EMPTY.get(name, "") if value is None else value for name, value in told.items()}
+
+
+class UpdateAgentBody(AgentProfileBody):
+    name: Text | None = None
+
+
+class RegisterAgentBody(AgentProfileBody):
+    """``name`` is what people call the agent; ``display``, made of it unless given, is how it is addressed.
+
+    Spaces and symbols of the name become hyphens in it, and letters with marks lose these.
+    """
+
+    name: Text = Field(min_length=1, max_length=200)
+    display: Text | None = None
+    public_key: Text | None = Field(None, alias="publicKey")
+
+    @property
+    def address(self) -> str:
+        """The display the agent registers under; raises `InvalidRequestError` where its name gives none."""
+        if self.display is not None or DISPLAY.fullmatch(self.name):
+            return self.name if self.display is None else self.display
+        plain = "".join(one for one in unicodedata.normalize("NFKD", self.name) if not unicodedata.combining(one))
+        made = _NOT_IN_A_NAME.sub("-", plain).strip("-")
+        is_unlike = any(one.isalnum() and not one.isascii() for one in plain)
+        if is_unlike or not 1 <= len(made) <= LONGEST_MADE:
+            raise InvalidRequestError({"display": "is required: no address can be made of this name"})
+        return made
+
+    def profile(self) -> dict[str, Any]:
+        told = super().profile()
+        is_address = DISPLAY.fullmatch(self.name) or LOCAL_PART.fullmatch(self.name)
+        return {**told, "name": "" if is_address and self.display is None else self.name}
+
+
+class InvokeAgentBody(Lax):
+    """With ``toAgentId`` the agent in the path sends, which must be you; without, it receives and you send."""
+
+    content: Text
+    to_agent: Text | None = Field(None, alias="toAgentId")
+
+
+class AgentsQuery(Exact):
+    limit: int = Field(1000, ge=1, le=1000)
+    cursor: str | None = None
+
+
+PROFILE_FIELDS = ("name", *AgentProfileBody.model_fields)
+_EMPTY: Mapping[str, Any] = {"skill_bundles": [], "tool_permissions": None}
+
+# How each field that the verbs know is spelled on this wire.
+SPELLING: Mapping[str, str] = {
+    **{name: field.alias for name, field in RegisterAgentBody.model_fields.items() if field.alias is not None},
+    "pubkey": "publicKey",
+    "intent_text": "content",
+}
+
+
+def spelled(path: str, problem: str) -> str:
+    """Return what is wrong with a field, by the name it has on this wire."""
+    name = SPELLING.get(path, path)
+    return f"{name}: {problem.replace(path, name)}"

@@ -1,0 +1,48 @@
+"""Agents and grants as JSON. Keys and private keys are rendered once, when they are made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from mailbox.dialects.covenant.wire import agent_id, ms
+from mailbox.models import Agent, CapabilityGrant
+from mailbox.verbs.agents.registration import Registration
+from mailbox.words.times import epoch_ms
+
+
+def registration(made: Registration) -> dict[str, Any]:
+    """Render a new agent with the secrets that are shown this once."""
+    return {
+        "kind": "a2a_agent",
+        "agent": agent_id(made.agent),
+        "private_key": made.private_key,
+        "api_key": made.api_key,
+    }
+
+
+def paused(row: Agent) -> dict[str, Any]:
+    """Render a paused agent with why."""
+    return {
+        "kind": "a2a_agent_paused",
+        "agent": agent_id(row),
+        "paused_at_ms": ms(row.paused_at),
+        "reason": row.paused_reason,
+    }
+
+
+def capability(row: CapabilityGrant) -> dict[str, Any]:
+    """Render a grant, dead or alive."""
+    return {
+        "grant_id": row.grant_id,
+        "subject": agent_id(row.subject),
+        "action": row.action,
+        "scope": orjson.Fragment(row.scope),
+        "granted_by": row.granted_by,
+        "expires_at": ms(row.expires_at),
+        "max_uses": row.max_uses,
+        "uses": row.uses,
+        "created_at_ms": epoch_ms(row.created_at),
+        "revoked_at_ms": ms(row.revoked_at),
+    }

@@ -1,0 +1,103 @@
+"""Repairs, the retry gate, cached results and callbacks as JSON. Source: Covenant A2A, "Lease repair"."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from mailbox.dialects.covenant.wire import agent_id, ms, result
+from mailbox.models import Lease, PushDelivery, ReplayEntry, Result, Task
+from mailbox.verbs.repairs.retry import RetryPolicy, RetryReport
+from mailbox.words.times import epoch_ms
+
+
+def requeued(row: Task) -> dict[str, Any]:
+    """Render an A2ARepairOutcome of a requeue: attempt is that of the repaired lease."""
+    return {"task_id": row.uuid, "action": "requeued", "state": "queued", "attempt": row.attempt}
+
+
+def forced_error(row: Result) -> dict[str, Any]:
+    """Render an A2ARepairOutcome of a forced error, with the result the sender will drain."""
+    return {
+        "task_id": row.task.uuid,
+        "action": "forced_error",
+        "state": "result_pending",
+        "attempt": row.task.attempt,
+        "result": result(row),
+    }
+
+
+def retry_report(report: RetryReport) -> dict[str, Any]:
+    """Render an A2AAutoRetryReport, with the rows a dry run would have requeued."""
+    return {
+        "policy": retry_policy(report.policy),
+        "considered": report.considered,
+        "requeued": [_retried(row) for row in report.requeued],
+        "would_requeue": [_retried(row) for row in report.would_requeue],
+        "skipped": [
+            {
+                "task_id": skip.lease.task.uuid,
+                "reason": skip.reason,
+                "attempt": skip.lease.attempt,
+                "lease_age_ms": skip.age // timedelta(milliseconds=1),
+            }
+            for skip in report.skipped
+        ],
+    }
+
+
+def retry_policy(policy: RetryPolicy) -> dict[str, Any]:
+    """Render an A2AAutoRetryPolicy: always five keys."""
+    return {
+        "enabled": policy.enabled,
+        "min_lease_age_ms": policy.min_lease_age // timedelta(milliseconds=1),
+        "max_attempts": policy.max_attempts,
+        "max_requeues": policy.max_requeues,
+        "scan_limit": policy.scan_limit,
+    }
+
+
+def _retried(row: Lease) -> dict[str, Any]:
+    return {
+        "task_id": row.task.uuid,
+        "lease_id": row.lease_id,
+        "attempt": row.attempt,
+        "idempotency_key": row.task.idempotency_key,
+    }
+
+
+def replay_entry(row: ReplayEntry) -> dict[str, Any]:
+    """Render a cached result with how often it answered."""
+    return {
+        "id": row.pk,
+        "sender_pubkey_b58": row.sender_pubkey,
+        "recipient_pubkey_b58": row.recipient_pubkey,
+        "task_kind": row.task_kind,
+        "key": row.key,
+        "source_task_id": row.source_task_id,
+        "status": row.status,
+        "hits": row.hits,
+        "stored_at_ms": epoch_ms(row.stored_at),
+        "last_hit_at_ms": ms(row.last_hit_at),
+        "expires_at_ms": ms(row.expires_at),
+    }
+
+
+def delivery(row: PushDelivery) -> dict[str, Any]:
+    """Render a callback with its attempts; never its secret."""
+    return {
+        "delivery_id": row.delivery_id,
+        "task_id": row.task_uuid,
+        "sender": agent_id(row.sender),
+        "url": row.url,
+        "signed": row.sealed_secret is not None,
+        "state": row.state,
+        "attempts": row.attempts,
+        "created_at_ms": epoch_ms(row.created_at),
+        "next_attempt_at_ms": epoch_ms(row.next_attempt_at) if row.state == PushDelivery.State.PENDING else None,
+        "delivered_at_ms": ms(row.delivered_at),
+        "log": [
+            {"number": one.number, "at_ms": epoch_ms(one.at), "status": one.status, "problem": one.problem}
+            for one in sorted(row.log.all(), key=lambda one: one.number)
+        ],
+    }

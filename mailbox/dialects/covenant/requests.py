@@ -1,0 +1,265 @@
+"""What each route of the mailbox reads: pure, no queries, no clock.
+
+Source: Covenant A2A, "Wire types"; repair and retry as its own surfaces spell them.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from mailbox.dialects.base.fields import MAX_DATE_MS, AgentField, DateMs, EpochMs, Exact, Integer, Lax, Text
+from mailbox.inspection.lists import QueueFilter
+from mailbox.models import Task
+from mailbox.verbs.life.updates import MAX_UPDATES, Update
+from mailbox.verbs.repairs.retry import BOUNDS, RetryPolicy
+from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
+
+MAX_MS = 2**53  # far beyond any age or distance that can be told in datetimes
+MAX_SPAN = timedelta(days=365_000)
+
+
+class IdempotencyBody(Lax):
+    duplicate_safety: Literal["unsafe", "idempotent"]
+    key: Text
+
+
+class TaskBody(Lax):
+    """An A2ATask. Ours beyond the seed: ``id`` and ``sender`` may be left out; where to call back at its end."""
+
+    id: UUID | None = None
+    sender: AgentField | None = None
+    recipient: AgentField
+    intent_text: Text
+    task_kind: Text | None = None
+    parent: UUID | None = None
+    deadline_ms: EpochMs | None = None
+    idempotency: IdempotencyBody | None = None
+    callback_url: Text | None = None
+    callback_secret: Text | None = None
+
+    def envelope(self) -> TaskEnvelope:
+        idempotency = None
+        if (given := self.idempotency) is not None:
+            idempotency = Idempotency(duplicate_safety=DuplicateSafety(given.duplicate_safety), key=given.key)
+        return TaskEnvelope(
+            id=self.id,
+            sender=self.sender,
+            recipient=self.recipient,
+            intent_text=self.intent_text,
+            task_kind=self.task_kind,
+            parent=self.parent,
+            deadline_ms=self.deadline_ms,
+            idempotency=idempotency,
+            callback_url=self.callback_url,
+            callback_secret=self.callback_secret,
+        )
+
+
+class ResultBody(Lax):
+    """An A2ATaskResult, and ours: ``lease_id`` as the fence."""
+
+    task_id: UUID
+    status: Literal["ok", "error", "partial"]
+    content: list[dict[str, Any]] = []
+    error_message: Text | None = None
+    lease_id: UUID | None = None
+
+    def envelope(self) -> ResultEnvelope:
+        return ResultEnvelope(
+            task_id=self.task_id,
+            status=ResultStatus(self.status),
+            content=self.content,
+            error_message=self.error_message,
+            lease_id=self.lease_id,
+        )
+
+
+class NextTask(Exact):
+    """How to receive a task, in the query or the body."""
+
+    wait_ms: int = Field(default=0, ge=0, le=60_000)
+    attempt_id: UUID | None = None
+
+
+class NextResult(NextTask):
+    ack: UUID | None = None  # the task whose result this call acknowledges
+
+
+class AckBody(Exact):
+    task_ids: list[UUID] = Field(min_length=1, max_length=1000)
+
+
+class ReleaseBody(Exact):
+    reason: Text
+    lease_id: UUID | None = None
+
+
+class HeartbeatBody(Exact):
+    lease_id: UUID | None = None
+
+
+class ProgressBody(Exact):
+    """How far the work is, 0 to 1, and a word on what is happening."""
+
+    fraction: float = Field(ge=0, le=1)
+    note: Text = ""
+
+
+class UpdateBody(Exact):
+    """One thing said: a message, as text or content blocks, or progress."""
+
+    message: Text | list[dict[str, Any]] | None = None
+    progress: ProgressBody | None = None
+
+    def update(self) -> Update:
+        blocks = [{"type": "text", "text": self.message}] if isinstance(self.message, str) else self.message
+        progress = self.progress
+        return Update(
+            message=blocks or (),
+            progress=progress.fraction if progress else None,
+            note=progress.note if progress else "",
+        )
+
+
+class UpdatesBody(Exact):
+    """The same ``attempt_id`` with the same updates gets the same answer, so a lost response costs nothing."""
+
+    updates: list[UpdateBody] = Field(min_length=1, max_length=MAX_UPDATES)
+    lease_id: UUID | None = None
+    attempt_id: UUID | None = None
+
+
+class CancelBody(Exact):
+    reason: Text = ""
+
+
+class RequeueCommand(Exact):
+    action: Literal["requeue"]
+    duplicate_risk: Literal["idempotent", "operator_accepted"]
+    lease_id: UUID | None = None
+
+
+class ForceErrorCommand(Exact):
+    action: Literal["force_error"]
+    message: Text
+    lease_id: UUID | None = None
+
+
+class RepairBody(Exact):
+    """An A2ARepairRequest: the command is nested and tagged by its action."""
+
+    task_id: UUID
+    command: RequeueCommand | ForceErrorCommand = Field(discriminator="action")
+    reason: Text
+
+
+def _bound(name: str, usual: int) -> Any:
+    least, most = BOUNDS[name]
+    return Field(usual, ge=least, le=most)
+
+
+class PolicyBody(Exact):
+    """An A2AAutoRetryPolicy; every key has the seed's default, so ``{}`` is a dry run."""
+
+    enabled: bool = Field(False, strict=True)
+    min_lease_age_ms: Integer = _bound("min_lease_age_ms", 300_000)
+    max_attempts: Integer = _bound("max_attempts", 3)
+    max_requeues: Integer = _bound("max_requeues", 1)
+    scan_limit: Integer = _bound("scan_limit", 100)
+
+    def policy(self) -> RetryPolicy:
+        return RetryPolicy(
+            enabled=self.enabled,
+            min_lease_age=timedelta(milliseconds=self.min_lease_age_ms),
+            max_attempts=self.max_attempts,
+            max_requeues=self.max_requeues,
+            scan_limit=self.scan_limit,
+        )
+
+
+class CompactBody(Exact):
+    """Nothing to say: the retention is the operator's setting."""
+
+
+class ResendBody(Exact):
+    reason: Text
+
+
+class DropReplayBody(Exact):
+    """Which cached result; ``source_task_id`` guards against dropping one that has taken its place since."""
+
+    id: Integer = Field(ge=1, le=2**63 - 1)
+    reason: Text
+    source_task_id: UUID | None = None
+
+
+class ListQuery(Exact):
+    limit: int = Field(10, ge=1, le=1000)
+    cursor: str | None = None
+
+
+class TimelineQuery(ListQuery):
+    limit: int = Field(100, ge=1, le=1000)
+
+
+class QueueQuery(ListQuery):
+    state_filter: Literal["queued", "in_flight"] | None = None
+    min_lease_age_ms: int | None = Field(None, ge=0, le=MAX_MS)
+    deadline_within_ms: int | None = Field(None, ge=0, le=MAX_MS)
+
+    def filter(self) -> QueueFilter:
+        return QueueFilter(
+            state=Task.State(self.state_filter) if self.state_filter else None,
+            min_lease_age=_span(self.min_lease_age_ms),
+            deadline_within=_span(self.deadline_within_ms),
+        )
+
+
+class GrantBody(Exact):
+    subject: AgentField
+    action: Text
+    scope: dict[str, Any] | None = None
+    expires_at: DateMs | None = None
+    max_uses: Integer | None = Field(None, ge=1, le=2**31 - 1)
+
+
+class RevokeBody(Exact):
+    grant_id: UUID
+
+
+class AgentBody(Exact):
+    display: Text
+    pubkey: Text | None = None
+
+
+class PauseBody(Exact):
+    reason: Text
+
+
+class ResumeBody(Exact):
+    reason: Text = ""
+
+
+class KeyBody(Exact):
+    """Whose key: an agent's, or for automation a person's; neither means the calling agent's own."""
+
+    agent: AgentField | None = None
+    username: Text | None = None
+    expires_at: DateMs | None = None
+
+
+class RevokeKeyBody(Exact):
+    public_id: Text
+
+
+class AuditQuery(ListQuery):
+    limit: int = Field(20, ge=1, le=1000)
+    since_ms: int | None = Field(None, ge=0, le=MAX_DATE_MS)
+
+
+def _span(milliseconds: int | None) -> timedelta | None:
+    return None if milliseconds is None else min(timedelta(milliseconds=milliseconds), MAX_SPAN)

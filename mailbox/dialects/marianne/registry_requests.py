@@ -1,0 +1,33 @@
+"""What the registry's routes read: pure, no queries, no clock. Source: Marianne, AgentCard and A2ASkill."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from agentcards.models import AgentCard
+from mailbox.dialects.base.fields import Exact, Text
+from mailbox.dialects.marianne.values import A2ASkill
+
+MOST_SKILLS = 1000
+
+
+class CardBody(Exact):
+    """Names are unique; the card of another of your jobs that has this name is removed."""
+
+    name: Text
+    description: Text
+    skills: list[A2ASkill] = Field([], max_length=MOST_SKILLS)
+
+    def card(self) -> AgentCard:
+        return AgentCard(
+            name=self.name, description=self.description, skills=[skill.model_dump() for skill in self.skills]
+        )
+
+
+class RegistryQuery(Exact):
+    """``skill`` is a skill's id, ``name`` an agent's; both compare exactly."""
+
+    skill: str | None = None
+    name: str | None = None
+    limit: int = Field(10, ge=1, le=1000)
+    cursor: str | None = None

@@ -1,0 +1,207 @@
+"""What YEOMAN's peers send: lax where real ones need it, refused in FastAPI's shape where fields are missing.
+
+Source: Agnostic ADR-019, "A2AMessage"; ADR-017, TaskSubmitRequest; SecureYeoman, peers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
+
+from mailbox.words import json_text
+from mailbox.words.errors import InvalidRequestError, MailboxError
+
+DEFAULT_TITLE = "A2A QA Task"
+MOST_IN_BATCH = 100
+INTENT_KEYS = ("task", "description")
+# Never repeated to the sender, who may print what we answer, nor kept.
+WITHHELD = ("payload", "callback_url", "callback_secret")
+
+Shape = TypeVar("Shape", bound=BaseModel)
+Problem = Mapping[str, Any]
+
+
+class UnprocessableError(MailboxError):
+    """The body does not have the shape this route reads."""
+
+    code = "unprocessable"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        """``problems`` are FastAPI's: type, loc, msg, input."""
+        self.problems = list(problems)
+        super().__init__()
+
+
+class Envelope(BaseModel):
+    """An A2AMessage; keys it does not know are ignored, and a null payload reads as an empty one."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+    type: str
+    fromPeerId: str  # noqa: N815 the wire's spelling
+    toPeerId: str  # noqa: N815
+    payload: dict[str, Any] | None = {}
+    timestamp: int
+
+    @property
+    def content(self) -> dict[str, Any]:
+        return self.payload or {}
+
+
+class TaskSubmit(BaseModel):
+    """A TaskSubmitRequest; keys beyond these are kept with the task."""
+
+    model_config = ConfigDict(extra="allow")
+
+    title: str
+    description: str
+    target_url: str | None = None
+    priority: str = "high"
+    standards: list[str] = []
+    agents: list[str] = []
+    business_goals: str = "Ensure quality and functionality"
+    constraints: str = "Standard testing environment"
+    callback_url: str | None = None
+    callback_secret: str | None = None
+
+
+class WorkflowTask(BaseModel):
+    """What a SecureYeoman workflow step sends."""
+
+    model_config = ConfigDict(extra="allow")
+
+    task: str
+    context: Any = None
+
+    @field_validator("task")
+    @classmethod
+    def says_something(cls, task: str) -> str:
+        if not task.strip():
+            raise PydanticCustomError("string_too_short", "String should not be blank")
+        return task
+
+
+class LocalPeer(BaseModel):
+    """How an edge or agent node registers with its parent."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    url: str
+    name: str
+    capabilities: dict[str, Any] | list[Any] = {}
+    mode: str = ""
+
+    @field_validator("url")
+    @classmethod
+    def is_web_address(cls, url: str) -> str:
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise ValueError("must be an http or https URL")
+        return url
+
+
+class Slice(BaseModel):
+    limit: int = Field(50, ge=1, le=100)
+    offset: int = Field(0, ge=0, le=1_000_000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A task as this dialect's senders describe it, whichever shape it came in."""
+
+    intent: str
+    metadata: Mapping[str, Any]
+    callback_url: str | None = None
+    callback_secret: str | None = field(default=None, repr=False)
+
+
+def parse(shape: type[Shape], value: object, *, place: str = "body") -> Shape:
+    """Return ``value`` as ``shape``; raise `UnprocessableError` as FastAPI does."""
+    try:
+        return shape.model_validate(value, from_attributes=True)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_context=False)
+        raise UnprocessableError([_told(one, place) for one in found]) from error
+
+
+def delegated(content: Mapping[str, Any], *path: str | int) -> Work:
+    """Return the task in a delegate's payload; raise `UnprocessableError` naming what under ``path`` is not text.
+
+    Its text is ``task``, else ``description``, else ``title``: the first that is not blank.
+    """
+    problems = list(_text_problems(content, ("task", "description", "title", "callback_url", "callback_secret"), path))
+    if problems:
+        raise UnprocessableError(problems)
+    named = next((key for key in INTENT_KEYS if (content.get(key) or "").strip()), None)
+    title = (content.get("title") or "").strip() or DEFAULT_TITLE
+    return Work(
+        intent=content[named] if named else title,
+        metadata={key: value for key, value in content.items() if key not in (named, *WITHHELD)},
+        callback_url=content.get("callback_url") or None,
+        callback_secret=content.get("callback_secret") or None,
+    )
+
+
+def submitted(body: TaskSubmit) -> Work:
+    """Return the task of a TaskSubmitRequest; raise `UnprocessableError` when neither title nor description says anything."""
+    if not (body.title.strip() or body.description.strip()):
+        raise UnprocessableError([problem("string_too_short", ("body", "description"), "String should not be blank")])
+    return delegated(body.model_dump(), "body")
+
+
+def batch(content: Mapping[str, Any], key: str, kind: type) -> list[Any]:
+    """Return the list ``key`` of a batch message's payload, whose members are all ``kind``; raise `UnprocessableError`."""
+    items = content.get(key)
+    if not isinstance(items, list):
+        raise UnprocessableError([problem("list_type", ("body", "payload", key), "Input should be a valid list")])
+    if len(items) > MOST_IN_BATCH:
+        text = f"List should have at most {MOST_IN_BATCH} items"
+        raise UnprocessableError([problem("too_long", ("body", "payload", key), text)])
+    name = "dictionary" if kind is dict else "string"
+    wrong = [
+        problem(f"{kind.__name__}_type", ("body", "payload", key, number), f"Input should be a valid {name}")
+        for number, item in enumerate(items)
+        if not isinstance(item, kind)
+    ]
+    if wrong:
+        raise UnprocessableError(wrong)
+    return items
+
+
+@contextmanager
+def placed(*path: str | int) -> Iterator[None]:
+    """Tell what is wrong with a task in FastAPI's shape, under ``path``."""
+    try:
+        yield
+    except InvalidRequestError as error:
+        problems = [problem("value_error", (*path, name), text) for name, text in error.fields.items()]
+        raise UnprocessableError(problems) from error
+
+
+def problem(kind: str, loc: tuple[str | int, ...], text: str, given: object = None) -> Problem:
+    return {"type": kind, "loc": list(loc), "msg": text, "input": given}
+
+
+def _text_problems(content: Mapping[str, Any], keys: tuple[str, ...], path: tuple[str | int, ...]) -> Iterator[Problem]:
+    for key in keys:
+        if not isinstance(content.get(key), str | None):
+            yield problem("string_type", (*path, key), "Input should be a valid string")
+
+
+def _told(error: Mapping[str, Any], place: str) -> Problem:
+    loc, given = error["loc"], error["input"]
+    shown = None if any(name in loc for name in WITHHELD) else _shown(given)
+    return problem(error["type"], (place, *loc), error["msg"], shown if json_text.problem_in(shown) is None else None)
+
+
+def _shown(given: object) -> object:
+    """Return what was given without what is withheld, at any depth."""
+    if isinstance(given, dict):
+        return {key: _shown(value) for key, value in given.items() if key not in WITHHELD}
+    return [_shown(value) for value in given] if isinstance(given, list) else given

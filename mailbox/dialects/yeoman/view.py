@@ -1,0 +1,120 @@
+"""Views that refuse as FastAPI and Agnostic do: ``{"detail": ...}``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from http import HTTPStatus
+from json import JSONDecodeError
+from typing import TypeVar
+
+from django.conf import settings
+from drf_spectacular.utils import OpenApiParameter
+from pydantic import BaseModel
+from rest_framework.request import Request
+
+from mailbox.dialects.base import statuses, view
+from mailbox.dialects.base.view import BodyTooLargeError, DialectView, MethodNotAllowedError
+from mailbox.dialects.yeoman import requests
+from mailbox.gate import limits
+from mailbox.words import errors
+from mailbox.words.envelopes import KEY_MAX_LENGTH
+from mailbox.words.errors import InvalidJsonError, InvalidRequestError, MailboxError, UnauthenticatedError
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+IDEMPOTENCY_KEY = "Idempotency-Key"
+REPEATABLE = OpenApiParameter(
+    IDEMPOTENCY_KEY,
+    {"type": "string", "maxLength": KEY_MAX_LENGTH},
+    OpenApiParameter.HEADER,
+    description="Names this submission: sent again under the same name it makes no second task.",
+)
+UNPROCESSABLE = HTTPStatus(422)
+STATUS: Mapping[type[MailboxError], HTTPStatus] = {
+    **statuses.STATUS,
+    errors.InvalidJsonError: UNPROCESSABLE,
+    errors.InvalidRequestError: UNPROCESSABLE,
+    requests.UnprocessableError: UNPROCESSABLE,
+}
+
+# Agnostic's own words, where it has some.
+WORDS: Mapping[type[MailboxError], str] = {
+    errors.RateLimitedError: "A2A rate limit exceeded",
+    errors.UnknownTaskError: "Task not found",
+    BodyTooLargeError: "Request Entity Too Large",
+    MethodNotAllowedError: "Method Not Allowed",
+}
+
+
+class YeomanView(DialectView):
+    error_status = STATUS
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+        """Refuse a method before asking who calls, as FastAPI does."""
+        if (request.method or "").lower() not in (name.lower() for name in self.allowed_methods):
+            raise MethodNotAllowedError
+        super().initial(request, *args, **kwargs)
+
+    def presented_key(self, headers: Mapping[str, str]) -> str | None:
+        """Return the key in X-API-Key, and only without that header the one in Authorization."""
+        return headers["X-API-Key"] if "X-API-Key" in headers else view.presented_key(headers)
+
+    def perform_authentication(self, request: Request) -> None:
+        try:
+            super().perform_authentication(request)
+        except UnauthenticatedError as error:
+            raise UnauthenticatedError(_unauthenticated(request.headers)) from error
+
+    def fitting(self, shape: type[Shape]) -> Shape:
+        """Return the body as ``shape``; raise `shapes.UnprocessableError` or `InvalidJsonError`."""
+        return requests.parse(shape, self.json())
+
+    def repeated_as(self) -> str:
+        """Return what names this request when it is sent again, its Idempotency-Key; "" without one.
+
+        Raises `shapes.UnprocessableError` for one that is too long.
+        """
+        key = self.request.headers.get(IDEMPOTENCY_KEY, "").strip()
+        if len(key) > KEY_MAX_LENGTH:
+            text = f"String should have at most {KEY_MAX_LENGTH} characters"
+            raise requests.UnprocessableError([requests.problem("string_too_long", ("header", IDEMPOTENCY_KEY), text)])
+        return f"{IDEMPOTENCY_KEY}: {key}" if key else ""
+
+    def count(self) -> None:
+        """Count one more message or task of this credential; raise `RateLimitedError`."""
+        limit = settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN
+        limits.take(f"yeoman:{self.caller.counted_as}", limit=limit, window=timedelta(minutes=1))
+
+    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
+        match error:
+            case requests.UnprocessableError():
+                return {"detail": error.problems}
+            case InvalidJsonError():
+                return {"detail": [_invalid_json(error)]}
+            case InvalidRequestError():
+                told = [requests.problem("value_error", ("body", path), text) for path, text in error.fields.items()]
+                return {"detail": told}
+        return {"detail": WORDS.get(type(error), error.message)}
+
+
+class PublicYeomanView(YeomanView):
+    """A view that needs no credentials."""
+
+    def perform_authentication(self, request: Request) -> None:
+        """Let anyone read: a peer asks what the hub can do before it has credentials."""
+
+
+def _unauthenticated(headers: Mapping[str, str]) -> str:
+    if "X-API-Key" in headers:
+        return "Invalid API key"
+    if headers.get("Authorization", "").partition(" ")[0].lower() == "bearer":
+        return "Invalid or expired token"
+    return "Missing or invalid authorization header"
+
+
+def _invalid_json(error: InvalidJsonError) -> requests.Problem:
+    cause = error.__cause__
+    place = cause.pos if isinstance(cause, JSONDecodeError) else 0
+    told = requests.problem("json_invalid", ("body", place), "JSON decode error", {})
+    return {**told, "ctx": {"error": cause.msg if isinstance(cause, JSONDecodeError) else error.message}}

@@ -1,0 +1,132 @@
+"""Who is calling, by the API key presented."""
+
+from __future__ import annotations
+
+import hmac
+import threading
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from mailbox.gate import audit
+from mailbox.gate.callers import Caller, Role
+from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant
+from mailbox.words import tokens
+from mailbox.words.errors import Draft, UnauthenticatedError
+from mailbox.words.kinds import Kind
+
+USE_NOTED_EVERY = timedelta(minutes=1)
+FAILURES_NOTED_EVERY = 60.0  # seconds, per process and reason
+_NO_DIGEST = "0" * 64
+
+
+def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str = "") -> Caller:
+    """Return the caller that presents ``key``, with its live grants, in one round trip.
+
+    Raises `UnauthenticatedError` for no key (None), a malformed one (no query is made), an unknown,
+    expired or revoked one, alike. Failures are journalled as ``authentication_failed``, a storm of them
+    as one row a minute with its count.
+    """
+    if _storms:
+        _note_failures()
+    if key is None:
+        raise _failed("missing", UnauthenticatedError.__doc__)
+    public_id = tokens.public_id(key)
+    if public_id is None:
+        raise _failed("malformed", "that is not an API key of this hub: its form or checksum is wrong")
+    now = timezone.now()
+    rows = ApiKey.objects.credential_rows(public_id, now=now, unused_since=now - USE_NOTED_EVERY)
+    known = rows[0][1] if rows else _NO_DIGEST
+    if not hmac.compare_digest(known, tokens.digest(key)):
+        raise _failed("unknown", "unknown, expired or revoked API key")
+    key_pk, _, user_pk, use_is_due, agent_pk, display, pubkey, *_ = rows[0]
+    if use_is_due:
+        ApiKey.objects.filter(pk=key_pk).update(last_used_at=now)
+    if agent_pk is None:
+        return _person(user_pk, source, request_id, public_id)
+    return Caller(
+        name=display,
+        source=source,
+        agent=Agent.from_identity(agent_pk, display, pubkey),
+        request_id=request_id,
+        grants=tuple(_grant(row[7:]) for row in rows if row[7] is not None),
+        credential=public_id,
+    )
+
+
+def has_expired(key: str) -> bool:
+    """Whether this is the whole of a key that was good until its time ran out; a revoked one is unknown."""
+    public_id = tokens.public_id(key)
+    if public_id is None:
+        return False
+    expired = ApiKey.objects.expired(timezone.now()).filter(public_id=public_id).first()
+    return expired is not None and hmac.compare_digest(expired.digest, tokens.digest(key))
+
+
+def role_of(user: User) -> Role | None:
+    """Return the strongest role of a person's groups; a superuser is an admin; None for a stranger to all groups."""
+    if user.is_superuser:
+        return Role.ADMIN
+    groups = set(user.groups.values_list("name", flat=True))
+    return next((role for role in (Role.ADMIN, Role.OPERATOR, Role.VIEWER) if role in groups), None)
+
+
+def person(username: str, *, source: AuditEvent.Source, request_id: str = "") -> Caller:
+    """Return the person of this name with the role they have now; role None: they have none, or are gone."""
+    user = User.objects.filter(username=username, is_active=True).first()
+    return Caller(name=f"user:{username}", source=source, role=role_of(user) if user else None, request_id=request_id)
+
+
+def _person(user_pk: int, source: AuditEvent.Source, request_id: str, public_id: str) -> Caller:
+    user = User.objects.get(pk=user_pk)
+    role = role_of(user) if user.is_active else None
+    if role is None:
+        raise _failed("no role", "the owner of this API key is in none of the groups viewer, operator, admin")
+    name = f"user:{user.username}"
+    return Caller(name=name, source=source, role=role, request_id=request_id, credential=public_id)
+
+
+def _grant(row: tuple[Any, ...]) -> CapabilityGrant:
+    columns = ["id", "grant_id", "action", "scope", "max_uses", "granted_by"]
+    grant = CapabilityGrant.from_db(None, columns, row)
+    grant.grant_id = UUID(str(grant.grant_id))  # SQLite keeps it as hex digits
+    return grant
+
+
+@dataclass(slots=True)
+class _Storm:
+    count: int = 0  # failures that no row tells of yet
+    noted_at: float = float("-inf")
+
+
+_storms: dict[str, _Storm] = {}
+_storms_lock = threading.Lock()
+
+
+def _note_failures() -> None:
+    """Journal the failures counted since the last row of their kind, once their minute is over.
+
+    Every authentication does so, whoever it is for, so that the size of a storm is known also when it has
+    passed. What a process counted in its last minute goes with it.
+    """
+    now, due = time.monotonic(), {}
+    with _storms_lock:
+        for reason, storm in _storms.items():
+            if storm.count and now - storm.noted_at >= FAILURES_NOTED_EVERY:
+                due[reason], storm.count, storm.noted_at = storm.count, 0, now
+    stranger = Caller(name="anonymous", source=AuditEvent.Source.API)
+    for reason, count in due.items():
+        audit.note(stranger, Draft(kind=Kind.AUTHENTICATION_FAILED, data={"reason": reason, "count": count}))
+
+
+def _failed(reason: str, message: str | None) -> UnauthenticatedError:
+    """Return the error; journal it, unless a row of its kind was written within the minute: then count it."""
+    with _storms_lock:
+        _storms.setdefault(reason, _Storm()).count += 1
+    _note_failures()
+    return UnauthenticatedError(message)

@@ -1,0 +1,232 @@
+"""How the hub is, in words: each check says ok, degraded or failing, and what it saw."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import partial
+from importlib.metadata import version
+from typing import TypeVar
+
+import django
+from django.conf import settings
+from django.db import connection
+
+from mailbox.database import vitals
+from mailbox.database.timetable import SILENT_AFTER, Cluster
+from mailbox.models import AuditEvent, PushDelivery, RollUp
+from mailbox.words import redaction, times
+
+LOCK_WAIT = timedelta(milliseconds=250)
+LOG_LARGE = 64 * 2**20
+JOBS_MANY = 100
+DEAD_MANY = 100_000
+TRANSACTIONS_FEW = 500_000_000
+
+_SECRET = re.compile(r"KEY|SECRET|PASSWORD|TOKEN|DATABASE_URL")
+_INTERNAL = {"A2A_IS_WEB_PROCESS", "A2A_IS_COMMAND_LINE"}  # set by the hub itself
+_VALUE_SHOWN = 100
+Found = TypeVar("Found")
+_logger = logging.getLogger(__name__)
+
+
+class Word(StrEnum):
+    OK = "ok"
+    DEGRADED = "degraded"
+    FAILING = "failing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """``saw`` is what was measured; ``note`` what it means or what to do, "" when there is nothing to say."""
+
+    name: str
+    word: Word
+    saw: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A setting that is not its default; ``value`` None is a secret."""
+
+    name: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    checks: list[Check]
+    tables: list[vitals.Table]
+    size: int | None
+    versions: dict[str, str]
+    changed: list[Changed]
+
+    @property
+    def word(self) -> Word:
+        """The worst of the checks' words."""
+        words = {check.word for check in self.checks}
+        return next((word for word in (Word.FAILING, Word.DEGRADED) if word in words), Word.OK)
+
+
+def look(now: datetime) -> Health:
+    """Return how the hub is. Nothing is raised: what cannot be measured is a degraded check."""
+    found = [_attempt(name, partial(measure, now)) or _unknown(name) for name, measure in _checks()]
+    tables, size = _attempt("tables", vitals.tables), _attempt("size", vitals.size)
+    if tables is None or size is None:
+        found.append(_unknown("Tables"))
+    return Health(checks=found, tables=tables or [], size=size, versions=_versions(), changed=list(_changed()))
+
+
+def _checks() -> Iterator[tuple[str, Callable[[datetime], Check]]]:
+    yield "Database answers", _answers
+    yield "Clocks agree", _clocks
+    if connection.vendor == "postgresql":
+        yield "Oldest transaction", _oldest_transaction
+        yield "Vacuum", _vacuum
+    else:
+        yield "Write lock", _write_lock
+        yield "Write-ahead log", _log
+    yield "Task cluster", _cluster
+    yield "Cluster's queue", _queue
+    yield "Sweep", _sweep
+    yield "Callbacks", _callbacks
+    yield "Roll-ups", _roll_ups
+
+
+def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:
+    try:
+        return measure()
+    except Exception:  # a check that breaks is itself a finding, and must not hide the others
+        _logger.exception("the health check of %s could not be made", name)
+        return None
+
+
+def _unknown(name: str) -> Check:
+    return Check(name=name, word=Word.DEGRADED, saw="could not be measured", note="The hub's own log says why.")
+
+
+def _answers(now: datetime) -> Check:
+    took = vitals.answer().took
+    word = _graded(took, timedelta(milliseconds=50), timedelta(seconds=1))
+    return Check(name="Database answers", word=word, saw=f"in {_milliseconds(took)}")
+
+
+def _clocks(now: datetime) -> Check:
+    ahead = vitals.answer().ahead
+    word = _graded(abs(ahead), timedelta(seconds=1), timedelta(minutes=1))
+    note = "" if word is Word.OK else "Ages, deadlines and time limits are off by as much; keep time with NTP."
+    return Check(name="Clocks agree", word=word, saw=f"within {_milliseconds(abs(ahead))}", note=note)
+
+
+def _oldest_transaction(now: datetime) -> Check:
+    age = vitals.oldest_transaction()
+    word = _graded(age, timedelta(minutes=1), timedelta(minutes=15))
+    note = "" if word is Word.OK else "Nothing newer can be vacuumed; pg_stat_activity names it."
+    return Check(name="Oldest transaction", word=word, saw=times.write(age), note=note)
+
+
+def _vacuum(now: datetime) -> Check:
+    seen = vitals.vacuum()
+    behind = seen.dead > DEAD_MANY and seen.dead > seen.live
+    word = Word.DEGRADED if behind else Word.OK
+    if seen.transactions_left < TRANSACTIONS_FEW:
+        word = Word.FAILING
+    saw = f"at most {seen.dead:,} dead rows, in {seen.table}; {seen.transactions_left:,} transactions to wraparound"
+    return Check(name="Vacuum", word=word, saw=saw.replace(",", "\N{NARROW NO-BREAK SPACE}"))
+
+
+def _write_lock(now: datetime) -> Check:
+    waited = vitals.wait_for_write_lock(LOCK_WAIT)
+    if waited is None:
+        note = "Somebody writes for long; many writers need PostgreSQL."
+        saw = f"not free within {_milliseconds(LOCK_WAIT)}"
+        return Check(name="Write lock", word=Word.DEGRADED, saw=saw, note=note)
+    return Check(name="Write lock", word=Word.OK, saw=f"free after {_milliseconds(waited)}")
+
+
+def _log(now: datetime) -> Check:
+    size = vitals.log_size()
+    word = Word.OK if size < LOG_LARGE else Word.DEGRADED
+    note = "" if word is Word.OK else "A reader that never ends keeps it from being written back."
+    return Check(name="Write-ahead log", word=word, saw=f"{size / 2**20:.1f} MiB", note=note)
+
+
+def _cluster(now: datetime) -> Check:
+    cluster = Cluster.read()
+    if cluster.is_running(now):
+        saw = f"looked at its timetable {times.write(now - cluster.looked_at)} ago" if cluster.looked_at else ""
+        return Check(name="Task cluster", word=Word.OK, saw=saw)
+    saw = f"silent for {times.write(now - cluster.looked_at)}" if cluster.looked_at else "never ran on this database"
+    note = "Nothing is retried, expired or rolled up by itself; manage.py serve starts it."
+    return Check(name="Task cluster", word=Word.DEGRADED, saw=saw, note=note)
+
+
+def _queue(now: datetime) -> Check:
+    waiting = Cluster.read().waiting
+    word = Word.OK if waiting < JOBS_MANY else Word.DEGRADED
+    return Check(name="Cluster's queue", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} wait or run")
+
+
+def _sweep(now: datetime) -> Check:
+    failed = AuditEvent.objects.failed_sweeps().first()
+    if failed is None or now - failed.at > SILENT_AFTER:
+        return Check(name="Sweep", word=Word.OK, saw="no step failed lately")
+    step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
+    note = "It is tried again each minute; the other steps go on."
+    return Check(name="Sweep", word=Word.DEGRADED, saw=f"failed to {step}: {error}", note=note)
+
+
+def _callbacks(now: datetime) -> Check:
+    due = PushDelivery.objects.due(now).order_by("next_attempt_at").first()
+    if due is None:
+        return Check(name="Callbacks", word=Word.OK, saw="none is due")
+    late = now - due.next_attempt_at
+    word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
+    note = "" if word is Word.OK else "manage.py a2a carry takes them out; manage.py serve runs one."
+    return Check(name="Callbacks", word=word, saw=f"the oldest is due for {times.write(late)}", note=note)
+
+
+def _roll_ups(now: datetime) -> Check:
+    newest = RollUp.objects.newest()
+    if newest is None:
+        return Check(name="Roll-ups", word=Word.DEGRADED, saw="none yet", note="The task cluster keeps them.")
+    behind = now - newest.through
+    word = _graded(behind, timedelta(minutes=6), timedelta(days=7))
+    note = "" if word is Word.OK else "Charts read the rest from the rows themselves, which takes longer."
+    return Check(name="Roll-ups", word=word, saw=f"the oldest minute to come is {times.write(behind)} old", note=note)
+
+
+def _graded(seen: timedelta, well: timedelta, badly: timedelta) -> Word:
+    if seen < well:
+        return Word.OK
+    return Word.DEGRADED if seen < badly else Word.FAILING
+
+
+def _milliseconds(span: timedelta) -> str:
+    return f"{span / timedelta(milliseconds=1):.1f} ms"
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "A2A Hub": settings.A2A_VERSION,
+        "Python": platform.python_version(),
+        "Django": django.get_version(),
+        "Database": _attempt("version", vitals.version) or "unknown",
+        "django-q2": version("django-q2"),
+        "granian": version("granian"),
+    }
+
+
+def _changed() -> Iterator[Changed]:
+    for name, read in sorted(settings.A2A_ENVIRONMENT_READ.items()):
+        if read.is_default or name in _INTERNAL:
+            continue
+        shown = redaction.url(str(read.value))
+        clipped = shown if len(shown) <= _VALUE_SHOWN else f"{shown[:_VALUE_SHOWN]}…"
+        yield Changed(name=name, value=None if _SECRET.search(name) else clipped)

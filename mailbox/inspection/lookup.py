@@ -1,0 +1,92 @@
+"""What an exact name means: the id of a task or lease, also of one that was compacted, a number, an agent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from uuid import UUID
+
+from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
+from mailbox.words.envelopes import DISPLAY_MAX_LENGTH, is_pubkey
+from mailbox.words.kinds import Kind
+
+_PLAN = re.compile(r"(?:(?:repair|plan)[ :#]+|#)(\d{1,18})", re.IGNORECASE)
+_EVENT = re.compile(r"(?:(?:journal|audit)[ :#]+|#)?(\d{1,18})", re.IGNORECASE)
+_NUMBER = re.compile(r"#?(\d{1,18})")  # which does not say of what
+_NAME = re.compile(rf"[\w.@-]{{1,{DISPLAY_MAX_LENGTH}}}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A task that only the journal still tells of, or a lease of one."""
+
+    task_id: UUID
+    lease_id: UUID | None = None
+
+
+Found = Task | Lease | AuditEvent | Agent | RepairPlan | Compacted
+
+
+def find(text: str) -> Found | None:
+    """Return what ``text`` names, None for nothing; a local part names an agent only where no other has it.
+
+    A number names a row of the journal; ``#7``, as pages write the numbers of both, a repair in bulk if there is one.
+    Nothing is found by a part of its id.
+    """
+    text = text.strip()
+    if (plan := _PLAN.fullmatch(text)) and (known := RepairPlan.objects.filter(pk=int(plan[1])).first()):
+        return known
+    if (number := _EVENT.fullmatch(text)) and (event := AuditEvent.objects.filter(pk=int(number[1])).first()):
+        return event
+    return _by_id(text) or _agent(text)
+
+
+def namesake(text: str, found: Found | None) -> AuditEvent | RepairPlan | None:
+    """Return what else than ``found`` is meant by ``text`` where that is a mere number, None for nothing."""
+    number = _NUMBER.fullmatch(text.strip())
+    if number is None or not isinstance(found, AuditEvent | RepairPlan):
+        return None
+    other = RepairPlan if isinstance(found, AuditEvent) else AuditEvent
+    return other._default_manager.filter(pk=int(number[1])).first()
+
+
+def task_of_lease(lease_id: UUID) -> UUID | None:
+    """Return the task of a lease; of one that is no longer kept as far back as the newest journal rows name it."""
+    known = Lease.objects.named([lease_id]).values_list("task__uuid", flat=True).first()
+    return known or AuditEvent.objects.naming(lease_id).values_list("task_id", flat=True).first()
+
+
+def end_of(task_id: UUID) -> AuditEvent | None:
+    """Return the newest row of the life of a task that was compacted; None for one that is kept, or never was."""
+    if Task.objects.filter(uuid=task_id).exists():
+        return None
+    return AuditEvent.objects.of_task(task_id).last()
+
+
+def compaction_of(task_id: UUID) -> AuditEvent | None:
+    """Return the row of the compaction that dropped the task; None for a task that is kept, or never was."""
+    return AuditEvent.objects.filter(task_id=task_id, kind=Kind.TASKS_COMPACTED).first()
+
+
+def _by_id(text: str) -> Task | Lease | AuditEvent | Compacted | None:
+    try:
+        wanted = UUID(text)
+    except ValueError:
+        return None
+    if kept := Task.objects.filter(uuid=wanted).first() or Lease.objects.filter(lease_id=wanted).first():
+        return kept
+    if end_of(wanted):
+        return Compacted(wanted)
+    task_id = task_of_lease(wanted)
+    return Compacted(task_id, wanted) if task_id else AuditEvent.objects.filter(task_id=wanted).newest_first().first()
+
+
+def _agent(text: str) -> Agent | None:
+    if not _NAME.fullmatch(text):
+        return None
+    if is_pubkey(text):
+        return Agent.objects.filter(pubkey=text).first()
+    if "@" in text:
+        return Agent.objects.filter(display__iexact=text).first()
+    alike = list(Agent.objects.filter(local=text)[:2])
+    return alike[0] if len(alike) == 1 else None

@@ -1,0 +1,224 @@
+"""What each key of the query language means, for each list it searches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db.models import Q, Subquery
+
+from mailbox.inspection.search_values import (
+    Moment,
+    Reading,
+    agent,
+    either,
+    moments,
+    number,
+    one_of,
+    pubkey,
+    since,
+    text,
+    uuid,
+)
+from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, Result, Task
+from mailbox.models.agent import QUIET_AFTER
+from mailbox.models.result import posted
+from mailbox.words.envelopes import DuplicateSafety
+from mailbox.words.errors import InvalidRequestError
+from mailbox.words.kinds import FREQUENT
+
+
+def _actor(value: str, at: Moment) -> Q:
+    """Read who did it. Only the names of agents have an @, and only they have keys."""
+    found = text("actor")(value, at)
+    if "@" in value:
+        key = Subquery(Agent.objects.filter(display=value).values("pubkey")[:1])
+        return found & (Q(actor_pubkey=key) | Q(actor_pubkey=None))
+    return found if value.endswith("*") and ":" not in value else found & Q(actor_pubkey=None)
+
+
+def _source(value: str, at: Moment) -> Q:
+    """Read the door a decision came through; that it is not the API's is said too, which has no index."""
+    found = text("source")(value, at)
+    is_usual = "*" in value or value == AuditEvent.Source.API
+    return found if is_usual else found & ~Q(source=AuditEvent.Source.API.value)
+
+
+def _kind(value: str, at: Moment) -> Q:
+    """Read the kind of a journal row. That it is none of the frequent ones is said too: those have no index."""
+    found = text("kind")(value, at)
+    is_frequent = any(kind == value or (value.endswith("*") and kind.startswith(value[:-1])) for kind in FREQUENT)
+    return found if is_frequent else found & ~Q(kind__in=[kind.value for kind in FREQUENT])
+
+
+def _finished(value: str, at: Moment) -> Q:
+    """Read the range of time in which the result was posted, such as ``02:14..02:15``."""
+    return Q(pk__in=Result.objects.posted_between(*moments(value, at.now)).values("task"))
+
+
+def _state(value: str, at: Moment) -> Q:
+    if value in ("stale", Task.State.IN_FLIGHT):
+        live = Lease.objects.stale(at.now, at.stale_after) if value == "stale" else Lease.objects.live()
+        return Q(pk__in=live.values("task"))
+    if value == "waiting":
+        return Q(waits_on__isnull=False)
+    if value in Task.State.values:
+        return Q(state=value)
+    if value in Task.Outcome.values:
+        # The index leaves out the usual end; SQLite knows that the others have one only when it is told.
+        return Q(outcome=value) if value == Task.Outcome.OK else Q(outcome=value) & ~Q(outcome=Task.Outcome.OK.value)
+    words = ", ".join([*Task.State.values, "stale", "waiting", *Task.Outcome.values])
+    raise InvalidRequestError({"q": f'there is no state "{value[:50]}"; there is {words}'})
+
+
+def _lease_state(value: str, at: Moment) -> Q:
+    if value not in ("stale", "in_flight"):
+        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of a live lease; there is stale, in_flight'})
+    live = Q(ended_at=None)
+    return live & Q(leased_at__lte=at.now - at.stale_after) if value == "stale" else live
+
+
+def _status(value: str, at: Moment) -> Q:
+    found = one_of("status", Result.Status.values)(value, at)
+    # The index of the rare ones leaves out the others; SQLite knows that only when it is told.
+    return found if value == Result.Status.OK else found & ~Q(status=Result.Status.OK.value)
+
+
+def _posted(value: str, at: Moment) -> Q:
+    """Read the range of time in which it was posted, such as ``02:14..02:15``."""
+    return posted(*moments(value, at.now))
+
+
+def _party(*fields: str) -> Reading:
+    """Read a party of a result's task, said twice: the index of all is the task's, that of the undrained its own."""
+
+    def read(value: str, at: Moment) -> Q:
+        any_of = Q()
+        for field in fields:
+            any_of |= agent(field)(value, at) & agent(f"task__{field}")(value, at)
+        return any_of
+
+    return read
+
+
+def _agent_state(value: str, at: Moment) -> Q:
+    if value not in ("quiet", "paused"):
+        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of an agent; there is quiet, paused'})
+    if value == "paused":
+        return Q(paused_at__isnull=False)
+    return Q(pk__in=Agent.objects.quiet(at.now - QUIET_AFTER).values("pk"))
+
+
+def _outcome(value: str, _: Moment) -> Q:
+    """Read what a pass of the retry gate came to, as its compact JSON spells it."""
+    went_well, changed_nothing = Q(data__contains='"error":null'), Q(data__contains='"requeued":0,')
+    outcomes = {
+        "failed": ~went_well,
+        "requeued": went_well & ~changed_nothing,
+        "unchanged": went_well & changed_nothing,
+    }
+    if value not in outcomes:
+        raise InvalidRequestError({"q": f'outcome: is one of {", ".join(outcomes)}, not "{value[:50]}"'})
+    return outcomes[value]
+
+
+def _delivery_state(value: str, _: Moment) -> Q:
+    if value not in PushDelivery.State.values:
+        words = ", ".join(PushDelivery.State.values)
+        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of a callback; there is {words}'})
+    return Q(state=value)
+
+
+def _safety(field: str) -> Reading:
+    def read(value: str, _: Moment) -> Q:
+        if value not in list(DuplicateSafety):
+            raise InvalidRequestError({"q": f"safety: is {' or '.join(DuplicateSafety)}"})
+        return Q(**{f"{field}__isnull": value != DuplicateSafety.IDEMPOTENT})
+
+    return read
+
+
+TASK_KEYS: Mapping[str, Reading] = {
+    "state": _state,
+    "agent": agent("sender", "recipient"),
+    "from": agent("sender"),
+    "to": agent("recipient"),
+    "key": text("idempotency_key"),
+    "kind": text("task_kind"),
+    "safety": _safety("cache_key"),
+    "age": since("sent_at", "last_task"),
+    "finished": _finished,
+    "attempt": number("attempt"),
+    "id": uuid("uuid"),
+    "parent": uuid("parent"),
+    "source": text("source"),
+    "context": text("context_id"),
+}
+LEASE_KEYS: Mapping[str, Reading] = {
+    "state": _lease_state,
+    "agent": agent("holder"),
+    "from": agent("task__sender"),
+    "to": agent("task__recipient"),
+    "key": text("task__idempotency_key"),
+    "kind": text("task__task_kind"),
+    "safety": _safety("task__cache_key"),
+    "age": since("leased_at"),
+    "attempt": number("attempt"),
+    "id": uuid("lease_id"),
+    "task": uuid("task__uuid"),
+}
+EVENT_KEYS: Mapping[str, Reading] = {
+    "kind": _kind,
+    "actor": _actor,
+    "task": uuid("task_id"),
+    "since": since("at", "last_event"),
+    "source": _source,
+    "request": text("request_id"),
+}
+RESULT_KEYS: Mapping[str, Reading] = {
+    "status": _status,
+    "delivery": one_of("delivery", Result.Delivery.values),
+    "agent": _party("sender", "recipient"),
+    "from": _party("sender"),
+    "to": _party("recipient"),
+    "key": text("task__idempotency_key"),
+    "kind": text("task__task_kind"),
+    "posted": _posted,
+    "age": since("posted_at", "last_result"),
+    "task": uuid("task__uuid"),
+}
+AGENT_KEYS: Mapping[str, Reading] = {
+    "state": _agent_state,
+    "name": either("display", "local"),
+    "key": text("pubkey"),
+    "age": since("created_at"),
+}
+SCAN_KEYS: Mapping[str, Reading] = {
+    "outcome": _outcome,
+    "actor": _actor,
+    "source": _source,
+    "since": since("at", "last_event"),
+}
+REPLAY_KEYS: Mapping[str, Reading] = {
+    "sender": pubkey("sender_pubkey"),
+    "recipient": pubkey("recipient_pubkey"),
+    "key": text("key"),
+    "kind": text("task_kind"),
+    "status": text("status"),
+    "source": uuid("source_task_id"),
+    "age": since("stored_at"),
+    "hit": since("last_hit_at"),
+}
+PLAN_KEYS: Mapping[str, Reading] = {
+    "state": one_of("state", RepairPlan.State.values),
+    "verb": one_of("verb", RepairPlan.Verb.values),
+    "actor": either("made_by", "decided_by"),
+    "age": since("made_at"),
+}
+DELIVERY_KEYS: Mapping[str, Reading] = {
+    "state": _delivery_state,
+    "sender": agent("sender"),
+    "task": uuid("task_uuid"),
+    "id": uuid("delivery_id"),
+    "attempts": number("attempts"),
+    "age": since("created_at"),
+}

@@ -1,0 +1,154 @@
+"""How the values of the query language are read: texts, ids, ages, numbers, names of agents, ranges of time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import Q, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from mailbox.models import Agent, RollUp
+from mailbox.models.agent import AgentQuerySet
+from mailbox.models.rollup import MINUTE
+from mailbox.words import times
+from mailbox.words.errors import InvalidRequestError
+
+_COMPARED = re.compile(r"(>=|<=|>|<)?(.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """What relative values are relative to."""
+
+    now: datetime
+    stale_after: timedelta
+
+
+Reading = Callable[[str, Moment], Q]
+
+
+def text(field: str) -> Reading:
+    """Read a text as it stands, or by its beginning: ``book*``."""
+
+    def read(value: str, _: Moment) -> Q:
+        if value.endswith("*"):
+            return Q(**{f"{field}__startswith": value[:-1]})
+        return Q(**{field: value})
+
+    return read
+
+
+def one_of(field: str, known: Sequence[str]) -> Reading:
+    """Read one word of ``known``."""
+
+    def read(value: str, _: Moment) -> Q:
+        if value not in known:
+            raise InvalidRequestError({"q": f'{field}: is one of {", ".join(known)}, not "{value[:50]}"'})
+        return Q(**{field: value})
+
+    return read
+
+
+def either(one: str, other: str) -> Reading:
+    """Read a text that either field may hold."""
+
+    def read(value: str, at: Moment) -> Q:
+        return text(one)(value, at) | text(other)(value, at)
+
+    return read
+
+
+def agent(*fields: str) -> Reading:
+    """Read an agent by its local part, by its whole name or by how that begins."""
+
+    def read(value: str, _: Moment) -> Q:
+        any_of = Q()
+        for field in fields:
+            if value.endswith("*"):
+                any_of |= Q(**{f"{field}__in": _named(value).values("pk")})
+            else:
+                any_of |= Q(**({field: _pk_of(value)} if "@" in value else {f"{field}__local": value}))
+        return any_of
+
+    return read
+
+
+def _named(name: str) -> AgentQuerySet:
+    if name.endswith("*"):
+        return Agent.objects.filter(display__startswith=name[:-1])
+    return Agent.objects.filter(**{"display" if "@" in name else "local": name})
+
+
+def _pk_of(display: str) -> Coalesce:
+    """Return the agent's key as one value, by which an index can be walked in order; 0 for none."""
+    return Coalesce(Subquery(Agent.objects.filter(display=display).values("pk")[:1]), 0)
+
+
+def pubkey(field: str) -> Reading:
+    """Read the name of an agent, where only its key is kept."""
+
+    def read(value: str, _: Moment) -> Q:
+        return Q(**{f"{field}__in": _named(value).values("pubkey")})
+
+    return read
+
+
+def uuid(field: str) -> Reading:
+    """Read a whole UUID."""
+
+    def read(value: str, _: Moment) -> Q:
+        try:
+            return Q(**{field: UUID(value)})
+        except ValueError as error:
+            raise InvalidRequestError({"q": f'"{value[:50]}" is no id'}) from error
+
+    return read
+
+
+def since(field: str, mark: str = "") -> Reading:
+    """Age: ``>10m`` is older, ``<10m`` or plain ``10m`` younger. ``mark`` of the roll-ups bounds the keys to look at."""
+
+    def read(value: str, at: Moment) -> Q:
+        sign, rest = _compared(value)
+        span = times.parse(rest)
+        if span is None:
+            raise InvalidRequestError({"q": f'"{value[:50]}" is no age; write >90s, <5m, 2h or 1d'})
+        moment, is_older = at.now - span, sign.startswith(">")
+        found = Q(**{f"{field}__{'lte' if is_older else 'gt'}": moment})
+        if mark and is_older:
+            return found & Q(pk__lte=RollUp.objects.mark_after(moment + MINUTE, mark))
+        return found & Q(pk__gt=RollUp.objects.mark_before(moment, mark)) if mark else found
+
+    return read
+
+
+def number(field: str) -> Reading:
+    """Read a number, or a bound of one: ``>3``, ``<=3``."""
+
+    def read(value: str, _: Moment) -> Q:
+        sign, rest = _compared(value)
+        if not rest.isdecimal() or len(rest) > 9:
+            raise InvalidRequestError({"q": f'{field}: needs a number, not "{value[:50]}"'})
+        lookups = {">": "__gt", ">=": "__gte", "<": "__lt", "<=": "__lte", "": ""}
+        return Q(**{f"{field}{lookups[sign]}": int(rest)})
+
+    return read
+
+
+def moments(value: str, now: datetime) -> tuple[datetime, datetime | None]:
+    """Read a range of time, in the person's zone; raise `InvalidRequestError` where it is none."""
+    found = times.parse_range(value, timezone.localtime(now))
+    if found is None:
+        example = "02:14..02:15, 2026-01-31T02:14..2026-01-31T03:00 or 02:14.."
+        raise InvalidRequestError({"q": f'"{value[:50]}" is no range of time; write {example}'})
+    return found
+
+
+def _compared(value: str) -> tuple[str, str]:
+    match = _COMPARED.fullmatch(value)
+    return (match[1] or "", match[2]) if match else ("", value)

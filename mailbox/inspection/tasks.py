@@ -1,0 +1,76 @@
+"""One task: as it is now, its result and its journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import OuterRef, Subquery
+
+from mailbox.database.paging import Page, after, page
+from mailbox.gate.callers import Caller
+from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
+from mailbox.models.task import TaskQuerySet
+from mailbox.words.errors import UnknownTaskError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueEntry:
+    """An unresolved task, with its live lease when it is in flight."""
+
+    task: Task
+    lease: Lease | None = None
+
+
+def task(caller: Caller, task_id: UUID) -> QueueEntry:
+    """Return one task with its live lease; raise `UnknownTaskError` alike for absent and foreign ids."""
+    found = visible_tasks(caller).with_parties().select_related("waits_on").filter(uuid=task_id).first()
+    if found is None:
+        raise UnknownTaskError.of(task_id)
+    return QueueEntry(task=found, lease=found.live_lease())
+
+
+def whole_task(task_id: UUID) -> Task:
+    """Return a task with its parties, its result, the task it waits on, and what the cache holds under its key.
+
+    That is ``cached_id``, ``cached_from`` (a task's uuid) and ``cached_hits`` of the replay entry, None where there is
+    none. For people, who see everything; raises `UnknownTaskError`.
+    """
+    entry = ReplayEntry.objects.filter(cache_key=OuterRef("cache_key"))
+    cached = {"cached_id": "pk", "cached_from": "source_task_id", "cached_hits": "hits"}
+    found = Task.objects.with_parties().select_related("waits_on", "result").filter(uuid=task_id)
+    whole = found.annotate(**{name: Subquery(entry.values(field)) for name, field in cached.items()}).first()
+    if whole is None:
+        raise UnknownTaskError.of(task_id)
+    return whole
+
+
+def alike(task: Task) -> TaskQuerySet:
+    """Return the other tasks that declare the same key, newest first, whoever sent them to whom."""
+    if not task.idempotency_key:
+        return Task.objects.none()
+    same = Task.objects.filter(idempotency_key=task.idempotency_key).exclude(pk=task.pk)
+    return same.with_parties().order_by("-pk")
+
+
+def result(caller: Caller, task_id: UUID) -> Result | None:
+    """Return the task's result, None while it has none; raise `UnknownTaskError`. Delivers nothing."""
+    found = task(caller, task_id).task
+    return Result.objects.select_related("task").filter(task=found).first()
+
+
+def timeline(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> Page[AuditEvent]:
+    """Return the journal of one task's life, in order; raise `UnknownTaskError`."""
+    position = after(cursor, "timeline", (int,))
+    task(caller, task_id)
+    events = AuditEvent.objects.of_task(task_id)
+    if position:
+        events = events.filter(seq__gt=position[0])
+    return page([(event, (event.seq,)) for event in events[: limit + 1]], limit, "timeline")
+
+
+def visible_tasks(caller: Caller) -> TaskQuerySet:
+    """Return the tasks that the caller may see: an agent those it is party to, people all."""
+    if caller.agent is not None and caller.sends_only:
+        return Task.objects.sent_by(caller.agent)
+    return Task.objects.visible_to(caller.agent) if caller.agent else Task.objects.all()

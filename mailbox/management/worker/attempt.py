@@ -1,0 +1,251 @@
+"""One leased task, carried from its lease to its result."""
+
+from __future__ import annotations
+
+import errno
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, Literal, assert_never
+from uuid import uuid4
+
+import orjson
+
+from mailbox.management.worker.backoff import Backoff, insist
+from mailbox.management.worker.client import (
+    Answer,
+    ForbiddenError,
+    Hub,
+    HubError,
+    LeasedTask,
+    LeaseEndedError,
+    NotNowError,
+    RefusedError,
+)
+from mailbox.management.worker.guard import Guard
+from mailbox.management.worker.output import Output
+from mailbox.management.worker.program import Program, Stop
+
+SPEAK_EVERY = 0.5  # seconds between requests for one task
+TASK_BYTES = 100_000  # Linux starts no program with a variable beyond 128 KiB
+TIMED_OUT = "Task timed out"  # corvid-agent's words; its clients show them
+
+
+class Outcome(Enum):
+    SETTLED = auto()  # the hub has the result, or somebody else ended the lease
+    RELEASED = auto()
+    NOT_STARTED = auto()  # released too: the program could not be started
+    LEFT = auto()  # the lease lives on: the hub could not be told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What is run for a task, and how: ``heartbeat`` and ``grace`` in seconds, ``environment`` without the key."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    result: Literal["last", "all"] = "last"
+    heartbeat: float = 10.0
+    grace: float = 10.0
+
+
+class Attempt:
+    """Runs the program for one leased task; `run` returns when the hub has been told how it ended."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        leased: LeasedTask,
+        work: Work,
+        *,
+        guard: Guard,
+        abandon: threading.Event,
+        say: Callable[[str], object],
+    ) -> None:
+        """Once ``abandon`` is set, requests the hub does not grant are no longer repeated."""
+        self.leased = leased
+        self._hub = hub
+        self._work = work
+        self._abandon = abandon
+        self._say = say
+        self._output = Output()
+        self._unsaid: list[str] = []
+        self._unsaid_as = uuid4()  # renewed with each batch
+        self._backoff = Backoff()
+        self._heard_at = self._began_at = time.monotonic()
+        self._quiet_until = 0.0
+        self._program = Program(
+            work.command,
+            text=leased.task["intent_text"],
+            environment={**work.environment, **environment_of(leased)},
+            output=self._output,
+            guard=guard,
+            time_limit=leased.time_limit,
+            grace=work.grace,
+        )
+
+    def run(self) -> Outcome:
+        try:
+            self._program.start()
+        except (OSError, ValueError) as error:
+            if _is_due_to_the_task(error):
+                return self._answer(Answer(error_message=f"the program cannot be started with this task: {error}"))
+            reason = f"the program cannot be started: {error}"
+            return Outcome.NOT_STARTED if self._release(reason) == Outcome.RELEASED else Outcome.LEFT
+        while not self._program.wait(SPEAK_EVERY):
+            self._speak()
+        match self._program.ending.stop:
+            case Stop.LEASE_ENDED:
+                return self._settled("the lease was ended by someone else; the program was stopped, nothing was posted")
+            case Stop.WORKER_STOPPED:
+                return self._release("the worker was stopped before the program had ended")
+            case Stop.TIMED_OUT:
+                return self._answer(Answer(error_message=TIMED_OUT))
+            case None:
+                return self._answer(self._result())
+            case never:
+                assert_never(never)
+
+    def stop(self, *, at_once: bool = False) -> None:
+        """Stop the program; its task is then released."""
+        self._program.stop(Stop.WORKER_STOPPED, at_once=at_once)
+
+    def _speak(self) -> None:
+        """Post what the program said meanwhile, or a heartbeat when one is due; a hub that is away is no trouble."""
+        now = time.monotonic()
+        if now < self._quiet_until:
+            return
+        self._gather()
+        if not self._unsaid and now - self._heard_at < self._work.heartbeat:
+            return
+        try:
+            if self._unsaid:
+                self._post_unsaid()
+            else:
+                self._hub.heartbeat(self.leased)
+        except LeaseEndedError:
+            self._program.stop(Stop.LEASE_ENDED)
+        except (NotNowError, ForbiddenError) as error:
+            self._quiet_until = now + self._backoff.pause(error)
+        except RefusedError as error:
+            self._log(f"the hub refused a heartbeat: {error}")
+            self._heard_at = now
+        else:
+            self._backoff.reset()
+            self._heard_at = now
+
+    def _gather(self) -> None:
+        """Take what the program said meanwhile, once the hub has what it said before."""
+        if not self._unsaid:
+            self._unsaid, self._unsaid_as = self._output.take(), uuid4()
+
+    def _post_unsaid(self) -> None:
+        """Post the messages at hand once; those the hub will never take are dropped."""
+        try:
+            self._hub.say(self.leased, self._unsaid, self._unsaid_as)
+        except (LeaseEndedError, ForbiddenError):
+            raise
+        except RefusedError as error:
+            self._log(f"the hub refused {len(self._unsaid)} messages: {error}")
+        self._unsaid = []
+
+    def _result(self) -> Answer:
+        ending = self._program.ending
+        if ending.code == 0:
+            return Answer(text=self._output.last if self._work.result == "last" else self._output.whole)
+        complaint = self._output.complaint
+        return Answer(error_message=f"{ending}\n{complaint}" if complaint else str(ending))
+
+    def _answer(self, answer: Answer) -> Outcome:
+        try:
+            posted = self._post(answer) if self._flush() else None
+        except LeaseEndedError as error:
+            return self._settled(f"its result was not taken: {error}")
+        except RefusedError as error:
+            self._log(str(error))
+            return self._left()
+        return self._left() if posted is None else self._settled((posted.error_message or "ok").partition("\n")[0])
+
+    def _flush(self) -> bool:
+        """Post all that was said and not yet posted; return whether the hub has it."""
+        while True:
+            self._gather()
+            if not self._unsaid:
+                return True
+            if not self._insist(self._post_unsaid):
+                return False
+
+    def _post(self, answer: Answer) -> Answer | None:
+        """Post the result, or where the hub does not accept it as it is, that it did not.
+
+        Return what the hub was told, None when it could not be.
+        """
+        try:
+            return answer if self._insist(lambda: self._hub.answer(self.leased, answer)) else None
+        except LeaseEndedError:
+            raise
+        except RefusedError as error:
+            refused = Answer(error_message=f"the hub refused the result: {error}")
+        return refused if self._insist(lambda: self._hub.answer(self.leased, refused)) else None
+
+    def _release(self, reason: str) -> Outcome:
+        try:
+            self._flush()
+            released = self._insist(lambda: self._hub.release(self.leased, reason))
+        except RefusedError as error:
+            return self._settled(f"not released: {error}")
+        if not released:
+            return self._left()
+        self._log(f"released: {reason}")
+        return Outcome.RELEASED
+
+    def _insist(self, request: Callable[[], object]) -> bool:
+        return insist(request, abandon=self._abandon, on_trouble=self._trouble)
+
+    def _trouble(self, error: HubError) -> None:
+        self._log(f"the hub cannot be told yet, trying again: {error}")
+
+    def _settled(self, how: str) -> Outcome:
+        self._log(how)
+        return Outcome.SETTLED
+
+    def _left(self) -> Outcome:
+        self._log(f"given up; the hub was not told, and lease {self.leased.lease_id} lives on until it is repaired")
+        return Outcome.LEFT
+
+    def _log(self, what: str) -> None:
+        took = time.monotonic() - self._began_at
+        self._say(f"task {self.leased.id} attempt {self.leased.attempt} after {took:.1f} s: {what}")
+
+
+def environment_of(leased: LeasedTask) -> dict[str, bytes]:
+    """Return what a program finds about its task, in UTF-8; the text is on stdin in any case."""
+    return {
+        "A2A_TASK": _spelled(leased.task),
+        "A2A_TASK_ID": leased.id.encode(),
+        "A2A_LEASE_ID": leased.lease_id.encode(),
+        "A2A_ATTEMPT": b"%d" % leased.attempt,
+    }
+
+
+def _spelled(task: Mapping[str, Any]) -> bytes:
+    """Return the task as JSON of at most `TASK_BYTES`; what had to go is named in ``left_out``.
+
+    That is the text alone if that is enough, else the longest fields. The id always stays.
+    """
+    if len(spelled := orjson.dumps(task)) <= TASK_BYTES:
+        return spelled
+    by_length = sorted(task.keys() - {"id"}, key=lambda name: len(orjson.dumps(task[name])), reverse=True)
+    for left_out in (["intent_text"], *(by_length[:number] for number in range(1, len(by_length) + 1))):
+        told = {name: value for name, value in task.items() if name not in left_out}
+        spelled = orjson.dumps({**told, "left_out": left_out})
+        if len(spelled) <= TASK_BYTES:
+            break
+    return spelled
+
+
+def _is_due_to_the_task(error: OSError | ValueError) -> bool:
+    """Whether the next task may well start: this worker was itself started with all that its programs get otherwise."""
+    return isinstance(error, ValueError) or error.errno == errno.E2BIG

@@ -1,0 +1,50 @@
+"""Asking again: not at once, not for ever, and not in step with everyone else."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+
+from mailbox.management.worker.client import ForbiddenError, HubError, NotNowError
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 15.0  # seconds
+
+
+class Backoff:
+    """Pauses that double from `FIRST_PAUSE` to `LONGEST_PAUSE`, each shortened by up to half at random."""
+
+    def __init__(self) -> None:
+        self._next = FIRST_PAUSE
+
+    def pause(self, error: HubError) -> float:
+        """Return the seconds to wait after ``error``, at least what the hub asked for within reason."""
+        pause = self._next * random.uniform(0.5, 1)  # noqa: S311 (spreads load, hides nothing)
+        self._next = min(self._next * 2, LONGEST_PAUSE)
+        asked = error.retry_after if isinstance(error, NotNowError) else None
+        return max(pause, min(asked or 0.0, LONGEST_PAUSE))
+
+    def reset(self) -> None:
+        self._next = FIRST_PAUSE
+
+
+def insist(
+    request: Callable[[], object], *, abandon: threading.Event, on_trouble: Callable[[HubError], object]
+) -> bool:
+    """Repeat ``request`` until the hub grants it; return False when ``abandon`` is set before that.
+
+    It is asked at least once. ``on_trouble`` hears of the first failure. What is refused for good is raised.
+    """
+    backoff = Backoff()
+    first = True
+    while True:
+        try:
+            request()
+        except (NotNowError, ForbiddenError) as error:
+            if first:
+                on_trouble(error)
+            first = False
+            if abandon.wait(backoff.pause(error)):
+                return False
+        else:
+            return True

@@ -1,0 +1,209 @@
+"""Leases tasks for one agent and keeps programs running for them, until it is told to stop."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+from mailbox.management.worker.attempt import Attempt, Outcome, Work
+from mailbox.management.worker.backoff import Backoff, insist
+from mailbox.management.worker.client import Hub, LeasedTask, NotNowError, RefusedError
+from mailbox.management.worker.guard import Guard
+
+# A poll must be waited out even when stopping: a lease granted to a poll nobody reads would be lost.
+POLL = 3.0  # seconds
+TICK = 0.05
+START_FAILURES = 3  # in a row, and the worker gives up
+TO_TELL = 10.0  # seconds to tell the hub how programs ended, once they were stopped
+TO_TELL_AT_ONCE = 2.0
+
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(slots=True)
+class Signals:
+    """How often it was asked to stop. A plain number: a handler must not wait for a lock its own thread holds."""
+
+    count: int = 0
+
+
+class Worker:
+    """Runs programs for the tasks of one agent, ``concurrency`` at once."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        name: str,
+        work: Work,
+        *,
+        concurrency: int = 1,
+        max_tasks: int | None = None,
+        say: Callable[[str], object],
+    ) -> None:
+        """``max_tasks`` None goes on until a signal; tasks whose program could not be started do not count."""
+        self._hub = hub
+        self._name = name
+        self._work = work
+        self._say = say
+        self._max_tasks = max_tasks
+        self._slots = threading.BoundedSemaphore(concurrency)
+        self._lock = threading.Lock()
+        self._attempts: set[Attempt] = set()
+        self._taken = self._finished = self._start_failures = 0
+        self._stopping = threading.Event()
+        self._abandon = threading.Event()
+        self._failure: str | None = None
+        self._guard: Guard
+
+    def run(self) -> str | None:
+        """Return when the tasks asked for are done or all has stopped: what failed, None where no lease was left behind.
+
+        The first signal lets programs run for another grace, then stops them and releases their tasks; the
+        second kills them at once. Call it from the main thread.
+        """
+        with _stop_signals() as signals, Guard(grace=self._work.grace) as self._guard:
+            self._say(f"Working as {self._name} at {self._hub.url}. Stop it with Ctrl-C.")
+            leasing = threading.Thread(target=self._lease, daemon=True)
+            leasing.start()
+            self._watch(leasing, signals)
+        for attempt in tuple(self._attempts):
+            self._say(f"task {attempt.leased.id}: given up; lease {attempt.leased.lease_id} lives on")
+            self._count(Outcome.LEFT)
+        return self._failure
+
+    def _watch(self, leasing: threading.Thread, signals: Signals) -> None:
+        stop_at = give_up_at = float("inf")
+        seen = 0
+        while leasing.is_alive() or self._attempts:
+            time.sleep(TICK)
+            now = time.monotonic()
+            if signals.count and not self._stopping.is_set():
+                self._say(f"Stopping; what runs has {self._work.grace:g} s to finish. Again to stop at once.")
+                self._stopping.set()
+            if self._stopping.is_set() and stop_at > now + self._work.grace:
+                stop_at = now + self._work.grace
+            if now >= stop_at and give_up_at == float("inf"):
+                self._stop_programs()
+                give_up_at = now + self._work.grace + TO_TELL
+            if signals.count > 1 and seen < 2:
+                self._stop_programs(at_once=True)
+                stop_at, give_up_at = now, now + TO_TELL_AT_ONCE
+            seen = signals.count
+            if now >= give_up_at:
+                self._abandon.set()
+            if now >= give_up_at + 1:
+                return
+
+    def _stop_programs(self, *, at_once: bool = False) -> None:
+        with self._lock:
+            for attempt in self._attempts:
+                attempt.stop(at_once=at_once)
+
+    def _lease(self) -> None:
+        while not self._stopping.is_set() and not self._is_done():
+            if self._taken == self._max_tasks or not self._slots.acquire(timeout=TICK):
+                self._stopping.wait(TICK)
+                continue
+            if self._start_failures:
+                self._stopping.wait(2.0 ** (self._start_failures - 1))
+            leased = self._next()
+            if leased is None or not self._may_begin(leased):
+                self._slots.release()
+                continue
+            attempt = Attempt(self._hub, leased, self._work, guard=self._guard, abandon=self._abandon, say=self._say)
+            with self._lock:
+                self._attempts.add(attempt)
+                self._taken += 1
+            threading.Thread(target=self._carry_out, args=(attempt,), daemon=True).start()
+
+    def _is_done(self) -> bool:
+        return self._max_tasks is not None and self._finished >= self._max_tasks
+
+    def _next(self) -> LeasedTask | None:
+        """Ask for a task under one attempt id until there is an answer: a lease whose answer was lost is not lost."""
+        attempt_id, backoff = uuid4(), Backoff()
+        unanswered = trouble = False
+        while True:
+            stopping = self._stopping.is_set()
+            if self._abandon.is_set() or (stopping and not unanswered):
+                return None
+            try:
+                leased = self._hub.lease(attempt_id, wait=0 if stopping else POLL)
+            except NotNowError as error:
+                if not trouble:
+                    self._say(f"Cannot lease now, trying again: {error}")
+                trouble, unanswered = True, unanswered or error.may_have_arrived
+                (self._abandon if stopping else self._stopping).wait(backoff.pause(error))
+            except RefusedError as error:
+                self._fail(str(error))
+                return None
+            else:
+                if trouble:
+                    self._say("The hub answers again.")
+                return leased
+
+    def _may_begin(self, leased: LeasedTask) -> bool:
+        """Hand back what must not be begun."""
+        if not leased.is_for(self._name):
+            display = leased.task["recipient"]["display"]
+            self._fail(f"the key is {display}'s, not {self._name}'s")
+            self._decline(leased, f"leased by a worker that was started for {self._name}")
+            return False
+        if self._stopping.is_set():
+            self._decline(leased, "the worker was stopping")
+            return False
+        return True
+
+    def _decline(self, leased: LeasedTask, reason: str) -> None:
+        try:
+            insist(lambda: self._hub.release(leased, reason), abandon=self._abandon, on_trouble=lambda _: None)
+        except RefusedError as error:
+            self._say(f"task {leased.id}: not released: {error}")
+
+    def _carry_out(self, attempt: Attempt) -> None:
+        outcome = Outcome.LEFT
+        try:
+            outcome = attempt.run()
+        finally:
+            with self._lock:
+                self._attempts.discard(attempt)
+                self._count(outcome)
+            self._slots.release()
+
+    def _count(self, outcome: Outcome) -> None:
+        if outcome == Outcome.LEFT:
+            self._failure = self._failure or "the hub could not be told how a task ended; its lease waits for repair"
+        if outcome != Outcome.NOT_STARTED:
+            self._start_failures = 0
+            self._finished += 1
+            return
+        self._taken -= 1
+        self._start_failures += 1
+        if self._start_failures >= START_FAILURES:
+            self._fail(f"{self._work.command[0]} could not be started {START_FAILURES} times in a row")
+
+    def _fail(self, why: str) -> None:
+        self._say(f"Stopping: {why}.")
+        self._failure = self._failure or why
+        self._stopping.set()
+
+
+@contextlib.contextmanager
+def _stop_signals() -> Iterator[Signals]:
+    """Count the signals that ask to stop, and put the handlers of before back."""
+    signals = Signals()
+
+    def hear(*_: object) -> None:
+        signals.count += 1
+
+    earlier = {number: signal.signal(number, hear) for number in STOP_SIGNALS}
+    try:
+        yield signals
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)

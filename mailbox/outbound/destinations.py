@@ -1,0 +1,232 @@
+"""Whom the hub may call: public addresses over http and https, and what an operator allows besides.
+
+An agent's card or a task may name any URL, so a URL is judged twice: as written, for a clear refusal, and by
+`addresses`, which every connection goes through and which alone decides. Source: corvid-agent, SSRF guard,
+whose words the refusals use; the table is wider and knows what names resolve to.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Self
+
+import httpx
+from django.conf import settings
+
+from mailbox.outbound.errors import BlockedUrlError
+
+Address = IPv4Address | IPv6Address
+LONGEST_URL = 500
+MOST_ADDRESSES = 8  # tried of one name
+
+# Everything that is not the address of one host on the public Internet. Source: the IANA special-purpose registries.
+NOT_PUBLIC_V4 = tuple(
+    IPv4Network(network)
+    for network in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16"),
+        *("192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+        "168.63.129.16/32",  # public by number, but the metadata service inside every Azure machine
+    )
+)
+# All other IPv6 space is loopback, local, multicast, unassigned, or carries an IPv4 address (mapped, compatible,
+# translated, NAT64).
+PUBLIC_V6 = IPv6Network("2000::/3")
+NOT_PUBLIC_V6 = tuple(
+    IPv6Network(network)
+    for network in (
+        "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID, AMT
+        "2001:db8::/32",
+        "2002::/16",  # 6to4 carries an IPv4 address
+        "2620:4f:8000::/48",
+        "3fff::/20",
+    )
+)
+
+# Besides 80 and 443 only ports that no system service has: below 1024 every other is refused, and above it those that
+# browsers refuse because an HTTP request is understood there as something else. Source: WHATWG Fetch, "Port blocking".
+WEB_PORTS = (80, 443)
+OTHER_PROTOCOLS = (
+    *(1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697),
+    10080,
+)
+_NUMBER = re.compile(r"\d+|0[xX][0-9a-fA-F]*", re.ASCII)
+_HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.ASCII)
+_CREDENTIALS = re.compile(r"//[^/]*@")
+_NO_URL = re.compile(r"[\x00-\x20\x7f\\]")
+_BEARER = re.compile(r"[!-~]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # RFC 7617: neither user nor password may hold any
+
+
+@dataclass(frozen=True, slots=True)
+class AllowList:
+    """What an operator lets the hub call although it is not public: host names, and networks of addresses."""
+
+    hosts: frozenset[str] = frozenset()
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
+
+    @classmethod
+    def parse(cls, entries: Iterable[str]) -> Self:
+        """Read names, addresses and networks; raise `ValueError` naming the entry that is none of them."""
+        hosts, networks = set(), []
+        for entry in filter(None, (entry.strip() for entry in entries)):
+            if "/" in entry or ":" in entry or _ends_in_number(entry):
+                networks.append(ip_network(entry.strip("[]")))
+            else:
+                hosts.add(entry.lower().rstrip("."))
+        return cls(frozenset(hosts), tuple(networks))
+
+    @classmethod
+    def from_settings(cls) -> Self:
+        """Read ``A2A_OUTBOUND_ALLOW``."""
+        return cls.parse(settings.A2A_OUTBOUND_ALLOW)
+
+    def admits(self, host: str, address: Address | None = None) -> bool:
+        """Whether the host is listed by name, or the address by network; a name alone does not list an address."""
+        return host in self.hosts or (address is not None and any(address in network for network in self.networks))
+
+
+@dataclass(frozen=True, slots=True)
+class BaseUrl:
+    """A remote agent's base URL as an operator gives it, without slashes at its end and without the credentials.
+
+    ``authorization`` is the header made of them: ``https://user:password@host`` is Basic, ``https://:key@host`` a
+    Bearer key. None: no credentials.
+    """
+
+    text: str
+    authorization: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Raise `BlockedUrlError` for a URL the hub does not call, as far as its spelling tells."""
+        url = _parsed(text)
+        if url.query or url.fragment:
+            raise _invalid(text)
+        authorization = None
+        if url.userinfo:
+            authorization = _authorization(url.username, url.password)
+            url = url.copy_with(username=None, password=None)
+        base = str(url).rstrip("/")
+        if len(base) > LONGEST_URL:  # percent-encoding made it longer
+            raise _invalid(text)
+        return cls(base, authorization)
+
+    @property
+    def host(self) -> str:
+        """The host and, where it is not the usual one, the port: what may be told to others."""
+        return httpx.URL(self.text).netloc.decode()
+
+
+def judge(text: str, *, longest: int) -> None:
+    """Raise `BlockedUrlError` for a URL the hub does not call, or one of more characters, as far as its spelling tells."""
+    _parsed(text, longest)
+
+
+def addresses(host: str, port: int) -> Sequence[Address]:
+    """Resolve the host once and return its addresses in the system's order, if the hub may call every one of them.
+
+    Raises `BlockedUrlError`, also when only one of several is not public, and `OSError` when there is none.
+    """
+    allow = AllowList.from_settings()
+    name = host.lower().removesuffix(".")
+    _check_port(port, name, allow)
+    _check_name(name, allow)
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    resolved = list(dict.fromkeys(ip_address(entry[4][0]) for entry in found))
+    for address in resolved:
+        if not (is_public(address) or allow.admits(name, address)):
+            raise BlockedUrlError(_refusal(name, literal=_literal(name) is not None))
+    return resolved[:MOST_ADDRESSES]
+
+
+def is_public(address: Address) -> bool:
+    """Whether this is the address of one host on the public Internet, and carries no other address inside."""
+    if isinstance(address, IPv4Address):
+        return not any(address in network for network in NOT_PUBLIC_V4)
+    return address in PUBLIC_V6 and not any(address in network for network in NOT_PUBLIC_V6)
+
+
+def _parsed(text: str, longest: int = LONGEST_URL) -> httpx.URL:
+    if _NO_URL.search(text) or len(text) > longest:
+        raise _invalid(text)
+    try:
+        url = httpx.URL(text)
+        host = url.raw_host.decode("ascii").lower()
+        _ = url.host  # which the client reads, and which not every name that begins with xn-- has
+    except (httpx.InvalidURL, ValueError) as error:
+        raise _invalid(text) from error
+    if url.scheme and url.scheme not in ("http", "https"):
+        raise BlockedUrlError(f"Blocked URL scheme: {url.scheme}: — only http and https are allowed")
+    name = host.removesuffix(".")
+    literal = _literal(name)
+    if not url.scheme or not (literal or _HOST_NAME.fullmatch(name)):
+        raise _invalid(text)
+    allow = AllowList.from_settings()
+    _check_name(name, allow)
+    if literal is not None and not (is_public(literal) or allow.admits(name, literal)):
+        raise BlockedUrlError(_refusal(name, literal=True))
+    _check_port(80 if url.port is None else url.port, name, allow)
+    return url
+
+
+def _check_name(name: str, allow: AllowList) -> None:
+    """Refuse names that mean this machine or this network, and numbers that are no plain address."""
+    if allow.admits(name):
+        return
+    literal = _literal(name)
+    if name == "localhost" or name.endswith(".localhost") or (literal and _is_this_host(literal)):
+        if literal is None or not allow.admits(name, literal):
+            raise BlockedUrlError(f"Blocked URL: {name} is not allowed")
+    elif name.endswith(".local"):
+        raise BlockedUrlError(f"Blocked URL: {name} is a local network hostname")
+    elif literal is None and _ends_in_number(name):
+        kind = "hex" if "0x" in name else "numeric"
+        raise BlockedUrlError(f"Blocked URL: {kind} IP address {name} is not allowed")
+
+
+def _check_port(port: int, name: str, allow: AllowList) -> None:
+    if allow.admits(name) or port in WEB_PORTS or (1024 <= port < 65536 and port not in OTHER_PROTOCOLS):
+        return
+    raise BlockedUrlError(f"Blocked URL: port {port} is not allowed")
+
+
+def _literal(name: str) -> Address | None:
+    try:
+        return ip_address(name)
+    except ValueError:
+        return None
+
+
+def _is_this_host(address: Address) -> bool:
+    return str(address) in ("127.0.0.1", "::1", "0.0.0.0")  # noqa: S104 (named to be refused)
+
+
+def _ends_in_number(name: str) -> bool:
+    """Whether resolvers take the name for an IPv4 address in some notation. Source: WHATWG URL, host parsing."""
+    return bool(_NUMBER.fullmatch(name.rpartition(".")[2]))
+
+
+def _refusal(name: str, *, literal: bool) -> str:
+    what = "is a private/reserved IP address" if literal else "resolves to a private/reserved IP range"
+    return f"Blocked URL: {name} {what}"
+
+
+def _invalid(text: str) -> BlockedUrlError:
+    return BlockedUrlError(f"Invalid URL: {_CREDENTIALS.sub('//', text)[:LONGEST_URL]}")
+
+
+def _authorization(username: str, password: str) -> str:
+    """Return the header; raise `BlockedUrlError`, which does not repeat them, for credentials that none can carry."""
+    if _CONTROL.search(username + password) or not (username or _BEARER.fullmatch(password)):
+        raise BlockedUrlError("Invalid URL: the credentials in it hold characters that cannot be sent")
+    if not username:
+        return f"Bearer {password}"
+    header: str = next(httpx.BasicAuth(username, password).auth_flow(httpx.Request("GET", "http://x"))).headers[
+        "authorization"
+    ]
+    return header

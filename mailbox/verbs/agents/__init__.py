@@ -1,0 +1,1 @@
+"""Agents, their keys, grants, peers and public routes."""

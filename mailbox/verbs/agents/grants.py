@@ -1,0 +1,150 @@
+"""Giving capabilities and taking them back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import GRANT, SCOPE_FIELDS, Action, Request
+from mailbox.models import Agent, CapabilityGrant
+from mailbox.words import json_text
+from mailbox.words.envelopes import check_to_come, is_pubkey
+from mailbox.words.errors import Draft, InvalidRequestError, UnknownGrantError
+from mailbox.words.kinds import Kind
+
+RISKS = ("idempotent", "operator_accepted", "operator-accepted")
+
+
+def grant(
+    caller: Caller,
+    subject: Agent,
+    action: str,
+    *,
+    scope: Mapping[str, Any] | None = None,
+    expires_at: datetime | None = None,
+    max_uses: int | None = None,
+) -> CapabilityGrant:
+    """Let ``subject`` take ``action``. Needs ``a2a.capabilities.grant``, or a grant at least as wide to pass on.
+
+    ``scope`` None or {} admits any request; otherwise ``{"version": 1, ...}`` with the fields it pins.
+    ``expires_at`` is to come, None lasts until revoked; ``max_uses`` None is any number. What an agent passes on
+    falls with its own grant. Raises `InvalidRequestError`, `UnknownAgentError`, `CapabilityMissingError`. Journals
+    ``capability_granted``. Source: Covenant, "Capability gating"; who may grant: design, capabilities.
+    """
+    parsed = Action.parse(action).whole()
+    pins = _check_scope(scope or {})
+    scope = {"version": 1, **pins} if scope else {}
+    if max_uses is not None and not 1 <= max_uses < 2**31:
+        raise InvalidRequestError({"max_uses": "must be between 1 and 2147483647"})
+    with audit.decision(caller) as journal:
+        check_to_come(expires_at, journal.now, path="expires_at")
+        wider = None
+        if caller.agent is not None and not caller.trusted:
+            wider = _wider_grant(caller, parsed, pins, expires_at, journal.now)
+        if wider is None:
+            request = Request(verb=GRANT, scope_id=f"a2a-grant:{subject}", peer_pubkey_b58=subject.pubkey)
+            journal.beside(capabilities.require(caller, request, journal.now).draft)
+        made = CapabilityGrant.objects.create(
+            subject=subject,
+            action=str(parsed),
+            scope=json_text.dumps(scope),
+            expires_at=expires_at,
+            max_uses=max_uses,
+            granted_by=caller.name,
+            passed_on_from=wider,
+            created_at=journal.now,
+        )
+        data = {
+            "grant_id": str(made.grant_id),
+            "subject_display": subject.display,
+            "action": made.action,
+            "scope": scope,
+            "granted_by_display": caller.name,
+        }
+        journal.beside(Draft(kind=Kind.CAPABILITY_GRANTED, data=data))
+    return made
+
+
+def revoke(caller: Caller, grant_id: UUID) -> CapabilityGrant:
+    """Revoke a grant and all that was passed on from it; acts on the next request of every process.
+
+    Needs ``a2a.capabilities.grant``, or to be the agent that passed the grant on. Revoking twice changes
+    nothing. Raises `UnknownGrantError`. Journals one ``capability_revoked`` per grant that fell.
+    """
+    with audit.decision(caller) as journal:
+        known = CapabilityGrant.objects.involving(caller.agent) if caller.agent else CapabilityGrant.objects.all()
+        found = known.select_for_update(of=("self",)).select_related("subject").filter(grant_id=grant_id).first()
+        if found is None:
+            raise UnknownGrantError(f"no grant {grant_id} here", grant_id=grant_id)
+        if caller.agent is None or found.subject == caller.agent:
+            request = Request(verb=GRANT, scope_id=f"a2a-revoke:{grant_id}")
+            journal.beside(capabilities.require(caller, request, journal.now).draft)
+        for fallen in _with_descendants(found):
+            CapabilityGrant.objects.filter(pk=fallen.pk).update(revoked_at=journal.now)
+            data = {"grant_id": str(fallen.grant_id), "subject_display": str(fallen.subject), "action": fallen.action}
+            journal.beside(Draft(kind=Kind.CAPABILITY_REVOKED, data=data))
+    found.refresh_from_db(fields=["revoked_at"])
+    return found
+
+
+def _check_scope(scope: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not scope:
+        return {}
+    problems: dict[str, str] = {}
+    pins: dict[str, str] = {}
+    if type(scope.get("version")) is not int or scope["version"] != 1:  # true equals 1, too
+        problems["scope.version"] = "non-empty scopes must set version 1"
+    for name in scope.keys() - {"version"}:
+        try:
+            pins[name] = _check_pin(name, scope[name])
+        except ValueError as error:
+            problems[f"scope.{name}"] = str(error)
+    if problems:
+        raise InvalidRequestError(problems)
+    return pins
+
+
+def _check_pin(name: str, pin: object) -> str:
+    """Return the pin as requests spell the field; raise ValueError for one that none could equal."""
+    if name not in SCOPE_FIELDS:
+        raise ValueError(f"unknown scope field; known: {', '.join(SCOPE_FIELDS)}")
+    if not isinstance(pin, str):
+        raise ValueError("must be text")
+    match name:
+        case "task_id" | "lease_id":
+            return str(UUID(pin))
+        case "duplicate_risk" if pin not in RISKS:
+            raise ValueError("must be idempotent or operator_accepted")
+        case "peer_pubkey_b58" if not is_pubkey(pin):
+            raise ValueError("must be a public key: base58 of 32 bytes")
+    return pin
+
+
+def _wider_grant(
+    caller: Caller,
+    action: Action,
+    pins: Mapping[str, Any],
+    expires_at: datetime | None,
+    now: datetime,
+) -> CapabilityGrant | None:
+    """Return a grant of the caller's own that covers all of the new one, the rows as they are now."""
+    for held in CapabilityGrant.objects.live(now).filter(subject=caller.agent).select_for_update():
+        same_action = held.action in (str(action), f"{action.verb}.*")
+        same_pins = all(pins.get(name) == pin for name, pin in held.pins.items())
+        in_time = held.expires_at is None or (expires_at is not None and expires_at <= held.expires_at)
+        # A counted grant cannot be passed on: two counters would allow more uses than one.
+        if same_action and same_pins and in_time and held.max_uses is None:
+            return held
+    return None
+
+
+def _with_descendants(found: CapabilityGrant) -> Iterable[CapabilityGrant]:
+    level = [found]
+    while level:
+        yield from (one for one in level if one.revoked_at is None)
+        passed_on = CapabilityGrant.objects.filter(passed_on_from__in=[one.pk for one in level])
+        level = list(passed_on.select_related("subject").select_for_update(of=("self",)))

@@ -1,0 +1,86 @@
+"""API keys: added and revoked, shown once."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.models import Agent, ApiKey
+from mailbox.words import tokens
+from mailbox.words.envelopes import check_to_come
+from mailbox.words.errors import Draft, InvalidRequestError, KeyLimitError, UnknownKeyError
+from mailbox.words.kinds import Kind
+
+LIVE_KEYS_PER_OWNER = 2
+
+
+def add_key(
+    caller: Caller,
+    *,
+    agent: Agent | None = None,
+    username: str | None = None,
+    expires_at: datetime | None = None,
+) -> str:
+    """Return a new API key of ``agent``, or of a person for automation; it is shown this once.
+
+    An agent may add a key of its own (to rotate it); any other needs ``a2a.capabilities.grant``.
+    ``expires_at`` is to come; None lasts until revoked. Raises `InvalidRequestError`, and `KeyLimitError` when the
+    owner already has two live keys.
+    """
+    if (agent is None) == (username is None):
+        raise InvalidRequestError(dict.fromkeys(("agent", "username"), "name an agent or a person, one of them"))
+    with audit.decision(caller) as journal:
+        check_to_come(expires_at, journal.now, path="expires_at")
+        _require_own(caller, agent, journal, scope_id=f"a2a-key:{agent or username}")
+        user = User.objects.filter(username=username).first() if username is not None else None
+        owner = agent or user
+        if owner is None:
+            raise InvalidRequestError({"username": "no such person"})
+        # The owner's row serialises the count of its keys.
+        type(owner)._default_manager.select_for_update().get(pk=owner.pk)
+        if ApiKey.objects.live(journal.now).filter(agent=agent, user=user).count() >= LIVE_KEYS_PER_OWNER:
+            raise KeyLimitError(f"{owner} already has {LIVE_KEYS_PER_OWNER} live keys; revoke one first")
+        key = create_key(journal.now, agent=agent, user=user, expires_at=expires_at)
+        data = {"owner": str(owner), "public_id": tokens.public_id(key)}
+        journal.beside(Draft(kind=Kind.KEY_ADDED, data=data))
+    return key
+
+
+def revoke_key(caller: Caller, public_id: str) -> ApiKey:
+    """Revoke a key at once; revoking it again changes nothing.
+
+    An agent may revoke its own; any other needs ``a2a.capabilities.grant``. Raises `UnknownKeyError`.
+    """
+    with audit.decision(caller) as journal:
+        visible = ApiKey.objects.filter(agent=caller.agent) if caller.agent else ApiKey.objects.all()
+        key = (
+            visible.select_for_update(of=("self",)).select_related("agent", "user").filter(public_id=public_id).first()
+        )
+        if key is None:
+            raise UnknownKeyError(f'no key "{public_id[:8]}" here', public_id=public_id[:8])
+        _require_own(caller, key.agent, journal, scope_id=f"a2a-key:{key.agent or key.user}")
+        if key.revoked_at is None:
+            key.revoked_at = journal.now
+            key.save(update_fields=["revoked_at"])
+            data = {"owner": str(key.agent or key.user), "public_id": public_id}
+            journal.beside(Draft(kind=Kind.KEY_REVOKED, data=data))
+    return key
+
+
+def _require_own(caller: Caller, agent: Agent | None, journal: audit.Journal, *, scope_id: str) -> None:
+    if caller.agent is not None and caller.agent == agent:
+        return
+    permit = capabilities.require(caller, Request(verb=capabilities.GRANT, scope_id=scope_id), journal.now)
+    journal.beside(permit.draft)
+
+
+def create_key(now: datetime, **owner: Any) -> str:
+    """Store a new key of ``owner`` (the fields of `ApiKey`) and return its text. Decides and journals nothing."""
+    minted = tokens.mint()
+    ApiKey.objects.create(public_id=minted.public_id, digest=minted.digest, created_at=now, **owner)
+    return minted.key

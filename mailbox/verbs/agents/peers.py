@@ -1,0 +1,71 @@
+"""Peers: other systems that say they are alive. What they say is noted, never believed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import timezone
+
+from mailbox.database.paging import Page, after, page
+from mailbox.gate.callers import Caller
+from mailbox.models import Agent, Peer
+
+PEERS_PER_AGENT = 100
+PEER_ID_LENGTH, NAME_LENGTH, URL_LENGTH = 200, 200, 500
+
+
+def seen(caller: Caller, peer_id: str) -> None:
+    """Note a sign of life of the caller's peer; people have none. An observation: nothing is journalled.
+
+    At most `PEERS_PER_AGENT` are kept, those seen last.
+    """
+    if caller.agent is None:
+        return
+    now = timezone.now()
+    peer_id = peer_id[:PEER_ID_LENGTH]
+    known = Peer.objects.of_agent(caller.agent).filter(peer_id=peer_id)
+    if not known.update(last_seen_at=now, left_at=None):
+        _meet(caller.agent, peer_id, now)
+
+
+def announced(caller: Caller, peer_id: str, *, name: str, url: str, capabilities: str) -> Peer | None:
+    """Note what the caller's peer says of itself, ``capabilities`` as JSON text; also a sign of life.
+
+    Returns the peer; None for people, who have none.
+    """
+    if caller.agent is None:
+        return None
+    with transaction.atomic(durable=True):
+        seen(caller, peer_id)
+        peer = Peer.objects.of_agent(caller.agent).select_related("agent").get(peer_id=peer_id[:PEER_ID_LENGTH])
+        peer.name, peer.url, peer.capabilities = name[:NAME_LENGTH], url[:URL_LENGTH], capabilities
+        peer.save(update_fields=["name", "url", "capabilities"])
+    return peer
+
+
+def left(caller: Caller, peer_id: str) -> None:
+    """Note that the caller's peer says goodbye; one never seen stays unknown."""
+    if caller.agent is not None:
+        known = Peer.objects.of_agent(caller.agent).filter(peer_id=peer_id[:PEER_ID_LENGTH])
+        known.update(left_at=timezone.now())
+
+
+def listing(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Peer]:
+    """Return peers, the newest first: an agent its own, people all. Raises `InvalidRequestError`."""
+    position = after(cursor, "peers", (int,))
+    found = Peer.objects.select_related("agent").order_by("-pk")
+    if caller.agent is not None:
+        found = found.of_agent(caller.agent)
+    if position:
+        found = found.filter(pk__lt=position[0])
+    return page([(peer, (peer.pk,)) for peer in found[: limit + 1]], limit, "peers")
+
+
+def _meet(agent: Agent, peer_id: str, now: datetime) -> None:
+    defaults = {"first_seen_at": now, "last_seen_at": now}
+    Peer.objects.get_or_create(agent=agent, peer_id=peer_id, defaults=defaults)
+    mine = Peer.objects.of_agent(agent)
+    forgotten = list(mine.last_seen_first().values_list("pk", flat=True)[PEERS_PER_AGENT:])
+    if forgotten:
+        mine.filter(pk__in=forgotten).delete()

@@ -1,0 +1,104 @@
+"""Public routes: addresses that answer as one agent, for clients that cannot authenticate."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.utils import timezone
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.models import Agent, AuditEvent, PublicRoute
+from mailbox.words import tokens
+from mailbox.words.errors import Draft, InvalidRequestError, UnknownRouteError
+from mailbox.words.kinds import Kind
+
+USE_NOTED_EVERY = timedelta(minutes=1)
+HIGHEST_RATE = 1_000_000
+_NO_DIGEST = "0" * 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRoute:
+    """A route with its token, which is shown once and kept nowhere."""
+
+    route: PublicRoute
+    token: str
+
+
+def add(caller: Caller, agent: Agent, *, rate_limit: int) -> NewRoute:
+    """Return a new route that answers as ``agent``, at most ``rate_limit`` requests a minute.
+
+    For operators and admins. Whoever has the address can send tasks as the agent, within its grants, and read
+    the tasks it sent; nothing else. Raises `CapabilityMissingError`, `InvalidRequestError`. Journals
+    ``capability_check`` and ``route_added``.
+    """
+    if not 1 <= rate_limit <= HIGHEST_RATE:
+        raise InvalidRequestError({"rate_limit": f"must be between 1 and {HIGHEST_RATE} requests a minute"})
+    with audit.decision(caller) as journal:
+        _require(caller, agent, journal)
+        minted = tokens.mint(tokens.ROUTE)
+        route = PublicRoute.objects.create(
+            agent=agent,
+            public_id=minted.public_id,
+            digest=minted.digest,
+            rate_limit=rate_limit,
+            created_at=journal.now,
+        )
+        data = {"agent": agent.display, "public_id": route.public_id, "rate_limit": rate_limit}
+        journal.beside(Draft(kind=Kind.ROUTE_ADDED, data=data))
+    return NewRoute(route=route, token=minted.key)
+
+
+def revoke(caller: Caller, public_id: str) -> PublicRoute:
+    """Close a route from the next request on; closing it again changes nothing.
+
+    For operators and admins. Raises `CapabilityMissingError`, `UnknownRouteError`. Journals
+    ``capability_check`` and ``route_revoked``.
+    """
+    with audit.decision(caller) as journal:
+        locked = PublicRoute.objects.select_for_update(of=("self",)).select_related("agent")
+        route = locked.filter(public_id=public_id).first()
+        _require(caller, route.agent if route else None, journal)
+        if route is None:
+            raise UnknownRouteError(f'no route "{public_id[:8]}" here', public_id=public_id[:8])
+        if route.revoked_at is None:
+            route.revoked_at = journal.now
+            route.save(update_fields=["revoked_at"])
+            data = {"agent": route.agent.display, "public_id": route.public_id}
+            journal.beside(Draft(kind=Kind.ROUTE_REVOKED, data=data))
+    return route
+
+
+def recognise(token: str) -> PublicRoute | None:
+    """Return the live route that ``token`` opens; None for any other token. A malformed one costs no query."""
+    public_id = tokens.public_id(token, tokens.ROUTE)
+    if public_id is None:
+        return None
+    route = PublicRoute.objects.live().select_related("agent").filter(public_id=public_id).first()
+    known = route.digest if route else _NO_DIGEST
+    if not hmac.compare_digest(known, tokens.digest(token)) or route is None:
+        return None
+    now = timezone.now()
+    if route.last_used_at is None or now - route.last_used_at > USE_NOTED_EVERY:
+        route.note_use(now)
+    return route
+
+
+def caller(route: PublicRoute, *, request_id: str) -> Caller:
+    """Return who calls through ``route``: its agent, narrowed to sending and to reading what it sent."""
+    return Caller(
+        name=f"{route.agent.display} (route {route.public_id})",
+        source=AuditEvent.Source.API,
+        agent=route.agent,
+        request_id=request_id,
+        sends_only=True,
+    )
+
+
+def _require(caller: Caller, agent: Agent | None, journal: audit.Journal) -> None:
+    request = Request(verb=capabilities.ROUTES, scope_id=f"a2a-route:{agent or 'unknown'}")
+    journal.beside(capabilities.require(caller, request, journal.now).draft)

@@ -1,0 +1,197 @@
+"""Agents and their API keys: who there is, and how each proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import base58
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.db import IntegrityError
+from django.utils import timezone
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.models import Agent
+from mailbox.verbs.agents.keys import create_key
+from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, AgentRef, check_pubkey, check_reason, is_pubkey
+from mailbox.words.errors import AgentConflictError, Draft, InvalidRequestError, UnknownAgentError
+from mailbox.words.kinds import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """A new agent with its secrets, which are shown once and kept nowhere.
+
+    ``private_key`` is base58 of the 32-byte Ed25519 seed; None when the agent brought its own key.
+    """
+
+    agent: Agent
+    private_key: str | None
+    api_key: str
+
+
+def register_agent(
+    caller: Caller,
+    display: str,
+    *,
+    pubkey: str | None = None,
+    also: Callable[[Agent, audit.Journal], object] | None = None,
+) -> Registration:
+    """Register an agent and give it its first API key. Needs ``a2a.agents.register``.
+
+    A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 pair is made. ``also`` adds to the
+    new agent within the same decision. Raises `AgentConflictError` when the display (ignoring case) or the
+    key is taken.
+    """
+    return _register(caller, display_of(display), pubkey, also, with_key=True)
+
+
+def _register(
+    caller: Caller,
+    display: str,
+    pubkey: str | None,
+    also: Callable[[Agent, audit.Journal], object] | None,
+    *,
+    with_key: bool,
+) -> Registration:
+    check_display(display)
+    if pubkey is not None:
+        check_pubkey(pubkey, "pubkey")
+    private_key, pubkey = (None, pubkey) if pubkey else _new_pair()
+    try:
+        with audit.decision(caller) as journal:
+            request = Request(verb=capabilities.REGISTER, scope_id=f"a2a-register:{display}")
+            permit = capabilities.require(caller, request, journal.now)
+            permit.use(journal.now)
+            journal.beside(permit.draft)
+            agent = _create_agent(display, pubkey, journal)
+            key = create_key(journal.now, agent=agent) if with_key else ""
+            if also is not None:
+                also(agent, journal)
+    except IntegrityError as error:
+        raise AgentConflictError(f'"{display}" or its public key is already registered', agent=display) from error
+    return Registration(agent=agent, private_key=private_key, api_key=key)
+
+
+def ensure_agent(caller: Caller, name: str) -> Agent:
+    """Return the agent ``name`` (a display, or a local part at ``local``), registering it when it is new.
+
+    Needs ``a2a.agents.register`` only then. The new agent has no API key: it acts in process, or gets one.
+    Raises `InvalidRequestError`, a capability error, `AgentConflictError` for a name that differs from another's only
+    in case. Journals ``agent_registered``.
+    """
+    display = display_of(name)
+    known = _known(display)
+    if known is not None:
+        return known
+    try:
+        return _register(caller, display, None, None, with_key=False).agent
+    except AgentConflictError:
+        twin = _known(display)  # a racing one that was first
+        if twin is None:
+            raise
+        return twin
+
+
+def enrol(name: str, journal: audit.Journal) -> Agent:
+    """Return the agent ``name`` as `ensure_agent` does, within a decision that may register agents."""
+    display = display_of(name)
+    check_display(display)
+    return _known(display) or _create_agent(display, _new_pair()[1], journal)
+
+
+def display_of(name: str) -> str:
+    """Return the display that ``name`` means: itself, or a local part at the host ``local``."""
+    return name if "@" in name else f"{name}@local"
+
+
+def check_display(display: str) -> None:
+    """Raise `InvalidRequestError` for what cannot be a new agent's display."""
+    if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
+        raise InvalidRequestError({"display": f'invalid AgentId.display: "{display[:DISPLAY_MAX_LENGTH]}"'})
+
+
+def hub_agent(display: str) -> Agent:
+    """Return an agent of the hub's own, registered on first use with a key pair that nobody keeps."""
+    defaults = {"local": display.partition("@")[0], "pubkey": _new_pair()[1], "created_at": timezone.now()}
+    return Agent.objects.get_or_create(display=display, defaults=defaults)[0]
+
+
+def pause_agent(caller: Caller, agent: Agent, *, reason: str, renews: bool = True) -> Agent:
+    """Keep the agent's tasks queued: none is leased to it until it is resumed; what it holds it may finish.
+
+    Needs ``a2a.agents.pause``. Pausing again only renews the reason, or without ``renews`` raises
+    `AgentConflictError`. Locks the agent row; journals ``agent_paused``.
+    """
+    reason = check_reason(reason)
+    with audit.decision(caller) as journal:
+        paused = _locked_to_pause(caller, agent, journal)
+        if paused.paused_at is not None and not renews:
+            raise AgentConflictError(f"{paused} is paused already.", agent=paused.display)
+        if paused.paused_at is None or paused.paused_reason != reason:
+            paused.paused_at, paused.paused_reason = paused.paused_at or journal.now, reason
+            paused.save(update_fields=["paused_at", "paused_reason"])
+            journal.beside(Draft(kind=Kind.AGENT_PAUSED, data={"display": paused.display, "reason": reason}))
+    return paused
+
+
+def resume_agent(caller: Caller, agent: Agent, *, reason: str = "", since: datetime | None = None) -> Agent:
+    """Let a paused agent lease again; one that is not paused stays as it is, and nothing is journalled.
+
+    ``since`` names the pause that is meant: any other raises `AgentConflictError`. Needs ``a2a.agents.pause``. Locks
+    the agent row; journals ``agent_resumed`` with the reason it was paused for.
+    """
+    reason = check_reason(reason) if reason.strip() else ""
+    with audit.decision(caller) as journal:
+        resumed = _locked_to_pause(caller, agent, journal)
+        if since is not None and resumed.paused_at != since:
+            raise AgentConflictError(f"{resumed} was resumed meanwhile.", agent=resumed.display)
+        if resumed.paused_at is not None:
+            data = {"display": resumed.display, "reason": reason, "was_paused_for": resumed.paused_reason}
+            resumed.paused_at, resumed.paused_reason = None, ""
+            resumed.save(update_fields=["paused_at", "paused_reason"])
+            journal.beside(Draft(kind=Kind.AGENT_RESUMED, data=data))
+    return resumed
+
+
+def find_agent(ref: AgentRef) -> Agent:
+    """Return the registered agent that ``ref`` means; raise `UnknownAgentError`."""
+    return Agent.objects.named(ref)
+
+
+def agent_at(name: str) -> Agent:
+    """Return the agent that a path names by public key, display or local part; raise `UnknownAgentError`."""
+    try:
+        ref = AgentRef(pubkey=name) if is_pubkey(name) else AgentRef.parse(name)
+    except InvalidRequestError as error:
+        raise UnknownAgentError(f"no agent {name[:DISPLAY_MAX_LENGTH]!r} is registered here") from error
+    return find_agent(ref)
+
+
+def _locked_to_pause(caller: Caller, agent: Agent, journal: audit.Journal) -> Agent:
+    request = Request(verb=capabilities.PAUSE, scope_id=f"a2a-pause:{agent}", peer_pubkey_b58=agent.pubkey)
+    journal.beside(capabilities.require(caller, request, journal.now).draft)
+    return Agent.objects.select_for_update().get(pk=agent.pk)
+
+
+def _known(display: str) -> Agent | None:
+    exact = Agent.objects.filter(display=display).first()
+    if exact is None and (alike := Agent.objects.spelled_like(display)) is not None:
+        raise AgentConflictError(f'"{display}" differs from the agent "{alike}" only in case', agent=alike)
+    return exact
+
+
+def _create_agent(display: str, pubkey: str, journal: audit.Journal) -> Agent:
+    local = display.partition("@")[0]
+    agent = Agent.objects.create(display=display, local=local, pubkey=pubkey, created_at=journal.now)
+    journal.beside(Draft(kind=Kind.AGENT_REGISTERED, data={"display": display, "pubkey": pubkey}))
+    return agent
+
+
+def _new_pair() -> tuple[str, str]:
+    private = Ed25519PrivateKey.generate()
+    seed = base58.b58encode(private.private_bytes_raw()).decode()
+    return seed, base58.b58encode(private.public_key().public_bytes_raw()).decode()

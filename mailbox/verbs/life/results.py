@@ -1,0 +1,216 @@
+"""Results on their way back to the sender: post, drain, acknowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.utils import timezone
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.audit import Journal
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.models import Lease, Result, Task
+from mailbox.models.lease import LeaseQuerySet
+from mailbox.models.result import ResultQuerySet
+from mailbox.models.task import TaskQuerySet
+from mailbox.verbs.hot import plain
+from mailbox.verbs.life import expiry
+from mailbox.verbs.life.leasing import begin_out_of_turn, require_lease
+from mailbox.verbs.life.resolution import resolve
+from mailbox.words.envelopes import ResultEnvelope
+from mailbox.words.errors import AlreadyResolvedError, Draft, MailboxError, ResultConflictError, UnknownTaskError
+from mailbox.words.kinds import Kind
+
+
+def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool = False) -> Result:
+    """Resolve a task with its holder's result; return the stored result, also for an identical repeat.
+
+    Order of refusals: `InvalidRequestError`; `UnknownTaskError`, before any capability check, and with
+    the same words for a stranger's task; a capability error for ``a2a.respond.<sender>``; then the state:
+    `LeaseMismatchError` when ``lease_id`` is not the live lease, `ResultConflictError` when the task has
+    another result, `AlreadyResolvedError` when it was cancelled, expired or forced; a lease that outlasted the
+    task's ``work_timeout`` expires it first, so that nothing late completes it. Without a
+    ``lease_id`` any unresolved task is accepted, a queued copy withdrawn; ``lease_first`` leases such a copy
+    in the same transaction, for dialects whose agents finish work they never received, and raises as
+    `leasing.begin_out_of_turn` does where it must not be leased. Locks the task row; journals
+    ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``. Source: Covenant A2A.
+    """
+    envelope.check()
+    caller.must_do_more_than_send()
+    if (result := plain.post_result(caller, envelope)) is not None:
+        return result
+    due = expiry.expire_if_due if lease_first else expiry.expire_if_timed_out
+    due(caller, envelope.task_id)
+    with audit.decision(caller) as journal:
+        addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
+        task = addressed.with_parties().locked().filter(uuid=envelope.task_id).first()
+        if task is None:
+            draft = _rejected(envelope, UnknownTaskError.code)
+            raise capabilities.not_theirs(caller, envelope.task_id, only="only its recipient answers it", draft=draft)
+        earlier = Result.objects.filter(task=task).first()
+        if earlier is not None and earlier.says(envelope):
+            return earlier
+        request = Request(
+            verb=capabilities.RESPOND,
+            scope_id=f"a2a-respond:{task.uuid}",
+            target=task.sender,
+            peer_pubkey_b58=task.sender.pubkey,
+            task_id=task.uuid,
+            lease_id=envelope.lease_id,
+        )
+        permit = capabilities.require(caller, request, journal.now)
+        permit.use(journal.now)
+        try:
+            lease = _resolvable(task, earlier, envelope, journal.now)
+            if lease is None and lease_first:
+                lease = begin_out_of_turn(task, journal)
+        except MailboxError as refusal:
+            refusal.draft = _rejected(envelope, refusal.code)
+            raise
+        journal.beside(permit.draft)
+        return _resolve(task, lease, envelope, journal)
+
+
+def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope, now: datetime) -> Lease | None:
+    """Return the live lease that this result ends, None for a queued task; raise what the state forbids."""
+    if earlier is not None and earlier.posted_by is not None:
+        raise ResultConflictError(f"task {task.uuid} already has a different result", task_id=task.uuid)
+    if earlier is not None:
+        raise AlreadyResolvedError(f"task {task.uuid} is already resolved as {task.outcome}", task_id=task.uuid)
+    lease = task.live_lease()
+    if lease is not None and lease.has_timed_out(now):
+        raise AlreadyResolvedError(f"task {task.uuid} has timed out", task_id=task.uuid)
+    if envelope.lease_id is None:
+        return lease
+    return require_lease(task, lease, envelope.lease_id)
+
+
+def _resolve(task: Task, lease: Lease | None, envelope: ResultEnvelope, journal: Journal) -> Result:
+    data = {
+        "status": envelope.status,
+        "lease_id": str(lease.lease_id) if lease else None,
+        "attempt": task.attempt,
+        "late_result": lease is None,
+    }
+    return resolve(
+        task,
+        Task.Outcome(envelope.status),
+        journal,
+        kind=Kind.RESULT_POSTED,
+        data=data,
+        end=Lease.End.RESULT,
+        lease=lease,
+        content=envelope.content,
+        error_message=envelope.error_message,
+        posted_by=task.recipient,
+    )
+
+
+def drain_results(
+    caller: Caller, *, limit: int = 1, attempt_id: UUID | None = None, ack: Collection[UUID] = ()
+) -> Sequence[Result]:
+    """Give the caller its oldest pending results, at most ``limit``, and mark them delivered.
+
+    Nothing is deleted. ``attempt_id`` names this receive call: until its results are acknowledged the
+    same id returns the same ones. ``ack`` acknowledges earlier results, by task id, in the same
+    transaction. A local caller without an agent drains for every sender; people raise `WrongPartyError`. Locks the task rows, skipping
+    locked ones; journals ``a2a_result_delivered``. Source: Covenant A2A, ``GET /a2a/results/next``;
+    receive attempt ids: Amazon SQS FIFO.
+    """
+    caller.must_be_party()
+    if limit == 1 and not ack and (drained := plain.drain_result(caller, attempt_id)) is not None:
+        return drained
+    if attempt_id is None and not ack and not _something_to_drain(caller):
+        return []
+    return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
+
+
+def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
+    with audit.decision(caller) as journal:
+        if ack:
+            _acknowledge(caller, ack, journal)
+        if attempt_id is not None:
+            given = _of(caller).filter(receive_attempt_id=attempt_id, delivery=Result.Delivery.DELIVERED)
+            earlier = list(given.select_related("task").order_by("receive_index"))
+            if earlier:
+                return earlier
+        pending = _of(caller).pending().in_order().select_related("task")
+        waiting = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
+        found = list(waiting[:limit])
+        if len(found) < limit:
+            # What is due comes after what is pending: its result is posted only now.
+            expiry.expire_due(_sent_by(caller), _leases_of(caller), journal)
+            found = list(waiting[:limit])
+        delivered: list[Result] = []
+        for result in found:
+            # The lock is the task's; the guard catches a result delivered between snapshot and lock.
+            taken = Result.objects.pending().filter(pk=result.pk)
+            if taken.update(
+                delivery=Result.Delivery.DELIVERED,
+                delivered_at=journal.now,
+                receive_attempt_id=attempt_id,
+                receive_index=len(delivered),
+            ):
+                result.refresh_from_db(fields=["delivery", "delivered_at", "receive_attempt_id", "receive_index"])
+                result.task.change()
+                journal.life(result.task, Kind.RESULT_DELIVERED, attempt_id=attempt_id and str(attempt_id))
+                delivered.append(result)
+        return delivered
+
+
+def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
+    """Acknowledge results by task id: they are never given out again; return the ids acknowledged now or before.
+
+    All or nothing: `UnknownTaskError` names the first id that has no result for this caller; people raise
+    `WrongPartyError`. Locks the task rows in order; journals ``a2a_result_acked``.
+    """
+    caller.must_be_party()
+    with audit.decision(caller) as journal:
+        _acknowledge(caller, task_ids, journal)
+    return list(task_ids)
+
+
+def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -> None:
+    # Only the task is locked, as everywhere: a drain or a compaction that holds it also writes its result. And only
+    # what is resolved: who holds a task that waits for another must not wait for a third one.
+    named = _sent_by(caller).filter(uuid__in=task_ids, state=Task.State.RESOLVED)
+    locked = {task.pk: task for task in named.locked().order_by("pk")}
+    found = {result.task_id: result for result in Result.objects.filter(task__in=locked)}
+    known = {locked[pk].uuid for pk in found}
+    for task_id in task_ids:
+        if task_id not in known:
+            raise UnknownTaskError.of(task_id)
+    for pk, task in locked.items():
+        if found[pk].delivery != Result.Delivery.ACKED:
+            Result.objects.filter(pk=found[pk].pk).update(delivery=Result.Delivery.ACKED, acked_at=journal.now)
+            task.change()
+            journal.life(task, Kind.RESULT_ACKED)
+
+
+def _something_to_drain(caller: Caller) -> bool:
+    now = timezone.now()
+    return (
+        _of(caller).pending().exists()
+        or _sent_by(caller).overdue(now).exists()
+        or _leases_of(caller).timed_out(now).exists()
+    )
+
+
+def _of(caller: Caller) -> ResultQuerySet:
+    return Result.objects.addressed_to(caller.agent) if caller.agent else Result.objects.all()
+
+
+def _sent_by(caller: Caller) -> TaskQuerySet:
+    return Task.objects.filter(sender=caller.agent) if caller.agent else Task.objects.all()
+
+
+def _leases_of(caller: Caller) -> LeaseQuerySet:
+    """Return the leases of the tasks this caller sent."""
+    return Lease.objects.filter(task__sender=caller.agent) if caller.agent else Lease.objects.all()
+
+
+def _rejected(envelope: ResultEnvelope, reason: str) -> Draft:
+    return Draft(kind=Kind.RESULT_REJECTED, task_id=envelope.task_id, data={"reason": reason})

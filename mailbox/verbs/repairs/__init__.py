@@ -1,0 +1,1 @@
+"""Requeue, force an error, the retry gate, and plans of many repairs."""

@@ -1,0 +1,107 @@
+"""Carrying out an applied plan, lease by lease: each under its own guard and gate, whoever watches."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+
+from django.utils import timezone
+
+from mailbox.gate import credentials
+from mailbox.gate.callers import Caller
+from mailbox.models import AuditEvent, RepairPlan, RepairPlanRow, Task
+from mailbox.verbs.repairs import repair
+from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.errors import (
+    AlreadyResolvedError,
+    CapabilityMissingError,
+    CapabilityScopeMismatchError,
+    LeaseMismatchError,
+    MailboxError,
+    NotInFlightError,
+    UnknownTaskError,
+)
+
+CLAIMED_BEYOND = timedelta(seconds=30)  # the last lease of a bite may have to wait for a lock
+
+BECAME: Mapping[type[MailboxError], RepairPlanRow.Outcome] = {
+    LeaseMismatchError: RepairPlanRow.Outcome.CHANGED,
+    NotInFlightError: RepairPlanRow.Outcome.CHANGED,
+    AlreadyResolvedError: RepairPlanRow.Outcome.COMPLETED,
+    UnknownTaskError: RepairPlanRow.Outcome.COMPLETED,  # only what is resolved is compacted
+    CapabilityMissingError: RepairPlanRow.Outcome.REFUSED,
+    CapabilityScopeMismatchError: RepairPlanRow.Outcome.REFUSED,
+}
+_logger = logging.getLogger(__name__)
+
+
+def work(plan: RepairPlan, *, seconds: float) -> None:
+    """Repair what is left of a plan under way, for about so many seconds, in the name of who applied it.
+
+    Each lease is a decision of its own, under its own guard and gate, which settles its row with it. One
+    worker at a time has a plan: others return at once. Safe to call again, and to be killed in the middle.
+    """
+    now = timezone.now()
+    until = now + timedelta(seconds=seconds) + CLAIMED_BEYOND
+    if not RepairPlan.objects.claimed(plan.pk, now, until):
+        return
+    end = time.monotonic() + seconds
+    try:
+        name = plan.decided_by.removeprefix("user:")
+        caller = credentials.person(name, source=AuditEvent.Source.DASHBOARD, request_id=plan.request_id)
+        for row in plan.rows.pending().in_order():
+            _repair(caller, plan, row)
+            if time.monotonic() >= end:
+                break
+    finally:
+        RepairPlan.objects.released(plan.pk, until, timezone.now())
+
+
+def carry_on(*, seconds: float) -> None:
+    """Go on with every plan under way, oldest first, for about so many seconds in all."""
+    end = time.monotonic() + seconds
+    for plan in RepairPlan.objects.applying():
+        if (left := end - time.monotonic()) <= 0:
+            return
+        try:
+            work(plan, seconds=left)
+        except Exception:  # whatever stopped one plan, the others go on, and it is tried again in a minute
+            _logger.exception("plan #%s could not go on", plan.pk)
+
+
+def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
+    """Repair one lease and settle its row in the same transaction; a refusal settles it, too."""
+    mine = plan.rows.filter(pk=row.pk)
+    try:
+        with repair.deciding(caller, row.task_id, plan.verb) as journal:
+            if not mine.pending().locked():
+                return
+            if plan.verb == RepairPlan.Verb.REQUEUE:
+                risk = DuplicateRisk.IDEMPOTENT if row.is_idempotent else DuplicateRisk.OPERATOR_ACCEPTED
+                repair.requeue_within(
+                    journal, caller, row.task_id, reason=plan.reason, duplicate_risk=risk, lease_id=row.lease_id
+                )
+            else:
+                repair.force_error_within(
+                    journal, caller, row.task_id, reason=plan.reason, message=plan.message, lease_id=row.lease_id
+                )
+            mine.settle(RepairPlanRow.Outcome.DONE, "", journal.now)
+    except MailboxError as refusal:
+        mine.settle(BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED), _told(refusal, row), timezone.now())
+
+
+def _told(refusal: MailboxError, row: RepairPlanRow) -> str:
+    """Say what became of a lease, beside whose row the ids of it and its task stand already."""
+    match refusal:
+        case LeaseMismatchError():
+            return f"lease {refusal.ids['actual_lease_id']} is live now"
+        case NotInFlightError():
+            return "queued, nobody holds it"
+        case AlreadyResolvedError():
+            outcome = Task.objects.filter(uuid=row.task_id).values_list("outcome", flat=True).first()
+            return f"resolved as {outcome}" if outcome else "compacted"
+        case UnknownTaskError():
+            return "compacted"
+    return refusal.message[:500]

@@ -1,0 +1,162 @@
+"""The retry gate on a timer: its settings, the agent it acts as, and one pass.
+
+Source: Covenant A2A, "Automatic retry".
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.models import Agent, AuditEvent, CapabilityGrant
+from mailbox.verbs.agents import registration
+from mailbox.verbs.repairs import retry
+from mailbox.verbs.repairs.retry import RetryPolicy, RetryReport
+from mailbox.words.envelopes import check_reason
+from mailbox.words.errors import Draft, MailboxError
+from mailbox.words.kinds import Kind
+
+_logger = logging.getLogger(__name__)
+
+SCHEDULER = "scheduler@hub"
+LONGEST_INTERVAL = timedelta(days=20)  # the cluster keeps the minutes in 15 bits
+
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
+
+
+class BadSettingError(ValueError):
+    """An environment value that the scheduler cannot work with; the message names it and says what fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """One of the scheduler's settings as it is in force; ``set_by`` names the variable that says so, "" the default."""
+
+    name: str
+    value: str
+    set_by: str
+
+    @property
+    def variable(self) -> str:
+        return f"A2A_AUTO_RETRY_{self.name}"
+
+    @classmethod
+    def all_in_force(cls) -> list[Bound]:
+        found = []
+        for name, raw in settings.A2A_AUTO_RETRY.items():
+            spellings = (
+                f"A2A_AUTO_RETRY_{name}",
+                f"COVENANT_A2A_AUTO_RETRY_{name}",
+            )  # the first one that is set counts
+            given = (spelling for spelling in spellings if settings.A2A_ENVIRONMENT_READ[spelling].is_set)
+            found.append(cls(name=name, value=raw, set_by=next(given, "")))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoRetry:
+    """The scheduler's settings: whether it runs, how often, and within which bounds."""
+
+    policy: RetryPolicy
+    interval: timedelta
+
+    @classmethod
+    def from_settings(cls, values: Mapping[str, str] | None = None) -> AutoRetry:
+        """Read ``A2A_AUTO_RETRY``, raw environment text by name; raise `BadSettingError`."""
+        raw = settings.A2A_AUTO_RETRY if values is None else values
+        interval = timedelta(milliseconds=_integer(raw, "INTERVAL_MS"))
+        if not timedelta(minutes=1) <= interval <= LONGEST_INTERVAL or interval % timedelta(minutes=1):
+            raise BadSettingError(
+                "A2A_AUTO_RETRY_INTERVAL_MS must be a whole number of minutes, such as 60000, and at most 20 days: "
+                "the cluster looks at its schedule about every 30 seconds and counts in minutes"
+            )
+        policy = RetryPolicy(
+            enabled=_boolean(raw, "SCHEDULER"),
+            min_lease_age=timedelta(milliseconds=_integer(raw, "MIN_LEASE_AGE_MS")),
+            max_attempts=_integer(raw, "MAX_ATTEMPTS"),
+            max_requeues=_integer(raw, "MAX_REQUEUES"),
+            scan_limit=_integer(raw, "SCAN_LIMIT"),
+        )
+        try:
+            policy.check()
+        except MailboxError as error:
+            raise BadSettingError(f"A2A_AUTO_RETRY_...: {error.message}") from error
+        return cls(policy=policy, interval=interval)
+
+
+def scheduler_agent() -> Agent:
+    """Return the agent that the scheduler acts as, registering it on first use. It holds what operators grant it."""
+    return registration.hub_agent(SCHEDULER)
+
+
+def is_granted() -> bool:
+    """Whether the scheduler's agent holds what its passes need."""
+    live = CapabilityGrant.objects.live(timezone.now())
+    return live.filter(subject__display=SCHEDULER, action=capabilities.REQUEUE).exists()
+
+
+def run_once(caller: Caller, *, reason: str) -> AuditEvent:
+    """Run the retry gate now, as ``caller`` and within the settings' bounds, whether or not it runs on a timer.
+
+    Needs ``a2a.repair.requeue``; without it the pass fails. Returns the summary row, which holds the reason too; what
+    was requeued stands in the journal under the same request id. Raises `InvalidRequestError` for a blank reason.
+    """
+    return run_pass(caller, replace(AutoRetry.from_settings().policy, enabled=True), reason=check_reason(reason))
+
+
+def run_pass(caller: Caller, policy: RetryPolicy, **said: str) -> AuditEvent:
+    """Run the retry gate once; return its summary row, which is written for a failed pass too and holds ``said``."""
+    report, error = RetryReport(policy=policy), None
+    try:
+        report = retry.retry_stale(caller, policy)
+    except Exception as failure:  # whatever stopped the pass, operators must see that it ran
+        _logger.exception("the automatic retry pass failed")
+        error = failure_text(failure)
+    return audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data=summary(report, error) | said))
+
+
+def summary(report: RetryReport, error: str | None) -> dict[str, object]:
+    """Return the journal data of one pass. Source: Covenant, audit kind of the same name."""
+    policy = report.policy
+    return {
+        "enabled": policy.enabled,
+        "considered": report.considered,
+        "requeued": len(report.requeued),
+        "skipped": len(report.skipped),
+        "skipped_by_reason": report.skipped_by_reason,
+        "min_lease_age_ms": policy.min_lease_age // timedelta(milliseconds=1),
+        "max_attempts": policy.max_attempts,
+        "max_requeues": policy.max_requeues,
+        "scan_limit": policy.scan_limit,
+        "error": error,
+    }
+
+
+def failure_text(failure: Exception) -> str:
+    """Return what the journal says of a failed pass or step: the error's message, else its class."""
+    return str(failure) or type(failure).__name__
+
+
+def _boolean(raw: Mapping[str, str], name: str) -> bool:
+    value = raw[name].strip().lower()
+    if value not in (*_TRUE, *_FALSE):
+        raise BadSettingError(f'A2A_AUTO_RETRY_{name}: expected boolean env value, got "{raw[name]}"')
+    return value in _TRUE
+
+
+def _integer(raw: Mapping[str, str], name: str) -> int:
+    if not _INTEGER.fullmatch(raw[name].strip()):
+        raise BadSettingError(f'A2A_AUTO_RETRY_{name} must be an integer, got "{raw[name]}"')
+    value = int(raw[name])
+    if not 0 <= value < 2**53:
+        raise BadSettingError(f"A2A_AUTO_RETRY_{name} is out of range: {value}")
+    return value

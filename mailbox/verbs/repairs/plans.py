@@ -1,0 +1,234 @@
+"""Plans to repair many leases at once: frozen, looked at, then applied or discarded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.audit import Journal
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.models import Lease, RepairPlan, RepairPlanRow
+from mailbox.models.lease import LeaseQuerySet
+from mailbox.models.repair_plan import INTENT_KEPT
+from mailbox.verbs.repairs.repair import MESSAGE_MAX_LENGTH
+from mailbox.words.envelopes import check_reason
+from mailbox.words.errors import Draft, InvalidRequestError, PlanClosedError, UnknownPlanError, WrongPartyError
+from mailbox.words.kinds import Kind
+
+CAP = 1_000  # leases in one plan
+COUNTED_TO = 10_000
+TYPED_ABOVE = 50  # more leases than this are confirmed by typing how many
+GOOD_FOR = timedelta(minutes=10)
+
+ACTION = {RepairPlan.Verb.REQUEUE: capabilities.REQUEUE, RepairPlan.Verb.FORCE_ERROR: capabilities.FORCE_ERROR}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """How many leases of a plan there are of each kind; of a preview the outcomes are all 0."""
+
+    ready: int
+    consent: int
+    skipped: int
+    unsafe_ready: int  # of ``ready``; for force_error alone, which repeats no work
+    outcomes: Mapping[str, int]
+    pending: int
+
+    @classmethod
+    def of(cls, plan: RepairPlan) -> Tally:
+        counts = plan.rows.all().tally()
+        by_verdict = dict.fromkeys(RepairPlanRow.Verdict.values, 0)
+        outcomes = dict.fromkeys(RepairPlanRow.Outcome.values, 0)
+        unsafe_ready = pending = 0
+        for (verdict, outcome, is_idempotent), rows in counts.items():
+            by_verdict[verdict] += rows
+            if outcome is not None:
+                outcomes[outcome] += rows
+            elif verdict != RepairPlanRow.Verdict.SKIPPED:
+                pending += rows
+            if verdict == RepairPlanRow.Verdict.READY and not is_idempotent:
+                unsafe_ready += rows
+        return cls(**by_verdict, unsafe_ready=unsafe_ready, outcomes=outcomes, pending=pending)
+
+    def included(self, with_unsafe: bool) -> int:
+        """Return how many leases would be repaired."""
+        return self.ready + (self.consent if with_unsafe else 0)
+
+    def to_type(self, with_unsafe: bool) -> int | None:
+        """Return the number that who applies the plan must type; None when it is few and safe."""
+        any_unsafe = self.unsafe_ready or (self.consent and with_unsafe)
+        included = self.included(with_unsafe)
+        return included if any_unsafe or included > TYPED_ABOVE else None
+
+    @property
+    def planned(self) -> int:
+        """How many leases were to be repaired, of a plan that was applied."""
+        return self.ready + self.consent - self.outcomes[RepairPlanRow.Outcome.LEFT]
+
+
+def make(
+    caller: Caller,
+    verb: RepairPlan.Verb,
+    found: LeaseQuerySet,
+    *,
+    token: UUID,
+    max_attempts: int,
+    query: str = "",
+    among: str = "",
+    after: RepairPlan | None = None,
+) -> RepairPlan:
+    """Freeze the leases ``found``, oldest first and at most `CAP` of them, into a plan that changes nothing yet.
+
+    ``token`` names what is asked, and once: asked again it is the plan it made before. ``query`` is what chose the
+    leases, ``among`` that of the list they were picked from by hand, for people to read. Leases that ended, and for
+    a requeue tasks leased ``max_attempts`` times, are in the plan as skipped. Journals ``a2a_repair_plan_made``.
+    Raises `InvalidRequestError` when there is no lease at all, `WrongPartyError` for whoever is no person, and a
+    capability error.
+    """
+    leases = list(found.with_task().oldest_first()[:CAP])
+    matching = found.order_by()[: COUNTED_TO + 1].count()
+
+    def decide() -> RepairPlan:
+        with audit.decision(caller) as journal:
+            _pass_the_gate(caller, verb, journal)
+            if (known := RepairPlan.objects.filter(token=token).first()) is not None:
+                return known
+            if not leases:
+                raise InvalidRequestError({"leases": "choose at least one lease"})
+            plan = RepairPlan.objects.create(
+                token=token,
+                verb=verb,
+                query=query[:600],
+                among=among[:600],
+                matching=matching,
+                after=after,
+                max_attempts=max_attempts,
+                made_by=caller.name,
+                made_at=journal.now,
+                expires_at=journal.now + GOOD_FOR,
+            )
+            RepairPlanRow.objects.bulk_create(_row(plan, lease) for lease in leases)
+            data = {"plan": plan.pk, "action": verb, "leases": len(leases), "query": query, "among": among}
+            journal.beside(Draft(kind=Kind.REPAIR_PLAN_MADE, data=data))
+            return plan
+
+    return audit.once_more_on_conflict(decide)
+
+
+def apply(
+    caller: Caller,
+    number: int,
+    *,
+    reason: str,
+    message: str = "",
+    with_unsafe: bool | None = None,
+    typed: int | None = None,
+) -> RepairPlan:
+    """Decide that a plan is carried out; `work` and the sweep then do it. A second time changes nothing.
+
+    ``message`` is what the senders read of a forced error; blank, it is the reason. ``with_unsafe`` must be
+    said when leases need consent; ``typed`` is how many are to be repaired, where `Tally.to_type` asks for it.
+    Locks the plan; journals ``a2a_repair_plan_applied``. Raises `InvalidRequestError`, `UnknownPlanError`,
+    `PlanClosedError` for one that expired or was discarded, and a capability error.
+    """
+    reason = check_reason(reason)
+    message = check_reason(message.strip() or reason, path="message", limit=MESSAGE_MAX_LENGTH)
+    with audit.decision(caller) as journal:
+        plan = _open(caller, number, journal)
+        if plan.state in (RepairPlan.State.APPLYING, RepairPlan.State.DONE):
+            return plan
+        tally = Tally.of(plan)
+        _check(tally, with_unsafe, typed)
+        if not with_unsafe:
+            plan.rows.judged(RepairPlanRow.Verdict.CONSENT).settle(RepairPlanRow.Outcome.LEFT, "", journal.now)
+        plan.state, plan.decided_by, plan.decided_at = RepairPlan.State.APPLYING, caller.name, journal.now
+        plan.reason, plan.message = reason, message if plan.verb == RepairPlan.Verb.FORCE_ERROR else ""
+        plan.save(update_fields=["state", "decided_by", "decided_at", "reason", "message"])
+        data = {"plan": plan.pk, "action": plan.verb, "leases": tally.included(bool(with_unsafe)), "reason": reason}
+        journal.beside(Draft(kind=Kind.REPAIR_PLAN_APPLIED, data={**data, "with_unsafe": bool(with_unsafe)}))
+    return plan
+
+
+def discard(caller: Caller, number: int) -> RepairPlan:
+    """Close a plan that was not applied; one that is discarded stays so.
+
+    Locks the plan; journals ``a2a_repair_plan_discarded``. Raises `UnknownPlanError`, `PlanClosedError` for a
+    plan that was applied, and a capability error.
+    """
+    with audit.decision(caller) as journal:
+        plan = _locked(caller, number, journal)
+        if plan.state == RepairPlan.State.DISCARDED:
+            return plan
+        if plan.state != RepairPlan.State.PREVIEW:
+            raise PlanClosedError(f"plan #{number} was applied by {plan.decided_by}; what is done stays done")
+        plan.state, plan.decided_by, plan.decided_at = RepairPlan.State.DISCARDED, caller.name, journal.now
+        plan.save(update_fields=["state", "decided_by", "decided_at"])
+        journal.beside(Draft(kind=Kind.REPAIR_PLAN_DISCARDED, data={"plan": plan.pk, "action": plan.verb}))
+    return plan
+
+
+def _row(plan: RepairPlan, lease: Lease) -> RepairPlanRow:
+    task = lease.task
+    verdict, detail = _verdict(plan, lease)
+    return RepairPlanRow(
+        plan=plan,
+        task_id=task.uuid,
+        lease_id=lease.lease_id,
+        intent=task.intent_text[:INTENT_KEPT],
+        sender=task.sender.display,
+        holder=lease.holder.display,
+        attempt=lease.attempt,
+        leased_at=lease.leased_at,
+        is_idempotent=task.is_idempotent,
+        verdict=verdict,
+        detail=detail,
+    )
+
+
+def _verdict(plan: RepairPlan, lease: Lease) -> tuple[RepairPlanRow.Verdict, str]:
+    if lease.ended_at is not None:
+        return RepairPlanRow.Verdict.SKIPPED, "no longer live"
+    if plan.verb == RepairPlan.Verb.FORCE_ERROR:
+        return RepairPlanRow.Verdict.READY, ""
+    if lease.attempt >= plan.max_attempts:
+        return RepairPlanRow.Verdict.SKIPPED, f"max attempts reached: the policy allows {plan.max_attempts}"
+    return (RepairPlanRow.Verdict.READY if lease.task.is_idempotent else RepairPlanRow.Verdict.CONSENT), ""
+
+
+def _check(tally: Tally, with_unsafe: bool | None, typed: int | None) -> None:
+    if tally.consent and with_unsafe is None:
+        raise InvalidRequestError({"with_unsafe": "choose what becomes of the unsafe ones"})
+    included, expected = tally.included(bool(with_unsafe)), tally.to_type(bool(with_unsafe))
+    if not included:
+        raise InvalidRequestError({"with_unsafe": "then no lease is left to repair: discard the plan instead"})
+    if expected is not None and typed != expected:
+        raise InvalidRequestError({"typed": f"type {expected}, the number of leases"})
+
+
+def _pass_the_gate(caller: Caller, verb: str, journal: Journal) -> None:
+    if caller.role is None:
+        raise WrongPartyError("only people repair by plan; agents and programs repair lease by lease")
+    action = ACTION[RepairPlan.Verb(verb)]
+    if not capabilities.holds(caller, action, journal.now):
+        capabilities.require(caller, Request(verb=action, scope_id="a2a-repair-plan"), journal.now)
+
+
+def _locked(caller: Caller, number: int, journal: Journal) -> RepairPlan:
+    plan = RepairPlan.objects.locked().filter(pk=number).first()
+    if plan is None:
+        raise UnknownPlanError(f"there is no plan #{number}")
+    _pass_the_gate(caller, plan.verb, journal)
+    return plan
+
+
+def _open(caller: Caller, number: int, journal: Journal) -> RepairPlan:
+    plan = _locked(caller, number, journal)
+    if plan.state == RepairPlan.State.DISCARDED:
+        raise PlanClosedError(f"plan #{number} was discarded by {plan.decided_by}; make a new one")
+    if plan.has_expired(journal.now):
+        raise PlanClosedError(f"plan #{number} has expired: what it shows is too old to act on; make a new one")
+    return plan

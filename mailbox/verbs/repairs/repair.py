@@ -1,0 +1,167 @@
+"""Explicit repair of leased tasks, by operators or agents that hold the capability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.audit import Journal
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.models import Lease, Result, Task
+from mailbox.verbs.life.leasing import require_lease
+from mailbox.verbs.life.resolution import resolve
+from mailbox.words.envelopes import check_reason
+from mailbox.words.errors import (
+    AlreadyResolvedError,
+    Draft,
+    DuplicateRiskMismatchError,
+    MailboxError,
+    NotInFlightError,
+    UnknownTaskError,
+)
+from mailbox.words.kinds import Kind
+
+MESSAGE_MAX_LENGTH = 10_000
+
+
+class DuplicateRisk(StrEnum):
+    """The posture a requeue is made under. Source: Covenant A2A, "Lease repair"."""
+
+    IDEMPOTENT = "idempotent"  # the task itself declares that doing it twice is safe
+    OPERATOR_ACCEPTED = "operator_accepted"  # the one who repairs takes the risk
+
+
+def requeue(
+    caller: Caller, task_id: UUID, *, reason: str, duplicate_risk: DuplicateRisk, lease_id: UUID | None = None
+) -> Task:
+    """Return a leased task to the back of the queue, same id, attempt kept. Needs ``a2a.repair.requeue``.
+
+    ``lease_id`` guards against repairing a newer lease than the one seen. Raises `InvalidRequestError`
+    for a blank reason, a capability error, `UnknownTaskError`, `NotInFlightError`, `AlreadyResolvedError`,
+    `LeaseMismatchError`, and `DuplicateRiskMismatchError` when ``idempotent`` is claimed for a task that
+    does not declare it. Locks the task row; journals ``a2a_repair_applied``, or ``a2a_repair_refused``
+    with the code. Source: Covenant A2A, "Lease repair".
+    """
+    reason = check_reason(reason)
+    with deciding(caller, task_id, "requeue") as journal:
+        return requeue_within(journal, caller, task_id, reason=reason, duplicate_risk=duplicate_risk, lease_id=lease_id)
+
+
+def requeue_within(
+    journal: Journal,
+    caller: Caller,
+    task_id: UUID,
+    *,
+    reason: str,
+    duplicate_risk: DuplicateRisk,
+    lease_id: UUID | None,
+) -> Task:
+    """Do as `requeue`, with a reason that was checked, within the decision of `deciding`, which may change more."""
+    task, lease = _repairable(
+        caller, task_id, lease_id, journal, verb=capabilities.REQUEUE, duplicate_risk=duplicate_risk
+    )
+    if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
+        raise DuplicateRiskMismatchError(task_id=task_id)
+    task.return_to_queue(lease, Lease.End.REQUEUE, journal.now)
+    journal.life(task, Kind.REPAIR_APPLIED, **applied(task, "requeue", reason, lease_id, duplicate_risk))
+    return task
+
+
+def force_error(caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None = None) -> Result:
+    """End the lease and resolve the task as an error with ``message``. Needs ``a2a.repair.force_error``.
+
+    Guards, refusals and journal as for `requeue`; the replay cache is never touched.
+    Source: Covenant A2A, "Lease repair".
+    """
+    reason = check_reason(reason)
+    message = check_reason(message, path="message", limit=MESSAGE_MAX_LENGTH)
+    with deciding(caller, task_id, "force_error") as journal:
+        return force_error_within(journal, caller, task_id, reason=reason, message=message, lease_id=lease_id)
+
+
+def force_error_within(
+    journal: Journal, caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None
+) -> Result:
+    """Do as `force_error`, with texts that were checked, within the decision of `deciding`, which may change more."""
+    task, lease = _repairable(caller, task_id, lease_id, journal, verb=capabilities.FORCE_ERROR)
+    return resolve(
+        task,
+        Task.Outcome.ERROR,
+        journal,
+        kind=Kind.REPAIR_APPLIED,
+        data=applied(task, "force_error", reason, lease_id, None),
+        end=Lease.End.FORCE_ERROR,
+        lease=lease,
+        error_message=message,
+    )
+
+
+@contextmanager
+def deciding(caller: Caller, task_id: UUID, action: str) -> Iterator[Journal]:
+    """Take the decision to repair a task; a refusal is journalled as ``a2a_repair_refused``."""
+    with audit.decision(caller) as journal, _refusals_journalled(task_id, action):
+        yield journal
+
+
+def _repairable(
+    caller: Caller,
+    task_id: UUID,
+    lease_id: UUID | None,
+    journal: Journal,
+    *,
+    verb: str,
+    duplicate_risk: DuplicateRisk | None = None,
+) -> tuple[Task, Lease]:
+    """Lock the task, pass the gate, and return the task with the live lease that the guard admits."""
+    visible = Task.objects.visible_to(caller.agent) if caller.agent else Task.objects.all()
+    task = visible.with_parties().locked().filter(uuid=task_id).first()
+    peer = None
+    if task is not None:
+        peer = task.recipient if caller.agent == task.sender else task.sender
+    request = Request(
+        verb=verb,
+        scope_id=f"a2a-repair:{task_id}",
+        peer_pubkey_b58=peer.pubkey if peer else None,
+        task_id=task_id,
+        lease_id=lease_id,
+        duplicate_risk=duplicate_risk,
+    )
+    permit = capabilities.require(caller, request, journal.now)
+    permit.use(journal.now)
+    journal.beside(permit.draft)
+    if task is None:
+        raise UnknownTaskError.of(task_id)
+    if task.state == Task.State.RESOLVED:
+        raise AlreadyResolvedError(f"task {task_id} is already resolved as {task.outcome}", task_id=task_id)
+    lease = task.live_lease()
+    if lease is None:
+        raise NotInFlightError(f"task {task_id} is queued, not leased", task_id=task_id)
+    return task, require_lease(task, lease, lease_id)
+
+
+@contextmanager
+def _refusals_journalled(task_id: UUID, action: str) -> Iterator[None]:
+    try:
+        yield
+    except MailboxError as refusal:
+        if refusal.draft is None:
+            data = {"action": action, "reason": refusal.code}
+            refusal.draft = Draft(kind=Kind.REPAIR_REFUSED, task_id=task_id, data=data)
+        raise
+
+
+def applied(task: Task, action: str, reason: str, lease_id: UUID | None, risk: DuplicateRisk | None) -> dict[str, Any]:
+    """Return the journal data of a repair; ``lease_id`` is the guard of the request, None when it had none."""
+    return {
+        "task_id": str(task.uuid),
+        "action": action,
+        "reason": reason,
+        "lease_id": lease_id and str(lease_id),
+        "duplicate_risk": risk,
+        "attempt": task.attempt,
+    }

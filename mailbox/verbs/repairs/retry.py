@@ -1,0 +1,204 @@
+"""The retry gate: requeue stale leases of work that declared itself safe to repeat, within bounds.
+
+Source: Covenant idempotency policy, "Explicit retry gate".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from django.utils import timezone
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import REQUEUE, Request
+from mailbox.models import Lease, Task
+from mailbox.verbs.repairs.repair import DuplicateRisk, applied
+from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatchError, InvalidRequestError
+from mailbox.words.kinds import Kind
+
+REASON = "automatic retry policy requeued stale idempotent lease"
+SCOPE_ID = "a2a-auto-retry"
+
+# The least and the most that each bound of a policy may be. None may keep every pass from looking at, or finding, anything.
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    "min_lease_age_ms": (0, timedelta(days=3650) // timedelta(milliseconds=1)),
+    "max_attempts": (1, 1_000_000),
+    "max_requeues": (0, 10_000),  # 0: report, but requeue none
+    "scan_limit": (1, 10_000),
+}
+
+
+class SkipReason(StrEnum):
+    """Why a live lease was left alone, in the order the reasons are tried."""
+
+    LEASE_TOO_YOUNG = "lease_too_young"
+    MISSING_IDEMPOTENCY = "missing_idempotency"
+    UNSAFE_DUPLICATE_SAFETY = "unsafe_duplicate_safety"
+    MAX_ATTEMPTS_REACHED = "max_attempts_reached"
+    LIMIT_REACHED = "limit_reached"
+    CAPABILITY_SCOPE_MISMATCH = "capability_scope_mismatch"
+    LEASE_CHANGED = "lease_changed"  # a race was lost: someone else ended the lease meanwhile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryPolicy:
+    """The bounds of one pass. Not ``enabled`` is a dry run: the same report, nothing changed."""
+
+    enabled: bool = False
+    min_lease_age: timedelta = timedelta(minutes=5)
+    max_attempts: int = 3  # a task leased this often is left alone
+    max_requeues: int = 1  # per pass
+    scan_limit: int = 100  # live leases looked at: those that may be requeued before all others, each oldest first
+
+    def check(self) -> None:
+        """Raise `InvalidRequestError` naming every bound that is not within `BOUNDS`."""
+        given = {
+            "min_lease_age_ms": self.min_lease_age // timedelta(milliseconds=1),
+            "max_attempts": self.max_attempts,
+            "max_requeues": self.max_requeues,
+            "scan_limit": self.scan_limit,
+        }
+        problems = {
+            name: f"must be {least} to {most}"
+            for name, (least, most) in BOUNDS.items()
+            if not least <= given[name] <= most
+        }
+        if problems:
+            raise InvalidRequestError(problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A lease left alone; ``age`` is the lease's at the time of the pass."""
+
+    lease: Lease
+    reason: SkipReason
+    age: timedelta
+
+
+@dataclass(slots=True, kw_only=True)
+class RetryReport:
+    """What one pass did to each lease it considered; the rows are the leases as they were seen."""
+
+    policy: RetryPolicy
+    considered: int = 0
+    requeued: list[Lease] = field(default_factory=list)
+    would_requeue: list[Lease] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+
+    @property
+    def skipped_by_reason(self) -> dict[str, int]:
+        return dict(Counter(str(skip.reason) for skip in self.skipped))
+
+
+def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
+    """Requeue stale idempotent leases, oldest first, within ``policy``; needs ``a2a.repair.requeue``.
+
+    Never makes a new task id. Each requeue is a decision of its own, which locks the task, decides again
+    and journals ``a2a_repair_applied`` with action ``auto_requeue``; so two passes at once are harmless.
+    Agents scan what they are party to. What the scope of a grant leaves out is looked at all the same. Raises
+    `InvalidRequestError`, `CapabilityMissingError`.
+    """
+    policy.check()
+    with audit.decision(caller) as journal:
+        if not capabilities.holds(caller, REQUEUE, journal.now):
+            capabilities.require(caller, Request(verb=REQUEUE, scope_id=SCOPE_ID), journal.now)
+    now = timezone.now()
+    report = RetryReport(policy=policy)
+    for lease in _candidates(caller, policy, now):
+        report.considered += 1
+        done = len(report.requeued) + len(report.would_requeue)
+        reason = decide(lease, policy, now=now, requeued=done)
+        if reason is None:
+            reason = _retry(caller, lease, policy) if policy.enabled else _would_refuse(caller, lease, now)
+        if reason is not None:
+            report.skipped.append(Skipped(lease=lease, reason=reason, age=now - lease.leased_at))
+        else:
+            (report.requeued if policy.enabled else report.would_requeue).append(lease)
+    return report
+
+
+def decide(lease: Lease, policy: RetryPolicy, *, now: datetime, requeued: int) -> SkipReason | None:
+    """Say why this live lease must be left alone; None when it may be requeued. Pure."""
+    task = lease.task
+    if now - lease.leased_at < policy.min_lease_age:
+        return SkipReason.LEASE_TOO_YOUNG
+    if not (task.idempotency_key or "").strip():
+        return SkipReason.MISSING_IDEMPOTENCY
+    if not task.is_idempotent:
+        return SkipReason.UNSAFE_DUPLICATE_SAFETY
+    if lease.attempt >= policy.max_attempts:
+        return SkipReason.MAX_ATTEMPTS_REACHED
+    if requeued >= policy.max_requeues:
+        return SkipReason.LIMIT_REACHED
+    return None
+
+
+def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[Lease]:
+    """Return what to look at, oldest first.
+
+    Leases that no pass will requeue, of unsafe work or used-up attempts, stay the oldest for good: where there are
+    more than the limit, they take only the places that the others leave.
+    """
+    live = Lease.objects.live().with_task().oldest_first()
+    if caller.party is not None:
+        live = live.concerning(caller.party)
+    oldest = list(live[: policy.scan_limit])
+    if len(oldest) < policy.scan_limit:
+        return oldest
+    found = list(
+        live.stale(now, policy.min_lease_age).safe_to_repeat().leased_below(policy.max_attempts)[: len(oldest)]
+    )
+    taken = {lease.pk for lease in found}
+    others = [lease for lease in oldest if lease.pk not in taken]
+    return sorted(found + others[: len(oldest) - len(found)], key=lambda lease: (lease.leased_at, lease.task.uuid))
+
+
+def _retry(caller: Caller, lease: Lease, policy: RetryPolicy) -> SkipReason | None:
+    """Requeue under the same gate and guards as a human's repair; return what stopped it."""
+    try:
+        with audit.decision(caller) as journal:
+            task = Task.objects.with_parties().locked().get(pk=lease.task_id)
+            current = task.live_lease()
+            if current is None or current.lease_id != lease.lease_id:
+                return SkipReason.LEASE_CHANGED
+            current.task = task
+            if (changed := decide(current, policy, now=journal.now, requeued=0)) is not None:
+                return changed
+            permit = capabilities.require(caller, _request(caller, current), journal.now)
+            permit.use(journal.now)
+            journal.beside(permit.draft)
+            task.return_to_queue(current, Lease.End.AUTO_REQUEUE, journal.now)
+            data = applied(task, "auto_requeue", REASON, lease.lease_id, DuplicateRisk.IDEMPOTENT)
+            journal.life(task, Kind.REPAIR_APPLIED, **data)
+    except Task.DoesNotExist:
+        return SkipReason.LEASE_CHANGED
+    except (CapabilityMissingError, CapabilityScopeMismatchError):
+        return SkipReason.CAPABILITY_SCOPE_MISMATCH
+    return None
+
+
+def _would_refuse(caller: Caller, lease: Lease, now: datetime) -> SkipReason | None:
+    try:
+        capabilities.require(caller, _request(caller, lease), now)
+    except (CapabilityMissingError, CapabilityScopeMismatchError):
+        return SkipReason.CAPABILITY_SCOPE_MISMATCH
+    return None
+
+
+def _request(caller: Caller, lease: Lease) -> Request:
+    task = lease.task
+    peer = task.sender if caller.agent == task.recipient else task.recipient
+    return Request(
+        verb=REQUEUE,
+        scope_id=SCOPE_ID,
+        peer_pubkey_b58=peer.pubkey,
+        task_id=task.uuid,
+        lease_id=lease.lease_id,
+        duplicate_risk=DuplicateRisk.IDEMPOTENT,
+    )

@@ -1,0 +1,1 @@
+"""What keeps the tables small and summed up: sweep, compaction, roll-ups, imports."""

@@ -1,0 +1,113 @@
+"""Tasks that another system kept, brought in as far along as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from mailbox.gate import audit, capabilities
+from mailbox.gate.audit import Journal
+from mailbox.gate.callers import Caller
+from mailbox.gate.capabilities import Request
+from mailbox.models import Agent, AuditEvent, Lease, Task
+from mailbox.verbs.agents import registration
+from mailbox.verbs.life.leasing import begin
+from mailbox.verbs.life.resolution import resolve
+from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
+from mailbox.words.errors import InvalidRequestError, TaskConflictError
+from mailbox.words.kinds import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """One task as it was kept. ``task`` names its id; ``sender`` is a display, or a local part at ``local``.
+
+    ``leased``: the recipient is at work on it. ``result`` is how it ended; None while it has not.
+    """
+
+    task: TaskEnvelope
+    sender: str
+    leased: bool = False
+    result: ResultEnvelope | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How many tasks were stored, and how many were known before."""
+
+    imported: int
+    skipped: int
+
+
+def import_tasks(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Imported:
+    """Store the tasks of the agent ``recipient``, a display, that the hub does not know: all of them or none.
+
+    Needs ``a2a.inboxes.import``, which admins and code on local trust hold: it speaks for senders and recipient
+    alike. What the hub knows, be it only from its journal, stays as it is. Parties that are new become agents
+    without a key. Raises `InvalidRequestError`, a capability error, `AgentConflictError`, `TaskConflictError` for the id of
+    another agent's task. Journals ``agent_registered`` and the life of each task, marked ``imported``.
+    """
+    registration.check_display(recipient)
+    for one in kept:
+        _check(one)
+    return audit.once_more_on_conflict(lambda: _import(caller, recipient, kept))
+
+
+def _import(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Imported:
+    with audit.decision(caller) as journal:
+        request = Request(verb=capabilities.IMPORT, scope_id=f"a2a-import:{recipient}")
+        journal.beside(capabilities.require(caller, request, journal.now).draft)
+        owner = registration.enrol(recipient, journal)
+        fresh = {one.task.id: one for one in kept if one.task.id}
+        for task_id in _known(list(fresh), owner):
+            del fresh[task_id]
+        senders = {name: registration.enrol(name, journal) for name in {one.sender: None for one in fresh.values()}}
+        for one in fresh.values():
+            _store(one, senders[one.sender], owner, journal)
+    return Imported(imported=len(fresh), skipped=len(kept) - len(fresh))
+
+
+def _check(one: Kept) -> None:
+    try:
+        one.task.check()
+        registration.check_display(registration.display_of(one.sender))
+        if one.result is not None:
+            one.result.check()
+    except InvalidRequestError as error:
+        fields = {f"tasks.{one.task.id}.{path}": problem for path, problem in error.fields.items()}
+        raise InvalidRequestError(fields) from error
+
+
+def _known(ids: Sequence[UUID], recipient: Agent) -> set[UUID]:
+    """Return which of these ids the hub knows as tasks of ``recipient``, or had as tasks that were compacted since."""
+    found: set[UUID] = set()
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        for task in Task.objects.filter(uuid__in=some).only("uuid", "recipient_id"):
+            if task.recipient_id != recipient.pk:
+                raise TaskConflictError(f"task {task.uuid} belongs to another inbox", task_id=task.uuid)
+            found.add(task.uuid)
+        found.update(filter(None, AuditEvent.objects.lives_among(some)))
+    return found
+
+
+def _store(one: Kept, sender: Agent, recipient: Agent, journal: Journal) -> None:
+    task = Task.from_envelope(one.task, sender=sender, recipient=recipient, now=journal.now)
+    task.save(force_insert=True)
+    journal.life(task, Kind.TASK_SENT, sender=sender.display, recipient=recipient.display, imported=True)
+    lease = begin(task, journal) if one.leased or one.result is not None else None
+    if one.result is not None:
+        data = {"status": one.result.status, "lease_id": str(lease and lease.lease_id), "attempt": task.attempt}
+        resolve(
+            task,
+            Task.Outcome(one.result.status),
+            journal,
+            kind=Kind.RESULT_POSTED,
+            data={**data, "late_result": False, "imported": True},
+            end=Lease.End.RESULT,
+            lease=lease,
+            content=one.result.content,
+            error_message=one.result.error_message,
+            posted_by=recipient,
+        )

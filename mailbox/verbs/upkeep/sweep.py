@@ -1,0 +1,30 @@
+"""The steps of the sweep that runs every minute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from django.conf import settings
+
+from mailbox.gate.callers import Caller
+from mailbox.verbs.life import expiry, replay
+from mailbox.verbs.repairs import applying
+from mailbox.verbs.upkeep import compaction, rollups
+from mailbox.verbs.upkeep.compaction import Retention
+
+PLANS_FOR = 30.0  # seconds of each minute for plans of repairs that nobody waits for
+
+
+def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
+    """Return what one sweep does, by name, in the order to do it. The steps are independent of each other."""
+    due: dict[str, Callable[[], object]] = {
+        "expire tasks": lambda: expiry.sweep(caller),
+        "roll up minutes": rollups.roll,
+        "keep tasks/send under its cap": lambda: compaction.cap_sent(
+            caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP
+        ),
+        "drop expired replay entries": lambda: replay.drop_expired(caller),
+    }
+    if settings.A2A_RETENTION_SWEEP:
+        due["compact"] = lambda: compaction.compact(caller, Retention.from_settings())
+    return due | {"go on with plans": lambda: applying.carry_on(seconds=PLANS_FOR)}

@@ -1,0 +1,1 @@
+"""Plain values without a database: envelopes, errors, kinds, content, times, secrets."""

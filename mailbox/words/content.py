@@ -1,0 +1,39 @@
+"""Content blocks, the ones MCP uses: text, json, image, audio, resource, resource_link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mailbox.words import json_text
+
+# Required keys of each block type and the Python type of their values; None admits any JSON value.
+# Source: Model Context Protocol 2025-06-18, "Tool result"; "json" is Covenant's own block.
+REQUIRED: Mapping[str, Mapping[str, type | None]] = {
+    "text": {"text": str},
+    "json": {"value": None},
+    "image": {"data": str, "mimeType": str},
+    "audio": {"data": str, "mimeType": str},
+    "resource": {"resource": dict},
+    "resource_link": {"uri": str, "name": str},
+}
+
+
+def problems(blocks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield (path, problem) for every block that is not one of the known types, with its index."""
+    for index, block in enumerate(blocks):
+        path = f"content.{index}"
+        kind = block.get("type")
+        if not isinstance(kind, str) or kind not in REQUIRED:
+            yield f"{path}.type", f"unknown content block type; known: {', '.join(REQUIRED)}"
+            continue
+        for key, wanted in REQUIRED[kind].items():
+            if key not in block or (wanted is not None and not isinstance(block[key], wanted)):
+                yield f"{path}.{key}", f"a {kind} block needs {key}" + (f" ({wanted.__name__})" if wanted else "")
+        if problem := json_text.problem_in(dict(block)):
+            yield path, problem
+
+
+def text_of(blocks: Sequence[Mapping[str, Any]]) -> str:
+    """Return the text blocks joined by newlines; other blocks are left out."""
+    return "\n".join(str(block["text"]) for block in blocks if block.get("type") == "text")

@@ -1,0 +1,237 @@
+"""What crosses an edge: plain, frozen values with no database behind them."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, Self
+from urllib.parse import urlsplit
+from uuid import UUID
+
+import base58
+
+from mailbox.words import content, json_text
+from mailbox.words.errors import InvalidRequestError
+
+DISPLAY = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+", re.ASCII)
+LOCAL_PART = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
+DISPLAY_MAX_LENGTH = 200
+KEY_MAX_LENGTH = 500
+URL_MAX_LENGTH = 2000
+WEBHOOK_KEY = "whsec_"  # begins a secret whose key follows in base64. Source: Standard Webhooks
+_NO_URL = re.compile(r"[\x00-\x20\x7f]")
+_NO_KEY = f"callback_secret must go on in base64 after {WEBHOOK_KEY}"
+MAX_DEADLINE_MS = 2**63 - 1
+
+
+class DuplicateSafety(StrEnum):
+    """What the sender promises about doing the work twice. Source: Covenant idempotency policy."""
+
+    UNSAFE = "unsafe"
+    IDEMPOTENT = "idempotent"
+
+
+class ResultStatus(StrEnum):
+    """How the holder says the work ended; ``partial`` is final too. Source: Covenant A2A, wire types."""
+
+    OK = "ok"
+    ERROR = "error"
+    PARTIAL = "partial"
+
+
+class TaskSource(StrEnum):
+    """Who sent the task: an agent, or a person by hand. Source: corvid-agent, session source."""
+
+    AGENT = "agent"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRef:
+    """An agent as a caller names it: by display, by bare local part, or by public key.
+
+    When both are given the public key decides, whatever the display says.
+    """
+
+    display: str | None = None
+    pubkey: str | None = None
+
+    @classmethod
+    def parse(cls, value: object, path: str = "agent") -> Self:
+        """Read ``"research@local"``, ``"research"`` or ``{"display", "pubkey"}``; raise `InvalidRequestError`."""
+        display, pubkey = value, None
+        if isinstance(value, Mapping):
+            display, pubkey = value.get("display"), value.get("pubkey")
+        if not isinstance(display, str) or (isinstance(value, Mapping) and not isinstance(pubkey, str)):
+            raise InvalidRequestError({path: "expected an agent name or {display, pubkey}"})
+        if not (DISPLAY.fullmatch(display) or (pubkey is None and LOCAL_PART.fullmatch(display))):
+            raise InvalidRequestError({path: f'invalid AgentId.display: "{display[:200]}"'})
+        if len(display) > DISPLAY_MAX_LENGTH:
+            raise InvalidRequestError({path: f"display is longer than {DISPLAY_MAX_LENGTH} characters"})
+        if pubkey is not None:
+            check_pubkey(pubkey, path)
+        return cls(display, pubkey)
+
+    def __str__(self) -> str:
+        return self.display or self.pubkey or ""
+
+
+def check_pubkey(pubkey: str, path: str) -> None:
+    """Raise `InvalidRequestError` unless ``pubkey`` is base58 of exactly 32 bytes."""
+    try:
+        decoded = base58.b58decode(pubkey) if len(pubkey) <= 64 else b""
+    except ValueError as error:
+        raise InvalidRequestError({path: "pubkey is not base58"}) from error
+    if len(decoded) != 32:
+        raise InvalidRequestError({path: f"pubkey must decode to 32 bytes, got {len(decoded)}"})
+    if base58.b58encode(decoded).decode() != pubkey:  # the decoder ignores spaces at the end
+        raise InvalidRequestError({path: "pubkey is not base58"})
+
+
+def is_pubkey(text: str) -> bool:
+    try:
+        check_pubkey(text, "pubkey")
+    except InvalidRequestError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idempotency:
+    """Duplicate safety and the stable key of the logical work unit, which both safeties require."""
+
+    duplicate_safety: DuplicateSafety
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEnvelope:
+    """A task on its way in. Source: Covenant A2A, wire types; those after ``idempotency`` are what other dialects carry.
+
+    ``id`` None lets the hub choose one (a repeat is then a new task); ``sender`` None means the caller;
+    ``deadline_ms`` is absolute, in Unix epoch milliseconds; ``work_timeout`` counts from the lease.
+    """
+
+    recipient: AgentRef
+    intent_text: str
+    id: UUID | None = None
+    sender: AgentRef | None = None
+    task_kind: str | None = None
+    parent: UUID | None = None
+    deadline_ms: int | None = None
+    idempotency: Idempotency | None = None
+    context_id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    work_timeout: timedelta | None = None
+    source: TaskSource = TaskSource.AGENT
+    callback_url: str | None = None
+    callback_secret: str | None = field(default=None, repr=False)
+    dialect: str = "mailbox"
+
+    def check(self) -> None:
+        """Raise `InvalidRequestError` naming every field that breaks a rule."""
+        problems: dict[str, str | None] = {
+            "intent_text": _blank(self.intent_text or "", "intent_text must not be empty"),
+            "task_kind": _blank(self.task_kind, "task_kind must not be empty when present"),
+            "context_id": _blank(self.context_id, "context_id must not be empty when present"),
+        }
+        problems["metadata"] = json_text.problem_in(dict(self.metadata))
+        if self.deadline_ms is not None and not _is_within(self.deadline_ms, MAX_DEADLINE_MS):
+            problems["deadline_ms"] = "deadline_ms must be a whole number of epoch milliseconds between 0 and 2^63-1"
+        if self.idempotency is not None:
+            problems["idempotency.key"] = _blank(
+                self.idempotency.key, "idempotency key must not be empty"
+            ) or _too_long(self.idempotency.key, KEY_MAX_LENGTH)
+        if self.callback_url is not None:
+            problems["callback_url"] = _not_a_url(self.callback_url)
+        if self.callback_secret is not None:
+            problems["callback_secret"] = _no_secret(self.callback_secret, self.callback_url)
+        for path, text in (("task_kind", self.task_kind), ("context_id", self.context_id)):
+            problems[path] = problems[path] or _too_long(text or "", KEY_MAX_LENGTH)
+        _refuse(problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultEnvelope:
+    """A result on its way in. Source: Covenant A2A, wire types.
+
+    ``lease_id`` is the fence: given, it must be the live lease; None posts without one.
+    """
+
+    task_id: UUID
+    status: ResultStatus
+    content: Sequence[Mapping[str, Any]] = ()
+    error_message: str | None = None
+    lease_id: UUID | None = None
+
+    def check(self) -> None:
+        """Raise `InvalidRequestError` naming every content block and field that breaks a rule."""
+        problems: dict[str, str | None] = dict(content.problems(self.content))
+        if self.status not in tuple(ResultStatus):
+            problems["status"] = f"must be one of {', '.join(ResultStatus)}"
+        problems["error_message"] = json_text.problem_with(self.error_message or "")
+        _refuse(problems)
+
+
+def check_reason(reason: str, *, path: str = "reason", limit: int = 500) -> str:
+    """Return ``reason`` trimmed; raise `InvalidRequestError` when it is blank or longer than ``limit``."""
+    problem = _blank(reason, f"{path} must not be empty") or _too_long(reason.strip(), limit)
+    _refuse({path: problem})
+    return reason.strip()
+
+
+def check_to_come(moment: datetime | None, now: datetime, *, path: str) -> None:
+    """Raise `InvalidRequestError` for a moment that is past: what ends then would be dead from the start."""
+    if moment is not None and moment <= now:
+        problem = "must be in the future; as a number it is Unix epoch milliseconds, not seconds"
+        raise InvalidRequestError({path: problem})
+
+
+def _blank(text: str | None, problem: str) -> str | None:
+    if text is None:
+        return None
+    return json_text.problem_with(text) or (None if text.strip() else problem)
+
+
+def _too_long(text: str, limit: int) -> str | None:
+    return f"longer than {limit} characters" if len(text) > limit else None
+
+
+def _is_within(number: object, most: int) -> bool:
+    return type(number) is int and 0 <= number <= most
+
+
+def _not_a_url(text: str) -> str | None:
+    unusable = "callback_url must be an http or https URL"
+    try:
+        parts = urlsplit(text)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or _NO_URL.search(text):
+            return unusable
+    except ValueError:
+        return unusable
+    if parts.username is not None or parts.password is not None:
+        return "callback_url must not carry credentials"
+    return json_text.problem_with(text) or _too_long(text, URL_MAX_LENGTH)
+
+
+def _no_secret(text: str, url: str | None) -> str | None:
+    if url is None:
+        return "callback_secret needs a callback_url"
+    if problem := _blank(text, "callback_secret must not be empty when present") or _too_long(text, KEY_MAX_LENGTH):
+        return problem
+    if not text.startswith(WEBHOOK_KEY):
+        return None
+    try:
+        return None if base64.b64decode(text.removeprefix(WEBHOOK_KEY), validate=True) else _NO_KEY
+    except ValueError:
+        return _NO_KEY
+
+
+def _refuse(problems: Mapping[str, str | None]) -> None:
+    found = {path: problem for path, problem in problems.items() if problem}
+    if found:
+        raise InvalidRequestError(found)

@@ -1,0 +1,207 @@
+"""One class per refusal. The class names the reason; dialect tables spell it on their wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+from uuid import UUID
+
+from mailbox.words.kinds import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A journal row that is still to be written: ``kind``, the task it concerns, its data."""
+
+    kind: Kind
+    task_id: UUID | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+class MailboxError(Exception):
+    """The mailbox refused the request."""
+
+    code = "refused"
+
+    def __init__(self, message: str | None = None, *, draft: Draft | None = None, **ids: object) -> None:
+        """``ids`` are the offending identifiers, shown to the caller beside the message.
+
+        ``draft`` is the journal row of this refusal; `audit.decision` writes it once the refused
+        change has been rolled back.
+        """
+        self.message = message or (self.__doc__ or "").strip()
+        self.draft = draft
+        self.ids = {name: None if value is None else str(value) for name, value in ids.items()}
+        super().__init__(self.message)
+
+
+class InvalidRequestError(MailboxError):
+    """The request is not well-formed."""
+
+    code = "invalid_request"
+
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        """``fields`` maps the path of each offending field to what is wrong with it."""
+        self.fields = dict(fields)
+        super().__init__("; ".join(f"{path}: {problem}" for path, problem in self.fields.items()))
+
+
+class InvalidJsonError(MailboxError):
+    """The text is not JSON that this hub accepts."""
+
+    code = "invalid_json"
+
+
+class UnauthenticatedError(MailboxError):
+    """Send an API key: Authorization: Bearer <key>, X-API-Key: <key>, or HTTP Basic with the key as password."""
+
+    code = "unauthenticated"
+
+
+class CapabilityMissingError(MailboxError):
+    """The caller holds no live grant for this action."""
+
+    code = "capability_missing"
+
+
+class CapabilityScopeMismatchError(MailboxError):
+    """The caller's grants for this action are pinned to something else."""
+
+    code = "capability_scope_mismatch"
+
+
+class WrongPartyError(MailboxError):
+    """Only agents can do this; use an agent's key."""
+
+    code = "not_an_agent"
+
+
+class SenderMismatchError(MailboxError):
+    """task.sender must be the authenticated caller; leave it out to send as yourself."""
+
+    code = "sender_mismatch"
+
+
+class UnknownTaskError(MailboxError):
+    """No such task is known to this caller."""
+
+    code = "unknown_task"
+
+    @classmethod
+    def of(cls, task_id: UUID, *, draft: Draft | None = None) -> Self:
+        """Return the one answer for a task that is absent, and for one that is not the caller's business."""
+        return cls(f"no task {task_id} is known to you", draft=draft, task_id=task_id)
+
+
+class UnknownAgentError(MailboxError):
+    """No such agent is registered at this hub."""
+
+    code = "unknown_agent"
+
+
+class UnknownGrantError(MailboxError):
+    """No such grant is known to this caller."""
+
+    code = "unknown_grant"
+
+
+class UnknownKeyError(MailboxError):
+    """No such API key."""
+
+    code = "unknown_key"
+
+
+class UnknownRouteError(MailboxError):
+    """No such route."""
+
+    code = "unknown_route"
+
+
+class UnknownReplayEntryError(MailboxError):
+    """No such replay entry."""
+
+    code = "unknown_replay_entry"
+
+
+class UnknownPlanError(MailboxError):
+    """No such plan of repairs."""
+
+    code = "unknown_plan"
+
+
+class PlanClosedError(MailboxError):
+    """The plan can no longer be applied; make a new one."""
+
+    code = "plan_closed"
+
+
+class UnknownDeliveryError(MailboxError):
+    """No such delivery."""
+
+    code = "unknown_delivery"
+
+
+class AgentConflictError(MailboxError):
+    """That name or public key is already registered."""
+
+    code = "agent_conflict"
+
+
+class KeyLimitError(MailboxError):
+    """This owner already has two live keys; revoke one first."""
+
+    code = "key_limit"
+
+
+class TaskConflictError(MailboxError):
+    """That task id is already taken; choose another."""
+
+    code = "task_conflict"
+
+
+class ResultConflictError(MailboxError):
+    """The task already has a different result."""
+
+    code = "result_conflict"
+
+
+class LeaseMismatchError(MailboxError):
+    """The lease named in the request is not the live one."""
+
+    code = "lease_mismatch"
+
+
+class NotInFlightError(MailboxError):
+    """The task is not leased to anyone."""
+
+    code = "not_in_flight"
+
+
+class AlreadyResolvedError(MailboxError):
+    """The task is already resolved."""
+
+    code = "already_resolved"
+
+
+class DuplicateRiskMismatchError(MailboxError):
+    """duplicate_risk idempotent needs a task that declares idempotent with a key; use operator_accepted."""
+
+    code = "duplicate_risk_mismatch"
+
+
+class RateLimitedError(MailboxError):
+    """Too many requests; wait and try again."""
+
+    code = "rate_limited"
+
+    def __init__(self, message: str | None = None, *, retry_after: int) -> None:
+        """``retry_after`` is in whole seconds."""
+        self.retry_after = retry_after
+        super().__init__(message)
+
+
+class WaitTimeoutError(MailboxError):
+    """Nothing arrived before the timeout."""
+
+    code = "timeout"

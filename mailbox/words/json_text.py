@@ -1,0 +1,130 @@
+"""JSON as stored text, and the one strict reader that every outside byte passes.
+
+Stored JSON is text, never ``jsonb``: PostgreSQL would rewrite numbers and reorder keys.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+from mailbox.words.errors import InvalidJsonError
+
+MAX_DEPTH = 64
+_SIGNIFICANT = re.compile("[1-9]")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def dumps(value: object) -> str:
+    """Return compact JSON that `loads` reads back as an equal value."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def loads(text: bytes | str) -> Any:
+    """Read one JSON document strictly, the same on every database.
+
+    Refused with `InvalidJsonError`: bytes that are not UTF-8, duplicate keys, NaN, numbers too
+    large or too small for a double, NUL, lone surrogates, nesting deeper than `MAX_DEPTH`, integers beyond 4,300 digits.
+    """
+    try:
+        if isinstance(text, bytes):
+            text = text.decode()
+        value = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)
+    except UnicodeDecodeError as error:
+        raise InvalidJsonError(f"the body is not UTF-8: {error.reason} at byte {error.start}") from error
+    except RecursionError as error:
+        raise InvalidJsonError(f"nesting deeper than {MAX_DEPTH} levels") from error
+    except json.JSONDecodeError as error:
+        raise InvalidJsonError(_not_json(error)) from error
+    except ValueError as error:
+        raise InvalidJsonError("an integer has more than 4300 digits") from error
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _check_depth(value)
+    if "\\u" in text and (problem := problem_in(value)):
+        raise InvalidJsonError(problem)
+    return value
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two values are the same JSON: the order of keys does not matter, and 1, 1.0 and true differ."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def storable(text: str) -> str:
+    """Return the text without what no database of the hub can store: NUL and lone surrogates become U+FFFD."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def problem_with(text: str) -> str | None:
+    """Say why ``text`` cannot be stored on both databases; None when it can."""
+    found = _UNSTORABLE.search(text)
+    if found is None:
+        return None
+    return "contains a NUL character" if found.group() == "\x00" else "contains a lone surrogate"
+
+
+def problem_in(value: object) -> str | None:
+    """Say what within this value is not storable JSON; None when all of it is."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        match item:
+            case dict():
+                pending.extend(item)
+                pending.extend(item.values())
+            case list():
+                pending.extend(item)
+            case str():
+                if problem := problem_with(item):
+                    return f"a string {problem}"
+            case float() if not math.isfinite(item):
+                return "a number is out of range"
+            case None | bool() | int() | float():
+                pass
+            case _:
+                return f"{type(item).__name__} is not JSON"
+    return None
+
+
+def _not_json(error: json.JSONDecodeError) -> str:
+    if error.doc.startswith("\ufeff"):
+        return "it begins with a byte order mark; send UTF-8 without one"
+    return f"not JSON: {error.msg.removesuffix(' at')} at line {error.lineno} column {error.colno}"
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise InvalidJsonError(f"duplicate key {repeated[:100]!r}")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise InvalidJsonError(f"{name} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    lost = number == 0 and _SIGNIFICANT.search(digits.lower().partition("e")[0])
+    if lost or not math.isfinite(number):
+        raise InvalidJsonError("a number is out of range")
+    return number
+
+
+def _check_depth(value: object) -> None:
+    level: list[object] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            child
+            for item in level
+            if isinstance(item, (dict, list))
+            for child in (item.values() if isinstance(item, dict) else item)
+            if isinstance(child, (dict, list))
+        ]
+        if not level:
+            return
+    raise InvalidJsonError(f"nesting deeper than {MAX_DEPTH} levels")

@@ -1,0 +1,63 @@
+"""Spans and moments: as people write and read them, and as the wire carries them."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time, timedelta
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+_TIME = re.compile(r"\d\d:\d\d(:\d\d)?")
+_SPAN = re.compile(r"(\d{1,9})\s*([smhd])")
+
+
+def parse(text: str) -> timedelta | None:
+    """Read ``90s``, ``5m``, ``2h`` or ``1d``; None for anything else."""
+    match = _SPAN.fullmatch(text.strip().lower())
+    if match is None:
+        return None
+    seconds = int(match[1]) * _UNITS[match[2]]
+    return timedelta(seconds=seconds) if seconds <= 10**9 else None
+
+
+def parse_range(text: str, now: datetime) -> tuple[datetime, datetime | None] | None:
+    """Read ``02:14..02:15`` or ``2026-01-31T02:14Z..``, from one moment until before the other; None for anything else.
+
+    What says no zone is in that of ``now``; a time alone is the last such time that is not after ``now``. The end may
+    be left out.
+    """
+    first, dots, last = text.strip().partition("..")
+    start, end = _moment(first, now), _moment(last, now) if last else None
+    if not dots or start is None or (last and (end is None or end < start)):
+        return None
+    return start, end
+
+
+def _moment(text: str, now: datetime) -> datetime | None:
+    try:
+        if _TIME.fullmatch(text):
+            found = datetime.combine(now.date(), time.fromisoformat(text), now.tzinfo)
+            return found if found <= now else found - timedelta(days=1)
+        found = datetime.fromisoformat(text)
+        if not 1970 <= found.year < 9999:
+            return None
+        return found if found.tzinfo else found.replace(tzinfo=now.tzinfo)
+    except (ValueError, OverflowError):
+        return None
+
+
+def write(span: timedelta) -> str:
+    """Write a span in its two largest units, such as ``4 m 12 s``; a negative one, from clocks apart, is ``0 s``."""
+    seconds = max(0, int(span.total_seconds()))
+    parts: list[str] = []
+    for unit, size in reversed(_UNITS.items()):
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count} {unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2]) or "0 s"
+
+
+def epoch_ms(moment: datetime) -> int:
+    """Return ``moment`` in whole Unix epoch milliseconds."""
+    return int(moment.timestamp() * 1000)

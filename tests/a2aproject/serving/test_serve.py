@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import httpx
+import psycopg
+import pytest
+
+from a2aproject.management.commands.serve import REQUEST_GRACE
+from tests.support.hub import ROOT, command_of, database_of_its_own, free_port, has_ended, served, wait_until
+
+
+@pytest.fixture
+def database_url():
+    with database_of_its_own() as url:
+        yield url
+
+
+@pytest.fixture
+def hub(tmp_path, database_url):
+    """Return a hub to stop."""
+    with served(tmp_path, database_url=database_url) as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def lasting_hub(tmp_path_factory):
+    """Return a hub that the tests share: each leaves it whole."""
+    with database_of_its_own() as url, served(tmp_path_factory.mktemp("hub"), database_url=url) as hub:
+        yield hub
+
+
+def test_the_first_start_prints_credentials_that_work_and_the_second_none(tmp_path, database_url):
+    with served(tmp_path, database_url=database_url) as hub:
+        first = hub.printed
+        password = re.findall(r"password +(\S+)", first)[0]
+        with httpx.Client(base_url=hub.url, follow_redirects=True) as browser:
+            browser.get("/admin/login/")
+            form = {"username": "operator", "password": password, "csrfmiddlewaretoken": browser.cookies["csrftoken"]}
+            admin = browser.post("/admin/login/?next=/admin/", data=form)
+        assert hub.stop() == 0
+    with served(tmp_path, database_url=database_url) as hub:
+        second = hub.printed.removeprefix(first)
+
+    assert "Log out" in admin.text
+    assert len(re.findall(r"API key +a2a_\w+", first)) == 2
+    assert f"{hub.url.rpartition(':')[0]}:" in second
+    assert "API key" not in second
+    assert "password" not in second
+
+
+def test_its_data_are_private(lasting_hub):
+    var = lasting_hub.log.parent
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in var.iterdir() if path != lasting_hub.log}
+
+    assert stat.S_IMODE(var.stat().st_mode) == 0o700
+    assert modes == {0o600}
+
+
+def test_it_serves_the_api_reference_without_another_host(lasting_hub):
+    page = httpx.get(f"{lasting_hub.url}/api/docs/")
+    assets = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+
+    assert page.is_success
+    assert assets
+    assert all(asset.startswith("/static/") for asset in assets)
+    assert all(httpx.get(f"{lasting_hub.url}{asset}").is_success for asset in assets)
+    assert httpx.get(f"{lasting_hub.url}/api/schema/").is_success
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "headers", "status"),
+    [
+        ("/a2a/tasks", 3_000_000, {"X-API-Key": None}, 413),
+        ("/a2a/tasks", 8_000_000, {"X-API-Key": None}, 413),
+        ("/a2a/tasks", 1_000_000, {}, 401),
+        ("/a2a/tasks/next/nowhere", 1_000_000, {}, 404),
+        ("/p/no-such-route/a2a/tasks/send", 1_000_000, {}, 404),
+        ("/ops/", 1_000_000, {}, 403),
+    ],
+)
+def test_a_client_that_writes_all_before_it_reads_gets_the_refusal(lasting_hub, path, size, headers, status):
+    key = re.findall(r"API key +(a2a_\w+)", lasting_hub.printed)[-1]
+    headers = {"Content-Type": "application/json"} | dict.fromkeys(headers, key)
+    address = urlsplit(lasting_hub.url)
+
+    for _ in range(8):
+        with closing(HTTPConnection(address.hostname, address.port, timeout=30)) as client:
+            client.request("POST", path, b" " * size, headers)
+            assert client.getresponse().status == status
+
+
+def test_a_killed_web_worker_comes_back(lasting_hub):
+    workers = lasting_hub.web_workers()
+
+    workers[0].kill()
+    wait_until(lambda: has_ended(workers[0]))
+    wait_until(lambda: len(lasting_hub.web_workers()) == len(workers))
+    wait_until(lambda: all(worker.num_threads() > 1 for worker in lasting_hub.web_workers()))
+
+    assert lasting_hub.is_up()
+    assert workers[0] not in lasting_hub.web_workers()
+
+
+def test_a_killed_web_server_comes_back_and_its_workers_do_not_stay(lasting_hub):
+    main, workers = lasting_hub.web_server(), lasting_hub.web_workers()
+
+    main.kill()
+    wait_until(lambda: all(map(has_ended, (main, *workers))))
+    lasting_hub.wait_until_up()
+
+    assert lasting_hub.web_server().pid != main.pid
+
+
+def test_a_killed_cluster_comes_back(lasting_hub):
+    main = lasting_hub.cluster()
+    parts = main.children(recursive=True)
+
+    main.kill()
+    wait_until(lambda: all(map(has_ended, (main, *parts))))
+    wait_until(lambda: any("qcluster" in command_of(child) for child in lasting_hub.descendants()))
+
+    assert lasting_hub.is_up()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_signal_ends_every_process(hub, number):
+    processes = hub.descendants()
+
+    assert hub.stop(number) == 0
+    assert len(processes) >= 5
+    assert all(map(has_ended, processes))
+
+
+def test_who_waits_for_a_task_is_answered_when_the_hub_stops(hub):
+    key = re.findall(r"API key +(a2a_\w+)", hub.printed)[-1]
+
+    def poll(_):
+        headers = {"Authorization": f"Bearer {key}"}
+        return httpx.get(f"{hub.url}/a2a/tasks/next", params={"wait_ms": 50_000}, headers=headers, timeout=60)
+
+    def are_waiting():
+        return sum(len(worker.net_connections()) for worker in hub.web_workers()) >= 4 + 2
+
+    with ThreadPoolExecutor(4) as pool:
+        polls = pool.map(poll, range(4))
+        wait_until(are_waiting)
+        time.sleep(0.5)  # a connection is there a moment before its request is
+        begun = time.monotonic()
+        code = hub.stop()
+        took = time.monotonic() - begun
+        answers = list(polls)
+
+    assert code == 0
+    assert [(answer.status_code, answer.json()["task"]) for answer in answers] == [(200, None)] * 4
+    assert took < REQUEST_GRACE
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of their parent's death")
+def test_no_process_outlives_a_killed_parent(hub):
+    processes = hub.descendants()
+
+    hub.process.kill()
+    hub.process.wait()
+
+    wait_until(lambda: all(map(has_ended, processes)))
+
+
+@pytest.mark.skipif("not __import__('os').environ.get('DATABASE_URL', '').startswith('postgres')")
+def test_a_hub_whose_server_is_gone_says_so_within_a_probe_s_patience(hub, database_url):
+    assert httpx.get(f"{hub.url}/readyz").status_code == 200
+    name = database_url.rpartition("/")[2]
+    with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as admin:
+        admin.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS false')
+        admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+
+    asked_at = time.monotonic()
+    answer = httpx.get(f"{hub.url}/readyz", timeout=20)
+
+    assert answer.status_code == 503
+    assert time.monotonic() - asked_at < 4
+
+
+def test_a_port_in_use_is_refused_before_anything_is_changed(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", free_port()))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        refused = subprocess.run(
+            [sys.executable, "manage.py", "serve"],
+            cwd=ROOT,
+            env=os.environ | {"PORT": port, "A2A_VAR": str(tmp_path), "DATABASE_URL": ""},
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+
+    assert refused.returncode == 1
+    assert f"Port {port} on 127.0.0.1 is in use" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert (tmp_path / "hub.sqlite3").stat().st_size == 0

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+import psutil
+import pytest
+
+from a2aproject.serving import supervisor
+from a2aproject.serving.supervisor import Child, Service, Supervisor
+from tests.support.hub import wait_until
+
+SLEEP = "import time; time.sleep(60)"
+DEAF = """
+import os, pathlib, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+pathlib.Path(os.environ["DEAF"]).touch()
+time.sleep(60)
+"""
+WAIT_FOR_DEAF = """
+import os, time
+while not os.path.exists(os.environ["DEAF"]): time.sleep(0.01)
+"""
+PARENT = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEP!r}]); sys.exit(3)"
+
+
+def service(code: str, **environment: str) -> Service:
+    return Service(name="program", command=[sys.executable, "-c", code], environment=environment)
+
+
+def live(child: Child, *, start: float) -> int:
+    """Run the child to its end; return its process id, which is its group's too."""
+    child.start(start)
+    assert child.process is not None
+    child.process.wait()
+    return child.process.pid
+
+
+class Listener:
+    """Hears what the supervisor says; asks it to stop after some reports of deaths."""
+
+    def __init__(self, *, stop_after: int) -> None:
+        self.heard: list[str] = []
+        self.stop_after = stop_after
+
+    def __call__(self, line: str) -> None:
+        self.heard.append(line)
+        if len(self.heard) == self.stop_after:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch):
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.01)
+
+
+def test_a_program_that_keeps_dying_is_started_again_with_growing_pauses():
+    listener = Listener(stop_after=3)
+
+    Supervisor([service("raise SystemExit(3)")], say=listener, grace=5).run()
+
+    assert listener.heard == [
+        "The program ended with exit code 3; starting it again in 0.01 s.",
+        "The program ended with exit code 3; starting it again in 0.02 s.",
+        "The program ended with exit code 3; starting it again in 0.04 s.",
+        "Stopping.",
+    ]
+
+
+def test_a_pause_has_an_end_and_a_steady_run_is_forgiven():
+    child = Child(service("raise SystemExit(0)"), deaths_in_a_row=40)
+
+    live(child, start=100)
+    unsteady = child.bury(now=101)
+    live(child, start=200)
+    steady = child.bury(now=200 + supervisor.STEADY_AFTER)
+
+    assert unsteady == "The program ended with exit code 0; starting it again in 30 s."
+    assert steady == "The program ended with exit code 0; starting it again in 0.01 s."
+
+
+def test_what_a_dead_program_started_is_killed():
+    child = Child(service(PARENT))
+
+    group = live(child, start=0)
+    child.bury(now=1)
+
+    wait_until(lambda: not any(_group(process) == group for process in psutil.process_iter()))
+
+
+def test_a_program_that_ignores_the_signal_is_killed_after_the_grace(tmp_path):
+    listener = Listener(stop_after=1)
+    deaf = str(tmp_path / "deaf")
+
+    Supervisor([service(WAIT_FOR_DEAF, DEAF=deaf), service(DEAF, DEAF=deaf)], say=listener, grace=0.2).run()
+
+    assert listener.heard[-1] == "Some processes did not stop in time and are killed."
+    assert psutil.Process().children() == []
+
+
+def test_a_program_gets_its_environment():
+    listener = Listener(stop_after=1)
+
+    Supervisor([service("import os; raise SystemExit(int(os.environ['CODE']))", CODE="7")], say=listener, grace=5).run()
+
+    assert "exit code 7" in listener.heard[0]
+
+
+def test_the_handlers_of_before_are_put_back():
+    before = signal.getsignal(signal.SIGTERM)
+
+    Supervisor([service("raise SystemExit(3)")], say=Listener(stop_after=1), grace=5).run()
+
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def _group(process: psutil.Process) -> int | None:
+    try:
+        return os.getpgid(process.pid) if process.status() != psutil.STATUS_ZOMBIE else None
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return None

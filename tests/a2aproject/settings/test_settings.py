@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from a2aproject.settings.secret_key import secret
+from tests.support.hub import ROOT
+
+READ = "import json, sys; from a2aproject import settings as s; print(json.dumps([getattr(s, n) for n in sys.argv[1:]], default=str))"
+UNSET = {"DATABASE_URL": "", "PUBLIC_URL": "", "SECRET_KEY": "", "CI": ""}
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Return settings by name as a new process with that environment sees them."""
+
+    def read(*names, **environment):
+        env = os.environ | UNSET | {"A2A_VAR": str(tmp_path / "var")} | environment
+        return json.loads(subprocess.check_output([sys.executable, "-c", READ, *names], cwd=ROOT, env=env))
+
+    return read
+
+
+def test_the_secret_key_is_made_once_and_kept_private(read, tmp_path):
+    first, second = read("SECRET_KEY"), read("SECRET_KEY")
+
+    assert first == second
+    assert len(first[0]) >= 50
+    assert stat.S_IMODE((tmp_path / "var" / "secret_key").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "var").stat().st_mode) == 0o700
+    assert read("SECRET_KEY", SECRET_KEY="from the environment") == ["from the environment"]
+
+
+def test_processes_that_race_for_a_secret_get_the_same(tmp_path):
+    with ThreadPoolExecutor(8) as pool:
+        secrets = set(pool.map(lambda n: _secret_in_a_process(tmp_path), range(8)))
+
+    assert len(secrets) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
+
+
+def _secret_in_a_process(folder):
+    code = f"from pathlib import Path; from a2aproject.settings.secret_key import secret; print(secret(Path({str(folder)!r}) / 'secret_key'))"
+    return subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)
+
+
+def test_a_secret_is_read_back(tmp_path):
+    assert secret(tmp_path / "key") == secret(tmp_path / "key") == (tmp_path / "key").read_text()
+
+
+def test_the_database_is_a_private_sqlite_file_by_default(read, tmp_path):
+    ((databases,),) = [read("DATABASES")]
+    file = tmp_path / "var" / "hub.sqlite3"
+
+    assert databases["default"]["NAME"] == str(file)
+    assert databases["default"]["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
+    assert databases["default"]["CONN_MAX_AGE"] is None
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_postgresql_commits_synchronously_and_bounds_every_wait(read):
+    (databases,) = read(
+        "DATABASES", DATABASE_URL="postgresql://me:pw@db.example:5433/hub?options=-c%20lock_timeout%3D5"
+    )
+    database = databases["default"]
+
+    assert (database["HOST"], database["PORT"], database["NAME"]) == ("db.example", 5433, "hub")
+    assert "-c synchronous_commit=on" in database["OPTIONS"]["options"]
+    assert "-c statement_timeout=30000" in database["OPTIONS"]["options"]
+    assert database["OPTIONS"]["options"].endswith("-c lock_timeout=5")
+    assert "pool" not in database["OPTIONS"]
+
+
+def test_a_web_process_pools_its_postgresql_connections(read):
+    url = "postgresql://me@%2Frun%2Fpostgresql/hub"
+    (databases,) = read("DATABASES", DATABASE_URL=url, A2A_IS_WEB_PROCESS="1", DATABASE_POOL_SIZE="5")
+
+    assert databases["default"]["HOST"] == "/run/postgresql"
+    assert databases["default"]["OPTIONS"]["pool"] == {"min_size": 1, "max_size": 5, "timeout": 10}
+    assert databases["default"]["CONN_MAX_AGE"] == 0
+
+
+def test_the_public_url_says_which_hosts_are_answered_and_whether_cookies_need_tls(read):
+    names = ("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SESSION_COOKIE_SECURE", "SECURE_HSTS_SECONDS")
+
+    hosts, origins, secure, hsts = read(*names, PUBLIC_URL="https://hub.example:8443/")
+    assert "hub.example" in hosts
+    assert "127.0.0.1" in hosts
+    assert "*" not in hosts
+    assert origins == ["https://hub.example:8443"]
+    assert (secure, hsts > 0) == (True, True)
+
+    assert read("PUBLIC_URL", BIND_HOST="::", PORT="4000") == ["http://[::1]:4000"]
+    assert read("PUBLIC_URL", BIND_HOST="10.0.0.7", PORT="4000") == ["http://10.0.0.7:4000"]
+
+    hosts, origins, secure, hsts = read(*names, PORT="4000")
+    assert origins == ["http://127.0.0.1:4000"]
+    assert (secure, hsts) == (False, 0)
+
+
+def test_the_statuses_that_are_cached_are_read_as_they_are_meant(read):
+    assert read("A2A_REPLAY_STATUSES", A2A_REPLAY_STATUSES="OK, error ") == [["ok", "error"]]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("PORT", "abc", "PORT is 'abc': it must be a whole number."),
+        ("PORT", "0", "PORT is 0: it must be between 1 and 65535."),
+        ("PORT", "70000", "PORT is 70000: it must be between 1 and 65535."),
+        ("WEB_WORKERS", "0", "WEB_WORKERS is 0: it must be between 1 and 1024."),
+        ("PUBLIC_URL", "garbage", "PUBLIC_URL is 'garbage': it must be a URL such as https://hub.example.org."),
+        ("PUBLIC_URL", "ftp://x", "PUBLIC_URL is 'ftp://x': it must be a URL such as https://hub.example.org."),
+        ("A2A_PUBLIC_AGENT_CARDS", "perhaps", "it must be 1 for on, or 0 for off."),
+        ("A2A_CAPABILITIES", "{", "A2A_CAPABILITIES is '{': it must be JSON."),
+        *(
+            ("A2A_CAPABILITIES", value, "A2A_CAPABILITIES must be a JSON list of objects, each with name, description")
+            for value in ('{"x":1}', "[1]", '"abc"', '[{"name":"qa"}]', '[{"name":1,"description":"","version":"1"}]')
+        ),
+        ("LOG_LEVEL", "loud", "LOG_LEVEL is 'loud': it must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
+        *(
+            ("A2A_REPLAY_STATUSES", value, "it must list one or more of ok, partial, error, between commas.")
+            for value in ("okay", "", "ok error")
+        ),
+        ("A2A_VAR", "/proc/nope", "A2A_VAR: the hub cannot use /proc/nope: No such file or directory."),
+        ("DATABASE_URL", "sqlite:////proc", "the hub cannot use /proc: Is a directory."),
+        ("DATABASE_URL", "sqlite:///", "Several processes share the file, so it cannot be in memory."),
+        *(
+            ("DATABASE_URL", url, "DATABASE_URL must be sqlite:///")
+            for url in ("bogus", "mysql://a/b", "postgresql://")
+        ),
+    ],
+)
+def test_a_value_the_hub_cannot_run_with_is_refused_before_anything_is_made(tmp_path, variable, value, message):
+    env = os.environ | UNSET | {"A2A_VAR": str(tmp_path / "var"), variable: value}
+
+    refused = subprocess.run(
+        [sys.executable, "manage.py", "serve"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60
+    )
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert message in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert not (tmp_path / "var" / "hub.sqlite3").exists()

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
+from django.test import Client
+from django.urls import path
+
+from mailbox.gate.callers import Role
+from tests.support import factories
+
+
+def crash(request):
+    raise RuntimeError("secret detail")
+
+
+def forbid(request):
+    raise PermissionDenied
+
+
+def accept(request):
+    raise AssertionError("not reached")
+
+
+def lock(*_):
+    raise OperationalError("database is locked")
+
+
+VIEWS = (crash, forbid, accept, lock)
+urlpatterns = [path(f"{prefix}{view.__name__}", view) for prefix in ("", "ops/") for view in VIEWS]
+handler400 = "a2aproject.web.errors.bad_request"
+handler403 = "a2aproject.web.errors.permission_denied"
+handler404 = "a2aproject.web.errors.page_not_found"
+handler500 = "a2aproject.web.errors.server_error"
+
+pytestmark = pytest.mark.urls(__name__)
+
+
+@pytest.fixture
+def client():
+    return Client(raise_request_exception=False, enforce_csrf_checks=True)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "host", "status", "code"),
+    [
+        ("get", "/nowhere", "localhost", 404, "not_found"),
+        ("get", "/crash", "localhost", 500, "internal_error"),
+        ("get", "/forbid", "localhost", 403, "forbidden"),
+        ("post", "/accept", "localhost", 403, "forbidden"),
+        ("get", "/nowhere", "elsewhere.example", 400, "invalid_request"),
+    ],
+)
+def test_machines_get_the_one_error_shape(client, method, path, host, status, code):
+    response = getattr(client, method)(path, headers={"host": host})
+
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/json"
+    assert response.json().keys() == {"kind", "code", "message"}
+    assert (response.json()["kind"], response.json()["code"]) == ("error", code)
+    assert "secret detail" not in response.text
+    assert ("ALLOWED_HOSTS" in response.text) == (host != "localhost")
+
+
+@pytest.mark.parametrize(
+    ("path", "led_to"),
+    [
+        ("/", "/ops/"),
+        ("/ops", "/ops/"),
+        ("/admin", "/admin/"),
+        ("/ops/leases?state=stale&q=%22a+b%22", "/ops/leases/?state=stale&q=%22a+b%22"),
+        ("/ops/leases/00000000-0000-4000-8000-000000000000", "/ops/leases/00000000-0000-4000-8000-000000000000/"),
+        ("/ops/nowhere", None),
+        ("/administrator", None),
+        ("/a2a/queue/", None),
+    ],
+)
+@pytest.mark.urls("a2aproject.urls")
+def test_people_are_led_to_the_address_they_meant(client, path, led_to):
+    assert client.get(path).headers.get("Location") == client.head(path).headers.get("Location") == led_to
+    assert client.post(path).status_code in (403, 404)
+
+
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", 302),
+        ("*/*", 302),
+        ("application/json", 404),
+        ("application/json, text/plain, */*", 404),
+        ("text/html;q=0.5, application/json", 404),
+        ("image/png", 404),
+    ],
+)
+@pytest.mark.urls("a2aproject.urls")
+def test_programs_that_ask_the_root_are_told_that_nothing_is_there(client, accept, status):
+    response = client.get("/", headers={"accept": accept})
+
+    assert (response.status_code, response["Vary"]) == (status, "Accept")
+    assert status == 302 or response.json()["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "host", "status"),
+    [
+        ("get", "/ops/nowhere", "localhost", 404),
+        ("get", "/ops/crash", "localhost", 500),
+        ("get", "/ops/forbid", "localhost", 403),
+        ("post", "/ops/accept", "localhost", 403),
+        ("get", "/ops/nowhere", "elsewhere.example", 400),
+    ],
+)
+def test_people_get_pages(client, method, path, host, status):
+    response = getattr(client, method)(path, headers={"host": host})
+
+    assert response.status_code == status
+    assert response["Content-Type"].startswith("text/html")
+    assert "secret detail" not in response.text
+
+
+@pytest.mark.parametrize(("path", "status"), [("/ops/lock", 503), ("/lock", 500)])
+def test_people_are_told_to_try_again_when_the_database_is_locked(client, path, status):
+    response = client.get(path)
+
+    assert (response.status_code, response.headers.get("Retry-After")) == (status, "1" if status == 503 else None)
+    assert ("The database is busy or gone" in response.text) == (status == 503)
+    assert "look before you repeat it" not in response.text
+    assert 'id="panel-title"' not in response.text  # in whose place a dialog keeps the form and what was typed
+
+
+def test_after_a_form_they_are_told_that_it_may_have_been_heard():
+    response = Client(raise_request_exception=False).post("/ops/lock")
+
+    assert response.status_code == 503
+    assert "Whether the change was made is unknown" in response.text
+
+
+@pytest.mark.django_db
+@pytest.mark.urls("a2aproject.urls")
+@pytest.mark.parametrize("place", ["django.contrib.auth.get_user", "dashboard.figures.nav_counts.Attention.read"])
+def test_so_it_is_wherever_a_page_meets_it(client, monkeypatch, place):
+    factories.person("vic", Role.VIEWER)
+    client.force_login(User.objects.get(username="vic"), backend="django.contrib.auth.backends.ModelBackend")
+    monkeypatch.setattr(place, lock)
+
+    assert client.get("/ops/leases/").status_code == 503

@@ -1,0 +1,230 @@
+"""Tasks of remote agents, from the mailbox to the loopback and back."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from agentcards import client, profiles, remote_calls
+from agentcards.models import AgentProfile, RemoteCall
+from mailbox.gate.callers import Caller
+from mailbox.inspection import tasks
+from mailbox.models import Lease, Message
+from mailbox.outbound import exchange
+from mailbox.outbound.errors import ExternalServiceError
+from mailbox.verbs.life import expiry, updates
+from tests.support import factories
+from tests.support.remote_rounds import claim_all, look_all, result_of, submit_all
+from tests.support.remote_servers import raw_server
+from tests.support.wire_tap import tapped
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("now")]
+
+PROGRESS = "a2a_task_updated"
+
+
+def said(task):
+    told = (message.blocks[0] for message in Message.objects.filter(task=task).in_order())
+    return [block["text"] for block in told if "text" in block]
+
+
+def fault(*_, **__):
+    raise KeyError
+
+
+def test_a_task_is_carried_out_and_its_result_comes_back(remote, rita, alice):
+    task = factories.sent_task(alice, rita, intent_text="summarize this")
+
+    submit_all()
+    look_all()
+
+    assert result_of(task).status == "ok"
+    assert result_of(task).blocks == [{"type": "text", "text": "summarize this: done"}]
+    assert result_of(task).posted_by == factories.row_of(rita)
+    assert remote.bodies == [{"params": {"message": "summarize this", "timeoutMs": 300000}}]
+    assert factories.life_of(task) == ["a2a_task_sent", "a2a_task_leased", PROGRESS, "a2a_result_posted"]
+    assert {event.source for event in tasks.timeline(alice, task.uuid).items[1:]} == {"scheduler"}
+    assert not RemoteCall.objects.exists()
+
+
+def test_what_the_remote_agent_says_is_seen_while_it_works(remote, rita, alice, now):
+    remote.looks = 2
+    task = factories.sent_task(alice, rita, intent_text="work")
+    submit_all()
+    (remote_id,) = remote.tasks
+
+    look_all()
+    after_one = said(task)
+    now.shift(3)
+    look_all()
+    after_two = said(task)
+    now.shift(3)
+    look_all()
+
+    assert (after_one, after_two, said(task)) == (["step 1"], ["step 1", "step 2"], ["step 1", "step 2"])
+    assert result_of(task).blocks == [{"type": "text", "text": "work: done"}]
+    (began, *_) = [event for event in tasks.timeline(alice, task.uuid).items if event.kind == PROGRESS]
+    assert began.fields["note"] == f"submitted to {remote.url.removeprefix('http://')} as {remote_id}"
+
+
+def test_the_remote_task_is_looked_at_every_3_seconds_and_each_look_is_a_sign_of_life(remote, rita, alice, now):
+    task = factories.sent_task(alice, rita, intent_text="never")
+    submit_all()
+    look_all()
+    remote.poll_status = 500
+    now.shift(2.9)
+    too_early = look_all()
+    now.shift(0.1)
+    failed = look_all()
+    remote.poll_status = 200
+    now.shift(3)
+    look_all()
+
+    assert (len(too_early), len(failed)) == (0, 1)
+    lease = Lease.objects.get(task=task)
+    assert lease.last_seen_at - lease.leased_at == timedelta(seconds=6)
+
+
+def test_a_failed_remote_task_is_an_error_with_its_last_words(remote, rita, alice):
+    task = factories.sent_task(alice, rita, intent_text="fail")
+
+    submit_all()
+    look_all()
+
+    assert (result_of(task).status, result_of(task).error_message) == ("error", "no ink")
+
+
+def test_a_refused_submission_is_an_error_and_not_repeated(remote, rita, alice):
+    task = factories.sent_task(alice, rita, intent_text="refuse")
+
+    submit_all()
+    submit_all()
+
+    assert (result_of(task).error_message or "").startswith("Submit failed: HTTP 429 — {")
+    assert len(remote.bodies) == 1
+
+
+def test_a_lost_answer_to_a_submission_is_an_error_and_not_repeated(rita, alice):
+    with raw_server(lambda connection, over: None) as url, tapped() as connections:
+        url = f"{url}/secret"
+        profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": url})
+        task = factories.sent_task(alice, rita)
+        submit_all()
+        submit_all()
+
+    assert (result_of(task).error_message or "").startswith(f"A2A: no answer from {url[7:-7]}/a2a/tasks/send")
+    assert len(connections) == 1
+
+
+def test_an_agent_whose_url_came_to_be_blocked_is_not_called(rita, alice, settings):
+    settings.A2A_OUTBOUND_ALLOW = []
+    task = factories.sent_task(alice, rita)
+
+    with tapped() as connections:
+        submit_all()
+
+    assert result_of(task).error_message == "Blocked URL: 127.0.0.1 is not allowed"
+    assert connections == []
+
+
+@pytest.mark.parametrize("url", ["http://xn--127/path", "http://:sekret%0A@host.example/path"])
+def test_a_stored_url_that_cannot_be_called_is_an_error_that_does_not_repeat_it(rita, alice, url):
+    AgentProfile.objects.update(remote_url=url)
+    task = factories.sent_task(alice, rita)
+
+    submit_all()
+
+    assert result_of(task).error_message == "the hub cannot call this agent's URL"
+
+
+def test_the_sender_is_told_nothing_that_a_library_says(rita, alice, monkeypatch):
+    def fail(*_, **__):
+        raise ExternalServiceError("no answer from http://127.0.0.1", detail="Illegal header value b'Bearer sekret'")
+
+    monkeypatch.setattr(exchange, "exchange", fail)
+    task = factories.sent_task(alice, rita)
+
+    submit_all()
+
+    assert result_of(task).error_message == "A2A: no answer from http://127.0.0.1"
+
+
+def test_a_failure_of_the_hub_itself_before_there_is_a_remote_task_ends_the_task(rita, alice, monkeypatch):
+    monkeypatch.setattr(client, "submit", fault)
+    task = factories.sent_task(alice, rita)
+
+    submit_all()
+
+    assert (result_of(task).status, result_of(task).error_message) == ("error", "the hub itself failed: KeyError")
+
+
+def test_a_failure_of_the_hub_itself_later_leaves_the_remote_task_to_be_looked_at(remote, rita, alice, monkeypatch):
+    task = factories.sent_task(alice, rita, intent_text="work")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(updates, "post_updates", fault)
+        submit_all()
+    look_all()
+
+    assert (result_of(task).status, len(remote.bodies)) == ("ok", 1)
+
+
+def test_the_work_timeout_bounds_the_call(remote, rita, alice, now):
+    task = factories.sent_task(alice, rita, intent_text="never", work_timeout=timedelta(seconds=4))
+    submit_all()
+    look_all()
+    now.shift(4)
+    look_all()
+
+    assert result_of(task).error_message == "Task timed out"
+    assert remote.bodies[0]["params"]["timeoutMs"] == 4000
+
+
+def test_whoever_meets_the_timeout_first_answers_and_the_other_changes_nothing(remote, rita, alice, now):
+    task = factories.sent_task(alice, rita, intent_text="never", work_timeout=timedelta(seconds=4))
+    submit_all()
+    now.shift(4)
+    (call,) = claim_all()
+    expiry.sweep(Caller.local())
+    remote_calls.look(call)
+
+    assert result_of(task).error_message == "Task timed out"
+
+
+def test_the_deadline_bounds_the_call(remote, rita, alice, now):
+    deadline_ms = int(timezone.now().timestamp() * 1000) + 2500
+    task = factories.sent_task(alice, rita, intent_text="never", deadline_ms=deadline_ms)
+    submit_all()
+    now.shift(2.5)
+    look_all()
+
+    assert result_of(task).error_message == "Timed out after 2500ms"
+
+
+@pytest.mark.parametrize(("timeout", "told"), [(0.1, 1000), (2, 2000), (3600, 600_000)])
+def test_the_remote_agent_is_told_a_timeout_that_it_understands(remote, rita, alice, timeout, told):
+    factories.sent_task(alice, rita, work_timeout=timedelta(seconds=timeout))
+
+    submit_all()
+
+    assert remote.bodies[0]["params"]["timeoutMs"] == told
+
+
+def test_a_remote_task_too_large_to_be_read_is_an_error_at_once(remote, rita, alice, monkeypatch):
+    monkeypatch.setattr(remote, "_show", lambda _: (200, b" " * 2**21))
+    task = factories.sent_task(alice, rita, intent_text="work")
+
+    submit_all()
+    look_all()
+
+    assert result_of(task).error_message == "A2A: the answer is larger than 1 MiB"
+
+
+def test_the_skill_goes_with_the_task(remote, rita, alice):
+    factories.sent_task(alice, rita, metadata={"skill": "web"})
+
+    submit_all()
+
+    assert remote.bodies[0]["params"]["skill"] == "web"

@@ -1,0 +1,29 @@
+"""Carriers that take tasks on at the same moment."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentcards import profiles
+from agentcards.models import RemoteCall
+from mailbox.gate.callers import Caller
+from mailbox.models import Lease
+from tests.support import factories
+from tests.support.races import ROUNDS, race
+from tests.support.remote_rounds import take_all
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.mark.parametrize("attempt", ROUNDS)
+def test_several_carriers_begin_no_more_than_one_would(alice, settings, attempt):
+    settings.A2A_REMOTE_CONCURRENCY = 3
+    rita = factories.agent("rita")
+    profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": "https://rita.example"})
+    for _ in range(8):
+        factories.sent_task(alice, rita)
+
+    outcomes = race(*[take_all] * 3)
+
+    assert sum(len(outcome.value) for outcome in outcomes) == 3
+    assert RemoteCall.objects.count() == Lease.objects.count() == 3

@@ -1,0 +1,212 @@
+"""Django's admin of what the hub keeps: looked at by every role, changed by admins, the journal by nobody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib.auth.models import Group, User
+from django.test import Client
+from django.urls import get_resolver, reverse
+
+from mailbox.models import ApiKey, AuditEvent, CapabilityGrant
+from mailbox.words.kinds import Kind
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+READ_ONLY = ("auditevent", "task", "lease", "result", "replayentry")
+
+
+def at(role, name="ada", **fields):
+    user = User.objects.create_user(name, is_staff=True, **fields)
+    if role is not None:
+        user.groups.add(Group.objects.get(name=role))
+    client = Client()
+    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return client
+
+
+def journal():
+    return list(AuditEvent.objects.order_by("pk").values_list("pk", "kind", "actor", "data", "at"))
+
+
+@pytest.mark.parametrize("model", READ_ONLY)
+@pytest.mark.parametrize(("role", "status"), [("viewer", 200), ("admin", 200), (None, 403)])
+def test_every_role_looks_at_rows_and_nobody_changes_them(history, model, role, status):
+    client = at(role, is_superuser=False)
+    row = apps.get_model("mailbox", model)._default_manager.all()[0]
+    page = f"/admin/mailbox/{model}/"
+
+    assert client.get(page).status_code == status
+    assert client.get(f"{page}{row.pk}/change/").status_code == status
+    assert client.get(f"{page}add/").status_code == 403
+    assert client.post(f"{page}{row.pk}/change/", {}).status_code == 403
+    assert client.post(f"{page}{row.pk}/delete/", {"post": "yes"}).status_code == 403
+
+
+@pytest.mark.parametrize("model", READ_ONLY)
+def test_lists_lead_to_the_dashboard(history, model):
+    text = at("viewer").get(f"/admin/mailbox/{model}/").text
+
+    links = {part.split('"')[0] for part in text.split('href="')[1:]}
+    (link, *_) = [one for one in sorted(links) if one.startswith("/ops/")]
+    assert at("viewer", "vic").get(link).status_code == 200
+
+
+def admin_paths():
+    """Yield the path of everything that is served under /admin/, with keys of rows filled in."""
+
+    def walk(patterns: Any, prefix: str) -> Any:
+        for pattern in patterns:
+            path = prefix + str(pattern.pattern).replace("^", "").replace("$", "")
+            if hasattr(pattern, "url_patterns"):
+                yield from walk(pattern.url_patterns, path)
+            else:
+                yield path
+
+    resolver: Any = next(one for one in get_resolver().url_patterns if str(one.pattern) == "admin/")
+    for path in walk(resolver.url_patterns, "/admin/"):
+        yield path.replace("<path:object_id>", "1").replace("<id>", "1").replace("<slug:form>", "csv").partition("<")[0]
+
+
+@pytest.mark.parametrize("path", sorted(set(admin_paths())))
+def test_no_post_in_the_admin_edits_or_deletes_the_journal(history, path):
+    client = at(None, is_superuser=True)
+    before = journal()
+    bodies = [
+        {"post": "yes"},
+        {"action": "delete_selected", "_selected_action": [str(row[0]) for row in before], "post": "yes"},
+        {"kind": "x", "actor": "nobody", "data": "{}", "_save": "Save"},
+    ]
+
+    answers = [client.post(path, body).status_code for body in bodies]
+
+    assert journal()[: len(before)] == before
+    assert all(status < 500 for status in answers)
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator"])
+def test_only_admins_revoke(bob, role):
+    factories.key_of(bob)
+    body = {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk]}
+
+    at(role).post("/admin/mailbox/apikey/", body)
+
+    assert ApiKey.objects.get().revoked_at is None
+
+
+def test_keys_are_shown_without_their_secret_and_revoked_through_the_verb(bob):
+    key = factories.key_of(bob)
+    row = ApiKey.objects.get()
+    client = at("admin")
+
+    pages = [client.get("/admin/mailbox/apikey/").text, client.get(f"/admin/mailbox/apikey/{row.pk}/change/").text]
+    client.post("/admin/mailbox/apikey/", {"action": "revoke", "_selected_action": [row.pk]})
+
+    assert not any(key in page or row.digest in page for page in pages)
+    assert row.public_id in pages[0]
+    assert ApiKey.objects.get().revoked_at is not None
+    (event,) = factories.journal(Kind.KEY_REVOKED)
+    assert (event.actor, event.fields["public_id"]) == ("user:ada", row.public_id)
+
+
+def test_grants_are_revoked_through_the_verb(alice):
+    (grant,) = CapabilityGrant.objects.all()
+    client = at("admin")
+
+    client.post("/admin/mailbox/capabilitygrant/", {"action": "revoke", "_selected_action": [grant.pk]})
+
+    assert len(factories.journal(Kind.CAPABILITY_REVOKED)) == 1
+    assert "revoked" in client.get("/admin/mailbox/capabilitygrant/").text
+
+
+def test_people_are_added_and_changed_by_admins_and_each_change_is_journalled():
+    client = at("admin")
+    group = Group.objects.get(name="operator").pk
+    secret = "long enough 4 all"
+    new = {"username": "ben", "usable_password": "true", "password1": secret, "password2": secret, "groups": [group]}
+
+    client.post("/admin/auth/user/add/", new)
+    ben = User.objects.get(username="ben")
+    client.post(f"/admin/auth/user/{ben.pk}/change/", {"username": "ben", "groups": [group], "is_staff": "on"})
+    client.post(f"/admin/auth/user/{ben.pk}/password/", {"password1": f"{secret}!", "password2": f"{secret}!"})
+
+    ben.refresh_from_db()
+    assert (ben.is_active, ben.is_staff, ben.check_password(f"{secret}!")) == (False, True, True)
+    assert factories.journal(Kind.PERSON_ADDED)[0].fields == {"username": "ben", "groups": ["operator"]}
+    changed = [event.fields for event in factories.journal(Kind.PERSON_CHANGED)]
+    assert changed == [
+        {"username": "ben", "is_active": False, "is_staff": True},
+        {"username": "ben", "password": "changed"},
+    ]
+    assert secret not in "".join(AuditEvent.objects.values_list("data", flat=True))
+
+
+@pytest.mark.parametrize("role", ["viewer", "operator"])
+def test_others_see_people_without_their_password_and_change_none(role):
+    client = at(role)
+    ada = User.objects.get(username="ada")
+
+    page = client.get(f"/admin/auth/user/{ada.pk}/change/")
+
+    assert page.status_code == 200
+    assert "pbkdf2" not in page.text
+    assert client.post(f"/admin/auth/user/{ada.pk}/change/", {"username": "eve"}).status_code == 403
+    assert client.post(f"/admin/auth/user/{ada.pk}/password/", {}).status_code == 403
+    assert client.post("/admin/auth/user/add/", {"username": "eve"}).status_code == 403
+
+
+def test_nobody_makes_themselves_a_superuser_and_the_roles_stay_as_they_are():
+    client = at("admin")
+    ada = User.objects.get(username="ada")
+    viewer, admin = (Group.objects.get(name=name).pk for name in ("viewer", "admin"))
+    kept = {"username": "ada", "is_active": "on", "is_staff": "on", "groups": [admin]}
+
+    client.post(f"/admin/auth/user/{ada.pk}/change/", kept | {"is_superuser": "on", "user_permissions": [1]})
+    renamed = client.post(f"/admin/auth/group/{viewer}/change/", {"name": "x"})
+
+    ada.refresh_from_db()
+    assert not ada.is_superuser
+    assert not ada.user_permissions.exists()
+    assert renamed.status_code == 403
+
+
+def test_an_admin_may_give_the_role_away_and_is_none_from_then_on():
+    client = at("admin")
+    path = f"/admin/auth/user/{User.objects.get(username='ada').pk}/change/"
+    viewer = Group.objects.get(name="viewer").pk
+
+    client.post(path, {"username": "ada", "is_active": "on", "is_staff": "on", "groups": [viewer]})
+
+    assert factories.journal(Kind.PERSON_CHANGED)[0].fields["groups"] == ["viewer"]
+    assert client.post(path, {"username": "ada"}).status_code == 403
+
+
+def test_whoever_guesses_at_the_sign_in_of_the_admin_is_locked_out(settings):
+    User.objects.create_user("ada", password="correct horse battery", is_staff=True)
+    wrong = {"username": "ada", "password": "wrong"}
+
+    guesses = [Client().post("/admin/login/", wrong).status_code for _ in range(settings.AXES_FAILURE_LIMIT)]
+
+    assert guesses[-2:] == [200, 429]
+    assert Client().post("/ops/sign-in/", {**wrong, "password": "correct horse battery"}).status_code == 429
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_admin_keeps_the_policy_in_a_browser(browse, history):
+    User.objects.create_superuser("root")
+    page = browse("root")
+    audit = AuditEvent.objects.latest("pk")
+
+    for path in [
+        "/admin/",
+        *(reverse(f"admin:mailbox_{model}_changelist") for model in (*READ_ONLY, "apikey", "capabilitygrant", "agent")),
+        reverse("admin:auth_user_changelist"),
+        reverse("admin:auth_user_add"),
+        reverse("admin:agentcards_tool_add"),
+        reverse("admin:mailbox_auditevent_change", args=[audit.pk]),
+    ]:
+        page.goto(path)
+        assert page.locator("#content").is_visible(), path

@@ -1,0 +1,164 @@
+"""Lists of very many rows in Django's admin: searched, filtered, taken away, and never read whole."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from html import unescape
+
+import pytest
+
+from dashboard.admin.bounded import span_of
+from mailbox.models import AuditEvent
+from mailbox.verbs.upkeep import rollups
+from mailbox.words.kinds import Kind
+from tests.dashboard.admin.test_admin import READ_ONLY, at
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_journal_is_searched_and_filtered(history):
+    client = at("viewer")
+
+    def found(**asked):
+        return client.get("/admin/mailbox/auditevent/", asked).context["cl"].result_count
+
+    task = str(history.task.uuid)
+    year = str(AuditEvent.objects.latest("pk").at.year)
+    assert found() == AuditEvent.objects.count()
+    assert found(q="kind:a2a_task_*") == AuditEvent.objects.filter(kind__startswith="a2a_task_").count()
+    assert found(kind=Kind.RESULT_POSTED) == 2
+    assert found(actor="alice@local") == AuditEvent.objects.filter(actor="alice@local").count()
+    assert found(task=task, kind=Kind.TASK_LEASED) == 1
+    assert found(date=year) == found()
+    assert found(date="1999-01") == 0
+    assert found(source="cli") == 0
+
+
+def test_leases_and_results_are_searched_too(history):
+    client = at("viewer")
+
+    def found(model, text):
+        return client.get(f"/admin/mailbox/{model}/", {"q": text}).context["cl"].result_count
+
+    assert [found("lease", text) for text in ("", "key:inv-7", "agent:bob", "agent:alice", "state:in_flight")] == [
+        *(2, 1, 2, 0, 0)
+    ]
+    assert [found("lease", text) for text in (f"id:{history.lease_id}", "invoice", "-invoice")] == [1, 1, 1]
+    assert [found("result", text) for text in ("", "status:ok", "status:error", "key:inv-7", "from:alice to:bob")] == [
+        *(2, 2, 0, 1, 2)
+    ]
+
+
+SAME = [
+    ("auditevent", "kind", "a2a_repair_applied", "kind"),
+    ("auditevent", "actor", "bob@local", "actor"),
+    ("auditevent", "task", "00000000-0000-4000-8000-000000000000", "task"),
+    ("auditevent", "source", "cli", "source"),
+    ("task", "state", "queued", "state"),
+    ("task", "outcome", "expired", "state"),
+    ("task", "source", "user", "source"),
+    ("lease", "task", "00000000-0000-4000-8000-000000000000", "task"),
+    ("lease", "holder", "bob@local", "agent"),
+    ("result", "status", "error", "status"),
+    ("result", "delivery", "pending", "delivery"),
+    ("replayentry", "task", "00000000-0000-4000-8000-000000000000", "source"),
+    ("replayentry", "status", "ok", "status"),
+]
+
+
+@pytest.mark.parametrize(("model", "name", "value", "key"), SAME)
+def test_a_filter_finds_its_rows_as_the_query_language_does_which_knows_the_indexes(history, model, name, value, key):
+    client = at("viewer")
+    page = f"/admin/mailbox/{model}/"
+
+    by_filter, by_query = (
+        str(client.get(page, asked).context["cl"].queryset.query) for asked in ({name: value}, {"q": f"{key}:{value}"})
+    )
+
+    assert by_filter == by_query
+    assert by_query.count(f'FROM "mailbox_{model}"') == 1  # what is searched is not looked up among itself
+
+
+@pytest.mark.parametrize(
+    ("model", "mark"),
+    [("auditevent", "last_event"), ("task", "last_task"), ("lease", "last_lease"), ("result", "last_result")],
+)
+def test_a_date_is_looked_for_between_the_marks_of_the_roll_ups(history, model, mark):
+    client = at("viewer")
+
+    def found(date):
+        return client.get(f"/admin/mailbox/{model}/", {"date": date}).context["cl"]
+
+    year = f"{history.leased_at:%Y}"
+    before = found(year).result_count
+    rollups.roll(history.leased_at + timedelta(minutes=5))
+
+    assert f'."{mark}"' in str(found(year).queryset.query)
+    assert (found(year).result_count, found("2001").result_count) == (before, 0)
+    assert before > 0
+
+
+@pytest.mark.parametrize("model", READ_ONLY)
+@pytest.mark.parametrize("query", ["?q=state:ok", "?q=x%00", "?task=%00", "?date=0000", "?date=9999-12", "?p=99"])
+def test_nonsense_in_the_address_of_a_list_fails_nothing(history, model, query):
+    assert at("viewer").get(f"/admin/mailbox/{model}/{query}").status_code in (200, 302, 400)
+
+
+@pytest.mark.parametrize("model", READ_ONLY)
+def test_lists_count_no_further_than_they_show_and_sort_by_nothing_else(history, model, django_assert_max_num_queries):
+    client = at("viewer")
+
+    with django_assert_max_num_queries(11) as ran:
+        client.get(f"/admin/mailbox/{model}/")
+
+    counts = [one["sql"] for one in ran.captured_queries if "COUNT(" in one["sql"]]
+    assert all("LIMIT" in sql for sql in counts)
+    assert not any("DISTINCT" in one["sql"] for one in ran.captured_queries)
+
+
+def test_what_is_filtered_is_taken_away(history):
+    client = at("viewer")
+
+    lines = (
+        b"".join(client.get("/admin/mailbox/auditevent/export.jsonl", {"kind": Kind.TASK_SENT})).decode().splitlines()
+    )
+    table = b"".join(client.get("/admin/mailbox/auditevent/export.csv", {"actor": "nobody"})).decode().splitlines()
+
+    assert [json.loads(line)["kind"] for line in lines] == [Kind.TASK_SENT] * 2
+    assert len(table) == 1
+    assert at(None, "stranger").get("/admin/mailbox/auditevent/export.csv").status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"q": "colour:red"}, "there is no &quot;colour:&quot;"),
+        ({"q": "words"}, "write key:value"),
+        ({"date": "2026-11-31"}, "date: &quot;2026-11-31&quot; is none"),
+        ({"date": "garbage"}, "is none; write 2026, 2026-01 or 2026-01-31"),
+        ({"task": "no id"}, "task: &quot;no id&quot; is no id"),
+        ({"kind": "junk"}, "kind: there is no &quot;junk&quot;"),
+        ({"source": "a*"}, "source: there is no &quot;a*&quot;"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_the_list_and_in_what_is_taken_away(history, asked, said):
+    client = at("viewer")
+
+    page = client.get("/admin/mailbox/auditevent/", asked)
+    taken = client.get("/admin/mailbox/auditevent/export.csv", asked)
+
+    assert (page.status_code, taken.status_code) == (400, 400)
+    assert said in page.text
+    assert unescape(said) in taken.text
+    assert "q:" not in taken.text
+    assert f'value="{asked.get("q", "")}"' in page.text
+
+
+@pytest.mark.parametrize(
+    ("text", "days"), [("2026", 365), ("2024-02", 29), ("2026-12", 31), ("2026-01-31", 1), ("2026-02-30", 0), ("x", 0)]
+)
+def test_a_date_is_a_year_a_month_or_a_day(text, days):
+    span = span_of(text)
+
+    assert (span[1] - span[0]).days == days if span else days == 0

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import get_resolver, reverse
+
+from dashboard.base.page import Page
+from mailbox.words.kinds import Kind
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+OPEN = {"sign-in", "favicon"}  # without a session
+OWN = {"sign-in", "sign-out", "settings"}  # a POST that changes nothing but the person's own browser
+SAMPLES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "slug": "csv", "str": "alice@local"}
+
+
+def routes():
+    """Yield (name, path, view) for all that is served under /ops/."""
+    ops: Any = next(one for one in get_resolver().url_patterns if getattr(one, "app_name", None) == "ops")
+    for pattern in ops.url_patterns:
+        path = re.sub(r"<(\w+):\w+>", lambda match: SAMPLES[match[1]], str(pattern.pattern))
+        yield pattern.name, f"/ops/{path}", pattern.callback.view_class
+
+
+ROUTES = list(routes())
+
+
+@pytest.mark.parametrize(("name", "path", "view"), ROUTES, ids=[name for name, *_ in ROUTES])
+def test_strangers_are_sent_to_the_sign_in(name, path, view):
+    response = Client().get(path)
+
+    if name in OPEN:
+        assert response.status_code == 200
+    elif "get" in view.http_method_names:
+        assert response.status_code == 302
+        assert response["Location"].startswith(f"{reverse('ops:sign-in')}?next=")
+
+
+@pytest.mark.parametrize(("name", "path", "view"), ROUTES, ids=[name for name, *_ in ROUTES])
+def test_a_viewer_may_post_nothing(vic, name, path, view):
+    if not hasattr(view, "post") or name in OWN:
+        return
+
+    response = vic.post(path)
+
+    assert issubclass(view, Page)
+    assert response.status_code == 403
+    assert view.needs in response.text
+    assert factories.last_event().kind == Kind.CAPABILITY_CHECK
+    assert factories.last_event().actor == "user:vic"
+    assert factories.last_event().source == "dashboard"
+
+
+def test_a_person_without_a_group_sees_nothing(sign_in):
+    assert sign_in("nobody", None).get("/ops/leases/").status_code == 403
+
+
+def test_an_api_key_opens_no_page(olga):
+    key = factories.key_of(olga)
+
+    assert Client().get("/ops/leases/", headers={"authorization": f"Bearer {key}"}).status_code == 302
+
+
+def test_a_session_opens_no_api(ana):
+    assert ana.get("/a2a/queue").status_code == 401
+
+
+def test_a_form_from_another_site_changes_nothing(ana):
+    assert ana.post("/ops/settings/", {"theme": "dark"}, headers={"sec-fetch-site": "cross-site"}).status_code == 403
+
+
+def test_whoever_guesses_is_locked_out_and_nobody_else(settings):
+    User.objects.create_user("ana", password="correct horse battery")
+
+    wrong = {"username": "ana", "password": "wrong"}
+    guesses = [Client().post("/ops/sign-in/", wrong) for _ in range(settings.AXES_FAILURE_LIMIT)]
+    right = {"username": "ana", "password": "correct horse battery"}
+
+    assert [guess.status_code for guess in guesses[-2:]] == [200, 429]
+    assert Client().post("/ops/sign-in/", right).status_code == 429
+    assert Client(REMOTE_ADDR="192.0.2.7").post("/ops/sign-in/", right).status_code == 302
+
+
+def test_sign_in_leads_where_one_wanted_to_go_but_not_elsewhere():
+    User.objects.create_user("ana", password="correct horse battery")
+    form = {"username": "ana", "password": "correct horse battery"}
+
+    inside = Client().post("/ops/sign-in/", {**form, "next": "/ops/leases/?state=stale"})
+    outside = Client().post("/ops/sign-in/", {**form, "next": "https://elsewhere.example/"})
+
+    assert inside["Location"] == "/ops/leases/?state=stale"
+    assert outside["Location"] == "/ops/"
+
+
+def test_the_policy_admits_no_inline_code(ana):
+    policy = ana.get("/ops/leases/")["Content-Security-Policy"]
+
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "nonce" not in policy
+
+
+def test_people_get_pages_for_errors(ana):
+    response = ana.get("/ops/nowhere/")
+
+    assert response.status_code == 404
+    assert "There is no such page" in response.text
+
+
+@pytest.mark.parametrize("path", ["repairs/1/discard/", "repairs/1/continue/", f"tasks/{uuid.UUID(int=9)}/read/"])
+def test_the_address_of_a_button_says_that_it_is_one(ana, path):
+    response = ana.get(f"/ops/{path}")
+
+    assert (response.status_code, response["Allow"]) == (405, "POST")
+    assert "Nothing was changed" in response.text
+    assert ana.put("/ops/leases/").status_code == 405
+
+
+def test_nobody_is_signed_out_by_a_link(ana):
+    assert ana.get("/ops/sign-out/", follow=True).redirect_chain[-1] == ("/ops/", 302)
+    assert ana.get("/ops/").status_code == 200
+
+
+def test_choices_are_kept_in_the_browser(ana):
+    response = ana.post("/ops/settings/", {"theme": "dark", "zone": "Asia/Tokyo", "live": "0"})
+
+    assert response.status_code == 303
+    page = ana.get("/ops/settings/")
+    assert 'data-theme="dark"' in page.text
+    assert "JST" in page.text
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "../../etc/passwd", "\x00", ""])
+def test_a_zone_that_is_none_is_refused(ana, zone):
+    assert ana.post("/ops/settings/", {"zone": zone}).status_code == 422

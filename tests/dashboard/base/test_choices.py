@@ -1,0 +1,52 @@
+"""What an address may choose among: a choice that there is not is refused by name, wherever it is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import factories
+from tests.support.bulk import plan, the_plan
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def hub(ana, alice, bob):
+    """The parts of addresses that stand for rows of this hub."""
+    lease = factories.leased_task(alice, bob)
+    plan(ana, [lease])
+    return {"plan": the_plan().pk, "root": lease.task.uuid}
+
+
+@pytest.mark.parametrize(
+    ("address", "fits"),
+    [
+        ("?range={}", "7d"),
+        ("agents/bob@local/?range={}", "6h"),
+        ("leases/?sort={}", "newest"),
+        ("repairs/{plan}/?sort={}", "-age"),
+        ("repairs/{plan}/?show={}", "pending"),
+        ("repairs/{plan}.csv?show={}", "consent"),
+        ("scheduler/dry-run/?verdict={}", "no+key"),
+        ("trees/{root}/?only={}", "errors"),
+        ("trees/{root}/?min={}", "1s"),
+        ("trees/{root}/?depth={}", "2"),
+    ],
+)
+def test_a_choice_that_there_is_not_is_refused_by_name(ana, hub, address, fits):
+    address = f"/ops/{address}".replace("{plan}", str(hub["plan"])).replace("{root}", str(hub["root"]))
+    name = address.partition("?")[2].partition("=")[0]
+
+    for junk in ("junk", "-junk", "99999", "%00", "<b>"):
+        page = ana.get(address.format(junk))
+        assert (page.status_code, f"{name}: is one of" in page.text, "<b>" in page.text) == (400, True, False), junk
+    assert ana.get(address.format(fits)).status_code == ana.get(address.format("")).status_code == 200
+
+
+def test_a_list_whose_tab_is_refused_calls_no_other_one_current(ana):
+    for name in ("tasks", "leases", "agents", "deliveries", "results"):
+        tab = "delivery" if name == "results" else "state"
+        page = ana.get(f"/ops/{name}/?{tab}=junk")
+
+        tabs = page.text.partition('<ul class="tabs">')[2].partition("</ul>")[0]
+        assert (page.status_code, "aria-current" in tabs) == (400, False), name

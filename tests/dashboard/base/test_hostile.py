@@ -1,0 +1,108 @@
+"""Whatever agents write is shown exactly and harms nobody, on every page there is."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.urls import get_resolver
+
+from mailbox.models import AuditEvent
+from tests.support import hostile
+from tests.support.hostile import BACKWARDS, HUGE, LONG, MARKUP, Reader
+
+pytestmark = pytest.mark.django_db
+
+OURS = re.compile(r"/static/(ops|django_htmx)/[\w.-]+\.js")
+DANGEROUS = re.compile(r"\s*(javascript|data|vbscript):", re.IGNORECASE)
+QUERIES = {"": "", "leases/": "?q=state:in_flight", "tasks/": "?q=state:in_flight", "results/": "?delivery=all"}
+
+
+@pytest.fixture
+def world(db):
+    return hostile.world()
+
+
+def paths(world):
+    """Return an address for every route under /ops/ that takes a GET, full of the world's rows."""
+    event = AuditEvent.objects.newest_first()[0]
+    numbers = {"cached-result": world.entry.pk, "scan": world.scan.pk, "audit-event": event.pk, "plan": world.plan.pk}
+    ids = {"delivery": world.delivery.delivery_id, "lease": world.lease.lease_id, "tree": world.task.uuid}
+    ops: Any = next(one for one in get_resolver().url_patterns if getattr(one, "app_name", None) == "ops")
+    for pattern in ops.url_patterns:
+        if "get" not in pattern.callback.view_class.http_method_names or not hasattr(
+            pattern.callback.view_class, "get"
+        ):
+            continue
+        values = {
+            "lease_id": world.lease.lease_id,
+            "task_id": world.answered.uuid,
+            "delivery_id": world.delivery.delivery_id,
+            "root": ids["tree"],
+            "name": world.task.recipient.display,
+            "number": numbers.get(pattern.name, 1),
+            "form": "csv",
+            "part": "intent",
+        }
+        path = str(pattern.pattern)
+        for name in re.findall(r"<\w+:(\w+)>", path):
+            path = re.sub(rf"<\w+:{name}>", str(values.get(name, 1)), path)
+        yield f"/ops/{path}{QUERIES.get(path, '')}"
+
+
+def read(browser, path):
+    response = browser.get(path)
+    assert response.status_code in (200, 302, 404, 410), path
+    return Reader(response.text) if response.get("Content-Type", "").startswith("text/html") else None
+
+
+def test_no_page_runs_what_was_stored_or_lets_it_run_backwards(ana, world):
+    seen = {path: page for path in paths(world) if (page := read(ana, path))}
+    for other in (world.task, world.waiting):
+        seen[f"task {other.uuid}"] = read(ana, f"/ops/tasks/{other.uuid}/")
+
+    assert len(seen) > 25
+    wrong = {
+        path: (
+            [script for script in page.scripts if not OURS.fullmatch(script)],
+            page.handlers,
+            [target for target in page.targets if DANGEROUS.match(target)],
+            page.loose,
+        )
+        for path, page in seen.items()
+    }
+    assert {path: found for path, found in wrong.items() if any(found)} == {}
+
+
+def test_no_page_grows_without_bound(ana, world):
+    for path in paths(world):
+        response = ana.get(path)
+        if response.get("Content-Type", "").startswith("text/html"):
+            assert len(response.content) < 700_000, path
+
+
+def test_a_task_is_shown_to_the_last_character_that_is_shown(ana, world):
+    page = read(ana, f"/ops/tasks/{world.answered.uuid}/")
+
+    shown = [text.removeprefix("\n") for text in page.pre]
+    assert LONG[: 64 * 1024] in shown
+    assert any(f'"n": {HUGE}' in text and MARKUP.replace('"', '\\"') in text for text in shown)
+
+
+def test_its_parts_are_what_was_sent(ana, world):
+    path = f"/ops/tasks/{world.answered.uuid}/parts/"
+
+    assert ana.get(f"{path}intent").text == LONG
+    assert ana.get(f"{path}0").text == LONG
+    assert ana.get(f"{path}metadata").json() == {MARKUP: [HUGE, MARKUP], "n": HUGE}
+    assert ana.get(f"{path}2")["Content-Type"] == "application/octet-stream"
+    assert BACKWARDS in ana.get(f"{path}3").text
+
+
+def test_a_query_full_of_it_is_shown_as_typed(ana, world):
+    for path in ("leases", "tasks", "audit", "idempotency", "deliveries", "agents"):
+        page = ana.get(f"/ops/{path}/", {"q": MARKUP[:400]})
+
+        assert Reader(page.text).handlers == []
+        assert "<script>alert" not in page.text

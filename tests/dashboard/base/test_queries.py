@@ -1,0 +1,192 @@
+"""Every list is searched in one language, and none passes over what it does not understand."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from django.utils.html import escape
+
+from dashboard.views import guide
+from mailbox.background import jobs
+from mailbox.gate.callers import Caller
+from mailbox.models import ApiKey
+from mailbox.verbs.agents import registration
+from mailbox.verbs.repairs import retry
+from mailbox.words.envelopes import ResultStatus
+from tests.dashboard.views.test_leases import aged
+from tests.dashboard.views.test_scheduler import stale
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+ROUTES = ["leases", "tasks", "results", "agents", "idempotency", "scheduler", "deliveries", "repairs", "plans", "audit"]
+ODD = {
+    "foo:bar": 'there is no "foo:"',
+    "Foo:bar": 'there is no "Foo:"',
+    "-min_age:5m": 'there is no "min_age:"',
+    'x "a b': "close the quotes",
+    '""': "nothing stands between the quotes",
+}
+
+
+def twin_of(route):
+    return reverse(f"ops:{'scans' if route == 'scheduler' else route}-twin", args=["csv"])
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize(("text", "said"), ODD.items())
+def test_what_is_not_understood_is_said_beside_the_box(vic, route, text, said):
+    page = vic.get(reverse(f"ops:{route}"), {"q": text})
+
+    assert page.status_code == 400
+    assert escape(said) in page.text
+    assert page.text.count('aria-describedby="query-problem"') == page.text.count('id="query-problem"') == 1
+    assert vic.get(twin_of(route), {"q": text}).status_code == 400
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_key_without_a_value_is_refused(vic, route):
+    (known,) = [known for _, at, known, _ in [*guide.LANGUAGES, REPAIRS] if at == f"ops:{route}"]
+
+    for key in known:
+        for text in (f"{key}:", f'{key}:""', f"{key}:,", f"-{key.upper()}:"):
+            page = vic.get(reverse(f"ops:{route}"), {"q": text})
+            assert (page.status_code, "needs a value" in page.text) == (400, True), text
+
+
+REPAIRS = ("Repairs", "ops:repairs", guide.EVENT_KEYS, "")
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("results/?delivery=junk", "delivery: is one of"),
+        ("results/?status=junk", "status: is one of"),
+        ("results/?within=junk", "is no age"),
+        ("results/?posted=junk", "is no range of time"),
+        ("agents/?state=junk", "there is no state"),
+        ("tasks/?state=junk", "there is no state"),
+        ("leases/?state=junk", "there is no state"),
+        ("deliveries/?state=junk", "there is no state"),
+        ("scheduler/?q=outcome:junk", "outcome: is one of"),
+    ],
+)
+def test_a_value_that_a_list_does_not_know_is_refused(vic, address, said):
+    page = vic.get(f"/ops/{address}")
+
+    assert page.status_code == 400
+    assert said in page.text
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Book", {"Book hotel", "book a flight"}),
+        ("-Book", {"pay 10:30"}),
+        ('-"Book hotel"', {"book a flight", "pay 10:30"}),
+        ("book -flight", {"Book hotel"}),
+        ("10:30", {"pay 10:30"}),
+        ("State:queued pay", {"pay 10:30"}),
+    ],
+)
+@pytest.mark.parametrize("route", ["tasks", "leases"])
+def test_a_minus_before_words_means_not(vic, alice, bob, route, text, found):
+    for intent in ("Book hotel", "book a flight", "pay 10:30"):
+        make = factories.sent_task if route == "tasks" else factories.leased_task
+        make(alice, bob, intent_text=intent)
+
+    rows = vic.get(f"/ops/{route}/", {"q": text.replace("queued", "queued" if route == "tasks" else "in_flight")})
+
+    shown = {getattr(row, "intent_text", None) or row.task.intent_text for row in rows.context["page"].items}
+    assert shown == found
+
+
+@pytest.fixture
+def ended(alice, bob):
+    """A result that waits, an error that waits, and one that was drained."""
+    factories.drained_task(alice, bob)
+    good = factories.resolved_task(alice, bob)
+    bad = factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="no", content=[])
+    return good, bad
+
+
+@pytest.mark.parametrize(
+    ("address", "count"),
+    [
+        ("", 2),
+        ("?delivery=all", 3),
+        ("?delivery=delivered", 1),
+        ("?q=delivery:delivered", 1),
+        ("?q=status:error", 1),
+        ("?q=-status:error", 2),
+        ("?status=error&delivery=pending", 1),
+        ("?q=from:alice@local+to:bob", 3),
+        ("?q=from:bob", 0),
+        ("?q=agent:bob@local", 3),
+        ("?q=age:<1h", 3),
+        ("?within=1h&delivery=all", 3),
+        ("?posted=2001-01-01T00:00..2001-01-02T00:00", 0),
+    ],
+)
+def test_results_are_searched_and_their_twins_hold_the_same(ana, ended, address, count, django_assert_max_num_queries):
+    with django_assert_max_num_queries(6):
+        page = ana.get(f"/ops/results/{address}")
+    table = b"".join(ana.get(f"/ops/results.csv{address}")).decode().splitlines()
+
+    assert len(page.context["page"].items) == page.context["total"].value == len(table) - 1 == count
+
+
+def test_what_another_page_asked_of_the_results_is_seen_and_kept_and_cleared(ana, ended):
+    page = ana.get("/ops/results/?delivery=all&status=error&posted=2026-01-01T00:00..")
+
+    assert 'value="status:error posted:2026-01-01T00:00.."' in page.text
+    assert "1</b> result that fits, newest first" in page.text
+    assert '<a class="clear" href="?delivery=all">' in page.text
+    assert page.text.count("status=error&amp;posted=") >= 4
+    assert 'class="clear"' not in ana.get("/ops/results/?delivery=all").text
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", {"alice", "bob", "carol"}),
+        ("state:quiet", {"bob"}),
+        ("state:paused", {"carol"}),
+        ("-state:paused -state:quiet", {"alice"}),
+        ("name:bob", {"bob"}),
+        ("name:bo*", {"bob"}),
+        ("name:carol@local,bob", {"bob", "carol"}),
+        ("ALI", {"alice"}),
+        ("-li", {"bob", "carol"}),
+        ("age:>1h", set()),
+    ],
+)
+def test_agents_are_searched(ana, alice, bob, text, found):
+    carol = factories.AgentFactory.create(display="carol@local", local="carol")
+    factories.key_of(bob)
+    lease = factories.leased_task(alice, bob)
+    aged(lease, hours=2)
+    ApiKey.objects.update(created_at=lease.task.sent_at.replace(year=2020))
+    registration.pause_agent(Caller.command_line(), carol, reason="disk full")
+
+    page = ana.get("/ops/agents/", {"q": text})
+
+    assert {row.agent.local for row in page.context["rows"]} == found
+    assert len(b"".join(ana.get("/ops/agents.jsonl", {"q": text})).splitlines()) == len(found)
+
+
+def test_passes_of_the_retry_gate_are_searched(ana, alice, bob, switched_on, monkeypatch):
+    jobs.retry_pass()
+    stale(alice, bob)
+    jobs.retry_pass()
+    monkeypatch.setattr(retry, "retry_stale", lambda *_: 1 / 0)
+    jobs.retry_pass()
+
+    def outcomes(text):
+        return [act.event.fields["requeued"] for act in ana.get("/ops/scheduler/", {"q": text}).context["scans"]]
+
+    assert outcomes("outcome:failed,requeued") == [0, 1]
+    assert outcomes("outcome:unchanged") == [0]
+    assert outcomes("-outcome:failed actor:scheduler@hub source:scheduler since:1h") == [1, 0]
+    assert outcomes("actor:user:ana") == []
+    assert len(b"".join(ana.get("/ops/scheduler/scans.jsonl", {"q": "outcome:requeued"})).splitlines()) == 1

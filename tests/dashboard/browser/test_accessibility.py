@@ -1,0 +1,154 @@
+"""Every page, dialog and panel is accessible, in both themes, at three widths, for those who act and those who look."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from django.urls import reverse
+
+from dashboard import urls
+from mailbox.gate.callers import Role
+from mailbox.models import AuditEvent, PushDelivery, ReplayEntry
+from mailbox.verbs.life import leasing, results
+from mailbox.verbs.repairs import auto_retry, repair
+from mailbox.words.kinds import Kind
+from tests.support import factories
+from tests.support.browser import stale, violations
+from tests.support.plans import carried_out, leased, planned
+
+WIDTHS = (1440, 390, 320)
+NO_PAGES = {"sign-out", "go", "favicon", "health-text"}
+PLAIN = [one for one in urls.urlpatterns if "<" not in str(one.pattern) and one.name not in NO_PAGES]
+ODD = f"<b>\u202eodd\u202c</b> {'x' * 200}"
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def pages():
+    return [f"/ops/{one.pattern}" for one in PLAIN]
+
+
+def look(page, path, *, widths=WIDTHS):
+    """Open a page and hold it against the rules at each width; its colours are the same at all of them."""
+    page.goto(path)
+    for width in widths:
+        page.set_viewport_size({"width": width, "height": 900})
+        found = violations(page, contrast=width == widths[0])
+        assert found == [], (path, width)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path, width)
+
+
+@pytest.fixture
+def of_each(alice, bob, olga):
+    """One row at least of everything there is a page for; return the paths of those pages."""
+    kept = factories.leased_task(
+        alice, bob, idempotency=factories.idempotent("inv-7"), callback_url="https://x.example/"
+    )
+    results.post_result(bob, factories.result_envelope(kept.task, lease_id=kept.lease_id))
+    lease = stale(alice, bob, intent_text=ODD)
+    plan = planned(olga, leased(alice, bob, safe=1, unsafe=1))
+    auto_retry.run_once(olga, reason="to see what it does")
+    carried_out(olga, planned(olga, leased(alice, bob, safe=1)))
+    factories.sent_task(alice, bob, parent=lease.task.uuid, intent_text=ODD)
+    ended = kept.task.leases.get()
+    return [
+        reverse("ops:task", args=[lease.task.uuid]),
+        reverse("ops:lease", args=[lease.lease_id]),
+        reverse("ops:requeue", args=[lease.lease_id]),
+        reverse("ops:force-error", args=[lease.lease_id]),
+        reverse("ops:requeue", args=[ended.lease_id]),  # the conflict panel
+        reverse("ops:requeue", args=[uuid.UUID(int=7)]),  # gone
+        f"{reverse('ops:tree', args=[lease.task.uuid])}?focus={lease.task.uuid}",
+        *(reverse("ops:plan", args=[number]) for number in (plan.pk, plan.pk + 1)),
+        *(reverse("ops:scan", args=[scan.pk]) for scan in factories.journal(Kind.AUTO_RETRY_SCAN)),
+        reverse("ops:audit-event", args=[AuditEvent.objects.latest("pk").pk]),
+        reverse("ops:agent", args=["bob@local"]),
+        reverse("ops:cached-result", args=[ReplayEntry.objects.get().pk]),
+        reverse("ops:delivery", args=[PushDelivery.objects.get().delivery_id]),
+        "/ops/go/?id=nobody",
+        "/ops/leases/?q=colour:red",
+    ]
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pages_are_accessible_and_fit_the_window(browse, of_each, theme, role):
+    page = browse("ana", role, theme=theme)
+
+    for path in [*pages(), *of_each]:
+        look(page, path)
+
+
+def test_pages_without_a_row_are_accessible(browse):
+    page = browse("ana")
+
+    for path in pages():
+        look(page, path, widths=(320,))
+
+
+def test_pages_of_a_thousand_rows_are_accessible(browse, alice, bob):
+    root = factories.sent_task(alice, bob)
+    for _ in range(999):
+        factories.sent_task(alice, bob, parent=root.uuid, task_kind="fetch")
+    leasing.lease_tasks(bob, limit=1000)
+
+    for theme in ("light", "dark"):
+        page = browse("ana", theme=theme)
+        for path in ("", "leases/", "tasks/", "audit/", f"trees/{root.uuid}/?open={root.uuid}.0:50"):
+            look(page, f"/ops/{path}", widths=(320, 1440))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_dialogs_and_panels_are_accessible_and_give_the_focus_back(browse, alice, bob, olga, theme):
+    lease = stale(alice, bob)
+    page = browse("ana", theme=theme)
+    page.goto("/ops/leases/")
+
+    for verb in ("Requeue", "Force error"):
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.locator("td a", has_text=verb).click()
+            page.wait_for_selector("dialog[open] form")
+            assert violations(page) == [], (verb, width)
+            page.keyboard.press("Escape")
+            assert verb in page.evaluate("document.activeElement.textContent")
+    page.locator("td a", has_text="Force error").click()
+    page.fill("dialog [name=reason]", "looks dead to me")
+    repair.force_error(olga, lease.task.uuid, reason="pod lost", message="lost", lease_id=lease.lease_id)
+    page.click("dialog button[data-submit]")
+    page.wait_for_selector("dialog .conflict")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        assert violations(page) == [], width
+
+
+@pytest.mark.parametrize("width", [1440, 320])
+def test_tab_leads_through_a_page_in_order_and_nothing_hides_what_it_reaches(browse, of_each, width):
+    page = browse("ana", width=width)
+
+    for path in ("/ops/", "/ops/leases/", next(one for one in of_each if "trees" in one)):
+        page.goto(path)
+        reached = []
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            name, is_seen = page.evaluate(REACHED)
+            if name is None:
+                break
+            reached.append(name)
+            assert is_seen, (path, name)
+        assert reached[0] == "Skip to content", path
+        assert len(reached) == len(set(reached)), path
+        assert page.evaluate(IN_ORDER), path
+
+
+REACHED = """() => {
+  const one = document.activeElement, box = one.getClientRects()[0];
+  if (one === document.body) return [null, true];
+  window.reached = [...(window.reached || []), one];
+  const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2), whole = one.closest('svg') || one;
+  const name = one.tagName + (one.id || one.name || one.getAttribute('href') || '') + window.reached.length;
+  return [one.matches('.skip') ? 'Skip to content' : name, whole.contains(at) || at.contains(one)];
+}"""
+IN_ORDER = """() => window.reached.every((one, at, all) =>
+  !at || !!(all[at - 1].compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING))"""

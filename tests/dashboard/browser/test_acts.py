@@ -1,0 +1,101 @@
+"""What only a browser can tell of the quieter pages: dialogs by key, copying, and text that would break a window."""
+
+from __future__ import annotations
+
+import pytest
+
+from mailbox.models import ReplayEntry
+from mailbox.words.kinds import Kind
+from tests.dashboard.base.test_hostile import paths
+from tests.dashboard.views.test_deliveries import given_up
+from tests.dashboard.views.test_idempotency import cached
+from tests.support import factories, hostile
+from tests.support.browser import stale, violations
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_cached_result_is_dropped_by_keyboard_alone(browse, alice, bob):
+    cached(alice, bob)
+    page = browse("ana")
+    page.goto("/ops/idempotency/")
+
+    page.locator("td a", has_text="Drop").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open] form")
+    assert violations(page) == []
+    page.keyboard.type("prices changed")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Dropped.")
+
+    assert not ReplayEntry.objects.exists()
+    assert factories.journal(Kind.REPLAY_DROPPED)[0].fields["reason"] == "prices changed"
+
+
+def test_a_dialog_says_what_is_missing_and_keeps_the_focus(browse, alice, bob):
+    given_up(alice, bob)
+    page = browse("ana", theme="dark", width=390)
+    page.goto("/ops/deliveries/")
+
+    page.locator("td a", has_text="Send again").click()
+    page.wait_for_selector("dialog[open] form")
+    page.locator("dialog button", has_text="Send again").click()
+    page.wait_for_selector("dialog [aria-invalid]")
+
+    assert page.evaluate("document.activeElement.name") == "reason"
+    assert violations(page) == []
+    assert factories.journal(Kind.PUSH_RESENT) == []
+
+
+def test_a_pass_is_run_from_its_dialog(browse, alice, bob):
+    page = browse("ana")
+    page.goto("/ops/scheduler/")
+
+    page.locator("a", has_text="Run once").click()
+    page.wait_for_selector("dialog[open] form")
+    page.fill("dialog [name=reason]", "bob is gone")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Looked at 0 leases")
+
+    assert len(factories.journal(Kind.AUTO_RETRY_SCAN)) == 1
+
+
+def test_an_id_is_copied_where_the_browser_can(browse, alice, bob):
+    task = factories.sent_task(alice, bob)
+    page = browse("ana")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(f"/ops/tasks/{task.uuid}/")
+
+    page.locator("[data-copy=task-id]").click()
+    page.wait_for_selector("[data-copied]")
+
+    assert page.evaluate("navigator.clipboard.readText()") == str(task.uuid)
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 320)])
+def test_hostile_text_breaks_no_window_and_no_policy(browse, theme, width):
+    world = hostile.world()
+    page = browse("ana", theme=theme, width=width)
+
+    for path in paths(world):
+        if "." in path or "/parts/" in path or path.endswith(("json", "/sign-in/")):
+            continue
+        page.goto(path)
+        assert violations(page) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+
+
+def test_a_task_page_shows_a_repair_that_was_made_from_it(browse, alice, bob):
+    lease = stale(alice, bob)
+    page = browse("ana")
+    page.goto(f"/ops/tasks/{lease.task.uuid}/")
+
+    page.locator("main a", has_text="Requeue").click()
+    page.wait_for_selector("dialog[open] form")
+    page.check("dialog [value=operator_accepted]")
+    page.fill("dialog [name=reason]", "pod killed")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Requeued. Attempt 1 stays recorded")
+
+    assert "pod killed" in page.inner_text("#states")
+    assert page.locator("main a", has_text="Force error").count() == 0

@@ -1,0 +1,225 @@
+"""What the pages do by themselves, and what a person does to them by keys."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from mailbox.verbs.life import leasing, results
+from mailbox.words.envelopes import ResultStatus
+from tests.support import factories
+from tests.support.browser import stale
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TICK = "document.dispatchEvent(new Event('visibilitychange'))"
+BOXES = "[...document.querySelectorAll('button, a, input')].map(one => JSON.stringify(one.getBoundingClientRect()))"
+
+
+def test_a_table_in_use_stays_and_says_what_changed(browse, alice, bob):
+    lease = stale(alice, bob)
+    page = browse("ana", live=5)
+    page.goto("/ops/leases/")
+    page.locator("#rows a.name").focus()
+    before = page.evaluate(BOXES)
+    stale(alice, bob)
+    leasing.heartbeat(bob, lease.task.uuid, lease_id=lease.lease_id)
+
+    page.evaluate(TICK)
+    page.wait_for_selector("[data-changed]:not([hidden])")
+
+    assert page.inner_text("[data-changed] span") == "Held while you use it · 1 row changed · +1 new"
+    assert page.locator("#rows tbody tr").count() == 1
+    assert page.evaluate(BOXES)[: len(before) - 1] == before[:-1]
+    page.click("[data-changed] button")
+    page.locator("#rows tbody tr").nth(1).wait_for()
+    assert page.locator("[data-changed]").is_hidden()
+
+
+def test_a_long_table_changes_in_place_and_takes_no_new_rows_by_itself(browse, alice, bob):
+    leases = [stale(alice, bob) for _ in range(26)]
+    page = browse("ana", live=5)
+    page.goto("/ops/leases/")
+    first = page.locator("#rows tbody tr").first
+    seen = first.locator("time").last.get_attribute("datetime")
+    order = page.locator("#rows tbody td code").all_inner_texts()
+    leasing.heartbeat(bob, leases[0].task.uuid, lease_id=leases[0].lease_id)
+    stale(alice, bob)
+
+    page.evaluate(TICK)
+    page.wait_for_selector("[data-changed]:not([hidden])")
+
+    assert page.inner_text("[data-changed] span") == "+1 new"
+    assert first.locator("time").last.get_attribute("datetime") > seen
+    assert page.locator("#rows tbody td code").all_inner_texts() == order
+
+
+def test_a_page_that_cannot_reach_the_hub_says_since_when(browse):
+    page = browse("ana", live=5, may_fail=True)
+    page.goto("/ops/leases/")
+    shown = page.inner_text("[data-clock]")
+    page.route("**/ops/leases/", lambda route: route.abort())
+
+    for _ in range(2):
+        with page.expect_event("requestfailed"):
+            page.evaluate(TICK)
+    early = page.locator("[data-offline-since]").is_visible()
+    page.evaluate(TICK)
+    page.wait_for_selector("[data-offline-since]:not([hidden])")
+
+    assert not early
+    assert page.inner_text("[data-offline-since]") == f"Not live since {shown}, retrying"
+    page.unroute("**/ops/leases/")
+    page.evaluate(TICK)
+    page.wait_for_selector("[data-offline-since]", state="hidden")
+
+
+def test_the_counts_and_the_title_follow(browse, alice, bob):
+    page = browse("ana", live=5)
+    page.goto("/ops/leases/")
+    stale(alice, bob)
+
+    page.evaluate(TICK)
+    page.locator("nav [data-count=leases]", has_text="1 stale").wait_for()
+
+    assert page.title().startswith("(1) Leases")
+    assert page.get_attribute("link[rel=icon]", "href").endswith("stale=1")
+    assert page.inner_text("[data-announce]") == ""  # at most every half minute
+
+
+def test_nothing_shifts_over_twenty_ticks(browse, alice, bob):
+    page = browse("ana", live=5)
+    page.goto("/ops/leases/")
+    page.evaluate(
+        "() => { window.shift = 0; new PerformanceObserver(list => {"
+        " for (const one of list.getEntries()) { window.shift += one.value; window.moved = [...(window.moved || []), ...one.sources.map(s => (s.node.outerHTML || s.node.textContent).slice(0, 120))]; }"
+        " }).observe({type: 'layout-shift'}); }"
+    )
+    stale(alice, bob)
+    for _ in range(20):
+        page.evaluate(TICK)
+        page.wait_for_timeout(50)
+
+    assert page.evaluate("window.shift") == 0, page.evaluate("window.moved")
+
+
+def test_an_age_that_grows_moves_no_column(browse, alice, bob):
+    stale(alice, bob)
+    page = browse("ana")
+    page.goto("/ops/leases/")
+
+    places = page.evaluate(
+        """ages => ages.map(age => {
+            for (const one of document.querySelectorAll('td .age')) one.textContent = age;
+            return [...document.querySelectorAll('td')].map(one => JSON.stringify(one.getBoundingClientRect())).join();
+        })""",
+        ["0 s", "10 s", "59 m 59 s", "23 h 59 m", "39 d 23 h"],
+    )
+
+    assert len(set(places)) == 1
+
+
+def test_keys_lead_around(browse, alice, bob):
+    lease = stale(alice, bob)
+    page = browse("ana")
+    page.goto("/ops/")
+
+    page.keyboard.press("g")
+    page.keyboard.press("l")
+    page.wait_for_url("**/ops/leases/")
+    page.keyboard.press("j")
+    page.keyboard.press("r")
+    page.wait_for_selector("dialog[open] form")
+    page.keyboard.press("?")
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type(f"{lease.task.uuid}")
+    page.keyboard.press("Enter")
+
+    page.wait_for_url(f"**/ops/tasks/{lease.task.uuid}/")
+    page.keyboard.press("?")
+    page.wait_for_url("**/ops/help/")
+
+
+def test_the_theme_changes_by_a_key_and_stays(browse):
+    page = browse("ana", theme="light")
+    page.goto("/ops/help/")
+
+    with page.expect_response("**/ops/settings/"):
+        page.keyboard.press("t")
+    page.goto("/ops/help/")
+
+    assert page.get_attribute("html", "data-theme") == "dark"
+
+
+def test_keys_rest_when_they_are_switched_off(browse):
+    page = browse("ana")
+    page.route(
+        "**/ops/help/",
+        lambda route: route.fulfill(
+            response=(response := route.fetch()),
+            body=re.sub("<html", '<html data-shortcuts="off"', response.text(), count=1),
+        ),
+    )
+    page.goto("/ops/help/")
+
+    page.keyboard.press("/")
+
+    assert page.evaluate("document.activeElement.tagName") == "BODY"
+
+
+def test_a_narrow_window_has_its_places_behind_a_button_that_needs_no_script(browse, chromium, live_server):
+    context = chromium.new_context(
+        base_url=live_server.url, java_script_enabled=False, viewport={"width": 320, "height": 700}
+    )
+    context.add_cookies(browse("ana").context.cookies())
+    page = context.new_page()
+    page.goto("/ops/leases/")
+
+    assert page.locator("nav").is_hidden()
+    page.click("header .menu")
+    page.locator("nav a", has_text="Tasks").click()
+
+    assert page.url.endswith("/ops/tasks/")
+    context.close()
+
+
+def test_what_was_done_is_said_until_it_is_dismissed(browse, alice, bob):
+    page = browse("ana")
+    page.goto("/ops/agents/bob@local/")
+    page.fill("[name=reason]", "disk full")
+    page.click("form.repair button.primary")
+
+    page.wait_for_selector(".messages p")
+    page.click("[data-dismiss]")
+
+    assert page.locator(".messages p").count() == 0
+    assert factories.row_of(bob).display == "bob@local"
+
+
+def test_a_tree_is_unfolded_in_place_and_walked_by_keys(browse, alice, bob):
+    root = stale(alice, bob).task
+    wrong = stale(alice, bob, parent=root.uuid, intent_text="charge the card")
+    results.post_result(
+        bob, factories.result_envelope(wrong.task, status=ResultStatus.ERROR, error_message="no", content=[])
+    )
+    for number in range(7):
+        factories.sent_task(alice, bob, parent=root.uuid, task_kind="fetch", intent_text=f"fetch {number}")
+    page = browse("ana", live=5)
+    page.goto(f"/ops/trees/{root.uuid}/")
+    page.evaluate("window.same = true")
+
+    page.locator("a", has_text="show them").click()
+    page.locator("tr", has_text="fetch 6").wait_for()
+    page.keyboard.press("e")
+    failed = page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("o")
+    page.wait_for_selector("tr.detail")
+
+    assert failed == "charge the card"
+    assert page.evaluate("window.same")
+    assert f"focus={wrong.task.uuid}" in page.url
+    assert page.evaluate("document.activeElement.textContent") == failed
+    page.keyboard.press("[")
+    page.wait_for_url("**depth=1**")

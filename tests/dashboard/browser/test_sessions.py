@@ -1,0 +1,99 @@
+"""What only a browser can tell: keys, dialogs, the policy, swaps while somebody works."""
+
+from __future__ import annotations
+
+import pytest
+
+from mailbox.verbs.life import leasing
+from mailbox.words.kinds import Kind
+from tests.support import factories
+from tests.support.browser import stale, violations
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_lease_is_requeued_by_keyboard_alone(browse, alice, bob):
+    lease = stale(alice, bob)
+    page = browse("ana")
+    page.goto("/ops/leases/")
+    page.locator("td a", has_text="Requeue").focus()
+
+    page.keyboard.press("Enter")
+    page.wait_for_selector("dialog[open] form")
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.type("pod killed")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("[role=status] p")
+
+    assert "Requeued. Attempt 1 stays recorded" in page.inner_text("[role=status]")
+    assert page.locator("dialog[open]").count() == 0
+    assert page.evaluate("document.activeElement.closest('tr').id") == f"lease-{lease.lease_id}"
+    assert "Requeued" in page.inner_text(f"#lease-{lease.lease_id}")
+    assert violations(page) == []
+    (applied,) = factories.journal(Kind.REPAIR_APPLIED)
+    assert applied.fields["reason"] == "pod killed"
+    lease.refresh_from_db()
+    assert lease.ended_at is not None
+
+
+def test_of_two_operators_the_second_sees_what_the_first_did(browse, alice, bob):
+    stale(alice, bob)
+    pages = [browse("ana"), browse("ben")]
+    for page in pages:
+        page.goto("/ops/leases/")
+        page.locator("td a", has_text="Requeue").click()
+        page.wait_for_selector("dialog[open] form")
+        page.check("dialog input[value=operator_accepted]")
+        page.fill("dialog [name=reason]", f"reason {pages.index(page)}")
+
+    pages[0].click("dialog button")
+    pages[0].wait_for_selector("[role=status] p")
+    (current,) = leasing.lease_tasks(bob)
+    pages[1].click("dialog button")
+    pages[1].wait_for_selector("dialog .conflict")
+
+    panel = pages[1].inner_text("dialog .conflict")
+    assert "Nothing was changed" in panel
+    assert "user:ana" in panel
+    assert "reason 0" in panel
+    assert violations(pages[1]) == []
+    pages[1].click("dialog a.primary")
+    pages[1].wait_for_selector("dialog form")
+    assert pages[1].input_value("dialog [name=reason]") == "reason 1"
+    assert pages[1].get_attribute("dialog form", "action") == f"/ops/leases/{current.lease_id}/requeue/"
+    assert len(factories.journal(Kind.REPAIR_APPLIED)) == 1
+
+
+def test_a_refused_form_keeps_what_was_typed_and_leads_to_the_field(browse, alice, bob):
+    stale(alice, bob)
+    page = browse("ana")
+    page.goto("/ops/leases/")
+    page.locator("td a", has_text="Force error").click()
+    page.fill("dialog [name=message]", "please resend")
+
+    page.click("dialog button")
+    page.wait_for_selector("dialog [aria-invalid]")
+
+    assert page.evaluate("document.activeElement.name") == "reason"
+    assert page.input_value("dialog [name=message]") == "please resend"
+    assert violations(page) == []
+
+
+def test_a_region_in_use_is_held_and_an_idle_one_follows(browse, alice, bob):
+    stale(alice, bob)
+    page = browse("ana", live=5)
+    page.goto("/ops/leases/")
+    tick = "document.querySelector('[data-live]').dispatchEvent(new Event('live:tick'))"
+    page.locator("td a", has_text="Requeue").click()
+    page.wait_for_selector("dialog[open] form")
+    stale(alice, bob)
+
+    page.wait_for_timeout(6000)
+    held = page.locator("#rows tbody tr").count()
+    page.keyboard.press("Escape")
+    page.evaluate("document.activeElement.blur()")
+    page.evaluate(tick)
+    page.locator("#rows tbody tr").nth(1).wait_for()
+
+    assert held == 1

@@ -1,0 +1,62 @@
+"""Nothing moves that nobody moved: live pages change their numbers in place."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from mailbox.models import ApiKey
+from mailbox.verbs.life import leasing
+from tests.support import factories
+from tests.support.browser import stale
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WATCH = """() => { window.shifted = 0; new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) window.shifted += entry.value;
+}).observe({type: 'layout-shift', buffered: false}); }"""
+TICK = """() => { const rows = document.querySelector('#rows');
+  rows.dataset.old = ''; rows.dispatchEvent(new Event('live:tick')); }"""
+SWAPPED = "() => !document.querySelector('#rows:is([data-old], .htmx-added, .htmx-settling, .htmx-swapping)')"
+SHIFTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(window.shifted))))"
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_twenty_looks_at_a_busy_overview_move_nothing(browse, alice, bob, width):
+    factories.grant(bob, "a2a.send.*")
+    factories.key_of(bob, last_used_at=timezone.now())
+    for _ in range(12):
+        factories.resolved_task(alice, bob)
+    page = browse("ana", width=width)
+    page.goto("/ops/")
+    page.evaluate(WATCH)
+
+    for tick in range(20):
+        factories.sent_task(alice, bob)
+        if tick % 3 == 0:
+            leasing.lease_tasks(bob, limit=2)
+        if tick % 5 == 4:
+            stale(bob, alice)
+            ApiKey.objects.update(last_used_at=timezone.now() - tick * timedelta(hours=1))
+        page.evaluate(TICK)
+        page.wait_for_function(SWAPPED)
+
+    assert page.evaluate(SHIFTED) == 0
+    assert "Needs a decision" in page.inner_text(".decide")
+
+
+def test_an_overview_in_which_nothing_happened_is_not_sent_again(browse, alice, bob):
+    factories.resolved_task(alice, bob)
+    page = browse("ana")
+    page.goto("/ops/")
+    statuses = []
+
+    for _ in range(3):
+        with page.expect_response(lambda response: response.url.endswith("/ops/")) as answered:
+            page.evaluate(TICK)
+        page.wait_for_timeout(100)
+        statuses.append(answered.value.status)
+
+    assert 204 in statuses, "at most one minute can have begun meanwhile"

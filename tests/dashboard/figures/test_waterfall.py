@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.figures import waterfall
+from dashboard.figures.waterfall import Attempt, Bar, Window
+
+START = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def at(seconds):
+    return START + timedelta(seconds=seconds)
+
+
+def attempt(number, leased, ended=None, end="", **fields):
+    ended_at = None if ended is None else at(ended)
+    return Attempt(
+        number=number, leased_at=at(leased), ended_at=ended_at, end=end or ("result" if ended_at else ""), **fields
+    )
+
+
+def bar(sent=0, resolved=None, *attempts, state="ok", **fields):
+    shown = {
+        "uuid": uuid.uuid4(),
+        "parent": None,
+        "name": "x",
+        "sender": "a@local",
+        "recipient": "b@local",
+        "kind": "x",
+    }
+    resolved_at = None if resolved is None else at(resolved)
+    return Bar(**shown | fields, state=state, sent_at=at(sent), resolved_at=resolved_at, attempts=attempts)
+
+
+def drawn(one):
+    window, now = Window(start=START, end=at(10)), 10
+    return [(part.kind, part.x, part.width) for part in waterfall.segments(one, window, at(now))]
+
+
+def test_a_task_waits_then_is_leased():
+    assert drawn(bar(0, 10, attempt(1, 2, 10))) == [("waiting", 0, 200), ("leased", 200, 800)]
+
+
+def test_between_two_attempts_is_a_gap():
+    one = bar(0, 10, attempt(1, 1, 4, "requeue"), attempt(2, 6, 10))
+
+    assert drawn(one) == [("waiting", 0, 100), ("leased", 100, 300), ("gap", 400, 200), ("leased", 600, 400)]
+
+
+def test_what_is_held_still_is_open_until_now():
+    assert drawn(bar(0, None, attempt(1, 5), state="in_flight")) == [
+        ("waiting", 0, 500),
+        ("leased", 500, 500),
+        ("open", 500, 500),
+    ]
+
+
+def test_what_was_never_leased_waits_until_now_or_its_end():
+    assert drawn(bar(4, None, state="queued")) == [("waiting", 400, 600), ("open", 400, 600)]
+    assert drawn(bar(4, 8, state="cancelled")) == [("waiting", 400, 400)]
+
+
+def test_a_forced_end_is_marked_and_a_replay_is_a_mark_alone():
+    assert drawn(bar(0, 5, attempt(1, 0, 5, "force_error"), state="error"))[-1] == ("forced", 500, 0)
+    assert drawn(bar(3, 3, replayed_from=uuid.uuid4())) == [("replayed", 300, 0)]
+    assert drawn(bar(0, 0, replayed_from=uuid.uuid4())) == [("replayed", 7, 0)]
+
+
+def test_the_shortest_work_can_be_seen_also_at_the_edge():
+    assert drawn(bar(10, 10, attempt(1, 10, 10)))[-1] == ("leased", 998, 2)
+
+
+def test_the_axis_runs_from_the_first_send_to_the_last_end():
+    window = Window.around([bar(2, 4), bar(3, None, state="queued")], at(12))
+
+    assert (window.start, window.end) == (at(2), at(12))
+    assert window.ticks() == ["0 s", "2.5 s", "5.0 s", "7.5 s", "10.0 s"]
+    assert Window.around([], at(0)).length > timedelta(0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"),
+    [
+        (-3, "0 s"),
+        (0, "0 s"),
+        (0.85, "850 ms"),
+        (2.24, "2.2 s"),
+        (59.9, "59.9 s"),
+        (90, "1 m 30 s"),
+        (90_000, "1 d 1 h"),
+    ],
+)
+def test_spans_are_as_exact_as_an_eye_needs(seconds, written):
+    assert waterfall.duration(timedelta(seconds=seconds)) == written
+
+
+def test_the_story_says_what_is_drawn():
+    one = bar(0, None, attempt(1, 1, 4, "requeue", by="user:ana"), state="queued")
+
+    assert waterfall.story(one, at(9)) == "waited 1.0 s; attempt 1 took 3.0 s, requeue by user:ana; waits for 5.0 s"
+    assert (
+        waterfall.story(bar(0, 0, replayed_from=uuid.uuid4(), key="inv-7"), at(9))
+        == "answered from the cache, key inv-7"
+    )
+
+
+moments = st.floats(-100, 100).map(at)
+
+
+@given(st.data())
+def test_nothing_is_negative_or_outside_whatever_the_clocks_said(data):
+    attempts = [
+        Attempt(number=number, leased_at=data.draw(moments), ended_at=data.draw(st.none() | moments), end="requeue")
+        for number in range(data.draw(st.integers(0, 3)))
+    ]
+    one = Bar(
+        uuid=uuid.uuid4(),
+        parent=None,
+        name="x",
+        sender="a",
+        recipient="b",
+        kind="x",
+        state="ok",
+        sent_at=data.draw(moments),
+        resolved_at=data.draw(st.none() | moments),
+        attempts=attempts,
+    )
+    now = data.draw(moments)
+
+    parts = waterfall.segments(one, Window.around([one], now), now)
+
+    assert all(part.width >= 0 and part.x >= 0 and part.x + part.width <= 1000.1 for part in parts)
+    assert all(0 <= part.arrow <= 1000 for part in parts)

@@ -1,0 +1,105 @@
+"""Pausing and resuming an agent from its page: once for a form, and only what the form showed."""
+
+from __future__ import annotations
+
+import pytest
+
+from mailbox.models import Agent
+from mailbox.verbs.agents import registration
+from mailbox.words.kinds import Kind
+from tests.dashboard.conftest import fields_of
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+BOB = "/ops/agents/bob@local/"
+
+
+def shown(browser):
+    """Return the form that the page shows, as its browser would send it."""
+    page = browser.get(BOB).text
+    fields = fields_of(browser.get(BOB))
+    assert page.count('name="act"') == 1
+    return {name: fields[name] for name in ("form_token", "seen", "act")}
+
+
+@pytest.fixture
+def agent(bob):
+    return factories.row_of(bob)
+
+
+def test_an_agent_is_paused_and_resumed_with_reasons(ana, agent):
+    paused = ana.post(BOB, {**shown(ana), "reason": "disk full"}, follow=True)
+    resumed = ana.post(BOB, {**shown(ana), "reason": "disk freed"}, follow=True)
+
+    assert "bob@local is paused" in paused.text
+    assert "disk full" in paused.text
+    assert "bob@local leases again" in resumed.text
+    (event,) = factories.journal(Kind.AGENT_RESUMED)
+    assert event.fields == {"display": "bob@local", "reason": "disk freed", "was_paused_for": "disk full"}
+    assert event.request_id.startswith("form:")
+
+
+def test_an_old_form_pauses_no_second_time(ana, agent):
+    old = {**shown(ana), "reason": "disk full"}
+    ana.post(BOB, old)
+    ana.post(BOB, {**shown(ana), "reason": "disk freed"})
+
+    again = ana.post(BOB, old, follow=True)
+
+    assert "had been sent already" in again.text
+    assert again.redirect_chain == [(BOB, 303)]
+    assert Agent.objects.get(pk=agent.pk).paused_at is None
+    assert len(factories.journal(Kind.AGENT_PAUSED)) == 1
+
+
+def test_who_comes_second_replaces_no_reason_and_sees_the_first(ana, ben, agent):
+    first, second = shown(ana), shown(ben)
+    ana.post(BOB, {**first, "reason": "disk full"})
+
+    refused = ben.post(BOB, {**second, "reason": "looks dead"})
+
+    assert refused.status_code == 409
+    assert "it was paused since you looked" in refused.text
+    assert "disk full" in refused.text
+    assert 'value="looks dead"' in refused.text
+    assert 'name="act" value="resume"' in refused.text
+    assert Agent.objects.get(pk=agent.pk).paused_reason == "disk full"
+    assert len(factories.journal(Kind.AGENT_PAUSED)) == 1
+
+
+def test_a_pause_that_another_person_renewed_is_not_resumed_by_an_old_form(ana, ben, olga, agent):
+    registration.pause_agent(olga, agent, reason="disk full")
+    old = shown(ana)
+    ben.post(BOB, {**shown(ben), "reason": "disk freed"})
+    ben.post(BOB, {**shown(ben), "reason": "disk full again"})
+
+    refused = ana.post(BOB, {**old, "reason": "disk freed"})
+
+    assert refused.status_code == 409
+    assert Agent.objects.get(pk=agent.pk).paused_reason == "disk full again"
+
+
+@pytest.mark.parametrize("act", ["junk", "", None])
+def test_a_form_that_asks_for_something_else_changes_nothing(ana, agent, act):
+    form = {**shown(ana), "reason": "disk full", "act": act}
+
+    assert ana.post(BOB, {name: value for name, value in form.items() if value is not None}).status_code == 400
+    assert Agent.objects.get(pk=agent.pk).paused_at is None
+
+
+def test_a_form_that_asks_to_pause_what_it_shows_as_paused_changes_nothing(ana, olga, agent):
+    registration.pause_agent(olga, agent, reason="disk full")
+
+    refused = ana.post(BOB, {**shown(ana), "act": "pause", "reason": "looks dead"})
+
+    assert refused.status_code == 409
+    assert Agent.objects.get(pk=agent.pk).paused_reason == "disk full"
+
+
+def test_without_a_reason_the_form_stays_and_says_so(ana, agent):
+    refused = ana.post(BOB, {**shown(ana), "reason": "  "})
+
+    assert refused.status_code == 422
+    assert "Say why" in refused.text
+    assert Agent.objects.get(pk=agent.pk).paused_at is None

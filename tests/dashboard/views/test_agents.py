@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.utils import timezone
+
+from agentcards.models import AgentProfile
+from mailbox.models import ApiKey, Peer
+from mailbox.verbs.agents import peers
+from mailbox.verbs.upkeep import rollups
+from mailbox.words.envelopes import ResultStatus
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+BOB = "/ops/agents/bob@local/"
+HOSTILE = "<img src=x onerror=alert(1)> \u202eodd"
+
+
+@pytest.mark.parametrize("rolled", [False, True])
+def test_an_agents_page_tells_how_it_does(ana, alice, bob, rolled):
+    for _ in range(3):
+        factories.resolved_task(alice, bob)
+    factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="no", content=[])
+    if rolled:
+        rollups.roll(timezone.now() + timedelta(minutes=3))
+    factories.leased_task(alice, bob)
+    factories.sent_task(alice, bob)
+
+    shown = ana.get(BOB).context
+
+    row = shown["row"]
+    assert (row.agent.queued, row.agent.leased, len(shown["held"])) == (1, 1, 1)
+    assert (row.hour.results, row.hour.error, row.error_share) == (4, 1, 25)
+    assert row.hour.p50 is not None
+    assert shown["totals"].results == 4
+    assert ana.get("/ops/agents/alice@local/").context["row"].hour.results == 0
+
+
+def test_the_list_tells_the_same(ana, alice, bob):
+    factories.resolved_task(alice, bob)
+    factories.sent_task(alice, bob)
+
+    rows = {row.agent.display: row for row in ana.get("/ops/agents/").context["rows"]}
+
+    assert (rows["bob@local"].agent.queued, rows["bob@local"].hour.results) == (1, 1)
+    assert (rows["alice@local"].agent.queued, rows["alice@local"].hour.results) == (0, 0)
+
+
+def test_a_backlog_is_counted_in_bounded_time(ana, alice, bob, monkeypatch):
+    monkeypatch.setattr("mailbox.models.agent.COUNTED_TO", 2)
+    monkeypatch.setattr("dashboard.templatetags.ops.COUNTED_TO", 2)
+    for _ in range(5):
+        factories.sent_task(alice, bob)
+
+    assert "2+" in ana.get("/ops/agents/").text
+
+
+def test_duplicates_that_wait_are_part_of_the_backlog(ana, alice, bob):
+    for _ in range(3):
+        factories.sent_task(alice, bob, idempotency=factories.idempotent("same"))
+
+    assert ana.get(BOB).context["row"].agent.queued == 3
+    assert len(ana.get("/ops/tasks/?q=to:bob@local&state=queued").context["page"].items) == 3
+
+
+def test_a_bar_of_its_chart_leads_to_its_own_tasks_alone(ana, alice, bob):
+    factories.grant(bob, "a2a.send.*")
+    factories.grant(alice, "a2a.respond.*")
+    factories.resolved_task(alice, bob)
+    factories.resolved_task(bob, alice)
+    page = ana.get(BOB)
+    ((bucket, _),) = [(bucket, bars) for bucket, bars in page.context["chart"] if bars]
+    link = f"/ops/tasks/?q=to:bob@local&{bucket.query}"
+
+    assert link in unescape(page.text)
+    (task,) = ana.get(link).context["page"].items
+    assert task.recipient == factories.row_of(bob)
+
+
+def test_the_last_call_is_that_of_any_key(ana, alice, bob):
+    assert ana.get(BOB).context["agent"].last_called_at() is None
+    now = timezone.now()
+    for minutes in (50, 3):
+        factories.key_of(bob)
+        ApiKey.objects.filter(last_used_at=None).update(last_used_at=now - timedelta(minutes=minutes))
+    factories.key_of(bob)
+
+    assert ana.get(BOB).context["agent"].last_called_at() == now - timedelta(minutes=3)
+
+
+def test_its_card_is_shown_with_what_is_wrong_with_it(ana, bob):
+    AgentProfile.objects.create(agent=factories.row_of(bob), tool_permissions=[HOSTILE], name=HOSTILE)
+
+    page = ana.get(BOB)
+
+    problems = {check.words: check.problem for check in page.context["checks"] if not check.passed}
+    assert "It says what the agent does" in problems
+    assert HOSTILE in problems["Every tool the agent may use is registered"]
+    assert HOSTILE in page.context["card"]
+    assert "<img" not in page.text
+
+
+def test_its_peers_are_shown_with_how_alive_they_are(ana, bob):
+    for name in ("fresh", "stale", "gone"):
+        peers.announced(bob, name, name=f"{name} {HOSTILE}", url="https://x.example", capabilities="[]")
+    Peer.objects.filter(peer_id="stale").update(last_seen_at=timezone.now() - timedelta(seconds=45))
+    peers.left(bob, "gone")
+
+    page = ana.get(BOB)
+
+    assert {peer.peer_id: str(status) for peer, status in page.context["peers"]} == {
+        "fresh": "online",
+        "stale": "suspect",
+        "gone": "offline",
+    }
+    assert "<img" not in page.text
+
+
+def test_the_page_asks_little_and_a_look_at_it_less(ana, alice, bob, django_assert_max_num_queries):
+    factories.resolved_task(alice, bob)
+
+    with django_assert_max_num_queries(14):
+        ana.get(BOB)
+    with django_assert_max_num_queries(9):
+        ana.get(BOB, headers={"HX-Request": "true"})
+
+
+def test_an_unchanged_page_is_not_sent_again(ana, alice, bob):
+    factories.resolved_task(alice, bob)
+    look = {"HX-Request": "true"}
+    version = ana.get(BOB, headers=look).context["version"]
+
+    assert ana.get(BOB, headers={**look, "X-Seen": version}).status_code == 204
+    factories.sent_task(alice, bob)
+    assert ana.get(BOB, headers={**look, "X-Seen": version}).status_code == 200

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import pytest
+
+from mailbox.models import PushDelivery
+from mailbox.verbs.life import callbacks, results
+from mailbox.verbs.life.callbacks import Outcome
+from mailbox.words import redaction, tokens
+from mailbox.words.kinds import Kind
+from tests.dashboard.conftest import fields_of
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+HOOK = "https://hooks.example.org/done?token=t0psecret"
+
+
+def written(alice, bob, url=HOOK):
+    """Resolve a task that calls back; return the delivery."""
+    lease = factories.leased_task(alice, bob, callback_url=url, callback_secret="shh, a secret")
+    results.post_result(bob, factories.result_envelope(lease.task))
+    return PushDelivery.objects.get(task_uuid=lease.task.uuid)
+
+
+def attempted(delivery, *outcomes):
+    for outcome in outcomes:
+        PushDelivery.objects.filter(pk=delivery.pk).update(next_attempt_at=delivery.created_at)
+        (claimed,) = callbacks.claim_due(limit=1)
+        callbacks.report(claimed, outcome)
+    delivery.refresh_from_db()
+    return delivery
+
+
+def given_up(alice, bob, problem="the receiver answered 503: busy"):
+    return attempted(written(alice, bob), *[Outcome(status=503, problem=problem)] * 6)
+
+
+def path(delivery):
+    return f"/ops/deliveries/{delivery.delivery_id}/"
+
+
+def test_the_list_tells_what_came_of_each_callback(ana, alice, bob):
+    disabled = given_up(alice, bob)
+    attempted(written(alice, bob), Outcome(status=204))
+    written(alice, bob)
+
+    text = ana.get("/ops/deliveries/").text
+
+    assert disabled.state == "disabled"
+    assert "Given up" in text
+    assert "503" in text
+    assert "the receiver answered 503: busy" in text
+    assert "not tried yet" in text
+    assert str(disabled.task_uuid) in text
+
+
+@pytest.mark.parametrize("place", ["", "page", ".csv", ".jsonl"])
+def test_no_page_shows_a_secret(ana, alice, bob, place):
+    delivery = given_up(alice, bob, problem=f"no answer from {HOOK} in time")
+
+    response = ana.get(path(delivery) if place == "page" else f"/ops/deliveries{place or '/'}")
+
+    text = response.text if place in ("", "page") else b"".join(response).decode()
+    assert "hooks.example.org/done?…" in text
+    assert "t0psecret" not in text
+    assert "shh" not in text
+    assert delivery.sealed_secret not in text
+
+
+def test_keys_are_cut_short_wherever_they_stand_in_an_address():
+    key = tokens.mint().key
+
+    assert key not in redaction.url(f"https://example.org/{key}/done")
+    assert redaction.text(f"refused by https://example.org/a?b={key}, said {key}").count("…") == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", 2),
+        ("?state=disabled", 1),
+        ("?q=state:pending", 1),
+        ("?q=sender:alice", 2),
+        ("?q=sender:bob", 0),
+        ("?q=attempts:>5", 1),
+        ("?q=age:<1h", 2),
+    ],
+)
+def test_callbacks_are_searched_by_key(ana, alice, bob, query, found):
+    given_up(alice, bob)
+    written(alice, bob)
+
+    assert len(ana.get(f"/ops/deliveries/{query}").context["page"].items) == found
+
+
+@pytest.mark.parametrize("query", ["state:lost", "words", "attempts:many", "task:7"])
+def test_a_query_that_makes_no_sense_says_why(ana, query):
+    assert ana.get("/ops/deliveries/", {"q": query}).status_code == 400
+
+
+def test_the_list_asks_little_and_has_twins(ana, alice, bob, django_assert_max_num_queries):
+    for _ in range(5):
+        attempted(written(alice, bob), Outcome(status=204))
+
+    with django_assert_max_num_queries(6):
+        ana.get("/ops/deliveries/?q=sender:alice")
+    rows = [json.loads(line) for line in b"".join(ana.get("/ops/deliveries.jsonl")).decode().splitlines()]
+
+    assert [row["last_status"] for row in rows] == [204] * 5
+
+
+def test_one_that_was_given_up_is_sent_again_with_a_reason(ana, alice, bob):
+    delivery = given_up(alice, bob)
+    form = {**fields_of(ana.get(path(delivery))), "reason": "receiver mended"}
+
+    first, second = ana.post(path(delivery), form), ana.post(path(delivery), form)
+
+    assert (first.status_code, second.status_code) == (303, 303)
+    delivery.refresh_from_db()
+    assert (delivery.state, delivery.forgiven) == ("pending", 6)
+    (event,) = factories.journal(Kind.PUSH_RESENT)
+    assert (event.actor, event.fields["reason"]) == ("user:ana", "receiver mended")
+
+
+def test_without_a_reason_nothing_is_sent(ana, alice, bob):
+    delivery = given_up(alice, bob)
+
+    assert ana.post(path(delivery), {**fields_of(ana.get(path(delivery))), "reason": " "}).status_code == 422
+    assert factories.journal(Kind.PUSH_RESENT) == []
+
+
+def test_what_is_on_its_way_or_there_already_is_not_sent_again(ana, ben, alice, bob):
+    delivery = given_up(alice, bob)
+    late = {**fields_of(ben.get(path(delivery))), "reason": "receiver mended"}
+    ana.post(path(delivery), {**fields_of(ana.get(path(delivery))), "reason": "receiver mended"})
+
+    assert ben.post(path(delivery), late).status_code == 409
+    assert "on its way" in ben.get(path(delivery)).text
+    assert "<button" not in ben.get(path(delivery), headers={"hx-request": "true"}).text
+    assert len(factories.journal(Kind.PUSH_RESENT)) == 1
+
+
+def test_a_callback_that_is_none_has_no_page(ana):
+    assert ana.get(f"/ops/deliveries/{uuid4()}/").status_code == 404
+
+
+def test_a_viewer_sees_what_is_out_of_reach(vic, alice, bob):
+    delivery = given_up(alice, bob)
+
+    assert "needs capability a2a.push.resend" in vic.get("/ops/deliveries/").text
+    assert "needs capability a2a.push.resend" in vic.get(path(delivery)).text

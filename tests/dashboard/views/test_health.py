@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError, connection, transaction
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+
+from a2aproject.settings.environment import Read
+from mailbox.background import jobs
+from mailbox.database import timetable, vitals
+from mailbox.inspection import health
+from mailbox.inspection.health import Word
+from mailbox.models import PushDelivery
+from mailbox.verbs.life import results
+from mailbox.verbs.upkeep import rollups
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def check(name):
+    return next(one for one in health.look(timezone.now()).checks if one.name == name)
+
+
+def broken(*_):
+    raise DatabaseError("password=hunter2")
+
+
+def full():
+    raise OSError("the disk is full")
+
+
+def test_every_check_has_a_word_and_a_finding(vic):
+    page = vic.get("/ops/health/")
+
+    seen = page.context["seen"]
+    assert page.status_code == 200
+    assert len(seen.checks) == 9
+    assert all(one.saw and one.word in Word for one in seen.checks)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "answers", "clocks"),
+    [
+        (0.001, Word.OK, Word.OK),
+        (0.2, Word.DEGRADED, Word.OK),
+        (5, Word.FAILING, Word.DEGRADED),
+        (-90, Word.OK, Word.FAILING),
+    ],
+)
+def test_words_follow_what_was_seen(monkeypatch, seconds, answers, clocks):
+    span = timedelta(seconds=seconds)
+    monkeypatch.setattr(vitals, "answer", lambda: vitals.Answer(took=max(span, timedelta(0)), ahead=span))
+
+    assert (check("Database answers").word, check("Clocks agree").word) == (answers, clocks)
+
+
+@pytest.mark.parametrize("what", ["answer", "tables", "size", "version"])
+def test_a_check_that_breaks_is_degraded_and_hides_no_other(vic, monkeypatch, what):
+    monkeypatch.setattr(vitals, what, broken)
+
+    page = vic.get("/ops/health/")
+
+    assert page.status_code == 200
+    assert "could not be measured" in page.text or "unknown" in page.text
+    assert "hunter2" not in page.text
+    assert "Task cluster" in page.text
+    assert vic.get("/ops/health.txt").status_code == 200
+
+
+def test_a_silent_cluster_and_its_queue_are_told(vic):
+    assert check("Task cluster").saw == "never ran on this database"
+    jobs.register()
+    assert check("Task cluster").word is Word.OK
+
+    Schedule.objects.update(next_run=timezone.now() - timedelta(hours=1))
+    OrmQ.objects.bulk_create(OrmQ(key="a2a", payload="x", lock=timezone.now()) for _ in range(health.JOBS_MANY))
+
+    assert check("Task cluster").word is Word.DEGRADED
+    assert "silent for 1 h 1 m" in check("Task cluster").saw
+    assert check("Cluster's queue").word is Word.DEGRADED
+    assert vic.get("/ops/health/").context["seen"].word is Word.DEGRADED
+
+
+def test_a_step_of_the_sweep_that_fails_is_told_until_it_no_longer_does(vic, monkeypatch):
+    monkeypatch.setattr(rollups, "roll", full)
+    assert check("Sweep").word is Word.OK
+
+    jobs.sweep_pass()
+
+    assert (check("Sweep").word, check("Sweep").saw) == (Word.DEGRADED, "failed to roll up minutes: the disk is full")
+    (sweep,) = [one for one in health.look(timezone.now() + timetable.SILENT_AFTER).checks if one.name == "Sweep"]
+    assert sweep.word is Word.OK
+
+
+def test_a_callback_that_is_late_is_told(alice, bob):
+    assert check("Callbacks").saw == "none is due"
+    lease = factories.leased_task(alice, bob, callback_url="https://example.org/hook")
+    results.post_result(bob, factories.result_envelope(lease.task))
+    assert check("Callbacks").word is Word.OK
+
+    PushDelivery.objects.update(next_attempt_at=timezone.now() - timedelta(hours=2))
+
+    assert check("Callbacks").word is Word.FAILING
+
+
+def test_tables_are_estimated_not_counted(vic, alice, bob, django_assert_max_num_queries):
+    factories.resolved_task(alice, bob)
+
+    with django_assert_max_num_queries(19):
+        names = [table.name for table in vic.get("/ops/health/").context["seen"].tables]
+
+    assert {"mailbox_task", "mailbox_lease", "mailbox_auditevent"} <= set(names)
+
+
+def test_settings_are_named_and_secrets_never_shown(vic, settings):
+    settings.A2A_ENVIRONMENT_READ = {
+        "PORT": Read(value=3000, is_set=False, is_default=True),
+        "A2A_HUB_NAME": Read(value="<b>Hub</b>", is_set=True, is_default=False),
+        "SECRET_KEY": Read(value="t0psecret", is_set=True, is_default=False),
+        "DATABASE_URL": Read(value="postgresql://user:t0psecret@host/name", is_set=True, is_default=False),
+        "A2A_CAPABILITIES": Read(value="x" * 500, is_set=True, is_default=False),
+    }
+
+    for path in ("/ops/health/", "/ops/health.txt"):
+        text = vic.get(path).text
+        assert "SECRET_KEY" in text
+        assert "DATABASE_URL" in text
+        assert "t0psecret" not in text
+        assert "PORT" not in text
+        assert "x" * 101 not in text
+    assert "<b>Hub" not in vic.get("/ops/health/").text
+
+
+def test_the_same_is_there_as_plain_text(vic):
+    response = vic.get("/ops/health.txt")
+
+    assert response["Content-Type"] == "text/plain; charset=utf-8"
+    assert "Database answers" in response.text
+    assert "Python" in response.text
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no such lock")
+@pytest.mark.django_db(transaction=True)
+def test_a_write_lock_that_is_held_is_told(vic):
+    assert check("Write lock").word is Word.OK
+    with transaction.atomic():
+        assert check("Write lock").word is Word.DEGRADED

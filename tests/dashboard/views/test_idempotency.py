@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import pytest
+
+from mailbox.models import ReplayEntry
+from mailbox.verbs.life import leasing, results
+from mailbox.words.kinds import Kind
+from tests.dashboard.conftest import fields_of
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def cached(alice, bob, key="inv-7", *, duplicates=0, **fields):
+    """Do idempotent work, then ask for it again ``duplicates`` times; return what the cache keeps."""
+    lease = factories.leased_task(alice, bob, idempotency=factories.idempotent(key), **fields)
+    results.post_result(bob, factories.result_envelope(lease.task))
+    for _ in range(duplicates):
+        factories.sent_task(alice, bob, idempotency=factories.idempotent(key), **fields)
+    return ReplayEntry.objects.get(key=key)
+
+
+def path(entry):
+    return f"/ops/idempotency/{entry.pk}/"
+
+
+def test_the_list_says_what_the_cache_saved(ana, alice, bob):
+    entry = cached(alice, bob, duplicates=2)
+    cached(alice, bob, "inv-8", duplicates=1)
+
+    text = ana.get("/ops/idempotency/").text
+
+    assert "replayed 3 times, saved 3 executions" in text
+    assert str(entry.source_task_id) in text
+    assert "alice@local" in text
+    assert entry.first_hit_at < entry.last_hit_at
+
+
+def test_it_counts_the_duplicates_that_wait_and_leads_to_them(ana, alice, bob):
+    assert "No duplicate waits" in ana.get("/ops/idempotency/").text
+    factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-9"))
+    for _ in range(2):
+        factories.sent_task(alice, bob, idempotency=factories.idempotent("inv-9"))
+
+    assert ">2 duplicates</a> wait for" in ana.get("/ops/idempotency/").text
+    assert len(ana.get("/ops/tasks/?q=state:waiting").context["page"].items) == 2
+    assert ana.get("/ops/idempotency/?q=colour:red").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", 2),
+        ("key:inv-*", 2),
+        ("key:inv-7", 1),
+        ("sender:alice", 2),
+        ("sender:bob@local", 0),
+        ("recipient:bob", 2),
+        ("kind:booking", 1),
+        ("status:ok age:<1h", 2),
+        ("hit:<1h", 1),
+        ("-key:inv-7", 1),
+    ],
+)
+def test_the_cache_is_searched_by_key(ana, alice, bob, query, found):
+    cached(alice, bob, duplicates=1)
+    cached(alice, bob, "inv-8", task_kind="booking")
+
+    assert len(ana.get("/ops/idempotency/", {"q": query}).context["page"].items) == found
+
+
+@pytest.mark.parametrize("query", ["colour:red", "words", "source:7"])
+def test_a_query_that_makes_no_sense_says_why(ana, query):
+    assert ana.get("/ops/idempotency/", {"q": query}).status_code == 400
+
+
+def test_a_number_leads_to_the_tasks_with_that_key(ana, alice, bob):
+    cached(alice, bob, 'a "quoted" key', duplicates=2)
+
+    found = ana.get("/ops/tasks/", {"q": 'key:"a *"'}).context["page"].items
+
+    assert len(found) == 3
+    assert "q=key%3A%22a%20%2A%22" in ana.get("/ops/idempotency/").text
+
+
+def test_the_list_asks_little(ana, alice, bob, django_assert_max_num_queries):
+    for number in range(5):
+        cached(alice, bob, f"inv-{number}", duplicates=1)
+
+    with django_assert_max_num_queries(6):
+        ana.get("/ops/idempotency/?q=sender:alice")
+
+
+def test_it_has_twins(ana, alice, bob):
+    cached(alice, bob, duplicates=1)
+
+    (row,) = [json.loads(line) for line in b"".join(ana.get("/ops/idempotency.jsonl")).decode().splitlines()]
+    table = b"".join(ana.get("/ops/idempotency.csv")).decode().splitlines()
+
+    assert (row["key"], row["sender"], row["hits"]) == ("inv-7", "alice@local", 1)
+    assert len(table) == 2
+
+
+def test_a_cached_result_is_dropped_with_a_reason_and_the_next_task_runs(ana, alice, bob):
+    entry = cached(alice, bob)
+
+    response = ana.post(path(entry), {**fields_of(ana.get(path(entry))), "reason": "prices changed"}, follow=True)
+
+    assert "Dropped." in response.text
+    assert not ReplayEntry.objects.exists()
+    (event,) = factories.journal(Kind.REPLAY_DROPPED)
+    assert (event.actor, event.source, event.fields["reason"]) == ("user:ana", "dashboard", "prices changed")
+    assert event.task_id == entry.source_task_id
+    factories.sent_task(alice, bob, idempotency=factories.idempotent("inv-7"))
+    assert len(leasing.lease_tasks(bob)) == 1
+
+
+def test_a_double_submit_drops_once(ana, alice, bob):
+    entry = cached(alice, bob)
+    form = {**fields_of(ana.get(path(entry))), "reason": "prices changed"}
+
+    first, second = ana.post(path(entry), form), ana.post(path(entry), form)
+
+    assert (first.status_code, first["Location"]) == (second.status_code, second["Location"])
+    assert len(factories.journal(Kind.REPLAY_DROPPED)) == 1
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "?!", "x" * 501])
+def test_a_reason_that_is_none_is_refused_and_kept(ana, alice, bob, reason):
+    entry = cached(alice, bob)
+
+    response = ana.post(path(entry), {**fields_of(ana.get(path(entry))), "reason": reason})
+
+    assert response.status_code == 422
+    assert 'aria-describedby="reason-problem"' in response.text
+    assert reason.strip() in response.text
+    assert ReplayEntry.objects.exists()
+
+
+def test_a_result_that_took_the_other_s_place_is_not_dropped_unseen(ana, alice, bob):
+    entry = cached(alice, bob)
+    form = {**fields_of(ana.get(path(entry))), "reason": "prices changed"}
+    newer = uuid4()
+    ReplayEntry.objects.filter(pk=entry.pk).update(source_task_id=newer)
+
+    response = ana.post(path(entry), form)
+
+    assert response.status_code == 409
+    assert "this is not what you looked at" in response.text
+    assert str(newer) in response.text
+    assert 'value="prices changed"' in response.text
+    assert ReplayEntry.objects.exists()
+    again = {**fields_of(response), "reason": "prices changed"}
+    assert ana.post(path(entry), again).status_code == 303
+    assert not ReplayEntry.objects.exists()
+
+
+def test_what_another_dropped_is_not_there(ana, ben, alice, bob):
+    entry = cached(alice, bob)
+    late = {**fields_of(ben.get(path(entry))), "reason": "prices changed"}
+    ana.post(path(entry), {**fields_of(ana.get(path(entry))), "reason": "prices changed"})
+
+    assert ben.post(path(entry), late).status_code == 404
+    assert ben.get(f"/ops/idempotency/{2**70}/").status_code == 404
+
+
+def test_the_dialog_is_the_form_of_the_page(ana, alice, bob):
+    entry = cached(alice, bob)
+
+    panel = ana.get(path(entry), headers={"hx-request": "true"}).text
+    done = ana.post(
+        path(entry), {**fields_of(ana.get(path(entry))), "reason": "prices changed"}, headers={"hx-request": "true"}
+    )
+
+    assert "<html" not in panel
+    assert 'id="panel-title"' in panel
+    assert done["HX-Redirect"] == "/ops/idempotency/"
+
+
+def test_a_viewer_sees_what_is_out_of_reach(vic, alice, bob):
+    entry = cached(alice, bob)
+
+    assert "needs capability a2a.replay.drop" in vic.get("/ops/idempotency/").text
+    assert "needs capability a2a.replay.drop" in vic.get(path(entry)).text

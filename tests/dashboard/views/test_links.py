@@ -1,0 +1,210 @@
+"""Every number leads to the list it counts, and to nothing else."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+from urllib.parse import urljoin
+
+import pytest
+from django.utils import timezone
+
+from mailbox.gate.callers import Caller
+from mailbox.models import Result
+from mailbox.verbs.agents import registration
+from mailbox.verbs.life import results
+from mailbox.verbs.repairs import auto_retry
+from mailbox.words.envelopes import ResultStatus
+from tests.dashboard.views.test_deliveries import given_up
+from tests.dashboard.views.test_idempotency import cached
+from tests.dashboard.views.test_leases import aged
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+BOB = "/ops/agents/bob@local/"
+FAILED = {"status": ResultStatus.ERROR, "error_message": "no", "content": []}
+
+
+@pytest.fixture
+def lived(alice, bob):
+    """An agent that answered twice and failed once lately, and once long ago; another one answered, too."""
+    factories.grant(bob, "a2a.send.*")
+    factories.grant(alice, "a2a.respond.*")
+    old = factories.resolved_task(alice, bob)
+    Result.objects.filter(pk=old.pk).update(posted_at=timezone.now() - timedelta(hours=3))
+    for fields in ({}, {}, FAILED):
+        factories.resolved_task(alice, bob, **fields)
+    factories.resolved_task(bob, alice)
+
+
+def broken(alice, bob, **fields):
+    lease = factories.leased_task(alice, bob, **fields)
+    results.post_result(bob, factories.result_envelope(lease.task, **FAILED))
+
+
+def listed(browser, page, link):
+    """Return how many rows the list has that a link of ``page`` leads to."""
+    answer = browser.get(urljoin(page, unescape(link)))
+    assert answer.status_code == 200
+    return len(answer.context["page"].items)
+
+
+def tile(text, words):
+    return re.findall(rf'<a href="([^"]+)"><span class="l">{words}', text)[0]
+
+
+def test_the_tiles_of_an_agent_lead_to_its_results_of_the_hour(ana, lived):
+    page = ana.get(BOB)
+
+    counted = {words: listed(ana, BOB, tile(page.text, words)) for words in ("Answered", "Lease → result", "Errors")}
+
+    assert page.context["row"].hour.results == 3
+    assert counted == {"Answered": 3, "Lease → result": 3, "Errors": 1}
+
+
+def test_the_errors_of_the_list_of_agents_lead_to_them(ana, lived):
+    page = ana.get("/ops/agents/")
+
+    (link,) = re.findall(r'<a href="([^"]+)">33 %</a>', page.text)
+
+    assert listed(ana, "/ops/agents/", link) == 1
+
+
+@pytest.mark.parametrize(("page", "ok"), [("/ops/", 3), (BOB, 2), (f"{BOB}?range=6h", 3)])
+def test_the_chart_its_legend_and_its_table_lead_to_the_results_of_each_status(ana, lived, page, ok):
+    text = ana.get(page).text
+
+    caption = re.findall(r"<figcaption id=\"rpm\">(.*?)</figcaption>", text)[0]
+    legend = re.findall(r'<ul class="legend">(.*?)</ul>', text)[0]
+    cells = re.findall(r'aria-label="Results over time">(.*?)</table>', text)[0]
+    links = re.findall(r'<a href="([^"]+status=(\w+))">(\d+)</a>', caption + legend + cells)
+
+    assert [int(count) for _, _, count in links[:4]] == [ok, 1, ok, 1]
+    assert all(listed(ana, page, link) == int(count) for link, _, count in links)
+    assert sum(int(count) for _, status, count in links[4:] if status == "ok") == ok
+    assert "partial 0" in legend
+
+
+def test_the_stale_ones_of_a_tile_lead_to_them(ana, alice, bob):
+    factories.leased_task(alice, bob)
+    assert "none stale" in ana.get("/ops/").text
+    for _ in range(2):
+        aged(factories.leased_task(alice, bob), minutes=20)
+
+    (link,) = re.findall(r'<a class="s warn" href="([^"]+)">2 stale</a>', ana.get("/ops/").text)
+
+    assert listed(ana, "/ops/", link) == 2
+
+
+def test_the_hits_of_a_cached_result_lead_to_the_tasks_it_answered(ana, alice, bob):
+    factories.grant(bob, "a2a.send.*")
+    factories.grant(alice, "a2a.respond.*")
+    entry = cached(alice, bob, duplicates=2)
+    factories.sent_task(bob, alice, idempotency=factories.idempotent("inv-7"))
+
+    (link,) = re.findall(
+        r'<a href="([^"]+)">2<span class="vh"> tasks that it answered', ana.get("/ops/idempotency/").text
+    )
+
+    assert entry.source_task_id
+    assert listed(ana, "/ops/idempotency/", link) == 2
+
+
+def test_what_failed_and_what_is_stale_in_a_tree_leads_to_those_rows(ana, alice, bob):
+    root = factories.leased_task(alice, bob).task
+    aged(factories.leased_task(alice, bob, parent=root.uuid, intent_text="hangs"), minutes=20)
+    broken(alice, bob, parent=root.uuid, intent_text="breaks")
+    address = f"/ops/trees/{root.uuid}/"
+    text = ana.get(address).text
+
+    (failed,) = re.findall(r'<a class="pill error" href="([^"]+)">1 failed', text)
+    (stale,) = re.findall(r'<a class="pill stale" href="([^"]+)">1 stale', text)
+
+    for link, name in ((failed, "breaks"), (stale, "hangs")):
+        rows = ana.get(urljoin(address, unescape(link))).context["rows"]
+        assert [one["bar"].name for one in rows[1:]] == [name]
+
+
+@pytest.mark.parametrize("kind", [{}, {"task_kind": "page.fetch"}])
+def test_the_counts_of_a_group_lead_to_its_tasks_in_each_state(ana, alice, bob, kind):
+    root = factories.leased_task(alice, bob, intent_text="read the site").task.uuid
+    fields = {"parent": root, "intent_text": 'fetch "page"', **kind}
+    for _ in range(2):
+        broken(alice, bob, **fields)
+    for minutes in (1, 20, 30):
+        aged(factories.leased_task(alice, bob, **fields), minutes=minutes)
+    for _ in range(4):
+        factories.sent_task(alice, bob, **fields)
+    address = f"/ops/trees/{root}/"
+
+    page = ana.get(address)
+
+    (group,) = [one for one in page.context["rows"] if one["row"].group]
+    counts = {state: listed(ana, address, f"/ops/tasks/?q={query}") for state, _, query in group["counts"]}
+    assert counts == {"queued": 4, "error": 2, "stale": 2, "in_flight": 1}
+    assert dict(group["row"].group.counts) == counts
+
+
+def test_a_pass_leads_to_what_it_requeued(ana, alice, bob, olga):
+    aged(factories.leased_task(alice, bob, idempotency=factories.idempotent("k")), minutes=20)
+    aged(factories.leased_task(alice, bob), minutes=20)
+    scan = auto_retry.run_once(olga, reason="pod lost")
+
+    text = ana.get(f"/ops/scheduler/scans/{scan.pk}/").text
+
+    assert '<a href="#requeued">1 requeued</a>' in text
+    assert '<a href="#left">1 left alone</a>' in text
+    assert text.count("/ops/tasks/") == 2
+    assert "not which" in text
+
+
+def test_what_is_stale_looks_so_wherever_it_is_shown(ana, alice, bob):
+    root = factories.leased_task(alice, bob)
+    lease = aged(
+        factories.leased_task(alice, bob, parent=root.task.uuid, idempotency=factories.unsafe("k")), minutes=20
+    )
+    pages = {
+        "/ops/tasks/?state=stale": 2,  # its tab, too
+        f"/ops/tasks/{lease.task.uuid}/": 1,
+        f"/ops/tasks/{root.task.uuid}/": 1,
+        f"/ops/leases/{root.lease_id}/force-error/": 1,
+        f"/ops/trees/{root.task.uuid}/?focus={lease.task.uuid}": 1,
+    }
+
+    shown = {page: ana.get(page).text.count("</span> Stale</span>") for page in pages}
+
+    assert shown == pages
+
+
+def test_an_agent_with_a_stale_lease_is_not_called_ok(ana, alice, bob):
+    aged(factories.leased_task(alice, bob), minutes=20)
+
+    for page in ("/ops/", "/ops/agents/", BOB):
+        assert "</span> Stale lease</span>" in ana.get(page).text
+    (link,) = re.findall(r'holds <a href="([^"]+)">what is past the threshold', ana.get(BOB).text)
+    assert listed(ana, BOB, link) == 1
+
+
+def test_the_counts_beside_the_places_lead_to_what_they_count(ana, alice, bob):
+    factories.resolved_task(alice, bob)
+    factories.leased_task(alice, bob)
+    aged(factories.leased_task(alice, bob), minutes=20)
+    given_up(alice, bob)
+    registration.pause_agent(Caller.command_line(), alice.agent, reason="disk full")
+    text = ana.get("/ops/").text
+
+    found = dict(re.findall(r'<a class="count[^"]*" href="([^"]+)" data-count="\w+">(\d+) ', text))
+
+    assert len(found) == 4
+    assert {link: listed(ana, "/ops/", link) for link in found} == {link: int(count) for link, count in found.items()}
+
+
+def test_the_stale_ones_of_a_narrower_list_are_not_told_by_the_number_of_all(ana, alice, bob):
+    aged(factories.leased_task(alice, bob), minutes=20)
+
+    whole, narrower = ana.get("/ops/leases/").text, ana.get("/ops/leases/?agent=alice").text
+
+    assert re.search(r"or older <b class=\"count warn\">1</b></a>", whole)
+    assert "or older</a>" in narrower

@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import pytest
+
+from mailbox.gate.callers import Role
+from mailbox.models import Result, Task
+from mailbox.verbs.life import leasing, operators, results
+from mailbox.words.errors import CapabilityMissingError, UnknownTaskError
+from mailbox.words.kinds import Kind
+from mailbox.words.times import epoch_ms
+from tests.dashboard.conftest import fields_of
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/ops/send/"
+
+
+def filled(browser, **fields):
+    return {**fields_of(browser.get(PATH)), "recipient": "bob", "intent_text": "look at INC-4412", **fields}
+
+
+def send(browser, **fields):
+    return browser.post(PATH, filled(browser, **fields), follow=True)
+
+
+def answered(ana, bob):
+    send(ana)
+    (lease,) = leasing.lease_tasks(bob)
+    results.post_result(bob, factories.result_envelope(lease.task))
+    return lease.task
+
+
+def test_a_task_is_sent_by_hand_under_the_person_s_name(ana, bob):
+    response = send(ana)
+
+    task = Task.objects.get()
+    assert response.redirect_chain == [(f"/ops/tasks/{task.uuid}/", 303)]
+    assert "Sent to bob@local" in response.text
+    assert (task.sender.display, task.source, task.intent_text) == ("operators@hub", "user", "look at INC-4412")
+    (sent,) = factories.journal(Kind.TASK_SENT)
+    assert (sent.actor, sent.source) == ("user:ana", "dashboard")
+    assert leasing.lease_tasks(bob)[0].task == task
+
+
+def test_every_field_arrives(ana, bob):
+    parent = uuid4()
+
+    send(
+        ana,
+        intent_text="first line\r\n  second line ",
+        task_kind="booking",
+        duplicate_safety="idempotent",
+        idempotency_key="inv-7",
+        deadline="2126-01-01T12:30",
+        parent=str(parent),
+        content='[{"type": "json", "value": 1152921504606846976}]',
+        metadata='{"ticket": "INC-4412"}',
+    )
+
+    task = Task.objects.get()
+    assert task.intent_text == "first line\n  second line "
+    assert (task.task_kind, task.duplicate_safety, task.idempotency_key) == ("booking", "idempotent", "inv-7")
+    assert task.parent == parent
+    assert task.deadline_ms == epoch_ms(datetime(2126, 1, 1, 12, 30, tzinfo=UTC))
+    assert task.metadata == '{"ticket":"INC-4412","content":[{"type":"json","value":1152921504606846976}]}'
+
+
+def test_a_deadline_is_in_the_person_s_zone(ana, bob):
+    ana.post("/ops/settings/", {"zone": "Asia/Tokyo"})
+
+    send(ana, deadline="2126-01-01T12:30")
+
+    assert Task.objects.get().deadline_ms == epoch_ms(datetime(2126, 1, 1, 3, 30, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("recipient", "", "Say which agent"),
+        ("recipient", "nobody", "no agent"),
+        ("recipient", "a b", "invalid AgentId.display"),
+        ("intent_text", "  \n ", "must not be empty"),
+        ("task_kind", "x" * 501, "longer than 500"),
+        ("duplicate_safety", "idempotent", "go together"),
+        ("idempotency_key", "inv-7", "go together"),
+        ("deadline", "tomorrow", "Write a moment"),
+        ("parent", "7f3c", "the whole id"),
+        ("content", "{", "not JSON"),
+        ("content", "{}", "Write an array"),
+        ("content", '[{"type": "video"}]', "content.0.type"),
+        ("metadata", "[]", "Write an object"),
+        ("metadata", '{"a": 1, "a": 2}', "duplicate key"),
+    ],
+)
+def test_what_does_not_fit_is_told_beside_its_field_and_all_that_was_typed_is_kept(ana, bob, field, value, said):
+    response = send(ana, **{"task_kind": "booking", field: value})
+
+    assert response.status_code == 422
+    assert said in response.text
+    assert "Nothing was sent" in response.text
+    assert "look at INC-4412" in response.text or field == "intent_text"
+    assert 'value="booking"' in response.text or field == "task_kind"
+    assert not Task.objects.exists()
+
+
+def test_a_double_submit_is_one_task(ana, bob):
+    form = filled(ana)
+
+    first, second = ana.post(PATH, form), ana.post(PATH, form)
+
+    assert (first.status_code, first["Location"]) == (second.status_code, second["Location"])
+    assert Task.objects.count() == 1
+    assert ana.post(PATH, {**form, "intent_text": "something else"}).status_code == 409
+
+
+@pytest.mark.parametrize("token", ["", "junk", "\0", None])
+def test_a_form_without_its_token_sends_nothing_and_comes_back_whole(ana, bob, token):
+    typed = filled(ana, form_token=token)
+    refused = ana.post(PATH, {name: value for name, value in typed.items() if value is not None})
+    anew = fields_of(refused)["form_token"]
+
+    assert refused.status_code == 422
+    assert 'role="alert">Nothing was sent. The form was not whole.' in refused.text
+    assert "look at INC-4412</textarea>" in refused.text
+    assert not Task.objects.exists()
+    ana.post(PATH, {**typed, "form_token": anew})
+    assert str(Task.objects.get().uuid) == anew
+
+
+def test_a_recipient_that_could_not_answer_is_told_of(ana, bob, mallory):
+    assert "may not answer it yet" not in send(ana).text
+
+    text = send(ana, recipient="mallory").text
+
+    assert "manage.py a2a grant mallory@local a2a.respond.operators@hub" in text
+
+
+def test_the_form_is_filled_in_from_the_address(ana, bob):
+    text = ana.get(PATH, {"recipient": "bob@local", "intent_text": "<b>again</b>"}).text
+
+    assert 'value="bob@local"' in text
+    assert "&lt;b&gt;again" in text
+
+
+def test_the_result_stands_on_the_task_s_page_until_it_was_read(ana, bob):
+    task = answered(ana, bob)
+    path = f"/ops/tasks/{task.uuid}/"
+    assert "I have read it" in ana.get(path).text
+    assert "done" in ana.get(path).text
+
+    for _ in range(2):
+        assert "waits no longer" in ana.post(f"{path}read/", follow=True).text
+
+    assert Result.objects.get().delivery == "acked"
+    assert len(factories.journal(Kind.RESULT_ACKED)) == 1
+    assert factories.journal(Kind.RESULT_ACKED)[0].actor == "user:ana"
+    assert "I have read it" not in ana.get(path).text
+
+
+def test_what_an_agent_sent_nobody_reads_in_its_place(ana, alice, bob):
+    task = factories.resolved_task(alice, bob).task
+
+    assert ana.post(f"/ops/tasks/{task.uuid}/read/").status_code == 404
+    assert Result.objects.get().delivery == "pending"
+    assert "I have read it" not in ana.get(f"/ops/tasks/{task.uuid}/").text
+
+
+def test_a_viewer_sends_nothing_also_without_the_page(vic, bob):
+    viewer = factories.person("victor", Role.VIEWER)
+
+    assert "Send task: needs capability a2a.send" in vic.get(PATH).text
+    with pytest.raises(CapabilityMissingError):
+        operators.send_task(viewer, factories.task_envelope(bob))
+    with pytest.raises(CapabilityMissingError):
+        operators.acknowledge(viewer, uuid4())
+    assert not Task.objects.exists()
+
+
+def test_what_the_hub_s_own_agent_was_granted_is_nobody_s(bob):
+    factories.grant(operators._as_operators(factories.person("olga", Role.OPERATOR)), "a2a.send.*")
+
+    with pytest.raises(CapabilityMissingError):
+        operators.send_task(factories.person("victor", Role.VIEWER), factories.task_envelope(bob))
+
+
+def test_reading_what_is_not_there_is_refused():
+    with pytest.raises(UnknownTaskError):
+        operators.acknowledge(factories.person("olga", Role.OPERATOR), uuid4())

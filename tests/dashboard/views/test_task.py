@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import base64
+import json
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from mailbox.models import ReplayEntry
+from mailbox.verbs.life import leasing, replay, results, updates
+from mailbox.verbs.life.updates import Update
+from mailbox.verbs.repairs import repair
+from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.envelopes import ResultStatus
+from tests.dashboard.views.test_leases import aged
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+PNG = base64.b64encode(b"not really a picture").decode()
+BLOCKS = [
+    {"type": "text", "text": "first line\n  second <b>line</b>"},
+    {"type": "json", "value": {"total": 2**60, "price": 12.5, "nested": [1, {"a": None}]}},
+    {"type": "image", "data": PNG, "mimeType": "image/png"},
+    {"type": "resource", "resource": {"uri": "file:///a", "text": "inside"}},
+    {"type": "resource", "resource": {"uri": "file:///b", "blob": PNG, "mimeType": "text/html"}},
+    {"type": "resource_link", "uri": "javascript:alert(1)", "name": "report"},
+]
+
+
+def path(task, rest=""):
+    return f"/ops/tasks/{task.uuid}/{rest}"
+
+
+def test_the_state_is_said_in_words(ana, alice, bob):
+    lease = aged(factories.leased_task(alice, bob), minutes=41)
+
+    text = " ".join(ana.get(path(lease.task)).text.split())
+
+    assert "attempt 1 of policy max 3; past the stale threshold of 5 m by 36 m" in text
+
+
+def test_states_follow_one_another_newest_first_with_who_and_why(ana, alice, bob, olga):
+    began = timezone.now() - timedelta(minutes=30)
+    with time_machine.travel(began, tick=False):
+        lease = factories.leased_task(alice, bob)
+    with time_machine.travel(began + timedelta(minutes=10), tick=False):
+        updates.post_updates(bob, lease.task.uuid, [Update(progress=0.5, note="half")])
+        repair.requeue(
+            olga, lease.task.uuid, reason="pod killed, INC-4412", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED
+        )
+    with time_machine.travel(began + timedelta(minutes=15), tick=False):
+        leasing.lease_tasks(bob)
+        results.post_result(bob, factories.result_envelope(lease.task))
+
+    page = ana.get(path(lease.task))
+
+    cards = page.context["cards"]
+    assert [card.state for card in cards] == ["ok", "in_flight", "queued", "in_flight", "queued"]
+    assert [card.until and card.until - card.since for card in cards][1:4] == [
+        timedelta(0),
+        timedelta(minutes=5),
+        timedelta(minutes=10),
+    ]
+    assert (cards[2].act.event.actor, cards[2].act.reason) == ("user:olga", "pod killed, INC-4412")
+    assert [note.event.kind for note in cards[3].notes] == ["a2a_task_updated"]
+    assert 'href="#attempt-2"' in page.text
+    second, first = page.context["attempts"]
+    assert (first.waited, first.ran, first.gap) == (timedelta(0), timedelta(minutes=10), timedelta(minutes=5))
+    assert (second.waited, second.gap) == (timedelta(minutes=5), None)
+    assert 'id="attempt-1"' in page.text
+
+
+def test_each_kind_of_block_is_shown_as_what_it_is(ana, alice, bob):
+    task = factories.resolved_task(alice, bob, content=BLOCKS).task
+
+    text = ana.get(path(task)).text
+
+    assert "first line\n  second &lt;b&gt;line&lt;/b&gt;</pre>" in text
+    assert f"&quot;total&quot;: {2**60},\n  &quot;price&quot;: 12.5," in text
+    assert "Image: image/png" in text
+    assert "20 bytes" in text
+    assert "inside</pre>" in text
+    assert 'href="javascript:' not in text
+    assert "<img" not in text
+
+
+@pytest.mark.parametrize(
+    ("part", "kind", "content"),
+    [
+        ("intent", "text/plain; charset=utf-8", b"summarise the report"),
+        ("metadata", "application/json; charset=utf-8", b"{}"),
+        ("0", "text/plain; charset=utf-8", b"first line\n  second <b>line</b>"),
+        ("2", "application/octet-stream", b"not really a picture"),
+        ("4", "application/octet-stream", b"not really a picture"),
+        ("5", "text/plain; charset=utf-8", b"javascript:alert(1)"),
+    ],
+)
+def test_each_part_is_taken_away_whole_and_runs_nowhere(ana, alice, bob, part, kind, content):
+    task = factories.resolved_task(alice, bob, content=BLOCKS).task
+
+    response = ana.get(path(task, f"parts/{part}"))
+
+    assert (response["Content-Type"], response.content) == (kind, content)
+    assert response["X-Content-Type-Options"] == "nosniff"
+    assert response["Content-Disposition"].startswith("attachment" if "octet" in kind else "inline")
+
+
+def test_what_stands_under_a_secret_s_name_is_hidden_wherever_json_is_looked_at(ana, alice, bob, settings):
+    settings.A2A_REDACTED_FIELDS = ["api_key", "door code"]
+    content = [{"type": "json", "value": {"rooms": [{"doorCode": 7, "beds": 2**60}], "API-Key": {"id": "s3"}}}]
+    lease = factories.leased_task(alice, bob, metadata={"x": {"api_key": "s3cret"}})
+    task = results.post_result(bob, factories.result_envelope(lease.task, content=content)).task
+
+    shown = [ana.get(path(task, part)).text for part in ("", "parts/metadata", "parts/content", "parts/0")]
+
+    assert not any("s3" in text or "code&quot;: 7" in text for text in shown)
+    assert f"&quot;beds&quot;: {2**60}" in shown[0]
+    assert json.loads(shown[3]) == {"rooms": [{"doorCode": "[redacted]", "beds": 2**60}], "API-Key": "[redacted]"}
+
+
+@pytest.mark.parametrize("part", ["6", "error", "nothing", "999999999999999999999", "²"])
+def test_a_part_that_is_none_is_not_there(ana, alice, bob, part):
+    task = factories.resolved_task(alice, bob, content=BLOCKS).task
+
+    assert ana.get(path(task, f"parts/{part}")).status_code == 404
+    assert ana.get(f"/ops/tasks/{uuid4()}/parts/intent").status_code == 404
+
+
+def test_only_the_beginning_of_much_is_shown(ana, alice, bob):
+    many = [{"type": "text", "text": f"{number} {'x' * 3000}"} for number in range(60)]
+    task = factories.resolved_task(alice, bob, content=many).task
+
+    page = ana.get(path(task))
+
+    assert len(page.content) < 150_000
+    assert "10 more blocks" in page.text
+    assert ana.get(path(task, "parts/59")).text == many[59]["text"]
+    assert ana.get(path(task, "parts/content")).json() == many
+
+
+def test_an_error_is_shown_and_taken_away(ana, alice, bob):
+    task = factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="\n boom", content=[]).task
+
+    assert ">\n\n boom</pre>" in ana.get(path(task)).text
+    assert ana.get(path(task, "parts/error")).text == "\n boom"
+
+
+def test_the_cache_of_its_work_is_told(ana, alice, bob, olga):
+    promise = factories.idempotent("inv-7")
+    lease = factories.leased_task(alice, bob, idempotency=promise)
+    waiting = factories.sent_task(alice, bob, idempotency=promise)
+    assert "an ok result will be kept" in ana.get(path(lease.task)).text
+    assert "waits for the one that does this work" in ana.get(path(waiting)).text
+
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    page = ana.get(path(lease.task))
+    assert "answered 1 duplicate" in page.text
+    assert [task.uuid for task in page.context["alike"]] == [waiting.uuid]
+    assert "answered from it" in ana.get(path(waiting)).text
+
+    replay.drop(olga, ReplayEntry.objects.get().pk, reason="changed")
+    assert "nothing is kept" in ana.get(path(lease.task)).text
+
+
+def test_it_names_its_family(ana, alice, bob):
+    parent = factories.sent_task(alice, bob, intent_text="plan the trip")
+    child = factories.sent_task(alice, bob, parent=parent.uuid, intent_text="book a hotel")
+
+    assert "book a hotel" in ana.get(path(parent)).text
+    text = ana.get(path(child)).text
+    assert f"/ops/tasks/{parent.uuid}/" in text
+    assert f"/ops/trees/{parent.uuid}/" in text
+
+
+def test_a_page_with_everything_asks_little_and_repeats_nothing(ana, alice, bob, django_assert_max_num_queries):
+    lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"))
+    for _ in range(12):
+        factories.sent_task(alice, bob, idempotency=factories.idempotent("inv-7"), parent=lease.task.uuid)
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    with django_assert_max_num_queries(9):
+        page = ana.get(path(lease.task))
+    again = ana.get(path(lease.task), headers={"hx-request": "true", "x-seen": page.context["version"]})
+
+    assert again.status_code == 204
+
+
+def test_what_was_sent_can_be_copied(ana, alice, bob):
+    lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"))
+
+    text = ana.get(path(lease.task)).text
+
+    assert 'data-copy="task-id"' in text
+    assert f"/a2a/tasks/{lease.task.uuid}/entry" in text
+    assert f"manage.py a2a requeue {lease.task.uuid} --lease-id {lease.lease_id}" in text

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+
+import pytest
+
+from dashboard.base.list_page import ROWS
+from mailbox.verbs.life import results
+from mailbox.words.envelopes import ResultStatus
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+HOSTILE = [
+    "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "' onmouseover='alert(1)' \"><b>",
+    "\u202eright to left\u202c مرحبا بالعالم",
+    "{{ 7|add:7 }}{% now 'Y' %}",
+    "x" * 100_000,
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=["html", "quotes", "rtl", "template", "long"])
+@pytest.mark.parametrize("place", ["tasks/", "task", "leases/", "results/?delivery=all", "audit/"])
+def test_stored_text_is_shown_exactly_and_harmlessly(ana, alice, bob, text, place):
+    lease = factories.leased_task(alice, bob, intent_text=text)
+    results.post_result(
+        bob,
+        factories.result_envelope(
+            lease.task, status=ResultStatus.ERROR, error_message=text[:500], lease_id=lease.lease_id
+        ),
+    )
+    if place == "leases/":
+        factories.leased_task(alice, bob, intent_text=text)
+    path = f"/ops/tasks/{lease.task.uuid}/" if place == "task" else f"/ops/{place}"
+
+    response = ana.get(path)
+
+    assert response.status_code == 200
+    assert "<script>alert" not in response.text
+    assert "<img" not in response.text
+    assert len(response.content) < 300_000
+
+
+def test_a_task_page_shows_the_text_to_the_last_character(ana, alice, bob):
+    task = factories.sent_task(alice, bob, intent_text=f"first {'x' * 60_000} last", metadata={"n": 2**60})
+
+    text = ana.get(f"/ops/tasks/{task.uuid}/").text
+
+    assert "first x" in text
+    assert "x last</pre>" in text
+    assert str(2**60) in text
+
+
+def test_what_is_cut_off_says_so_and_the_download_has_it_all(ana, alice, bob):
+    task = factories.sent_task(alice, bob, intent_text=f"{'x' * 100_000} last", metadata={"n": 2**60})
+
+    page = ana.get(f"/ops/tasks/{task.uuid}/").text
+    whole = ana.get(f"/ops/tasks/{task.uuid}/json")
+    rest = ana.get(f"/ops/tasks/{task.uuid}/parts/intent")
+
+    assert "Show the whole of it" in page
+    assert str(2**60) in page
+    assert "x last" in whole.text
+    assert str(2**60) in whole.text
+    assert rest.text == task.intent_text
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("", 3),
+        ("state:queued", 1),
+        ("state:queued,ok", 2),
+        ("-state:queued", 2),
+        ("to:bob", 3),
+        ("to:alice", 0),
+        ("agent:alice@local", 3),
+        ("key:inv-*", 1),
+        ("key:inv-7", 1),
+        ("safety:idempotent", 1),
+        ("age:<1h", 3),
+        ("age:>1h", 0),
+        ("attempt:>0", 2),
+        ("report", 2),
+        ('"the invoice"', 1),
+        ("state:in_flight summarise", 1),
+    ],
+)
+def test_the_query_language_narrows(ana, alice, bob, query, found):
+    factories.resolved_task(alice, bob)
+    factories.leased_task(alice, bob)
+    factories.sent_task(alice, bob, intent_text="pay the invoice", idempotency=factories.idempotent("inv-7"))
+
+    assert len(ana.get("/ops/tasks/", {"q": query}).context["page"].items) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("colour:red", "there is no"),
+        ("state:odd", "there is no state"),
+        ("age:soon", "is no age"),
+        ("id:7", "is no id"),
+        ("attempt:many", "needs a number"),
+        ("x" * 501, "longer than"),
+    ],
+)
+def test_a_query_that_makes_no_sense_says_why(ana, query, said):
+    response = ana.get("/ops/tasks/", {"q": query})
+
+    assert response.status_code == 400
+    assert said in response.text
+
+
+def test_free_words_say_how_far_they_look(ana):
+    assert "among the newest" in ana.get("/ops/tasks/", {"q": "report"}).text
+
+
+@pytest.mark.parametrize("path", ["tasks/", "tasks/?q=agent:bob", "results/", "audit/", "audit/?q=kind:a2a_*"])
+def test_lists_ask_little(ana, alice, bob, django_assert_max_num_queries, path):
+    for _ in range(10):
+        factories.resolved_task(alice, bob)
+
+    with django_assert_max_num_queries(6):
+        ana.get(f"/ops/{path}")
+
+
+def test_a_task_page_asks_little(ana, alice, bob, django_assert_max_num_queries):
+    lease = factories.leased_task(alice, bob)
+    factories.sent_task(alice, bob, parent=lease.task.uuid)
+
+    with django_assert_max_num_queries(9):
+        ana.get(f"/ops/tasks/{lease.task.uuid}/")
+
+
+@pytest.mark.parametrize("name", ["tasks", "results", "audit"])
+def test_every_list_has_twins(ana, alice, bob, name):
+    factories.resolved_task(alice, bob)
+
+    table = b"".join(ana.get(f"/ops/{name}.csv", {"delivery": "all"})).decode().splitlines()
+    lines = b"".join(ana.get(f"/ops/{name}.jsonl", {"delivery": "all"})).decode().splitlines()
+
+    assert len(table) - 1 == len(lines) >= 1
+    assert set(table[0].split(",")) == set(json.loads(lines[0]))
+    assert ana.get(f"/ops/{name}.xlsx").status_code == 404
+
+
+def test_a_spreadsheet_is_given_no_formula(ana, alice, bob):
+    factories.sent_task(alice, bob, intent_text='=HYPERLINK("https://x.example")')
+
+    assert "'=HYPERLINK" in b"".join(ana.get("/ops/tasks.csv")).decode()
+
+
+def test_a_row_of_the_journal_has_a_page(vic, alice, bob):
+    factories.leased_task(alice, bob)
+    event = factories.last_event()
+
+    page = vic.get(f"/ops/audit/{event.pk}/")
+
+    assert "leased" in page.text
+    assert vic.get("/ops/audit/999999999999/").status_code == 404
+    assert vic.get(f"/ops/audit/{2**63}/").status_code == 404
+
+
+@pytest.mark.parametrize(("query", "found"), [("actor:alice@local", 2), ("kind:a2a_*", 1), ("since:1h", 2)])
+def test_the_journal_is_searched_by_key(ana, alice, bob, query, found):
+    factories.sent_task(alice, bob)
+
+    assert len(ana.get("/ops/audit/", {"q": query}).context["page"].items) == found
+
+
+def test_a_page_promises_no_more_rows_than_may_follow(vic, alice, bob):
+    for _ in range(ROWS + 3):
+        factories.sent_task(alice, bob)
+
+    page = vic.get("/ops/tasks/")
+    (link,) = re.findall(r'<a class="button" href="([^"]+)">Next, up to 50</a>', page.text)
+    rest = vic.get(f"/ops/tasks/{unescape(link)}")
+
+    assert len(rest.context["page"].items) == 3
+    assert "Next" not in rest.text

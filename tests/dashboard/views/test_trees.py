@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+
+from mailbox.verbs.life import results
+from mailbox.verbs.repairs import repair
+from mailbox.words.envelopes import ResultStatus
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def root(alice, bob):
+    return factories.leased_task(alice, bob, intent_text="plan the trip").task
+
+
+def page(browser, root, query="", **options):
+    return browser.get(f"/ops/trees/{root.uuid}/{query}", **options)
+
+
+def test_a_tree_tells_its_tasks_states_and_spans(vic, alice, bob, root):
+    failed = factories.leased_task(alice, bob, parent=root.uuid, intent_text="charge the card")
+    results.post_result(
+        bob, factories.result_envelope(failed.task, status=ResultStatus.ERROR, content=[], error_message="declined")
+    )
+
+    text = page(vic, root).text
+
+    assert "2 tasks" in text
+    assert "1 failed" in text
+    assert "a task below it failed" in text
+    assert "charge the card" in text
+    assert "declined" in page(vic, root, f"?focus={failed.task.uuid}").text
+
+
+def test_who_requeued_an_attempt_is_told(vic, alice, bob, olga, root):
+    lease = factories.leased_task(alice, bob, parent=root.uuid)
+    repair.requeue(
+        olga,
+        lease.task.uuid,
+        reason="x y",
+        duplicate_risk=repair.DuplicateRisk.OPERATOR_ACCEPTED,
+        lease_id=lease.lease_id,
+    )
+
+    text = page(vic, root).text
+
+    assert "requeued by <bdi>user:olga</bdi>" in text
+    assert f"/ops/audit/{factories.journal('a2a_repair_applied')[0].pk}/" in text
+
+
+def test_a_lease_is_repaired_from_the_focused_row(ana, vic, root):
+    assert "/requeue/" in page(ana, root, f"?focus={root.uuid}").text
+    assert "needs capability" in page(vic, root, f"?focus={root.uuid}").text
+    assert "/requeue/" not in page(ana, root).text
+
+
+def test_a_task_page_leads_to_its_tree(vic, root):
+    assert f"/ops/trees/{root.uuid}/" in vic.get(f"/ops/tasks/{root.uuid}/").text
+
+
+def test_folds_filters_and_groups_are_links_that_keep_one_another(vic, alice, bob, root):
+    for _ in range(7):
+        factories.sent_task(alice, bob, parent=root.uuid, task_kind="fetch")
+
+    folded = page(vic, root, "?only=open&min=").text
+    opened = page(vic, root, f"?only=open&open={root.uuid}.0:20")
+
+    assert f"?only=open&amp;open={root.uuid}.0%3A20" in folded
+    assert "7 \N{MULTIPLICATION SIGN} <bdi>fetch</bdi>" in folded
+    assert len(opened.context["rows"]) == 9
+
+
+def test_an_opened_group_says_how_many_it_has_left(vic, alice, bob, root):
+    for _ in range(27):
+        factories.sent_task(alice, bob, parent=root.uuid, task_kind="fetch")
+
+    assert ">show 7 more</a>" in page(vic, root, f"?open={root.uuid}.0:20").text
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["?focus=x", "?depth=&min=&only=", "?depth=5", "?open=x:x&open=:", f"?focus={uuid.UUID(int=3)}"],
+)
+def test_what_is_not_in_a_tree_is_left_aside(vic, root, query):
+    assert page(vic, root, query).status_code == 200
+
+
+def test_a_tree_of_nothing_has_no_page(vic):
+    assert vic.get(f"/ops/trees/{uuid.uuid4()}/").status_code == 404
+    assert vic.get(f"/ops/trees/{uuid.uuid4()}/json").status_code == 404
+
+
+def test_a_tree_asks_little_however_large(vic, alice, bob, root, django_assert_max_num_queries):
+    lease = factories.leased_task(alice, bob, parent=root.uuid)
+    factories.resolved_task(alice, bob)
+    for _ in range(30):
+        factories.sent_task(alice, bob, parent=lease.task.uuid)
+
+    with django_assert_max_num_queries(8):  # four of them are those of every page
+        page(vic, root)
+
+
+def test_a_live_tree_changes_with_its_tasks_and_with_what_is_asked(vic, alice, bob, root):
+    seen = page(vic, root).context["version"]
+    headers = {"hx-request": "true", "x-seen": seen}
+
+    same = page(vic, root, headers=headers)
+    asked = page(vic, root, "?depth=1", headers=headers)
+    factories.sent_task(alice, bob, parent=root.uuid)
+
+    assert (same.status_code, asked.status_code) == (204, 200)
+    assert page(vic, root, headers=headers).status_code == 200
+
+
+def test_the_whole_tree_is_taken_away_exactly(vic, alice, bob, root):
+    factories.sent_task(alice, bob, parent=root.uuid, intent_text="x" * 5000)
+
+    whole = json.loads(b"".join(vic.get(f"/ops/trees/{root.uuid}/json")))
+
+    assert [task["parent"] for task in whole["tasks"]] == [None, str(root.uuid)]
+    assert whole["tasks"][1]["intent_text"] == "x" * 5000
+    assert whole["tasks"][0]["leases"][0]["holder"] == "bob@local"
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "\u202eodd\u202c", "' onfocus='alert(1)", "w" * 100_000])
+def test_hostile_text_is_shown_harmlessly(vic, alice, bob, root, text):
+    factories.sent_task(alice, bob, parent=root.uuid, intent_text=text, task_kind=text[:400])
+
+    response = page(vic, root, "?q=<script>")
+
+    assert "<script>alert" not in response.text
+    assert "<script>&quot;" not in response.text
+    assert len(response.content) < 40_000
+
+
+def test_a_tree_that_is_too_large_says_so(vic, alice, bob, root, monkeypatch):
+    monkeypatch.setattr("dashboard.views.trees.MOST_ROWS", 3)
+    for _ in range(5):
+        factories.sent_task(alice, bob, parent=root.uuid)
+
+    text = page(vic, root).text
+
+    assert "3+ tasks" in text
+    assert "larger than a page can hold" in text
+    assert len(json.loads(b"".join(vic.get(f"/ops/trees/{root.uuid}/json")))["tasks"]) == 6

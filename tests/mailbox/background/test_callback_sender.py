@@ -1,0 +1,256 @@
+"""Callbacks on their way: receivers that do their worst delay no other, and nothing that arrived is sent again."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from django.db import DataError, connection
+
+from mailbox.background import callback_sender
+from mailbox.background.callback_sender import Courier
+from mailbox.models import PushDelivery
+from mailbox.verbs.life import callbacks, results
+from mailbox.verbs.life.callbacks import Outcome
+from mailbox.words.errors import InvalidRequestError
+from tests.support import factories
+from tests.support.callback_rounds import deliver_due, deliver_until
+from tests.support.hub import wait_until
+from tests.support.receiver import receiver
+from tests.support.remote_servers import raw_server
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
+NOWHERE = "http://127.0.0.77:9009/hook"
+State = PushDelivery.State
+
+
+def written(alice, bob, url):
+    lease = factories.leased_task(alice, bob, callback_url=url)
+    results.post_result(bob, factories.result_envelope(lease.task))
+    return PushDelivery.objects.get(task_uuid=lease.task.uuid)
+
+
+def states(*deliveries):
+    return [PushDelivery.objects.get(pk=one.pk).state for one in deliveries]
+
+
+def hang(connection, over):
+    over.wait()
+
+
+def drip(head):
+    """Answer with ``head``, then a byte now and then for ever."""
+
+    def converse(connection, over):
+        connection.sendall(head)
+        while not over.wait(0.02):
+            connection.sendall(b"x")
+
+    return converse
+
+
+@contextlib.contextmanager
+def going():
+    """Yield a courier at work; what it has begun is finished when the block ends."""
+    one = Courier()
+    yield one
+    one.finish()
+
+
+def test_one_bad_receiver_delays_no_other(alice, bob):
+    with receiver() as redirecting, receiver() as good:
+        redirecting.statuses, redirecting.extra = [302], {"Location": "http://127.0.0.1:1/"}
+        for seen in (redirecting, good):
+            written(alice, bob, seen.url)
+        written(alice, bob, NOWHERE)
+
+        assert deliver_due() == 3
+
+    by_url = {row.url: row for row in PushDelivery.objects.all()}
+    assert by_url[good.url].state == State.DELIVERED
+    assert by_url[redirecting.url].log.get().status == 302
+    assert by_url[NOWHERE].log.get().problem
+
+
+def test_receivers_that_hang_delay_no_other(alice, bob):
+    with going() as one, receiver() as good, contextlib.ExitStack() as servers:
+        silent = [servers.enter_context(raw_server(hang)) for _ in range(20)]
+        for url in silent:
+            written(alice, bob, f"{url}/hook")
+        healthy = written(alice, bob, good.url)
+
+        deliver_until(one, lambda: states(healthy) == [State.DELIVERED])
+        assert len(one._under_way) == 20
+
+    assert len(good.calls) == 1
+    assert PushDelivery.objects.filter(state=State.PENDING, attempts=1).exclude(log__problem="").count() == 20
+
+
+def test_a_receiver_that_hangs_holds_a_few_hands_at_most(alice, bob):
+    with going() as one, receiver() as good, raw_server(hang) as silent:
+        for _ in range(callback_sender.AT_ONCE + 8):
+            written(alice, bob, f"{silent}/hook")
+        healthy = written(alice, bob, good.url)
+
+        deliver_until(one, lambda: states(healthy) == [State.DELIVERED])
+        assert len(one._under_way) == callback_sender.AT_ONE_RECEIVER
+
+    assert PushDelivery.objects.filter(attempts=0).count() == callback_sender.AT_ONCE
+
+
+def test_a_hand_that_is_free_takes_the_next(alice, bob, monkeypatch):
+    monkeypatch.setattr(callback_sender, "AT_ONCE", 2)
+    with going() as one, receiver() as good, raw_server(hang) as silent:
+        hanging = written(alice, bob, f"{silent}/hook")
+        healthy = [written(alice, bob, good.url) for _ in range(5)]
+
+        deliver_until(one, lambda: states(*healthy) == [State.DELIVERED] * 5)
+        assert states(hanging) == [State.PENDING]
+        assert len(one._under_way) == 1
+
+    assert hanging.log.count() == 1
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n"])
+def test_a_success_is_one_however_slowly_the_receiver_goes_on(alice, bob, head):
+    with raw_server(drip(head)) as slow:
+        slowly = written(alice, bob, f"{slow}/hook")
+        began = time.monotonic()
+        deliver_due()
+
+    assert time.monotonic() - began < 5
+    assert states(slowly) == [State.DELIVERED]
+
+
+@pytest.mark.parametrize(("status", "state"), [(200, State.DELIVERED), (503, State.PENDING)])
+def test_of_a_large_answer_only_the_beginning_is_read(alice, bob, status, state):
+    with receiver() as flooding:
+        flooding.statuses, flooding.body = [status], b"sorry " * 2_000_000
+        one = written(alice, bob, flooding.url)
+        deliver_due()
+
+    assert states(one) == [state]
+    assert one.log.get().status == status
+    assert len(one.log.get().problem) < 1100
+
+
+def test_what_no_database_can_store_of_an_answer_is_replaced(alice, bob):
+    with receiver() as strange, receiver() as good:
+        strange.statuses, strange.body = [500], b"out of \x00 ink \xff"
+        failed, healthy = written(alice, bob, strange.url), written(alice, bob, good.url)
+        deliver_due()
+
+    assert states(failed, healthy) == [State.PENDING, State.DELIVERED]
+    assert failed.log.get().problem == "the receiver answered 500: out of \ufffd ink \ufffd"
+
+
+def test_a_report_that_cannot_be_stored_stops_no_other(alice, bob, monkeypatch):
+    failed, healthy = written(alice, bob, NOWHERE), None
+    report = callbacks.report
+
+    def refuse(delivery, outcome):
+        if delivery.pk == failed.pk:
+            raise DataError("not that one")
+        report(delivery, outcome)
+
+    monkeypatch.setattr(callbacks, "report", refuse)
+    with receiver() as good:
+        healthy = written(alice, bob, good.url)
+        deliver_due()
+
+    assert states(failed, healthy) == [State.PENDING, State.DELIVERED]
+
+
+def test_a_fault_of_the_hub_itself_is_an_outcome(alice, bob, monkeypatch):
+    def fail(*_):
+        raise KeyError
+
+    monkeypatch.setattr(callback_sender, "headers", fail)
+    one = written(alice, bob, NOWHERE)
+
+    deliver_due()
+
+    assert one.log.get().problem == "the hub itself failed: KeyError"
+
+
+def test_a_url_whose_host_cannot_be_spelled_is_refused_without_repeating_it():
+    with pytest.raises(InvalidRequestError) as refusal:
+        callbacks.judge("http://xn--127/hook")
+
+    assert refusal.value.fields == {"callback_url": "the hub cannot call this URL"}
+
+
+def test_a_stored_url_whose_host_cannot_be_spelled_is_an_outcome(alice, bob, caplog):
+    one = written(alice, bob, NOWHERE)
+    PushDelivery.objects.update(url="http://xn--127/hook")
+
+    deliver_due()
+
+    assert one.log.get().problem.startswith("A2A: no answer from http://xn--127/hook")
+    assert not caplog.records
+
+
+def test_an_attempt_whose_process_died_is_due_again_and_on_record(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    written(alice, bob, NOWHERE)
+    (claimed,) = callbacks.claim_due(limit=1)
+    assert list(callbacks.claim_due(limit=1)) == []
+
+    time_machine.shift(callbacks.GIVEN_UP_AFTER)
+
+    (again,) = callbacks.claim_due(limit=1)
+    assert again.pk == claimed.pk
+    assert again.attempts == 2
+    lost = again.log.get()
+    assert (lost.number, lost.status, lost.problem) == (1, None, callbacks.LOST)
+
+
+def test_a_report_that_comes_too_late_does_not_move_the_next_attempt(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    one = written(alice, bob, NOWHERE)
+    (first,) = callbacks.claim_due(limit=1)
+    time_machine.shift(callbacks.GIVEN_UP_AFTER)
+    (second,) = callbacks.claim_due(limit=1)
+    callbacks.report(second, Outcome(status=200))
+
+    callbacks.report(first, Outcome(status=None, problem="too late"))
+
+    assert states(one) == [State.DELIVERED]
+    assert [(entry.number, entry.problem) for entry in one.log.order_by("number")] == [(1, "too late"), (2, "")]
+
+
+def test_an_idle_courier_takes_no_lock(alice, bob, django_assert_num_queries):
+    written(alice, bob, NOWHERE)
+    PushDelivery.objects.update(next_attempt_at=PushDelivery.objects.get().created_at + timedelta(hours=1))
+
+    with django_assert_num_queries(1):
+        Courier().look_around()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_courier_delivers_until_it_is_told_to_stop(alice, bob):
+    stop = threading.Event()
+    running = threading.Thread(target=work, args=(stop,))
+    with receiver() as seen:
+        running.start()
+        try:
+            first = written(alice, bob, seen.url)
+            wait_until(lambda: states(first) == [State.DELIVERED])
+            second = written(alice, bob, seen.url)
+            wait_until(lambda: states(second) == [State.DELIVERED])
+        finally:
+            stop.set()
+            running.join(30)
+
+    assert len(seen.calls) == 2
+    assert not running.is_alive()
+
+
+def work(stop):
+    try:
+        Courier().run(stop)
+    finally:
+        connection.close()

@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import pickletools
+import threading
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.contrib import admin
+from django.core.signing import b64_decode
+from django.db import connection
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+from django_q.scheduler import scheduler
+
+from mailbox.background import jobs
+from mailbox.database import timetable
+from mailbox.gate.callers import Caller
+from mailbox.models import Agent, Lease
+from mailbox.verbs.repairs import auto_retry, retry
+from tests.support import factories
+
+SUMMARY_KEYS = [
+    "enabled",
+    "considered",
+    "requeued",
+    "skipped",
+    "skipped_by_reason",
+    "min_lease_age_ms",
+    "max_attempts",
+    "max_requeues",
+    "scan_limit",
+    "error",
+]
+
+
+@pytest.fixture
+def switched_on(settings):
+    settings.A2A_AUTO_RETRY = settings.A2A_AUTO_RETRY | {"SCHEDULER": "1"}
+
+
+@pytest.fixture
+def stale_lease(alice, bob):
+    with time_machine.travel(timezone.now() - timedelta(hours=1)):
+        return factories.leased_task(alice, bob, idempotency=factories.idempotent())
+
+
+@pytest.fixture
+def granted() -> Caller:
+    caller = factories.caller_of(auto_retry.scheduler_agent())
+    factories.grant(caller, "a2a.repair.requeue")
+    return caller
+
+
+@pytest.mark.django_db
+def test_switched_off_only_what_always_runs_is_scheduled():
+    jobs.register()
+
+    rows = {(row.func, row.schedule_type, row.minutes, row.repeats) for row in Schedule.objects.all()}
+    assert rows == {(func, "I", 1, -1) for func in jobs.ALWAYS}
+
+
+@pytest.mark.django_db
+def test_switched_on_the_pass_is_scheduled_at_its_interval(settings):
+    settings.A2A_AUTO_RETRY = settings.A2A_AUTO_RETRY | {"SCHEDULER": "1", "INTERVAL_MS": "180000"}
+
+    jobs.register()
+
+    assert dict(Schedule.objects.values_list("func", "minutes")) == {
+        **dict.fromkeys(jobs.ALWAYS, 1),
+        timetable.RETRY_JOB: 3,
+    }
+
+
+@pytest.mark.django_db
+def test_registering_again_changes_no_row_and_keeps_the_next_run(switched_on):
+    jobs.register()
+    before = list(Schedule.objects.order_by("pk").values())
+
+    jobs.register()
+
+    assert list(Schedule.objects.order_by("pk").values()) == before
+
+
+@pytest.mark.django_db
+def test_a_new_interval_replaces_the_old_and_switching_off_removes_the_pass(switched_on, settings):
+    jobs.register()
+    settings.A2A_AUTO_RETRY = settings.A2A_AUTO_RETRY | {"SCHEDULER": "1", "INTERVAL_MS": "600000"}
+    jobs.register()
+    changed = Schedule.objects.get(func=timetable.RETRY_JOB).minutes
+    settings.A2A_AUTO_RETRY = settings.A2A_AUTO_RETRY | {"SCHEDULER": "0"}
+    jobs.register()
+
+    assert changed == 10
+    assert {row.func for row in Schedule.objects.all()} == set(jobs.ALWAYS)
+
+
+@pytest.mark.django_db
+def test_rows_that_were_doubled_by_hand_become_one_again_and_strangers_stay():
+    for func in (timetable.SWEEP_JOB, timetable.SWEEP_JOB, "somebody.else"):
+        Schedule.objects.create(func=func)
+
+    jobs.register()
+
+    assert sorted(row.func for row in Schedule.objects.all()) == sorted([*jobs.ALWAYS, "somebody.else"])
+
+
+@pytest.mark.django_db
+def test_a_job_that_the_hub_has_no_more_is_taken_off_the_timetable():
+    Schedule.objects.create(
+        func="mailbox.background.jobs.push_pass", name="old", schedule_type=Schedule.MINUTES, minutes=1
+    )
+
+    jobs.register()
+
+    assert {row.func for row in Schedule.objects.all()} == set(jobs.ALWAYS)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_processes_that_register_at_once_make_one_row_each(switched_on):
+    barrier = threading.Barrier(4)
+    failures: list[BaseException] = []
+
+    def register() -> None:
+        try:
+            barrier.wait(10)
+            jobs.register()
+        except BaseException as failure:  # noqa: BLE001 it is asserted on
+            failures.append(failure)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=register) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+
+    assert failures == []
+    assert sorted(row.func for row in Schedule.objects.all()) == sorted([timetable.RETRY_JOB, *jobs.ALWAYS])
+    assert Agent.objects.filter(display="scheduler@hub").count() == 1
+
+
+@pytest.mark.django_db
+def test_switched_off_a_forgotten_schedule_is_harmless(stale_lease, granted):
+    jobs.retry_pass()
+
+    stale_lease.refresh_from_db()
+    assert stale_lease.ended_at is None
+    assert factories.journal("a2a_auto_retry_scheduler_scan") == []
+
+
+@pytest.mark.django_db
+def test_a_pass_requeues_through_the_gate_and_writes_one_summary(switched_on, stale_lease, granted, bob, alice):
+    factories.leased_task(alice, bob)
+
+    jobs.retry_pass()
+
+    stale_lease.refresh_from_db()
+    assert stale_lease.end == Lease.End.AUTO_REQUEUE
+    (applied,), (summary,) = factories.journal("a2a_repair_applied"), factories.journal("a2a_auto_retry_scheduler_scan")
+    assert (applied.actor, applied.source) == (summary.actor, summary.source) == ("scheduler@hub", "scheduler")
+    assert list(summary.fields) == SUMMARY_KEYS
+    assert summary.fields == {
+        "enabled": True,
+        "considered": 2,
+        "requeued": 1,
+        "skipped": 1,
+        "skipped_by_reason": {"lease_too_young": 1},
+        "min_lease_age_ms": 300_000,
+        "max_attempts": 3,
+        "max_requeues": 1,
+        "scan_limit": 100,
+        "error": None,
+    }
+
+
+@pytest.mark.django_db
+def test_a_pass_without_its_grant_changes_nothing_and_its_summary_says_why(switched_on, stale_lease, caplog):
+    jobs.retry_pass()
+
+    stale_lease.refresh_from_db()
+    assert stale_lease.ended_at is None
+    (summary,) = factories.journal("a2a_auto_retry_scheduler_scan")
+    assert list(summary.fields) == SUMMARY_KEYS
+    assert [summary.fields[name] for name in ("considered", "requeued", "skipped")] == [0, 0, 0]
+    assert 'requires capability "a2a.repair.requeue"' in summary.fields["error"]
+    assert "manage.py a2a grant scheduler@hub" in summary.fields["error"]
+    refused = factories.journal("capability_check")[-1]
+    assert (refused.actor, refused.fields["passed"]) == ("scheduler@hub", False)
+
+
+@pytest.mark.django_db
+def test_a_pass_that_breaks_down_leaves_a_summary_too(switched_on, monkeypatch, caplog):
+    def break_down(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(retry, "retry_stale", break_down)
+
+    jobs.retry_pass()
+
+    (summary,) = factories.journal("a2a_auto_retry_scheduler_scan")
+    assert summary.fields["error"] == "the disk is full"
+    assert "the automatic retry pass failed" in caplog.text
+
+
+@pytest.mark.django_db
+def test_the_scheduler_s_agent_holds_nothing_until_it_is_granted():
+    agent = auto_retry.scheduler_agent()
+
+    assert agent.display == "scheduler@hub"
+    assert not agent.grants.exists()
+    assert not agent.keys.exists()
+    assert auto_retry.scheduler_agent() == agent
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_cluster_s_own_timer_enqueues_both_jobs_as_plain_values(switched_on):
+    jobs.register()
+    Schedule.objects.update(next_run=timezone.now() - timedelta(seconds=1))
+
+    scheduler()
+
+    waiting = [one.task for one in OrmQ.objects.order_by("pk")]
+    assert sorted(job["func"] for job in waiting) == sorted([timetable.RETRY_JOB, *jobs.ALWAYS])
+    assert {(job["args"], str(job["kwargs"])) for job in waiting} == {((), "{}")}
+    for one in OrmQ.objects.all():
+        assert not {name.partition(".")[0] for name in _globals_of(one.payload)} & {
+            "mailbox",
+            "a2aproject",
+            "agentcards",
+        }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_missed_tick_is_made_up_for_once_and_not_once_per_interval(switched_on):
+    jobs.register()
+    Schedule.objects.update(next_run=timezone.now() - timedelta(hours=1))
+
+    scheduler()
+    scheduler()
+
+    assert OrmQ.objects.count() == 1 + len(jobs.ALWAYS)
+
+
+def test_the_pages_that_unpickle_jobs_are_not_in_the_admin():
+    assert {model.__name__ for model in admin.site._registry if model._meta.app_label == "django_q"} == set()
+
+
+def _globals_of(payload: str) -> set[str]:
+    """Return every name that unpickling the signed ``payload`` would import."""
+    pickled = b64_decode(payload.split(":")[0].encode())
+    names, strings = set(), []
+    for opcode, argument, _ in pickletools.genops(pickled):
+        if isinstance(argument, str):
+            strings.append(argument)
+        if opcode.name == "GLOBAL":
+            names.add(str(argument).replace(" ", "."))
+        if opcode.name == "STACK_GLOBAL":
+            names.add(".".join(strings[-2:]))
+    return names

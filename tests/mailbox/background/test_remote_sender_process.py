@@ -1,0 +1,135 @@
+"""The carrier as it runs: with threads, and as a part of a served hub whose remote agent is a process of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import threading
+
+import httpx
+import psutil
+import pytest
+from django.db import connection
+
+from agentcards import profiles
+from agentcards.models import RemoteCall
+from mailbox.background.remote_sender import Carrier
+from mailbox.gate.callers import Caller
+from mailbox.models import Result
+from tests.support import factories
+from tests.support.hub import ROOT, command_of, database_of_its_own, free_port, has_ended, served, wait_until
+from tests.support.receiver import receiver
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_carrier_carries_many_tasks_at_once_and_ends_when_told(remote, alice):
+    rita = factories.agent("rita")
+    profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": remote.url})
+    for number in range(6):
+        factories.sent_task(alice, rita, intent_text=f"work {number}")
+    stop = threading.Event()
+    carrier = threading.Thread(target=work, args=(stop,))
+
+    carrier.start()
+    try:
+        wait_until(lambda: Result.objects.count() == 6)
+    finally:
+        stop.set()
+        carrier.join(30)
+
+    assert sorted(result.blocks[0]["text"] for result in Result.objects.all()) == [f"work {n}: done" for n in range(6)]
+    assert len(remote.bodies) == 6
+    assert not RemoteCall.objects.exclude(lease__ended_at=None).filter(remote_task_id=None).exists()
+
+
+def work(stop):
+    try:
+        Carrier().run(stop)
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def remote_process(looks):
+    """Run a corvid-agent that answers after that many looks; yield its URL."""
+    port = free_port()
+    command = [sys.executable, "-m", "tests.support.remote_servers", str(port), str(looks)]
+    process = subprocess.Popen(command, cwd=ROOT)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until(lambda: answers(f"{url}/.well-known/agent-card.json"))
+        yield url
+    finally:
+        process.kill()
+        process.wait()
+
+
+def answers(url):
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.get(url).is_success
+    return False
+
+
+@pytest.fixture
+def hub(tmp_path):
+    """Serve a hub that may call the loopback."""
+    with (
+        database_of_its_own() as database_url,
+        served(tmp_path, database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
+    ):
+        yield hub
+
+
+def a2a(hub, *words):
+    """Work at the command line of the served hub."""
+    command = [sys.executable, "manage.py", "a2a", *words]
+    environment = psutil.Process(hub.process.pid).environ()
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.removesuffix("\n")
+
+
+def carrier_of(hub):
+    children = psutil.Process(hub.process.pid).children()
+    return next((child for child in children if command_of(child)[-1:] == ["carry"]), None)
+
+
+def test_a_killed_carrier_is_succeeded_by_one_that_submits_nothing_again(hub):
+    with remote_process(looks=2) as url:
+        for name in ("alice", "rita"):
+            a2a(hub, "agents", "add", name)
+        a2a(hub, "profile", "rita", "--remote-url", url)
+        a2a(hub, "send", "--from", "alice", "--to", "rita", "work")
+
+        wait_until(lambda: httpx.get(f"{url}/counts").json()["looks"])
+        killed = carrier_of(hub)
+        killed.kill()
+        received = a2a(hub, "drain", "alice", "--wait-ms", "30000")
+
+        assert received.endswith("work: done")
+        assert httpx.get(f"{url}/counts").json()["submitted"] == 1
+        assert carrier_of(hub).pid != killed.pid
+
+
+def test_a_served_hub_calls_back(hub):
+    key = json.loads(a2a(hub, "agents", "add", "alice", "--json"))["api_key"]
+    a2a(hub, "agents", "add", "bob")
+    a2a(hub, "grant", "alice", "a2a.send.bob@local")
+
+    with receiver() as seen:
+        task = {"recipient": "bob", "intent_text": "count", "callback_url": seen.url}
+        sent = httpx.post(f"{hub.url}/a2a/tasks", json=task, headers={"X-API-Key": key}).json()
+        a2a(hub, "recv", "bob")
+        a2a(hub, "post-result", "--status", "ok", "--text", "6", sent["task_id"])
+        wait_until(lambda: seen.calls)
+
+    assert json.loads(seen.calls[0][1])["task_id"] == sent["task_id"]
+
+
+def test_the_carrier_stops_with_the_hub(hub):
+    carrier = carrier_of(hub)
+
+    assert hub.stop() == 0
+    assert "did not stop in time" not in hub.printed
+    assert has_ended(carrier)

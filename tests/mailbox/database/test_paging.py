@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import base64
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mailbox.database.paging import after, page
+from mailbox.words.errors import InvalidRequestError
+
+moments = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+
+
+def cursor(*position: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode()
+
+
+@given(moments, st.integers(0, 2**63 - 1), st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
+def test_a_cursor_stands_for_the_last_item_shown(moment, number, text):
+    shown = page([("first", (text, moment, number)), ("second", ("", moment, 1))], 1, "list")
+
+    assert shown.items == ["first"]
+    assert after(shown.next_cursor, "list", (str, datetime, int)) == (text, moment, number)
+
+
+def test_the_last_page_has_no_cursor():
+    found = [("first", (1,)), ("second", (2,))]
+
+    assert page(found, 2, "list").next_cursor is None
+    assert page([], 2, "list").next_cursor is None
+    assert page(found, 2, "list").items == ["first", "second"]
+
+
+def test_no_cursor_is_the_start():
+    assert after(None, "list", (int,)) is None
+
+
+@pytest.mark.parametrize(
+    "given_cursor",
+    [
+        "",
+        "x",
+        "é",
+        "\ud800",
+        "A" * 5000,
+        cursor(),
+        cursor("list"),
+        cursor("other", 1),
+        cursor("list", 1, 2),
+        cursor("list", "1"),
+        cursor("list", None),
+        cursor("list", 1.5),
+        cursor("list", -1),
+        cursor("list", 2**63),
+        cursor("list", float("nan")),
+        cursor(["list"], 1),
+        base64.urlsafe_b64encode(b"null").decode(),
+        base64.urlsafe_b64encode(b"[" * 20_000).decode(),
+        base64.urlsafe_b64encode(b"9" * 5000).decode(),
+        base64.urlsafe_b64encode(b"\xff\xff").decode(),
+    ],
+    ids=lambda text: repr(text)[:20],
+)
+def test_what_this_list_did_not_give_out_is_refused(given_cursor):
+    with pytest.raises(InvalidRequestError) as refusal:
+        after(given_cursor, "list", (int,))
+
+    assert refusal.value.fields == {"cursor": "not a cursor of this list"}
+
+
+@pytest.mark.parametrize("moment", [1e300, -1e300, 1e18, float("inf"), "2030-01-01", [], None])
+def test_a_moment_that_is_none_is_refused(moment):
+    with pytest.raises(InvalidRequestError):
+        after(cursor("list", moment), "list", (datetime,))
+
+
+@pytest.mark.parametrize("text", ["\x00", "\ud800"])
+def test_a_text_that_no_database_keeps_is_refused(text):
+    with pytest.raises(InvalidRequestError):
+        after(cursor("list", text), "list", (str,))

@@ -1,0 +1,247 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from mailbox.gate.callers import Role
+from mailbox.models import AuditEvent, PublicRoute, Task
+from mailbox.verbs.agents import public_routes
+from mailbox.verbs.life import leasing, results
+from mailbox.words import tokens
+from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, UnknownRouteError, WrongPartyError
+from mailbox.words.kinds import Kind
+from tests.support import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+
+
+@pytest.fixture
+def route(alice, bob, olga):
+    return public_routes.add(olga, alice.agent, rate_limit=1000)
+
+
+@pytest.fixture
+def client():
+    return Client(raise_request_exception=False)
+
+
+def send(client, token, message="hi"):
+    return client.post(f"/p/{token}/a2a/tasks/send", json.dumps({"message": message}), content_type="application/json")
+
+
+def nothing_there(client):
+    response = client.get("/nowhere")
+    return response.status_code, response.content, response["Content-Type"]
+
+
+def shown(response):
+    return response.status_code, response.content, response["Content-Type"]
+
+
+def test_a_client_without_credentials_sends_and_polls_as_the_route_s_agent(client, route, alice, bob):
+    sent = send(client, route.token).json()
+    [lease] = leasing.lease_tasks(bob)
+    results.post_result(bob, factories.result_envelope(lease.task))
+    polled = client.get(f"/p/{route.token}/a2a/tasks/{sent['id']}").json()
+
+    assert lease.task.sender == alice.agent
+    assert str(lease.task.uuid) == sent["id"]
+    assert polled["state"] == "completed"
+
+
+def test_slashes_after_the_token_are_one(client, route):
+    response = client.post(
+        f"/p/{route.token}//a2a/tasks/send", json.dumps({"message": "hi"}), content_type="application/json"
+    )
+
+    assert response.status_code == 200
+
+
+def test_there_is_no_route_until_one_is_added(client, alice, bob):
+    assert not PublicRoute.objects.exists()
+    assert shown(send(client, tokens.mint(tokens.ROUTE).key)) == nothing_there(client)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/a2a/tasks", "/a2a/tasks/next", "/a2a/tasks/recent", "/a2a/results/next", "/a2a/queue", "/a2a/agents"),
+        *(
+            "/a2a/results",
+            "/a2a/leases",
+            "/a2a/keys",
+            "/audit/recent",
+            "/capabilities/recent",
+            "/a2a/inboxes/bob/tasks",
+        ),
+        *("/admin/", "/admin/login/", "/api/schema/", "/api/docs/", "/healthz", "/readyz", "/", "", "/nowhere"),
+        *("/static/admin/css/base.css", "/p/x/a2a/tasks/send"),
+    ],
+)
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_whatever_is_not_open_is_not_there(client, route, path, method):
+    assert shown(getattr(client, method)(f"/p/{route.token}{path}")) == nothing_there(client)
+    assert not Task.objects.exists()
+
+
+@pytest.mark.parametrize("method", ["put", "patch", "delete", "options"])
+def test_an_open_path_answers_the_dialect_s_refusal_to_other_methods(client, route, method):
+    response = getattr(client, method)(f"/p/{route.token}/a2a/tasks/send")
+
+    assert response.json() == {"error": "Not found"}
+
+
+def test_unknown_revoked_and_malformed_tokens_answer_alike(client, route, olga):
+    public_routes.revoke(olga, route.route.public_id)
+    stranger = tokens.mint(tokens.ROUTE).key
+    same_public_part = f"{route.token[:-8]}zz{route.token[-6:]}"
+
+    for token in (route.token, stranger, same_public_part, "x", "", factories.key_of(factories.agent("dora"))):
+        assert shown(send(client, token)) == nothing_there(client)
+
+
+def test_a_forged_secret_with_a_good_checksum_is_refused(client, route):
+    public, body = route.route.public_id, "x" * 32
+    forged = f"p_{public}_{body}"
+    forged += f"_{tokens._checksum(forged)}"
+
+    assert tokens.public_id(forged, tokens.ROUTE) == public
+    assert shown(send(client, forged)) == nothing_there(client)
+
+
+def test_a_malformed_token_costs_no_query(client, db):
+    with CaptureQueriesContext(connection) as queries:
+        send(client, "p_12345678_short_123456")
+
+    assert len(queries) == 0
+
+
+def test_revocation_acts_on_the_next_request(client, route, olga):
+    before = send(client, route.token).status_code
+
+    public_routes.revoke(olga, route.route.public_id)
+
+    assert before == 200
+    assert send(client, route.token).status_code == 404
+
+
+def test_the_route_reads_what_its_agent_sent_and_nothing_sent_to_it(client, route, alice, bob):
+    factories.grant(bob, "a2a.send.*")
+    own = factories.sent_task(alice, bob)
+    received = factories.sent_task(bob, alice)
+    foreign = factories.sent_task(bob, factories.agent("carol"))
+
+    statuses = [client.get(f"/p/{route.token}/a2a/tasks/{task.uuid}").status_code for task in (own, received, foreign)]
+
+    assert statuses == [200, 404, 404]
+
+
+def test_the_verbs_themselves_keep_a_route_to_sending(route, alice, bob):
+    factories.grant(bob, "a2a.send.*")
+    factories.grant(alice, "a2a.respond.*")
+    caller = public_routes.caller(route.route, request_id="")
+    received = factories.sent_task(bob, alice)
+
+    with pytest.raises(WrongPartyError, match="only sends"):
+        results.post_result(caller, factories.result_envelope(received))
+
+
+def test_the_agent_s_own_grants_decide(client, olga, mallory, bob):
+    made = public_routes.add(olga, mallory.agent, rate_limit=10)
+
+    response = send(client, made.token)
+
+    assert response.status_code == 403
+    assert "a2a.send.bob@local" in response.json()["error"]
+
+
+def test_a_key_sent_along_changes_nothing(route, mallory, alice):
+    client = Client(headers={"Authorization": f"Bearer {factories.key_of(mallory)}"})
+
+    sent = send(client, route.token).json()
+
+    assert Task.objects.get(uuid=sent["id"]).sender == alice.agent
+
+
+def test_each_route_has_its_own_rate_limit(client, alice, bob, olga, settings):
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 1000
+    slow, fast = (public_routes.add(olga, alice.agent, rate_limit=rate) for rate in (2, 100))
+
+    answers = [send(client, slow.token) for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429]
+    assert 1 <= int(answers[-1]["Retry-After"]) <= 60
+    assert send(client, fast.token).status_code == 200
+
+
+@pytest.mark.parametrize("rate", [0, -1, 1_000_001])
+def test_a_rate_that_cannot_be_is_refused(olga, alice, rate):
+    with pytest.raises(InvalidRequestError):
+        public_routes.add(olga, alice.agent, rate_limit=rate)
+
+
+def test_adding_and_revoking_are_journalled_without_the_token(route, olga, alice):
+    public_routes.revoke(olga, route.route.public_id)
+    public_routes.revoke(olga, route.route.public_id)
+
+    [added] = factories.journal(Kind.ROUTE_ADDED)
+    [revoked] = factories.journal(Kind.ROUTE_REVOKED)
+    assert added.fields == {"agent": "alice@local", "public_id": route.route.public_id, "rate_limit": 1000}
+    assert (added.actor, revoked.actor) == ("user:olga", "user:olga")
+    assert not AuditEvent.objects.filter(data__contains=route.token[11:]).exists()
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, None])
+def test_only_operators_and_admins_add_and_revoke(route, alice, role):
+    stranger = alice if role is None else factories.person("vera", role)
+
+    with pytest.raises(CapabilityMissingError):
+        public_routes.add(stranger, alice.agent, rate_limit=1)
+    with pytest.raises(CapabilityMissingError):
+        public_routes.revoke(stranger, route.route.public_id)
+
+    assert PublicRoute.objects.live().count() == 1
+
+
+def test_an_unknown_route_cannot_be_revoked(olga):
+    with pytest.raises(UnknownRouteError, match='no route "12345678"'):
+        public_routes.revoke(olga, "12345678")
+
+
+def test_a_task_s_journal_names_the_route(client, route):
+    sent = send(client, route.token).json()
+
+    event = AuditEvent.objects.of_task(sent["id"]).get()
+    assert event.actor == f"alice@local (route {route.route.public_id})"
+
+
+def test_a_database_that_cannot_be_reached_is_said_to_be_so(client, monkeypatch):
+    def fail(token):
+        raise OperationalError
+
+    monkeypatch.setattr(public_routes, "recognise", fail)
+
+    response = send(client, "x")
+
+    assert response.status_code == 503
+    assert response["Retry-After"] == "1"
+    assert response.json()["code"] == "unavailable"
+
+
+def test_use_is_noted_once_a_minute(client, route, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    send(client, route.token)
+    first = PublicRoute.objects.get().last_used_at
+    time_machine.shift(30)
+    send(client, route.token)
+    second = PublicRoute.objects.get().last_used_at
+    time_machine.shift(31)
+    send(client, route.token)
+
+    assert first == second
+    assert PublicRoute.objects.get().last_used_at == timezone.now()

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from mailbox.dialects.base import statuses, view
+from mailbox.words import errors
+from mailbox.words.errors import MailboxError
+
+# Raised in process only: over HTTP nothing that arrived in time is an answer.
+NEVER_OVER_HTTP = {errors.WaitTimeoutError}
+
+
+def refusals_in(module):
+    return {
+        found
+        for found in vars(module).values()
+        if isinstance(found, type) and issubclass(found, MailboxError) and found is not MailboxError
+    }
+
+
+def test_every_refusal_has_a_status():
+    known = statuses.STATUS.keys() | view.TRANSPORT_STATUS.keys()
+
+    assert refusals_in(errors) | refusals_in(view) == known | NEVER_OVER_HTTP
+
+
+@pytest.mark.parametrize("refusal", [*statuses.STATUS, *view.TRANSPORT_STATUS])
+def test_a_refusal_is_the_clients_mistake_unless_the_database_is_away(refusal):
+    status = statuses.STATUS.get(refusal) or view.TRANSPORT_STATUS[refusal]
+
+    assert 400 <= status < 500 or refusal is view.UnavailableError

@@ -1,0 +1,118 @@
+"""What a poll of a task shows of all that was said: it is asked for every few seconds, and must stay small."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from mailbox.dialects.corvid import handler, wire
+from mailbox.verbs.life import leasing, results, updates
+from mailbox.verbs.life.updates import Update
+from mailbox.words.envelopes import ResultStatus
+from tests.support import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+
+LIMIT = 1_000_000  # bytes, under the 1 MiB that clients read
+
+
+@pytest.fixture
+def polled(alice, bob):
+    """Send a task, lease it and have its holder say these texts; return what the sender sees."""
+
+    def poll(*texts, sent="do it", **answer):
+        uuid = handler.handle_task_send(alice, {"message": sent})["id"]
+        [lease] = leasing.lease_tasks(bob)
+        for number in range(0, len(texts), updates.MAX_UPDATES):
+            batch = [Update(message=[text_block(text)]) for text in texts[number : number + updates.MAX_UPDATES]]
+            updates.post_updates(bob, uuid, batch)
+        if answer:
+            results.post_result(bob, factories.result_envelope(lease.task, **answer))
+        task = handler.handle_task_get(alice, uuid)
+        assert len(orjson.dumps(task)) < LIMIT
+        return [(message["role"], message["parts"][0]["text"]) for message in task["messages"]]
+
+    return poll
+
+
+def text_block(text):
+    return {"type": "text", "text": text}
+
+
+@pytest.mark.parametrize("filler", ["x" * 9_000, "\u00fc" * 4_500, "\x01" * 1_500, '"' * 4_500])
+def test_of_much_that_was_said_the_newest_is_shown(polled, filler):
+    texts = [f"{number} {filler}" for number in range(300)]
+
+    shown = polled(*texts)
+
+    assert shown[:2] == [("user", "do it"), ("agent", wire.EARLIER)]
+    assert [text for _, text in shown[2:]] == texts[-len(shown[2:]) :]
+    assert len(shown) > 90
+
+
+def test_a_thousand_lines_and_the_result_are_all_shown(polled):
+    texts = [f"line {number}" for number in range(1001)]
+
+    assert [text for _, text in polled(*texts, content=[text_block("done")])] == ["do it", *texts, "done"]
+
+
+def test_more_messages_than_an_answer_has_are_said_to_be_left_out(polled, monkeypatch):
+    monkeypatch.setattr(wire, "MOST_MESSAGES", 2)
+
+    shown = polled("one", "two", "three", content=[text_block("done")])
+
+    assert [text for _, text in shown] == ["do it", wire.EARLIER, "two", "three", "done"]
+
+
+def test_the_result_is_last_and_whole_beside_much_that_was_said(polled):
+    result = "r" * 700_000
+
+    shown = polled(*["x" * 9_000] * 100, sent="s" * 500_000, content=[text_block(result)])
+
+    assert shown[-1] == ("agent", result)
+    assert shown[0][1].startswith("s" * 90_000)
+    assert shown[0][1].endswith(wire.CUT)
+    assert shown[1] == ("agent", wire.EARLIER)
+
+
+@pytest.mark.parametrize("letter", ["r", "\x01", "\u20ac"])
+def test_a_result_too_long_for_an_answer_is_cut_and_says_so(polled, letter):
+    _, (_, text) = polled(content=[text_block(letter * 1_000_000)])
+
+    assert text.startswith(letter * 100_000)
+    assert text.endswith(wire.CUT)
+
+
+def test_the_reason_of_a_failure_is_cut_like_a_result(polled):
+    shown = polled("on it", status=ResultStatus.ERROR, content=[], error_message="e" * 1_000_000)
+
+    assert shown[-1][1].endswith(wire.CUT)
+
+
+def test_how_far_the_work_was_is_no_answer(alice, bob):
+    uuid = handler.handle_task_send(alice, {"message": "do it"})["id"]
+    [lease] = leasing.lease_tasks(bob)
+    updates.post_updates(bob, uuid, [Update(message=[text_block("done")]), Update(progress=1), Update(progress=1)])
+
+    results.post_result(bob, factories.result_envelope(lease.task, content=[]))
+
+    task = handler.handle_task_get(alice, uuid)
+    assert (task["state"], task["messages"][-1]["parts"][0]["text"]) == ("completed", "done")
+
+
+def test_how_far_the_work_is_is_said_too(alice, bob):
+    uuid = handler.handle_task_send(alice, {"message": "do it"})["id"]
+    [_] = leasing.lease_tasks(bob)
+    said = [
+        Update(progress=0.29),
+        Update(progress=0.999, note="nearly there"),
+        Update(message=[text_block("checked")], progress=1, note="all pages"),
+    ]
+    updates.post_updates(bob, uuid, said)
+
+    shown = [message["parts"][0]["text"] for message in handler.handle_task_get(alice, uuid)["messages"]]
+
+    assert shown == ["do it", "29 %", "99 %: nearly there", "checked\n100 %: all pages"]
+    told = [event.fields for event in factories.journal("a2a_task_updated")]
+    assert [(row["progress"], row["note"]) for row in told] == [(0.29, ""), (0.999, "nearly there"), (1, "all pages")]
+    assert [row.get("message") for row in told] == [None, None, [text_block("checked")]]

@@ -1,0 +1,221 @@
+"""corvid-agent's invariants about a task's life, as its clients see it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from mailbox.dialects.corvid import handler
+from mailbox.gate.callers import Caller
+from mailbox.models import AuditEvent, Lease, Task
+from mailbox.verbs.life import leasing, results, sending, updates
+from mailbox.verbs.life.updates import Update
+from mailbox.verbs.repairs import repair
+from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.verbs.upkeep import compaction
+from mailbox.words.envelopes import ResultStatus
+from mailbox.words.errors import AlreadyResolvedError, UnknownTaskError
+from mailbox.words.kinds import Kind
+from tests.support import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+
+
+def send(caller, **params):
+    return handler.handle_task_send(caller, {"params": {"message": "do it", **params}})
+
+
+def lease(caller):
+    (taken,) = leasing.lease_tasks(caller)
+    return taken
+
+
+def say(caller, task_id, *texts):
+    said = [Update(message=[{"type": "text", "text": text}]) for text in texts]
+    updates.post_updates(caller, task_id, said)
+
+
+def texts_of(task):
+    return [(message["role"], message["parts"][0]["text"]) for message in task["messages"]]
+
+
+def test_invariant_1_a_requeued_task_never_goes_back_to_submitted(alice, bob, olga):
+    sent = send(alice)
+    taken = lease(bob)
+    assert handler.handle_task_get(alice, sent["id"])["state"] == "working"
+
+    repair.requeue(
+        olga, taken.task.uuid, reason="stuck", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED, lease_id=taken.lease_id
+    )
+
+    assert handler.handle_task_get(alice, sent["id"])["state"] == "working"
+    assert Task.objects.get(uuid=sent["id"]).state == Task.State.QUEUED
+
+
+def test_invariant_1_an_error_after_completion_changes_nothing(alice, bob, olga):
+    sent = send(alice)
+    taken = lease(bob)
+    results.post_result(bob, factories.result_envelope(taken.task))
+    before = handler.handle_task_get(alice, sent["id"])
+
+    with pytest.raises(AlreadyResolvedError):
+        repair.force_error(olga, taken.task.uuid, reason="late", message="boom")
+
+    assert handler.handle_task_get(alice, sent["id"]) == before
+    assert before["state"] == "completed"
+
+
+def test_invariant_2_completion_and_failure_follow_from_what_the_holder_posts(alice, bob):
+    good, bad = send(alice), send(alice)
+
+    results.post_result(bob, factories.result_envelope(lease(bob).task))
+    failure = factories.result_envelope(
+        lease(bob).task, status=ResultStatus.ERROR, content=[], error_message="no paper"
+    )
+    results.post_result(bob, failure)
+
+    assert handler.handle_task_get(alice, good["id"])["state"] == "completed"
+    failed = handler.handle_task_get(alice, bad["id"])
+    assert failed["state"] == "failed"
+    assert texts_of(failed)[-1] == ("agent", "no paper")
+
+
+def test_updates_become_agent_messages_and_the_result_text_is_the_last(alice, bob):
+    sent = send(alice)
+    taken = lease(bob)
+
+    say(bob, taken.task.uuid, "reading", "writing")
+    results.post_result(bob, factories.result_envelope(taken.task, content=[{"type": "text", "text": "written"}]))
+
+    task = handler.handle_task_get(alice, sent["id"])
+    assert texts_of(task) == [("user", "do it"), ("agent", "reading"), ("agent", "writing"), ("agent", "written")]
+    assert task["sessionId"] == taken.lease_id
+    updated = AuditEvent.objects.of_task(taken.task.uuid).filter(kind=Kind.TASK_UPDATED)
+    assert [event.fields["message"][0]["text"] for event in updated] == ["reading", "writing"]
+
+
+def test_a_result_that_repeats_the_last_message_is_said_once(alice, bob):
+    sent = send(alice)
+    taken = lease(bob)
+    say(bob, taken.task.uuid, "done")
+
+    results.post_result(bob, factories.result_envelope(taken.task))
+
+    assert texts_of(handler.handle_task_get(alice, sent["id"])) == [("user", "do it"), ("agent", "done")]
+
+
+def test_a_json_result_is_told_as_json(alice, bob):
+    sent = send(alice)
+
+    envelope = factories.result_envelope(lease(bob).task, content=[{"type": "json", "value": {"pages": 3}}])
+    results.post_result(bob, envelope)
+
+    assert texts_of(handler.handle_task_get(alice, sent["id"]))[-1] == ("agent", '{"pages":3}')
+
+
+def test_invariant_4_the_task_store_is_capped(alice, bob, settings):
+    settings.A2A_TASKS_SEND_CAP = 2
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 100
+    oldest = [send(alice)["id"] for _ in range(2)]
+    for task_id in oldest:
+        sending.cancel(alice, task_id)
+    newest = [send(alice) for _ in range(2)]
+
+    assert set(Task.objects.values_list("uuid", flat=True)) == {task["id"] for task in newest}
+    dropped = {row.task_id: row.fields for row in factories.journal(Kind.TASKS_COMPACTED)}
+    assert dropped == {task_id: {"reason": "cap"} for task_id in oldest}
+
+
+def test_invariant_4_the_oldest_hundred_are_pruned_per_cycle(alice, bob, settings):
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 1000
+    settings.A2A_TASKS_SEND_CAP = 1000
+    sent = [send(alice)["id"] for _ in range(102)]
+    for task_id in sent:
+        sending.cancel(alice, task_id)
+
+    dropped = compaction.cap_sent(Caller.command_line(), dialect=handler.DIALECT, cap=1)
+
+    assert dropped == 100
+    assert set(Task.objects.values_list("uuid", flat=True)) == set(sent[-2:])
+
+
+def test_invariant_5_active_tasks_are_never_pruned(alice, bob, settings):
+    settings.A2A_TASKS_SEND_CAP = 1
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 100
+    working, waiting, finished = (send(alice) for _ in range(3))
+    lease(bob)
+    sending.cancel(alice, finished["id"])
+
+    newest = send(alice)
+
+    kept = set(Task.objects.values_list("uuid", flat=True))
+    assert kept == {task["id"] for task in (working, waiting, newest)}
+    assert handler.handle_task_get(alice, working["id"])["state"] == "working"
+
+
+def test_invariant_6_a_task_that_works_beyond_its_timeout_fails_when_it_is_next_read(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    sent = send(alice, timeoutMs=5000)
+    lease(bob)
+    time_machine.shift(timedelta(seconds=5))
+
+    task = handler.handle_task_get(alice, sent["id"])
+
+    assert task["state"] == "failed"
+    assert texts_of(task)[-1] == ("agent", "Task timed out")
+    assert Lease.objects.get().end == Lease.End.EXPIRED
+    assert factories.life_of(Task.objects.get())[-1] == Kind.TASK_EXPIRED
+
+
+def test_invariant_7_a_task_that_finished_in_time_is_never_timed_out(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    sent = send(alice, timeoutMs=5000)
+    results.post_result(bob, factories.result_envelope(lease(bob).task))
+
+    time_machine.shift(timedelta(hours=1))
+
+    assert handler.handle_task_get(alice, sent["id"])["state"] == "completed"
+
+
+def test_the_timeout_counts_from_the_lease_so_waiting_work_does_not_time_out(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    sent = send(alice, timeoutMs=5000)
+
+    time_machine.shift(timedelta(hours=1))
+
+    assert handler.handle_task_get(alice, sent["id"])["state"] == "submitted"
+
+
+def test_invariant_13_a_task_sent_by_an_agent_has_source_agent(alice, bob):
+    sent = send(alice)
+
+    assert Task.objects.get(uuid=sent["id"]).source == "agent"
+
+
+def test_a_cancelled_task_reads_as_failed_with_the_reason(alice, bob):
+    sent = send(alice)
+    sending.cancel(alice, sent["id"], reason="changed my mind")
+
+    task = handler.handle_task_get(alice, sent["id"])
+
+    assert task["state"] == "failed"
+    assert texts_of(task)[-1] == ("agent", "cancelled by the sender: changed my mind")
+
+
+def test_a_stranger_learns_nothing(alice, bob, mallory):
+    sent = send(alice)
+
+    with pytest.raises(UnknownTaskError):
+        handler.handle_task_get(mallory, sent["id"])
+
+
+def test_clearing_the_store_drops_what_is_finished_and_nothing_else(alice, bob):
+    finished, waiting = send(alice), send(alice)
+    sending.cancel(alice, finished["id"])
+    factories.sent_task(alice, bob)
+
+    dropped = handler.clear_task_store(Caller.command_line())
+
+    assert dropped == 1
+    assert Task.objects.filter(dialect=handler.DIALECT).get().uuid == waiting["id"]

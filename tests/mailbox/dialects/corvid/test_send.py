@@ -1,0 +1,271 @@
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+
+from agentcards.models import AgentProfile, Tool
+from mailbox.models import AuditEvent, Task
+from mailbox.verbs.life import leasing, results
+from mailbox.words.kinds import Kind
+from tests.support import factories
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+
+UNREADABLE = "message is required (either at top-level or inside params)"
+
+
+@pytest.fixture
+def send(alice, bob, settings):
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 1000
+    return Sender(alice)
+
+
+class Sender:
+    def __init__(self, caller):
+        self.client = Client(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
+
+    def __call__(self, body):
+        raw = body if isinstance(body, str) else json.dumps(body)
+        return self.client.post("/a2a/tasks/send", raw, content_type="application/json")
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ("not json", "Invalid JSON body"),
+        ("", "Invalid JSON body"),
+        ({}, f"Validation failed: : {UNREADABLE}"),
+        ({"message": "   "}, f"Validation failed: : {UNREADABLE}"),
+        (
+            {"params": {}, "message": "hi"},
+            "Validation failed: params.message: Invalid input: expected string, received undefined",
+        ),
+        (
+            {"params": {"message": ""}},
+            f"Validation failed: params.message: message is required; : {UNREADABLE}",
+        ),
+        (
+            {"message": ""},
+            f"Validation failed: message: Too small: expected string to have >=1 characters; : {UNREADABLE}",
+        ),
+        (
+            {"params": {"message": {"role": "user"}}},
+            "Validation failed: params.message: Invalid input: expected string, received object",
+        ),
+        (
+            {"params": {"message": 7}},
+            "Validation failed: params.message: Invalid input: expected string, received number",
+        ),
+        ({"params": None}, "Validation failed: params: Invalid input: expected object, received null"),
+        ([], "Validation failed: : Invalid input: expected object, received array"),
+        ("null", "Validation failed: : Invalid input: expected object, received null"),
+        (
+            {"params": {"message": "hi", "timeoutMs": 999}},
+            "Validation failed: params.timeoutMs: Too small: expected number to be >=1000",
+        ),
+        (
+            {"params": {"message": "hi", "timeoutMs": 600001}},
+            "Validation failed: params.timeoutMs: Too big: expected number to be <=600000",
+        ),
+        (
+            {"params": {"message": "hi", "timeoutMs": 1000.5}},
+            "Validation failed: params.timeoutMs: Invalid input: expected int, received number",
+        ),
+        (
+            {"params": {"message": "hi", "timeoutMs": "5000"}},
+            "Validation failed: params.timeoutMs: Invalid input: expected number, received string",
+        ),
+        (
+            {"params": {"message": "hi", "depth": 0}},
+            "Validation failed: params.depth: Too small: expected number to be >=1",
+        ),
+        (
+            {"params": {"message": "hi", "depth": 11}},
+            "Validation failed: params.depth: Too big: expected number to be <=10",
+        ),
+        (
+            {"params": {"message": "hi", "skill": "s" * 201}},
+            "Validation failed: params.skill: Too big: expected string to have <=200 characters",
+        ),
+        ({"params": {"message": "hi", "depth": 4}}, "Invocation depth limit exceeded."),
+        ({"message": "hi", "depth": 10}, "Invocation depth limit exceeded."),
+        ({"params": {"message": "hi"}, "depth": 4}, "Invocation depth limit exceeded."),
+    ],
+)
+def test_a_bad_body_is_refused_in_the_originals_words_and_stores_nothing(send, body, error):
+    response = send(body)
+
+    assert response.status_code == 400
+    assert response.json() == {"error": error}
+    assert not Task.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"params": {"message": "hi"}},
+        {"message": "hi"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tasks/send", "params": {"message": "hi", "depth": 3}},
+        {"message": "hi", "sourceAgent": "someone", "timeoutMs": 1000},
+    ],
+)
+def test_either_body_form_makes_a_task_with_one_user_message(send, bob, body):
+    response = send(body)
+
+    task = response.json()
+    assert response.status_code == 200
+    assert task["messages"] == [{"role": "user", "parts": [{"type": "text", "text": "hi"}]}]
+    assert task["state"] == "submitted"
+    assert task["sessionId"] is None
+    assert task["createdAt"].endswith("Z")
+    assert len(task["createdAt"]) == len("2026-01-01T00:00:00.000Z")
+    stored = Task.objects.get(uuid=task["id"])
+    assert stored.recipient == bob.agent
+    assert stored.source == "agent"
+    assert AuditEvent.objects.of_task(stored.uuid).get().kind == Kind.TASK_SENT
+
+
+def test_the_timeout_is_kept_and_defaults_to_five_minutes(send):
+    plain = send({"message": "hi"}).json()
+    short = send({"message": "hi", "timeoutMs": 2000}).json()
+
+    assert Task.objects.get(uuid=plain["id"]).work_timeout == timedelta(minutes=5)
+    assert Task.objects.get(uuid=short["id"]).work_timeout == timedelta(seconds=2)
+
+
+def test_invariant_3_first_agent_with_a_default_project_is_selected(send, alice, bob):
+    AgentProfile.objects.create(agent=alice.agent)
+    AgentProfile.objects.create(agent=factories.row_of(factories.agent("carol")), default_project="other")
+
+    task = send({"message": "hi"}).json()
+
+    assert Task.objects.get(uuid=task["id"]).recipient == bob.agent
+
+
+def test_an_agent_that_has_the_skill_is_chosen_and_the_skill_is_kept(send):
+    carol = factories.agent("carol")
+    AgentProfile.objects.create(agent=factories.row_of(carol), tool_permissions=["web_search"])
+    Tool.objects.create(name="web_search")
+
+    task = send({"params": {"message": "hi", "skill": "web_search"}}).json()
+
+    stored = Task.objects.get(uuid=task["id"])
+    assert stored.recipient == carol.agent
+    assert json.loads(stored.metadata)["skill"] == "web_search"
+
+
+def test_a_skill_that_nobody_has_falls_back_to_the_default_project(send, bob):
+    task = send({"params": {"message": "hi", "skill": "unheard_of"}}).json()
+
+    assert Task.objects.get(uuid=task["id"]).recipient == bob.agent
+
+
+def test_no_suitable_agent_is_not_found(alice):
+    AgentProfile.objects.all().delete()
+
+    response = Sender(alice)({"message": "hi"})
+
+    assert response.status_code == 404
+    assert response.json() == {"error": "Agent with default project not found", "code": "NOT_FOUND"}
+
+
+def test_the_sixth_task_in_a_minute_from_one_credential_is_refused_and_told_when(alice, bob):
+    send = Sender(alice)
+    other = Sender(factories.agent("dave", "a2a.send.*"))
+    for _ in range(5):
+        assert send({"message": "hi"}).status_code == 200
+
+    sixth = send({"message": "hi", "sourceAgent": "somebody else"})
+
+    assert sixth.status_code == 429
+    assert sixth.json() == {"error": "Rate limit exceeded. Try again later."}
+    assert 1 <= int(sixth["Retry-After"]) <= 60
+    assert other({"message": "hi"}).status_code == 200
+
+
+def test_each_key_of_an_agent_has_a_limit_of_its_own(alice, bob, settings):
+    settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 1
+    first, second = Sender(alice), Sender(alice)
+
+    answers = [sender({"message": "hi"}).status_code for sender in (first, second, first, second)]
+
+    assert answers == [200, 200, 429, 429]
+
+
+def test_the_limit_holds_across_the_turn_of_a_minute(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    send = Sender(alice)
+    answers = [send({"message": "hi"}).status_code]
+    time_machine.shift(timedelta(seconds=57))
+    answers += [send({"message": "hi"}).status_code for _ in range(4)]
+    time_machine.shift(timedelta(seconds=3))
+
+    answers += [send({"message": "hi"}).status_code for _ in range(2)]
+
+    assert answers == [200] * 6 + [429]
+
+
+def test_the_limit_lets_through_again_in_the_next_minute(alice, bob, time_machine):
+    time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
+    send = Sender(alice)
+    answers = [send({"message": "hi"}).status_code for _ in range(6)]
+
+    time_machine.shift(timedelta(seconds=60))
+
+    assert answers == [200] * 5 + [429]
+    assert send({"message": "hi"}).status_code == 200
+
+
+def test_a_caller_without_the_capability_is_refused(mallory, bob):
+    response = Sender(mallory)({"message": "hi"})
+
+    assert response.status_code == 403
+    assert "a2a.send.bob@local" in response.json()["error"]
+    assert AuditEvent.objects.filter(kind=Kind.CAPABILITY_CHECK, actor="mallory@local").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "error"),
+    [
+        ({}, 401, "Authentication required"),
+        ({"Authorization": "Digest x"}, 401, "Invalid Authorization header format. Expected: Bearer <key>"),
+        ({"Authorization": "Bearer wrong"}, 403, "Invalid API key"),
+    ],
+)
+def test_bad_credentials_are_refused_in_the_originals_words(client, headers, status, error):
+    response = client.post("/a2a/tasks/send", "{}", content_type="application/json", headers=headers)
+
+    assert response.status_code == status
+    assert response.json() == {"error": error}
+    assert ("WWW-Authenticate" in response) == (status == 401)
+
+
+def test_other_methods_are_not_found(send):
+    assert send.client.delete("/a2a/tasks/send").status_code == 404
+    assert send.client.get("/a2a/tasks/send").json() == {"error": "Task not found"}
+
+
+@pytest.mark.parametrize("path", ["/a2a/tasks/send", "/a2a/tasks/x", "/api/agents"])
+def test_what_is_answered_is_told_before_anyone_has_a_key(client, path):
+    answer = client.options(path, headers={"Origin": "https://elsewhere.example"})
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert answer["Access-Control-Allow-Methods"] == "GET, POST, PUT, DELETE, OPTIONS"
+    assert answer["Access-Control-Allow-Headers"] == "Content-Type, Authorization"
+    assert "Access-Control-Allow-Origin" not in answer
+
+
+def test_oldest_finished_tasks_are_pruned_beyond_the_cap_and_active_ones_never(send, bob, settings):
+    settings.A2A_TASKS_SEND_CAP = 3
+    ids = [send({"message": f"task {number}"}).json()["id"] for number in range(4)]
+    [lease] = leasing.lease_tasks(bob)
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    send({"message": "one more"})
+
+    left = {str(uuid) for uuid in Task.objects.values_list("uuid", flat=True)}
+    assert ids[0] not in left
+    assert set(ids[1:]) < left

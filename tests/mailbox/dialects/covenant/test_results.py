@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from mailbox.models import AuditEvent, Result
+from mailbox.verbs.life import leasing, sending
+from tests.support import factories
+from tests.support.api import Api, error_of
+
+pytestmark = pytest.mark.django_db
+
+BLOCKS = [{"type": "text", "text": "ünï"}, {"type": "json", "value": {"z": 1.50, "a": [10**30, None, 2e5]}}]
+
+
+@pytest.fixture
+def lease(alice, bob):
+    return factories.leased_task(alice, bob)
+
+
+def result_for(lease, **fields):
+    return {"task_id": str(lease.task.uuid), "status": "ok", "content": factories.SOME_TEXT, **fields}
+
+
+def test_a_posted_result_is_acknowledged_and_reaches_its_sender_to_the_letter(alice, bob, lease):
+    said = result_for(lease, status="partial", content=BLOCKS, error_message="half")
+
+    answer = Api(bob).post("/a2a/results", said | {"lease_id": str(lease.lease_id)})
+    got = Api(alice).get("/a2a/results/next")
+
+    task_id = str(lease.task.uuid)
+    assert (answer.status_code, answer.json()) == (200, {"kind": "a2a_result_posted", "task_id": task_id})
+    assert got.json() == {"kind": "a2a_result_opt", "result": said}
+    assert b'{"z":1.5,"a":[1000000000000000000000000000000,null,200000.0]}' in got.content
+    assert factories.life_of(lease.task) == [
+        "a2a_task_sent",
+        "a2a_task_leased",
+        "a2a_result_posted",
+        "a2a_result_delivered",
+    ]
+
+
+def test_a_plain_result_has_three_keys(alice, bob, lease):
+    Api(bob).post("/a2a/results", {"task_id": str(lease.task.uuid), "status": "ok"})
+
+    assert Api(alice).get("/a2a/results/next").json()["result"] == {
+        "task_id": str(lease.task.uuid),
+        "status": "ok",
+        "content": [],
+    }
+
+
+def test_the_identical_result_again_is_acknowledged_again(bob, lease):
+    api = Api(bob)
+    first = api.post("/a2a/results", result_for(lease))
+
+    again = api.post("/a2a/results", result_for(lease))
+
+    assert (again.status_code, again.json()) == (200, first.json())
+    assert len(factories.journal("a2a_result_posted")) == 1
+
+
+def test_a_different_result_is_a_conflict(bob, lease):
+    api = Api(bob)
+    api.post("/a2a/results", result_for(lease))
+
+    answer = api.post("/a2a/results", result_for(lease, status="error"))
+
+    assert error_of(answer) == (409, "result_conflict")
+    assert answer.json()["task_id"] == str(lease.task.uuid)
+    assert factories.last_event().kind == "a2a_result_rejected"
+
+
+def test_a_stale_lease_is_a_mismatch_that_names_both(bob, lease):
+    leasing.release(bob, lease.task.uuid, reason="again")
+    (live,) = leasing.lease_tasks(bob)
+
+    answer = Api(bob).post("/a2a/results", result_for(lease, lease_id=str(lease.lease_id)))
+
+    assert error_of(answer) == (409, "lease_mismatch")
+    assert answer.json()["expected_lease_id"] == str(lease.lease_id)
+    assert answer.json()["actual_lease_id"] == str(live.lease_id)
+    assert not Result.objects.exists()
+
+
+def test_a_cancelled_task_is_already_resolved(alice, bob, lease):
+    sending.cancel(alice, lease.task.uuid)
+
+    assert error_of(Api(bob).post("/a2a/results", result_for(lease))) == (409, "already_resolved")
+
+
+def test_a_result_for_an_unknown_task_is_refused_before_any_check(mallory):
+    answer = Api(mallory).post("/a2a/results", {"task_id": str(uuid4()), "status": "ok"})
+
+    assert error_of(answer) == (404, "unknown_task")
+    assert [event.kind for event in AuditEvent.objects.all()] == ["a2a_result_rejected"]
+
+
+def test_a_recipient_without_the_grant_may_not_answer(alice, mallory):
+    lease = factories.leased_task(alice, mallory)
+
+    answer = Api(mallory).post("/a2a/results", result_for(lease))
+
+    assert error_of(answer) == (403, "capability_missing")
+    assert answer.json()["action"] == "a2a.respond.alice@local"
+
+
+def test_an_unknown_block_is_refused_with_its_index(bob, lease):
+    answer = Api(bob).post("/a2a/results", result_for(lease, content=[*factories.SOME_TEXT, {"type": "video"}]))
+
+    assert error_of(answer) == (400, "invalid_request")
+    assert list(answer.json()["fields"]) == ["content.1.type"]
+    assert not Result.objects.exists()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_no_result_is_an_answer(alice, method):
+    answer = Api(alice).call(method, "/a2a/results/next")
+
+    assert (answer.status_code, answer.json()) == (200, {"kind": "a2a_result_opt", "result": None})
+
+
+def test_an_attempt_gets_the_same_result_until_the_next_call_carries_its_ack(alice, bob):
+    first, second = (str(factories.resolved_task(alice, bob).task.uuid) for _ in range(2))
+    api, attempt, following = Api(alice), str(uuid4()), str(uuid4())
+
+    for _ in range(2):
+        got = api.get("/a2a/results/next", headers={"A2A-Receive-Attempt-Id": attempt})
+        assert got.json()["result"]["task_id"] == first
+    got = api.get("/a2a/results/next", ack=first, attempt_id=following)
+
+    assert got.json()["result"]["task_id"] == second
+    assert Result.objects.get(task__uuid=first).delivery == Result.Delivery.ACKED
+    assert Result.objects.get(task__uuid=second).delivery == Result.Delivery.DELIVERED
+    assert len(factories.journal("a2a_result_delivered")) == 2
+    assert len(factories.journal("a2a_result_acked")) == 1
+
+
+def test_a_post_carries_the_ack_in_its_body(alice, bob):
+    first = str(factories.drained_task(alice, bob).task.uuid)
+
+    answer = Api(alice).post("/a2a/results/next", {"ack": first})
+
+    assert answer.json()["result"] is None
+    assert Result.objects.get().delivery == Result.Delivery.ACKED
+
+
+def test_an_ack_of_what_is_not_ones_own_drains_nothing(alice, bob):
+    factories.resolved_task(alice, bob)
+
+    assert error_of(Api(alice).get("/a2a/results/next", ack=uuid4())) == (404, "unknown_task")
+    assert Result.objects.get().delivery == Result.Delivery.PENDING
+
+
+def test_acknowledged_ids_are_told_back(alice, bob):
+    ids = [str(factories.drained_task(alice, bob).task.uuid) for _ in range(2)]
+
+    answer = Api(alice).post("/a2a/results/ack", {"task_ids": ids})
+
+    assert answer.json() == {"kind": "a2a_results_acked", "task_ids": ids}
+    assert Result.objects.filter(delivery=Result.Delivery.ACKED).count() == 2
+
+
+@pytest.mark.parametrize("body", [{}, {"task_ids": []}, {"task_ids": ["x"]}, {"task_ids": [str(uuid4())] * 1001}])
+def test_an_ack_of_nothing_sensible_is_refused(alice, body):
+    assert error_of(Api(alice).post("/a2a/results/ack", body)) == (400, "invalid_request")
+
+
+def test_people_drain_and_acknowledge_nothing(alice, bob, olga):
+    task_id = factories.drained_task(alice, bob).task.uuid
+    api = Api(olga)
+
+    assert error_of(api.get("/a2a/results/next")) == (403, "not_an_agent")
+    assert error_of(api.post("/a2a/results/ack", {"task_ids": [str(task_id)]})) == (403, "not_an_agent")
+    assert Result.objects.get().delivery == Result.Delivery.DELIVERED
+
+
+def test_recent_results_are_shown_and_not_drained(alice, bob):
+    ids = [str(factories.resolved_task(alice, bob).task.uuid) for _ in range(2)]
+
+    answer = Api(alice).get("/a2a/results/recent").json()
+
+    assert (answer["kind"], answer["next_cursor"]) == ("a2a_results", None)
+    assert [result["task_id"] for result in answer["results"]] == ids
+    assert Result.objects.pending().count() == 2

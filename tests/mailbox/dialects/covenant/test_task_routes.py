@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from mailbox.models import Lease, Task
+from mailbox.verbs.life import leasing, results, sending
+from mailbox.words.times import epoch_ms
+from tests.support import factories
+from tests.support.api import Api, error_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_entry_tells_all_of_a_task(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    task = lease.task
+
+    entry = Api(alice).get(f"/a2a/tasks/{task.uuid}/entry").json()
+
+    assert entry["kind"] == "a2a_task_entry"
+    assert (
+        entry["entry"].items()
+        >= {
+            "state": "in_flight",
+            "attempt": 1,
+            "lease_id": str(lease.lease_id),
+            "leased_at_ms": epoch_ms(lease.leased_at),
+            "outcome": None,
+            "sent_at_ms": epoch_ms(task.sent_at),
+            "queued_at_ms": epoch_ms(task.queued_at),
+            "resolved_at_ms": None,
+        }.items()
+    )
+    assert entry["entry"]["leased_to"]["display"] == "bob@local"
+    assert entry["entry"]["task"]["id"] == str(task.uuid)
+
+
+def test_a_path_takes_an_id_in_whatever_case(alice, bob):
+    task = factories.sent_task(alice, bob)
+
+    assert Api(alice).get(f"/a2a/tasks/{str(task.uuid).upper()}/entry").json()["entry"]["task"]["id"] == str(task.uuid)
+    seen = Api(alice).get(f"/a2a/inboxes/bob/tasks/{str(task.uuid).upper()}")
+    assert seen.status_code == 200, seen.json()
+
+
+@pytest.mark.parametrize("text", ["1", "%00", "{}x", "{{{}}}", "urn:uuid:{}", "\u0661" * 36])
+@pytest.mark.parametrize("what", ["entry", "result", "tree", "timeline"])
+def test_an_id_that_is_none_is_named(alice, bob, text, what):
+    path = f"/a2a/tasks/{text.format(factories.sent_task(alice, bob).uuid)}/{what}"
+
+    refused = Api(alice).get(path)
+
+    assert error_of(refused) == (400, "invalid_request")
+    assert "must be a UUID" in refused.json()["fields"]["task_id"]
+    assert error_of(Api().get(path)) == (401, "unauthenticated")
+
+
+def test_a_party_that_may_not_decide_is_told_who_may(alice, bob, mallory):
+    task = factories.leased_task(alice, bob).task
+
+    posted = Api(alice).post("/a2a/results", {"task_id": str(task.uuid), "status": "ok"})
+    cancelled = Api(bob).post(f"/a2a/tasks/{task.uuid}/cancel", {})
+
+    assert error_of(posted) == error_of(cancelled) == (404, "unknown_task")
+    assert posted.json()["message"] == f"you are a party to task {task.uuid}, but only its recipient answers it"
+    assert "but only its sender cancels it" in cancelled.json()["message"]
+    assert "is known to you" in Api(mallory).post(f"/a2a/tasks/{task.uuid}/cancel", {}).json()["message"]
+
+
+def test_a_queued_entry_has_no_lease_keys(alice, bob):
+    task = factories.sent_task(alice, bob)
+
+    entry = Api(bob).get(f"/a2a/tasks/{task.uuid}/entry").json()["entry"]
+
+    assert (entry["state"], entry["attempt"]) == ("queued", 0)
+    assert not {"lease_id", "leased_to", "leased_at_ms"} & entry.keys()
+
+
+@pytest.mark.parametrize("outcome", ["cancelled", "ok"])
+def test_a_resolved_entry_has_its_outcome(alice, bob, outcome):
+    task = factories.sent_task(alice, bob)
+    if outcome == "cancelled":
+        sending.cancel(alice, task.uuid)
+    else:
+        results.post_result(bob, factories.result_envelope(task))
+
+    entry = Api(alice).get(f"/a2a/tasks/{task.uuid}/entry").json()["entry"]
+
+    assert (entry["state"], entry["outcome"]) == ("resolved", outcome)
+    assert entry["resolved_at_ms"] >= entry["sent_at_ms"]
+
+
+def test_a_result_is_read_without_being_drained(alice, bob):
+    task = factories.sent_task(alice, bob)
+    api = Api(alice)
+    assert api.get(f"/a2a/tasks/{task.uuid}/result").json() == {"kind": "a2a_result_opt", "result": None}
+    results.post_result(bob, factories.result_envelope(task))
+
+    for _ in range(2):
+        got = api.get(f"/a2a/tasks/{task.uuid}/result").json()["result"]
+        assert got == {"task_id": str(task.uuid), "status": "ok", "content": factories.SOME_TEXT}
+    assert len(results.drain_results(alice)) == 1
+
+
+def test_a_tree_is_told_in_order_with_depths(alice, bob):
+    root = factories.sent_task(alice, bob)
+    child = factories.sent_task(alice, bob, parent=root.uuid)
+    results.post_result(bob, factories.result_envelope(child))
+
+    answer = Api(alice).get(f"/a2a/tasks/{root.uuid}/tree").json()
+
+    assert (answer["kind"], answer["root"]) == ("a2a_tree", str(root.uuid))
+    above, below = answer["nodes"]
+    assert (above["depth"], above["state"], above["outcome"], above["result"]) == (0, "queued", None, None)
+    assert (below["depth"], below["state"], below["outcome"]) == (1, "resolved", "ok")
+    assert below["task"]["parent"] == str(root.uuid)
+    assert below["result"]["content"] == factories.SOME_TEXT
+
+
+def test_a_timeline_tells_who_did_what_when(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    task_id = str(lease.task.uuid)
+
+    answer = Api(alice).get(f"/a2a/tasks/{task_id}/timeline").json()
+
+    assert (answer["kind"], answer["task_id"], answer["next_cursor"]) == ("a2a_timeline", task_id, None)
+    first, second = answer["events"]
+    assert (first["seq"], first["kind"], first["actor"]) == (1, "a2a_task_sent", "alice@local")
+    assert (second["seq"], second["kind"], second["actor"]) == (2, "a2a_task_leased", "bob@local")
+    assert second["data"] == {"lease_id": str(lease.lease_id), "attempt": 1, "holder": "bob@local"}
+    assert (second["task_id"], second["source"], second["request_id"]) == (task_id, "api", "test")
+    assert second["at_ms"] == epoch_ms(lease.leased_at)
+
+
+def test_a_released_task_is_queued_again(alice, bob):
+    lease = factories.leased_task(alice, bob)
+
+    answer = Api(bob).post(f"/a2a/tasks/{lease.task.uuid}/release", {"reason": "busy", "lease_id": str(lease.lease_id)})
+
+    task_id = str(lease.task.uuid)
+    assert answer.json() == {"kind": "a2a_task_released", "task_id": task_id, "attempt": 1}
+    assert Task.objects.get().state == Task.State.QUEUED
+    assert factories.last_event().kind == "a2a_task_released"
+
+
+def test_a_heartbeat_tells_the_lease(alice, bob):
+    lease = factories.leased_task(alice, bob)
+
+    answer = Api(bob).post(f"/a2a/tasks/{lease.task.uuid}/heartbeat").json()
+
+    lease.refresh_from_db()
+    assert (answer["kind"], answer["task_id"]) == ("a2a_lease", str(lease.task.uuid))
+    assert answer["lease"]["lease_id"] == str(lease.lease_id)
+    assert answer["lease"]["last_seen_at_ms"] == epoch_ms(lease.last_seen_at)
+    assert lease.last_seen_at > lease.leased_at
+
+
+@pytest.mark.parametrize("body", [None, {}, {"reason": "not needed"}])
+def test_a_sender_cancels_with_or_without_a_reason(alice, bob, body):
+    task = factories.sent_task(alice, bob)
+
+    answer = Api(alice).post(f"/a2a/tasks/{task.uuid}/cancel", body)
+
+    assert answer.json() == {"kind": "a2a_task_cancelled", "task_id": str(task.uuid)}
+    assert factories.last_event().kind == "a2a_task_cancelled"
+
+
+@pytest.mark.parametrize(("route", "body"), [("release", {"reason": "r"}), ("heartbeat", {})])
+def test_a_task_not_in_flight_cannot_be_held(alice, bob, route, body):
+    task = factories.sent_task(alice, bob)
+
+    answer = Api(bob).post(f"/a2a/tasks/{task.uuid}/{route}", body)
+
+    assert error_of(answer) == (409, "not_in_flight")
+
+
+@pytest.mark.parametrize(("route", "body"), [("release", {"reason": "r"}), ("heartbeat", {})])
+def test_a_stale_lease_holds_nothing(alice, bob, route, body):
+    lease = factories.leased_task(alice, bob)
+
+    answer = Api(bob).post(f"/a2a/tasks/{lease.task.uuid}/{route}", {**body, "lease_id": str(uuid4())})
+
+    assert error_of(answer) == (409, "lease_mismatch")
+    assert answer.json()["actual_lease_id"] == str(lease.lease_id)
+    assert Lease.objects.get().ended_at is None
+
+
+def test_a_resolved_task_cannot_be_cancelled(alice, bob):
+    result = factories.resolved_task(alice, bob)
+
+    assert error_of(Api(alice).post(f"/a2a/tasks/{result.task.uuid}/cancel")) == (409, "already_resolved")
+
+
+@pytest.mark.parametrize(
+    ("route", "body", "field"),
+    [
+        ("release", {}, "reason"),
+        ("release", {"reason": " "}, "reason"),
+        ("release", {"reason": 7}, "reason"),
+        ("release", {"reason": "x" * 501}, "reason"),
+        ("release", {"reason": "r", "lease_id": "x"}, "lease_id"),
+        ("release", {"reason": "r", "why": "r"}, "why"),
+        ("heartbeat", {"lease_id": 7.5}, "lease_id"),
+        ("heartbeat", {"alive": True}, "alive"),
+        ("cancel", {"reason": None}, "reason"),
+        ("cancel", {"reason": "  "}, "reason"),
+        ("cancel", {"lease_id": str(uuid4())}, "lease_id"),
+    ],
+)
+def test_a_wrong_field_is_named(alice, bob, route, body, field):
+    lease = factories.leased_task(alice, bob)
+    api = Api(alice if route == "cancel" else bob)
+
+    answer = api.post(f"/a2a/tasks/{lease.task.uuid}/{route}", body)
+
+    assert error_of(answer) == (400, "invalid_request")
+    assert list(answer.json()["fields"]) == [field]
+    assert Lease.objects.get().ended_at is None
+
+
+def test_own_leases_are_listed_with_their_tasks(alice, bob, olga):
+    lease = factories.leased_task(alice, bob)
+
+    for caller in (bob, olga):
+        (held,) = Api(caller).get("/a2a/leases").json()["leases"]
+        assert (held["lease_id"], held["attempt"]) == (str(lease.lease_id), 1)
+        assert held["task"]["id"] == str(lease.task.uuid)
+        assert held["leased_to"]["display"] == "bob@local"
+    assert Api(alice).get("/a2a/leases").json() == {"kind": "a2a_leases", "leases": [], "next_cursor": None}
+
+
+def test_a_holder_finds_its_leases_again_after_it_forgot_them(alice, bob):
+    factories.leased_task(alice, bob)
+    (held,) = Api(bob).get("/a2a/leases").json()["leases"]
+
+    answer = Api(bob).post(
+        "/a2a/results", {"task_id": held["task"]["id"], "status": "ok", "lease_id": held["lease_id"]}
+    )
+
+    assert answer.status_code == 200
+    assert leasing.lease_tasks(bob) == []
+
+
+def test_updates_of_one_attempt_are_said_once(alice, bob):
+    task = factories.leased_task(alice, bob).task
+    body = {"attempt_id": str(uuid4()), "updates": [{"message": "half way"}, {"progress": {"fraction": 0.5}}]}
+
+    first, again = (Api(bob).post(f"/a2a/tasks/{task.uuid}/updates", body) for _ in range(2))
+    other = Api(bob).post(f"/a2a/tasks/{task.uuid}/updates", {**body, "updates": [{"message": "done"}]})
+
+    assert first.json() == again.json()
+    assert len(factories.journal("a2a_task_updated")) == 2
+    assert error_of(other) == (400, "invalid_request")
+    assert list(other.json()["fields"]) == ["attempt_id"]

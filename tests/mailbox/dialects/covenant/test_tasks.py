@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from mailbox.models import Lease, Task
+from mailbox.verbs.life import leasing
+from mailbox.words.times import epoch_ms
+from tests.support import factories
+from tests.support.api import Api, error_of, task_to
+
+pytestmark = pytest.mark.django_db
+
+
+def id_of(caller):
+    return {"display": caller.agent.display, "pubkey": caller.agent.pubkey}
+
+
+def test_a_sent_task_is_acknowledged_with_its_id(alice, bob):
+    body = task_to(bob)
+
+    answer = Api(alice).post("/a2a/tasks", body)
+
+    assert (answer.status_code, answer.json()) == (200, {"kind": "a2a_task_queued", "task_id": body["id"]})
+    assert answer["Cache-Control"] == "no-store"
+    assert factories.life_of(Task.objects.get(uuid=body["id"])) == ["a2a_task_sent"]
+
+
+def test_the_hub_gives_a_task_without_an_id_one(alice, bob):
+    answer = Api(alice).post("/a2a/tasks", {"recipient": "bob", "intent_text": "x"})
+
+    assert Task.objects.get().uuid == UUID(answer.json()["task_id"])
+
+
+def test_a_task_that_says_all_it_can_comes_back_whole(alice, bob):
+    said = {
+        "id": str(uuid4()),
+        "sender": id_of(alice),
+        "recipient": id_of(bob),
+        "intent_text": "ünïcode \U0001f600 and\nlines",
+        "task_kind": "summary",
+        "parent": str(uuid4()),
+        "deadline_ms": 2**63 - 1,
+        "idempotency": {"duplicate_safety": "idempotent", "key": "work-1"},
+    }
+    Api(alice).post("/a2a/tasks", said)
+
+    got = Api(bob).get("/a2a/tasks/next").json()
+
+    assert got["task"] == said
+
+
+def test_a_plain_task_has_four_keys(alice, bob):
+    Api(alice).post("/a2a/tasks", task_to(bob))
+
+    assert Api(bob).get("/a2a/tasks/next").json()["task"].keys() == {"id", "sender", "recipient", "intent_text"}
+
+
+def test_keys_of_a_task_that_this_hub_does_not_know_are_ignored(alice, bob):
+    assert Api(alice).post("/a2a/tasks", task_to(bob, priority=7)).status_code == 200
+
+
+def test_a_task_sent_again_is_acknowledged_again(alice, bob):
+    body, api = task_to(bob), Api(alice)
+    first = api.post("/a2a/tasks", body)
+    rows = factories.journal_length()
+
+    again = api.post("/a2a/tasks", body)
+
+    assert (again.status_code, again.json()) == (200, first.json())
+    assert Task.objects.count() == 1
+    assert factories.journal_length() == rows
+
+
+def test_an_id_with_other_content_is_a_conflict(alice, bob):
+    body, api = task_to(bob), Api(alice)
+    api.post("/a2a/tasks", body)
+
+    answer = api.post("/a2a/tasks", body | {"intent_text": "other"})
+
+    assert error_of(answer) == (409, "task_conflict")
+    assert answer.json()["task_id"] == body["id"]
+
+
+def test_a_foreign_sender_is_refused(alice, bob, mallory):
+    answer = Api(mallory).post("/a2a/tasks", task_to(bob, sender="alice@local"))
+
+    assert error_of(answer) == (403, "sender_mismatch")
+    assert factories.last_event().kind == "a2a_sender_mismatch"
+
+
+def test_a_missing_capability_is_named_with_the_command_that_grants_it(mallory, bob):
+    answer = Api(mallory).post("/a2a/tasks", task_to(bob))
+
+    assert error_of(answer) == (403, "capability_missing")
+    assert answer.json()["action"] == "a2a.send.bob@local"
+    assert "manage.py a2a grant mallory@local a2a.send.bob@local" in answer.json()["message"]
+    assert factories.last_event().fields["passed"] is False
+
+
+def test_a_grant_pinned_to_another_task_is_a_scope_mismatch(mallory, bob):
+    factories.grant(mallory, "a2a.send.*", scope={"version": 1, "task_id": str(uuid4())})
+
+    assert error_of(Api(mallory).post("/a2a/tasks", task_to(bob))) == (403, "capability_scope_mismatch")
+
+
+def test_an_unknown_recipient_is_not_found(alice):
+    answer = Api(alice).post("/a2a/tasks", {"recipient": "ghost@local", "intent_text": "x"})
+
+    assert error_of(answer) == (404, "unknown_agent")
+    assert answer.json()["agent"] == "ghost@local"
+
+
+def test_people_send_and_receive_nothing(olga, bob):
+    api = Api(olga)
+
+    assert error_of(api.post("/a2a/tasks", task_to(bob))) == (403, "not_an_agent")
+    assert error_of(api.get("/a2a/tasks/next")) == (403, "not_an_agent")
+    assert error_of(api.post("/a2a/tasks/next")) == (403, "not_an_agent")
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_leased_task_comes_with_its_lease(alice, bob, method):
+    task = factories.sent_task(alice, bob)
+
+    answer = Api(bob).call(method, "/a2a/tasks/next")
+
+    lease = Lease.objects.get()
+    assert answer.json()["kind"] == "a2a_task_opt"
+    assert answer.json()["task"]["id"] == str(task.uuid)
+    told = answer.json()["lease"]
+    assert (told["lease_id"], told["attempt"]) == (str(lease.lease_id), 1)
+    assert told["leased_at_ms"] == told["last_seen_at_ms"] == epoch_ms(lease.leased_at)
+    assert answer["Cache-Control"] == "no-store"
+    assert factories.life_of(task) == ["a2a_task_sent", "a2a_task_leased"]
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_empty_queue_is_an_answer(bob, method):
+    answer = Api(bob).call(method, "/a2a/tasks/next")
+
+    assert (answer.status_code, answer.json()) == (200, {"kind": "a2a_task_opt", "task": None, "lease": None})
+
+
+@pytest.mark.parametrize("path", ["/a2a/tasks/next", "/a2a/results/next"])
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"])
+def test_no_other_method_takes_what_is_next(alice, bob, path, method):
+    factories.sent_task(alice, bob)
+    factories.resolved_task(bob_as_sender(bob), factories.agent("carol", "a2a.respond.*"))
+
+    answer = Api(bob).call(method, path)
+
+    assert answer.status_code == 405
+    assert set(answer["Allow"].split(", ")) == {"GET", "POST"}
+    assert Task.objects.queued().count() == 1
+    assert factories.journal("a2a_result_delivered") == []
+
+
+def bob_as_sender(bob):
+    factories.grant(bob, "a2a.send.*")
+    return bob
+
+
+ATTEMPT = uuid4()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        {"method": "GET", "query": {"attempt_id": str(ATTEMPT)}},
+        {"method": "GET", "headers": {"A2A-Receive-Attempt-Id": str(ATTEMPT)}},
+        {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}},
+        {"method": "POST", "headers": {"A2A-Receive-Attempt-Id": str(ATTEMPT)}},
+        {"method": "POST", "query": {"attempt_id": str(ATTEMPT)}},
+        {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}, "headers": {"A2A-Receive-Attempt-Id": str(ATTEMPT)}},
+    ],
+    ids=["query", "header", "body", "header of a post", "query of a post", "twice the same"],
+)
+def test_an_attempt_may_be_named_anywhere_and_gets_the_same_lease_again(alice, bob, first):
+    for _ in range(2):
+        factories.sent_task(alice, bob)
+    api = Api(bob)
+    answer = api.call(path="/a2a/tasks/next", **first)
+
+    again = api.get("/a2a/tasks/next", attempt_id=ATTEMPT)
+
+    assert again.json() == answer.json()
+    assert Lease.objects.get().receive_attempt_id == ATTEMPT
+
+
+@pytest.mark.parametrize("path", ["/a2a/tasks/next", "/a2a/results/next"])
+@pytest.mark.parametrize(
+    ("query", "headers", "field"),
+    [
+        ({"attempt_id": "x"}, {}, "attempt_id"),
+        ({}, {"A2A-Receive-Attempt-Id": "x"}, "A2A-Receive-Attempt-Id"),
+        ({}, {"A2A-Receive-Attempt-Id": ""}, "A2A-Receive-Attempt-Id"),
+        ({"wait_ms": "-1"}, {}, "wait_ms"),
+        ({"wait_ms": "60001"}, {}, "wait_ms"),
+        ({"wait_ms": "soon"}, {}, "wait_ms"),
+        ({"wait": "5"}, {}, "wait"),
+    ],
+)
+def test_how_to_receive_is_said_well_or_not_at_all(bob, path, query, headers, field):
+    answer = Api(bob).get(path, headers=headers, **query)
+
+    assert error_of(answer) == (400, "invalid_request")
+    assert list(answer.json()["fields"]) == [field]
+
+
+@pytest.mark.parametrize("path", ["/a2a/tasks/next", "/a2a/results/next"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"method": "GET", "query": {"attempt_id": str(ATTEMPT)}, "headers": {"A2A-Receive-Attempt-Id": str(uuid4())}},
+        {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}, "headers": {"A2A-Receive-Attempt-Id": str(uuid4())}},
+        {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}, "query": {"attempt_id": str(uuid4())}},
+    ],
+)
+def test_an_attempt_that_has_two_names_takes_nothing(alice, bob, path, given):
+    factories.sent_task(alice, bob)
+
+    answer = Api(bob).call(path=path, **given)
+
+    assert error_of(answer) == (400, "invalid_request")
+    assert list(answer.json()["fields"]) == ["attempt_id"]
+    assert not Lease.objects.exists()
+
+
+def test_the_query_of_a_post_is_read_like_that_of_a_get(bob):
+    answer = Api(bob).call("POST", "/a2a/tasks/next", query={"wait_ms": "60001"})
+
+    assert list(answer.json()["fields"]) == ["wait_ms"]
+
+
+def test_recent_tasks_are_shown_and_not_leased(alice, bob):
+    sent = [str(factories.sent_task(alice, bob).uuid) for _ in range(3)]
+
+    answer = Api(bob).get("/a2a/tasks/recent").json()
+
+    assert answer["kind"] == "a2a_tasks"
+    assert [task["id"] for task in answer["tasks"]] == sent
+    assert answer["next_cursor"] is None
+    assert len(leasing.lease_tasks(bob, limit=9)) == 3

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import pytest
+from django.test import Client
+
+from mailbox.dialects.marianne import views
+from mailbox.models import Lease, Task
+from mailbox.words.kinds import Kind
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+INBOX = "/a2a/inboxes/bob"
+
+
+class Http:
+    def __init__(self, caller):
+        self.client = Client(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
+
+    def get(self, path):
+        return self.client.get(path)
+
+    def post(self, path, body=None):
+        return self.client.post(path, json.dumps(body or {}), content_type="application/json")
+
+
+@pytest.fixture
+def sender(alice):
+    return Http(alice)
+
+
+@pytest.fixture
+def owner(bob):
+    return Http(bob)
+
+
+def submit(sender, **fields):
+    response = sender.post(f"{INBOX}/tasks", {"description": "review", "source_job_id": "j2", **fields})
+    assert response.status_code == 200, response.content
+    return response.json()["task"]
+
+
+def test_a_task_put_in_is_pending_for_owner_and_sender(sender, owner):
+    task = submit(sender, context={"a": [1]})
+
+    assert task["status"] == "pending"
+    assert task["context"] == {"a": [1]}
+    assert owner.get(f"{INBOX}/tasks").json()["tasks"] == [task]
+    assert sender.get(f"{INBOX}/tasks/{task['task_id']}").json()["task"] == task
+
+
+def test_accept_complete_and_fail_are_the_owners(sender, owner):
+    first, second = submit(sender), submit(sender)
+
+    accepted = owner.post(f"{INBOX}/tasks/{first['task_id']}/accept")
+    completed = owner.post(f"{INBOX}/tasks/{first['task_id']}/complete", {"artifacts": {"r": 1}})
+    failed = owner.post(f"{INBOX}/tasks/{second['task_id']}/fail", {"reason": "busy"})
+
+    assert accepted.json()["task"]["status"] == "accepted"
+    assert completed.json()["task"]["artifacts"] == {"r": 1}
+    assert failed.json()["task"]["failure_reason"] == "busy"
+    drained = sender.get("/a2a/results/next").json()["result"]
+    assert drained == {"task_id": first["task_id"], "status": "ok", "content": [{"type": "json", "value": {"r": 1}}]}
+    assert factories.life_of(Task.objects.get(uuid=second["task_id"]))[-1] == Kind.RESULT_POSTED
+
+
+@pytest.mark.parametrize("step", ["accept", "complete", "fail"])
+def test_nobody_but_the_owner_moves_a_task(sender, owner, mallory, step):
+    task = submit(sender)
+    body = {"reason": "x"} if step == "fail" else {}
+
+    for stranger in (sender, Http(mallory)):
+        response = stranger.post(f"{INBOX}/tasks/{task['task_id']}/{step}", body)
+        assert response.status_code == 403
+        assert response.json()["code"] == "not_your_inbox"
+    assert not Lease.objects.exists()
+
+
+def test_accepting_twice_is_a_conflict(sender, owner):
+    task = submit(sender)
+    owner.post(f"{INBOX}/tasks/{task['task_id']}/accept")
+
+    again = owner.post(f"{INBOX}/tasks/{task['task_id']}/accept")
+
+    assert again.status_code == 409
+    assert again.json()["code"] == "not_in_flight"
+
+
+def test_completing_what_is_finished_otherwise_is_a_conflict(sender, owner):
+    task = submit(sender)
+    owner.post(f"{INBOX}/tasks/{task['task_id']}/fail", {"reason": "busy"})
+
+    response = owner.post(f"{INBOX}/tasks/{task['task_id']}/complete")
+
+    assert response.status_code == 409
+    assert response.json()["code"] == "result_conflict"
+
+
+def test_a_stranger_sees_an_empty_inbox_and_no_task(sender, owner, mallory):
+    task = submit(sender)
+
+    listed = Http(mallory).get(f"{INBOX}/tasks").json()
+    one = Http(mallory).get(f"{INBOX}/tasks/{task['task_id']}")
+    absent = Http(mallory).get(f"{INBOX}/tasks/{uuid4()}")
+
+    assert listed["tasks"] == []
+    assert one.status_code == absent.status_code == 404
+
+
+def test_people_see_every_inbox(sender, owner, olga):
+    task = submit(sender)
+
+    assert Http(olga).get(f"{INBOX}/tasks").json()["tasks"] == [task]
+
+
+def test_lists_page_and_filter_by_status(sender, owner):
+    tasks = [submit(sender) for _ in range(3)]
+    owner.post(f"{INBOX}/tasks/{tasks[0]['task_id']}/complete")
+
+    first = owner.get(f"{INBOX}/tasks?status=pending&limit=1").json()
+    rest = owner.get(f"{INBOX}/tasks?status=pending&cursor={first['next_cursor']}").json()
+
+    assert [task["task_id"] for task in first["tasks"] + rest["tasks"]] == [task["task_id"] for task in tasks[1:]]
+    assert rest["next_cursor"] is None
+
+
+def test_the_context_is_markdown_and_accepts_nothing(sender, owner):
+    submit(sender)
+
+    response = owner.get(f"{INBOX}/context")
+
+    assert response["Content-Type"] == "text/markdown; charset=utf-8"
+    assert response.content.decode().startswith("## A2A Inbox — Pending Tasks\n")
+    assert owner.get(f"{INBOX}/tasks?status=pending").json()["tasks"]
+
+
+def test_a_context_cut_short_says_how_many_wait_and_how_many_it_shows(sender, owner, monkeypatch):
+    monkeypatch.setattr(views, "MOST_IN_CONTEXT", 2)
+    tasks = [submit(sender) for _ in range(3)]
+
+    context = owner.get(f"{INBOX}/context").content.decode()
+
+    assert "\nYou have 3 task(s) from other agents: The first 2 are:\n" in context
+    assert [task["task_id"] in context for task in tasks] == [True, True, False]
+
+
+def test_delegate_lines_become_tasks_and_fences_are_left_alone(bob, alice):
+    factories.grant(bob, "a2a.send.alice@local")
+    factories.agent("deep-thought")
+    text = (
+        "I will ask.\n@delegate alice: check the sums\n"
+        "```\n@delegate alice: not me\n```\n"
+        "and @delegate deep-thought: the answer\n@delegate nobody: hello\n@delegate alice:\n"
+    )
+
+    answer = Http(bob).post(f"{INBOX}/delegate", {"text": text}).json()
+    delegated = answer["delegated"]
+
+    assert answer["unclosed_fence"] is None
+    assert [(one["agent"], one["description"]) for one in delegated] == [
+        ("alice", "check the sums"),
+        ("deep-thought", "the answer"),
+        ("nobody", "hello"),
+    ]
+    assert delegated[0]["error"] is None
+    assert "a2a.send.deep-thought@local" in delegated[1]["error"]
+    assert delegated[2]["task_id"] is None
+    assert Task.objects.get().intent_text == "check the sums"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [({}, "description"), ({"description": 3}, "description"), ({"description": "x", "priority": 1}, "priority")],
+)
+def test_a_bad_task_is_refused_by_field(sender, owner, body, field):
+    response = sender.post(f"{INBOX}/tasks", body)
+
+    assert response.status_code == 400
+    assert field in response.json()["fields"]
+
+
+def test_a_blank_description_is_refused(sender, owner):
+    response = sender.post(f"{INBOX}/tasks", {"description": " "})
+
+    assert response.status_code == 400
+    assert response.json()["fields"] == {"description": "description must not be empty"}
+
+
+def test_an_unknown_inbox_is_not_found(sender):
+    response = sender.get("/a2a/inboxes/nobody/tasks")
+
+    assert response.status_code == 404
+    assert response.json()["code"] == "unknown_agent"

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from agentcards.models import AgentCard
+from tests.support import factories
+from tests.support.documented import DocumentedClient
+
+pytestmark = pytest.mark.django_db
+
+CANYON = {"name": "canyon", "description": "Reviews", "skills": [{"id": "review", "description": "reads plans"}]}
+
+
+@pytest.fixture
+def http():
+    def client(caller):
+        return DocumentedClient(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
+
+    return client
+
+
+def put(client, job_id, body):
+    raw = body if isinstance(body, str) else json.dumps(body)
+    return client.put(f"/a2a/registry/{job_id}", raw, content_type="application/json")
+
+
+def test_a_card_is_registered_seen_found_and_removed(http, alice, bob):
+    mine, other = http(alice), http(bob)
+
+    registered = put(mine, "job-1", CANYON)
+    seen = other.get("/a2a/registry/job-1")
+    found = other.get("/a2a/registry?skill=review&name=canyon")
+    removed = mine.delete("/a2a/registry/job-1")
+
+    assert list(registered.json()) == ["kind", "job_id", "card", "registered_by", "registered_at_ms"]
+    assert registered.json()["kind"] == "a2a_card_registered"
+    assert registered.json()["card"] == CANYON
+    assert registered.json()["registered_by"] == {"display": "alice@local", "pubkey": alice.agent.pubkey}
+    assert seen.json() == registered.json() | {"kind": "a2a_card"}
+    assert found.json()["kind"] == "a2a_cards"
+    assert [row["card"] for row in found.json()["cards"]] == [CANYON]
+    assert removed.json() == {"kind": "a2a_card_deregistered", "job_id": "job-1", "card": CANYON}
+    assert other.get("/a2a/registry/job-1").status_code == 404
+
+
+def test_repeated_requests_answer_the_same(http, alice):
+    client = http(alice)
+
+    assert put(client, "job-1", CANYON).content == put(client, "job-1", CANYON).content
+    client.delete("/a2a/registry/job-1")
+    assert client.delete("/a2a/registry/job-1").json()["card"] is None
+
+
+def test_an_unknown_job_is_404(http, alice):
+    refused = http(alice).get("/a2a/registry/job-1")
+
+    assert (refused.status_code, refused.json()["code"], refused.json()["job_id"]) == (404, "unknown_card", "job-1")
+
+
+def test_a_foreign_card_is_409_and_says_whose_it_is(http, alice, mallory):
+    put(http(alice), "job-1", CANYON)
+
+    replaced = put(http(mallory), "job-2", CANYON)
+    removed = http(mallory).delete("/a2a/registry/job-1")
+
+    assert {replaced.status_code, removed.status_code} == {409}
+    assert replaced.json()["code"] == "card_taken"
+    assert "registered by alice@local" in replaced.json()["message"]
+    assert AgentCard.objects.get().job_id == "job-1"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "no json",
+        "[]",
+        "null",
+        {},
+        {"name": "canyon"},
+        {**CANYON, "name": ""},
+        {**CANYON, "name": 1},
+        {**CANYON, "name": "x" * 201},
+        {**CANYON, "skills": None},
+        {**CANYON, "skills": [{"id": "x"}]},
+        {**CANYON, "skills": [{"id": "x", "description": "", "tags": []}]},
+        {**CANYON, "skills": [{"id": "x", "description": ""}] * 1001},
+        {**CANYON, "job_id": "job-1"},
+        '{"name": "a\\u0000", "description": "", "skills": []}',
+        '{"name": "a", "name": "b", "description": ""}',
+    ],
+)
+def test_a_malformed_card_is_400(http, alice, body):
+    refused = put(http(alice), "job-1", body)
+
+    assert refused.status_code == 400
+    assert refused.json()["code"] in {"invalid_request", "invalid_json"}
+    assert not AgentCard.objects.exists()
+
+
+@pytest.mark.parametrize("job_id", ["%00", "x" * 201, "%20"])
+def test_a_job_id_that_cannot_be_is_400_to_register_and_404_to_see(http, alice, job_id):
+    client = http(alice)
+
+    assert put(client, job_id, CANYON).status_code == 400
+    assert client.get(f"/a2a/registry/{job_id}").status_code == 404
+    assert client.delete(f"/a2a/registry/{job_id}").json()["card"] is None
+
+
+@pytest.mark.parametrize("query", ["skill=%00", "name=%00%ff", "name=%ED%A0%80", "skill=%F0%9F%A6%89"])
+def test_a_hostile_query_finds_nothing(http, alice, query):
+    put(http(alice), "job-1", CANYON)
+
+    assert http(alice).get(f"/a2a/registry?{query}").json()["cards"] == []
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "cursor=x", "job=1"])
+def test_a_malformed_query_is_400(http, alice, query):
+    assert http(alice).get(f"/a2a/registry?{query}").status_code == 400
+
+
+def test_cards_are_listed_in_pages(http, alice):
+    client = http(alice)
+    for number in range(5):
+        put(client, f"job-{number}", {**CANYON, "name": f"agent-{number}"})
+
+    first = client.get("/a2a/registry?limit=3&skill=review").json()
+    second = client.get("/a2a/registry", {"limit": 3, "skill": "review", "cursor": first["next_cursor"]}).json()
+
+    assert [row["job_id"] for row in first["cards"] + second["cards"]] == [f"job-{number}" for number in range(5)]
+    assert second["next_cursor"] is None
+
+
+@pytest.mark.parametrize("method", ["get", "put", "delete"])
+def test_the_registry_needs_a_key(method):
+    assert getattr(DocumentedClient(), method)("/a2a/registry/job-1").status_code == 401

@@ -1,0 +1,170 @@
+"""What may not be leased cannot be accepted, completed or failed from an inbox either, and is not offered there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from mailbox.dialects.marianne.inbox import A2AInbox
+from mailbox.models import Lease, Task
+from mailbox.verbs.agents import registration
+from mailbox.verbs.life import leasing, results
+from mailbox.words.kinds import Kind
+from mailbox.words.times import epoch_ms
+from tests.support import factories
+from tests.support.api import Api, error_of
+
+pytestmark = pytest.mark.django_db
+INBOX = "/a2a/inboxes/bob"
+STEPS = [("accept", {}), ("complete", {}), ("fail", {"reason": "x"})]
+
+
+@pytest.fixture
+def owner(bob):
+    return Api(bob)
+
+
+@pytest.fixture
+def inbox(bob):
+    return A2AInbox("j", "bob")
+
+
+@pytest.fixture
+def overdue(alice, bob):
+    with time_machine.travel(timezone.now() - timedelta(hours=1), tick=False):
+        return factories.sent_task(alice, bob, deadline_ms=epoch_ms(timezone.now()) + 1000)
+
+
+@pytest.fixture
+def waiting(alice, bob):
+    factories.sent_task(alice, bob, idempotency=factories.idempotent("same"))
+    return factories.sent_task(alice, bob, idempotency=factories.idempotent("same"))
+
+
+@pytest.fixture
+def paused(alice, bob, olga):
+    task = factories.sent_task(alice, bob)
+    registration.pause_agent(olga, bob.agent, reason="deploying")
+    return task
+
+
+def steps_in_process(inbox, task):
+    task_id = str(task.uuid)
+    return [inbox.mark_accepted(task_id), inbox.complete_task(task_id), inbox.fail_task(task_id, "x")]
+
+
+@pytest.mark.parametrize(("step", "body"), STEPS)
+def test_a_task_past_its_deadline_expires_instead(owner, overdue, step, body):
+    response = owner.post(f"{INBOX}/tasks/{overdue.uuid}/{step}", body)
+
+    assert error_of(response) == (409, "already_resolved")
+    assert "already resolved as expired" in response.json()["message"]
+    assert factories.life_of(overdue) == [Kind.TASK_SENT, Kind.TASK_EXPIRED]
+
+
+@pytest.mark.parametrize(("step", "body"), STEPS)
+@pytest.mark.parametrize(
+    ("state", "why"),
+    [("waiting", "another task, which does the same work"), ("paused", "bob@local is paused: deploying")],
+)
+def test_a_task_that_must_wait_does_and_the_refusal_says_why(owner, request, state, why, step, body):
+    task = request.getfixturevalue(state)
+
+    response = owner.post(f"{INBOX}/tasks/{task.uuid}/{step}", body)
+
+    assert error_of(response) == (409, "not_in_flight")
+    assert why in response.json()["message"]
+    assert "pending" not in response.json()["message"]
+    assert not Lease.objects.exists()
+
+
+@pytest.mark.parametrize("state", ["overdue", "waiting", "paused"])
+def test_in_process_they_answer_false(inbox, request, state):
+    task = request.getfixturevalue(state)
+
+    assert steps_in_process(inbox, task) == [False, False, False]
+    assert not Lease.objects.exists()
+
+
+@pytest.mark.parametrize(("state", "offered"), [("overdue", 0), ("waiting", 1), ("paused", 0)])
+def test_what_cannot_be_accepted_is_not_offered(inbox, owner, request, state, offered):
+    task = request.getfixturevalue(state)
+
+    assert inbox.pending_count == len(inbox.get_pending_tasks()) == offered
+    assert str(task.uuid) not in inbox.render_pending_context()
+    assert str(task.uuid) not in owner.get(f"{INBOX}/context").content.decode()
+
+
+def test_a_refused_result_is_on_record(owner, waiting):
+    owner.post(f"{INBOX}/tasks/{waiting.uuid}/complete", {})
+
+    (rejected,) = factories.journal(Kind.RESULT_REJECTED)
+    assert (rejected.task_id, rejected.fields) == (waiting.uuid, {"reason": "not_in_flight"})
+
+
+def test_the_twin_is_answered_with_the_one_that_is_done(inbox, waiting):
+    (first,) = inbox.get_pending_tasks()
+
+    assert inbox.complete_task(first.task_id, {"r": 1}) is True
+    assert inbox.get_task(str(waiting.uuid)).artifacts == {"r": 1}
+
+
+def test_what_a_paused_agent_holds_it_finishes(inbox, alice, bob, olga):
+    lease = factories.leased_task(alice, bob)
+    registration.pause_agent(olga, bob.agent, reason="deploying")
+
+    assert inbox.complete_task(str(lease.task.uuid)) is True
+
+
+def test_the_mailbox_still_takes_a_late_result_without_a_lease(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    leasing.release(bob, lease.task.uuid, reason="back soon")
+
+    posted = results.post_result(bob, factories.result_envelope(lease.task))
+
+    assert posted.task.outcome == Task.Outcome.OK
+
+
+def test_accepting_can_be_repeated_under_an_attempt_id_and_leases_once(owner, alice, bob):
+    first, second = factories.sent_task(alice, bob), factories.sent_task(alice, bob)
+    attempt = {"attempt_id": str(uuid4())}
+
+    once = owner.post(f"{INBOX}/tasks/{first.uuid}/accept", attempt)
+    again = owner.post(f"{INBOX}/tasks/{first.uuid}/accept", attempt)
+    by_another = owner.post(f"{INBOX}/tasks/{first.uuid}/accept", {"attempt_id": str(uuid4())})
+    for_another = owner.post(f"{INBOX}/tasks/{second.uuid}/accept", attempt)
+
+    assert (once.status_code, again.status_code, again.json()) == (200, 200, once.json())
+    assert error_of(by_another) == (409, "not_in_flight")
+    assert error_of(for_another) == (409, "lease_mismatch")
+    assert Lease.objects.get().attempt == 1
+
+
+def test_putting_in_can_be_repeated_under_a_task_id(alice, bob):
+    sender, body = Api(alice), {"task_id": str(uuid4()), "description": "once"}
+
+    once = sender.post(f"{INBOX}/tasks", body)
+    again = sender.post(f"{INBOX}/tasks", body)
+    other = sender.post(f"{INBOX}/tasks", {**body, "description": "another"})
+
+    assert once.json() == again.json()
+    assert once.json()["task"]["task_id"] == body["task_id"]
+    assert error_of(other) == (409, "task_conflict")
+    assert Task.objects.count() == 1
+
+
+def test_delegating_can_be_repeated_under_a_delegation_id(alice, bob):
+    factories.grant(bob, "a2a.send.alice@local")
+    owner, body = Api(bob), {"text": "@delegate alice: one\n@delegate alice: one", "delegation_id": str(uuid4())}
+
+    once = owner.post(f"{INBOX}/delegate", body).json()
+    again = owner.post(f"{INBOX}/delegate", body).json()
+    by_alice = Api(alice).post("/a2a/inboxes/alice/delegate", {**body, "text": "@delegate bob: two"}).json()
+
+    assert again == once
+    assert by_alice["delegated"][0]["error"] is None
+    assert Task.objects.count() == 3

@@ -1,0 +1,170 @@
+"""Every request that real clients send us, as recorded, with the credentials they have: a key, or a route.
+
+Source: Agnostic, YeomanA2AClient; SecureYeoman, core, Go edge, MCP tools, workflows.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+
+from mailbox.models import Task
+from mailbox.verbs.agents import public_routes
+from mailbox.verbs.life import leasing, results
+from tests.support import factories, yeoman
+from tests.support.yeoman import TIMESTAMP
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+
+HEX_ID = "9b2c1f0e4d7a4f6b8c3d2e1f0a9b8c7d"  # Agnostic's ids have no dashes
+
+
+@pytest.fixture(params=["X-API-Key", "Bearer", "route"])
+def peer(request, alice, bob, olga):
+    if request.param == "route":
+        made = public_routes.add(olga, alice.agent, rate_limit=1000)
+        return yeoman.Peer(prefix=f"/p/{made.token}")
+    known = yeoman.Peer(alice)
+    if request.param == "Bearer":
+        known.client = Client(headers={"Authorization": f"Bearer {factories.key_of(alice)}"})
+    return known
+
+
+def message(kind, payload, **fields):
+    return {
+        "id": HEX_ID,
+        "type": kind,
+        "fromPeerId": "agnostic-qa",
+        "toPeerId": "secureyeoman",
+        "payload": payload,
+        "timestamp": TIMESTAMP,
+        **fields,
+    }
+
+
+def test_the_go_edge_s_heartbeat_gets_exactly_200(peer):
+    recorded = (
+        '{"id":"","type":"a2a:heartbeat","fromPeerId":"self","toPeerId":"","payload":null,"timestamp":1708516800000}'
+    )
+
+    response = peer.post(recorded)
+
+    assert response.status_code == 200
+    assert response.json() == {"accepted": True, "message_id": "", "timestamp": TIMESTAMP}
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"),
+    [
+        ("a2a:heartbeat", {"timestamp": TIMESTAMP}),
+        ("a2a:heartbeat", {"status": "healthy"}),
+        ("a2a:capability-query", {}),
+        ("a2a:delegate", {"task": "Summarise the incident"}),
+        ("a2a:create_agent", {"agent_key": "k", "name": "n", "role": "r", "goal": "g", "backstory": "b", "tools": []}),
+        ("a2a:provision_credentials", {"provider": "openai", "api_key": "sk-1", "metadata": {}}),
+        ("a2a:revoke_credentials", {"provider": "*", "reason": "rotation"}),
+        ("a2a:discover", {}),
+        ("a2a:announce", {"name": "n", "url": "http://n", "capabilities": []}),
+        ("a2a:disconnect", {}),
+        ("a2a:result", {"task_id": "t-1", "result": {"ok": True}}),
+        ("a2a:status_query", {"task_id": "t-1"}),
+        ("a2a:result_query", {"task_id": "t-1"}),
+        ("a2a:status_query_batch", {"task_ids": ["t-1"]}),
+        ("a2a:delegate_batch", {"tasks": [{"description": "d", "task_type": "qa"}]}),
+    ],
+)
+def test_every_message_that_peers_send_is_accepted(peer, kind, payload):
+    response = peer.post(message(kind, payload))
+
+    assert response.status_code == 200
+    assert response.json()["accepted"] is True
+    assert response.json()["message_id"] == HEX_ID
+
+
+def test_core_s_delegate_loses_none_of_its_text(peer, bob):
+    core = message("a2a:delegate", {"task": "Summarise the incident"}, fromPeerId="self", toPeerId="bob@local")
+
+    assert peer.post(core).status_code == 200
+    assert leasing.lease_tasks(bob)[0].task.intent_text == "Summarise the incident"
+
+
+def test_agnostic_s_client_reads_what_it_looks_for(peer, bob):
+    delegated = peer.post(message("a2a:delegate", {"description": "d", "task_type": "qa"})).json()["task_id"]
+    batch = message("a2a:delegate_batch", {"tasks": [{"description": "e"}]}, id="f" * 32)
+    [batched] = peer.post(batch).json()["task_ids"]
+    [lease, _] = leasing.lease_tasks(bob, limit=2)
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    asked = message("a2a:status_query_batch", {"task_ids": [delegated, batched]})
+    statuses = peer.post(asked).json()["statuses"]
+    result = peer.post(message("a2a:result_query", {"task_id": delegated})).json()
+    capabilities = peer.get("/api/v1/a2a/capabilities").json()["capabilities"]
+
+    assert (statuses[delegated]["status"], statuses[batched]["status"]) == ("completed", "running")
+    assert result["result"] == {"content": factories.SOME_TEXT}
+    assert {"name", "description", "version"} <= capabilities[0].keys()
+
+
+def test_an_mcp_tool_delegates_submits_and_polls(peer):
+    payload = {"title": "T", "description": "D", "priority": "high", "agents": [], "standards": []}
+    sent = peer.post(message("a2a:delegate", payload, fromPeerId="yeoman", toPeerId="agnostic"))
+    submitted = peer.post({"title": "T", "description": "D", "priority": "high"}, "/api/tasks")
+
+    assert (sent.status_code, submitted.status_code) == (200, 200)
+    for task_id in (sent.json()["task_id"], submitted.json()["task_id"]):
+        assert peer.get(f"/api/tasks/{task_id}").json()["status"] == "pending"
+
+
+def test_an_edge_registers_and_core_discovers(peer):
+    body = {"url": "http://0.0.0.0:1", "name": "edge", "capabilities": {"nodeId": "n"}, "mode": "agent"}
+
+    registered = peer.post(body, "/api/v1/a2a/peers/local")
+    discovered = peer.get("/.well-known/a2a-agent")
+
+    assert registered.json()["peer"]["id"]
+    assert {"id", "name", "publicKey", "capabilities"} <= discovered.json().keys()
+
+
+def test_a_workflow_s_step_posts_its_task(peer):
+    answer = peer.post({"task": "t", "context": {}}, "/api/v1/a2a/tasks").json()
+
+    assert Task.objects.get().uuid.hex == answer["taskId"].replace("-", "")
+
+
+def test_a_card_is_read_wherever_the_client_looks_for_it(peer):
+    assert peer.get("/.well-known/agent-card.json").status_code == 200
+
+
+def test_a_route_neither_answers_nor_cancels(alice, bob, olga):
+    factories.grant(bob, "a2a.send.*")
+    factories.grant(alice, "a2a.respond.*")
+    at_route = yeoman.Peer(prefix=f"/p/{public_routes.add(olga, alice.agent, rate_limit=100).token}")
+    received = factories.sent_task(bob, alice)
+    own = factories.sent_task(alice, bob)
+
+    posted = at_route.post(message("a2a:result", {"task_id": str(received.uuid), "result": "x"}))
+    cancelled = at_route.client.delete(f"{at_route.prefix}/api/tasks/{own.uuid}")
+    read = at_route.get(f"/api/tasks/{received.uuid}")
+
+    assert (posted.status_code, cancelled.status_code, read.status_code) == (403, 405, 404)
+    assert set(Task.objects.values_list("state", flat=True)) == {Task.State.QUEUED}
+
+
+def test_a_route_that_is_asked_too_often_says_so_as_the_dialect_does(alice, bob, olga):
+    at_route = yeoman.Peer(prefix=f"/p/{public_routes.add(olga, alice.agent, rate_limit=1).token}")
+
+    statuses = [at_route.get("/.well-known/a2a-agent").status_code for _ in range(2)]
+
+    assert statuses == [200, 429]
+    assert at_route.post(message("a2a:heartbeat", {})).json() == {"detail": "A2A rate limit exceeded"}
+
+
+def test_what_a_route_answers_is_kept_by_no_cache(alice, bob, olga):
+    at_route = yeoman.Peer(prefix=f"/p/{public_routes.add(olga, alice.agent, rate_limit=10).token}")
+
+    response = at_route.get("/.well-known/agent-card.json")
+
+    assert response["Cache-Control"] == "no-store"
+    assert at_route.prefix not in json.dumps(response.json())

@@ -1,0 +1,224 @@
+"""Delegates beyond the seed: whom they reach, what twice means, callbacks, batches."""
+
+from __future__ import annotations
+
+import json
+import threading
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from agentcards.models import AgentProfile
+from mailbox.dialects.yeoman import status
+from mailbox.models import AuditEvent, PushConfig, Task
+from tests.support import factories, yeoman
+from tests.support.yeoman import envelope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+
+
+@pytest.fixture
+def carol():
+    return factories.agent("carol")
+
+
+@pytest.mark.parametrize("form", ["display", "local", "pubkey"])
+def test_the_peer_it_names_receives_it(peer, carol, form):
+    answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId=getattr(carol.agent, form))
+
+    assert Task.objects.get(uuid=answer["task_id"]).recipient == carol.agent
+
+
+@pytest.mark.parametrize("name", ["", "agnostic", str(uuid.uuid4()), "no such@agent!", "x" * 5000, "a@b@c"])
+def test_a_name_that_no_agent_has_means_the_default_agent(peer, bob, name):
+    answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId=name)
+
+    assert Task.objects.get(uuid=answer["task_id"]).recipient == bob.agent
+
+
+def test_the_discovered_id_reaches_the_agent_behind_it(peer, bob):
+    discovered = peer.get("/.well-known/a2a-agent").json()["id"]
+
+    answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId=discovered)
+
+    assert Task.objects.get(uuid=answer["task_id"]).recipient == bob.agent
+
+
+def test_the_same_envelope_again_is_the_same_task(peer, bob):
+    first = peer.send("a2a:delegate", {"task": "x"}, id="m-1")
+    AgentProfile.objects.all().delete()  # another default agent by then, or none
+
+    again = peer.send("a2a:delegate", {"task": "x"}, id="m-1", timestamp=yeoman.TIMESTAMP + 5000)
+
+    assert again == first
+    assert Task.objects.count() == 1
+
+
+def test_the_same_id_with_another_task_is_a_conflict(peer):
+    peer.send("a2a:delegate", {"task": "x"}, id="m-1")
+
+    response = peer.post(envelope("a2a:delegate", {"task": "y"}, id="m-1"))
+
+    assert response.status_code == 409
+    assert Task.objects.get().intent_text == "x"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_envelope_twice_at_once_is_one_task(alice, bob, monkeypatch):
+    peers = [yeoman.Peer(alice) for _ in range(2)]
+    both_looked = threading.Barrier(2)
+    first_look = iter(range(2))
+
+    def session_id(task_id, sent_at):
+        if (number := next(first_look, None)) is not None:
+            both_looked.wait(timeout=30)
+        return f"session {number}"
+
+    def send(peer):
+        try:
+            return peer.send("a2a:delegate", {"task": "x"}, id="m-1")["task_id"]
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(status, "session_id", session_id)
+    with ThreadPoolExecutor(2) as pool:
+        ids = list(pool.map(send, peers))
+
+    assert len(set(ids)) == 1
+    assert Task.objects.count() == 1
+
+
+@pytest.mark.parametrize("message_id", ["", "  "])
+def test_without_an_id_there_is_nothing_to_tell_twice_by(peer, message_id):
+    answers = [peer.send("a2a:delegate", {"task": "x"}, id=message_id) for _ in range(2)]
+
+    assert len({answer["task_id"] for answer in answers}) == 2
+
+
+def test_the_same_id_from_another_caller_is_another_task(peer, bob):
+    factories.grant(bob, "a2a.send.*")
+    one = peer.send("a2a:delegate", {"task": "x"}, id="m-1")
+
+    other = yeoman.Peer(bob).send("a2a:delegate", {"task": "x"}, id="m-1")
+
+    assert one["task_id"] != other["task_id"]
+
+
+def test_nobody_can_tell_from_a_task_id_which_message_made_it(peer, alice, settings):
+    one = peer.send("a2a:delegate", {"task": "x"}, id="m-1")["task_id"]
+    Task.objects.all().delete()
+    settings.SECRET_KEY = "another hub's"
+
+    assert peer.send("a2a:delegate", {"task": "x"}, id="other")["task_id"] != one
+
+
+@pytest.mark.parametrize("field", ["task", "description", "title", "callback_url", "callback_secret"])
+@pytest.mark.parametrize("value", [7, True, ["x"], {"x": 1}])
+def test_text_that_is_none_is_unprocessable_and_said_where(peer, field, value):
+    response = peer.post(envelope("a2a:delegate", {field: value}))
+
+    [problem] = response.json()["detail"]
+    assert response.status_code == 422
+    assert problem["loc"] == ["body", "payload", field]
+    assert not Task.objects.exists()
+
+
+def test_a_callback_is_kept_with_its_secret_sealed_and_shown_in_no_read(peer):
+    url, secret = "https://receiver.example/hook", "callback-secret-1"
+    payload = {"task": "x", "callback_url": url, "callback_secret": secret}
+
+    answer = peer.send("a2a:delegate", payload)
+
+    task = Task.objects.get(uuid=answer["task_id"])
+    config = PushConfig.objects.get()
+    assert (config.task, config.url) == (task, url)
+    assert secret not in f"{config.sealed_secret}{task.metadata}"
+    assert secret not in peer.get(f"/api/tasks/{task.uuid}").text
+    assert not AuditEvent.objects.filter(data__contains=secret).exists()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{}, {"callback_url": "https://other.example/"}, {"callback_secret": "another"}, {"callback_secret": None}],
+)
+def test_the_same_envelope_with_another_callback_is_a_conflict(peer, changed):
+    callback = {"callback_url": "https://receiver.example/hook", "callback_secret": "s"}
+    peer.send("a2a:delegate", {"task": "x", **callback}, id="m-1")
+
+    again = peer.post(envelope("a2a:delegate", {"task": "x", **callback}, id="m-1"))
+    other = peer.post(envelope("a2a:delegate", {"task": "x", **(callback | changed if changed else {})}, id="m-1"))
+
+    assert (again.status_code, other.status_code) == (200, 409)
+    assert PushConfig.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://10.0.0.1/",
+        "http://2130706433/",
+        "http://a b/",
+        "http://a.example/\r\nx",
+        "http://localhost/",
+        "http://[::1]/",
+    ],
+)
+def test_a_callback_that_the_hub_would_never_make_is_unprocessable(peer, url):
+    response = peer.post({"title": "t", "description": "d", "callback_url": url}, "/api/tasks")
+
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"][-1] == "callback_url"
+    assert not Task.objects.exists()
+
+
+def test_a_callback_that_is_no_web_address_is_unprocessable(peer):
+    response = peer.post(envelope("a2a:delegate", {"task": "x", "callback_url": "ftp://receiver.example"}))
+
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"] == ["body", "payload", "callback_url"]
+
+
+def test_a_batch_becomes_a_task_each_and_twice_is_once(peer):
+    tasks = [{"description": "one", "task_type": "qa"}, {"description": "two", "params": {"n": 1}}]
+
+    first = peer.send("a2a:delegate_batch", {"tasks": tasks})
+    again = peer.send("a2a:delegate_batch", {"tasks": tasks})
+
+    sent = [Task.objects.get(uuid=task_id) for task_id in first["task_ids"]]
+    assert [task.intent_text for task in sent] == ["one", "two"]
+    assert json.loads(sent[1].metadata)["params"] == {"n": 1}
+    assert again["task_ids"] == first["task_ids"]
+    assert Task.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    "tasks", [None, "x", [1], [{"description": "good"}, {"description": 7}], [{}] * 101, {"description": "x"}]
+)
+def test_a_batch_with_a_mistake_sends_nothing(peer, tasks):
+    response = peer.post(envelope("a2a:delegate_batch", {"tasks": tasks}))
+
+    assert response.status_code == 422
+    assert not Task.objects.exists()
+
+
+def test_whoever_does_the_work_reads_what_was_said_beside_its_text(peer, bob):
+    said = {"description": "Audit the site", "title": "Audit", "target_url": "https://site.example", "priority": "low"}
+    peer.send("a2a:delegate", {**said, "callback_url": "https://receiver.example/hook"}, id="m-1")
+
+    worker = Client(headers={"X-API-Key": factories.key_of(bob)})
+    task = worker.get("/a2a/tasks/next").json()["task"]
+    [held] = worker.get("/a2a/leases").json()["leases"]
+    entry = worker.get(f"/a2a/tasks/{task['id']}/entry").json()["entry"]
+
+    envelope_facts = {"message_id": "m-1", "from_peer": "self", "to_peer": ""}
+    assert task["intent_text"] == "Audit the site"
+    assert task["metadata"] == {
+        "title": "Audit",
+        "target_url": "https://site.example",
+        "priority": "low",
+        "envelope": envelope_facts,
+    }
+    assert held["task"] == entry["task"] == task

@@ -1,0 +1,93 @@
+"""What nobody sends by accident: refused or ignored, never a 500."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from agentcards.models import AgentProfile
+from mailbox.dialects.yeoman.messages import HANDLERS
+from tests.support import factories, yeoman
+from tests.support.yeoman import envelope
+
+PATHS = ["/api/v1/a2a/receive", "/api/tasks", "/api/v1/tasks", "/api/v1/a2a/tasks", "/api/v1/a2a/peers/local"]
+KINDS = sorted(HANDLERS)
+KEYS = ["task", "description", "title", "task_id", "task_ids", "tasks", "result", "status", "error", "name", "url"]
+KEYS += ["capabilities", "callback_url", "callback_secret", "envelope", "agents", "context"]
+
+
+@pytest.fixture
+def peer(alice, bob, settings):
+    AgentProfile.objects.create(agent=bob.agent, default_project="main")
+    return yeoman.Peer(alice)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 100_000,
+        '{"a":' * 100 + "1" + "}" * 100,
+        '{"id":"\\u0000"}',
+        '{"id":"\\ud800"}',
+        '{"id":"a","id":"b"}',
+        '{"timestamp":NaN}',
+        '{"timestamp":1e999}',
+        '{"timestamp":' + "9" * 5000 + "}",
+        b"\xff\xfe",
+        "true",
+        '"text"',
+    ],
+)
+def test_a_hostile_body_is_unprocessable(peer, path, body):
+    response = peer.post(body, path)
+
+    assert response.status_code == 422
+    assert response.json()["detail"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "value", [None, True, 10**400, 1e308, "", "\x7f", "x" * 40_000, [], [[[]]], {}, {"a": [1]}, [None], [{}], ["x"]]
+)
+def test_no_value_within_a_payload_is_a_crash(peer, kind, value):
+    response = peer.post(envelope(kind, dict.fromkeys(KEYS, value)))
+
+    assert response.status_code in (200, 422)
+
+
+@pytest.mark.django_db
+def test_a_body_that_is_no_json_by_its_own_word_is_refused(peer):
+    response = peer.client.post(PATHS[0], "x=1", content_type="application/x-www-form-urlencoded")
+
+    assert response.status_code == 415
+    assert isinstance(response.json()["detail"], str)
+
+
+@pytest.mark.django_db
+def test_numbers_beyond_64_bits_are_echoed_exactly(peer):
+    assert peer.send("a2a:heartbeat", timestamp=10**300)["timestamp"] == 10**300
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+class Anything(TestCase):
+    @given(kind=st.sampled_from(KINDS), payload=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=5))
+    def test_any_payload_of_any_type_is_answered(self, kind, payload):
+        alice, bob = factories.agent("alice", "a2a.send.*"), factories.agent("bob")
+        AgentProfile.objects.create(agent=factories.row_of(bob), default_project="main")
+
+        response = yeoman.Peer(alice).post(json.dumps(envelope(kind, payload)))
+
+        assert response.status_code in (200, 422), response.text

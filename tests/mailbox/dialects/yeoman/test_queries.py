@@ -1,0 +1,148 @@
+"""Asking for a task and answering one, in envelopes."""
+
+from __future__ import annotations
+
+import pytest
+
+from mailbox.models import Result, Task
+from mailbox.verbs.life import leasing, results
+from mailbox.words.envelopes import ResultStatus
+from tests.support import factories, yeoman
+from tests.support.yeoman import envelope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+
+
+@pytest.fixture
+def worker(bob):
+    return yeoman.Peer(bob)
+
+
+@pytest.fixture
+def task_id(peer):
+    return peer.send("a2a:delegate", {"task": "count"})["task_id"]
+
+
+def test_a_status_query_answers_for_the_asked_task(peer, task_id, bob):
+    before = peer.send("a2a:status_query", {"task_id": task_id})
+    leasing.lease_tasks(bob)
+    meanwhile = peer.send("a2a:status_query", {"task_id": task_id})
+
+    assert before["type"] == "status_response"
+    assert (before["task_id"], before["status"], before["data"]["status"]) == (task_id, "pending", "pending")
+    assert meanwhile["status"] == "running"
+
+
+def test_a_status_query_without_a_task_shows_the_newest_ones_the_caller_sent(peer, task_id, alice, bob):
+    factories.sent_task(alice, bob)
+
+    data = peer.send("a2a:status_query", {})["data"]
+
+    assert [one["task_id"] for one in data["sessions"]] == [task_id]
+    assert data.keys() == {"timestamp", "sessions", "agents", "metrics"}
+
+
+def test_a_result_query_brings_the_result_once_there_is_one(peer, task_id, bob):
+    before = peer.send("a2a:result_query", {"task_id": task_id})
+    [lease] = leasing.lease_tasks(bob)
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    after = peer.send("a2a:result_query", {"task_id": task_id.replace("-", "")})
+
+    assert (before["status"], before["result"]) == ("pending", None)
+    assert (after["status"], after["result"]) == ("completed", {"content": factories.SOME_TEXT})
+
+
+@pytest.mark.parametrize("kind", ["a2a:status_query", "a2a:result_query"])
+@pytest.mark.parametrize("asked", ["unknown", "", 7, None, ["x"], "00000000-0000-4000-8000-000000000000"])
+def test_an_unknown_task_is_said_to_be_unknown(peer, kind, asked):
+    answer = peer.send(kind, {"task_id": asked})
+
+    assert answer["warning"] == "Task not found"
+    assert answer["data"] is None
+
+
+def test_a_stranger_s_task_looks_like_none(peer, task_id, mallory):
+    stranger = yeoman.Peer(mallory)
+    nothing = "00000000-0000-4000-8000-000000000000"
+
+    shown = stranger.send("a2a:status_query", {"task_id": task_id})
+    absent = stranger.send("a2a:status_query", {"task_id": nothing})
+
+    assert {**shown, "task_id": None} == {**absent, "task_id": None}
+
+
+def test_a_batch_of_questions_is_answered_by_id(peer, task_id):
+    unknown = "00000000-0000-4000-8000-000000000000"
+
+    statuses = peer.send("a2a:status_query_batch", {"task_ids": [task_id, unknown, "x"]})["statuses"]
+
+    assert statuses[task_id]["status"] == "pending"
+    assert (statuses[unknown], statuses["x"]) == (None, None)
+
+
+@pytest.mark.parametrize("task_ids", [None, [1], "x", ["x"] * 101])
+def test_a_batch_of_questions_that_is_none_is_unprocessable(peer, task_ids):
+    assert peer.post(envelope("a2a:status_query_batch", {"task_ids": task_ids})).status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("payload", "status", "content", "message"),
+    [
+        ({"result": {"score": 9}}, "ok", [{"type": "json", "value": {"score": 9}}], None),
+        ({"result": "all good"}, "ok", [{"type": "text", "text": "all good"}], None),
+        ({"result": {"status": "completed"}}, "ok", [{"type": "json", "value": {"status": "completed"}}], None),
+        ({"result": [1, 2]}, "ok", [{"type": "json", "value": [1, 2]}], None),
+        ({"result": {"error": "it broke"}}, "error", [{"type": "json", "value": {"error": "it broke"}}], "it broke"),
+        ({"status": "failed", "error": "it broke"}, "error", [], "it broke"),
+        ({"status": "failed", "error": {"o": 1}}, "error", [], '{"o":1}'),
+        ({"result": "it broke", "status": "failed"}, "error", [{"type": "text", "text": "it broke"}], "it broke"),
+        ({"result": {"error": [1]}}, "error", [{"type": "json", "value": {"error": [1]}}], "[1]"),
+        ({"result": "half", "status": "partial"}, "partial", [{"type": "text", "text": "half"}], None),
+        ({}, "ok", [], None),
+        ({"status": ["failed"], "result": 7}, "ok", [{"type": "json", "value": 7}], None),
+    ],
+)
+def test_a_result_for_a_task_of_the_caller_resolves_it(worker, task_id, bob, payload, status, content, message):
+    leasing.lease_tasks(bob)
+
+    answer = worker.send("a2a:result", {"task_id": task_id, **payload})
+
+    result = Result.objects.get()
+    assert answer == {"accepted": True, "message_id": answer["message_id"], "type": "result_cached", "task_id": task_id}
+    assert (result.status, result.blocks, result.error_message) == (status, content, message)
+    assert Task.objects.get().state == Task.State.RESOLVED
+
+
+@pytest.mark.parametrize("asked", ["x", "", None, 7, "00000000-0000-4000-8000-000000000000"])
+def test_a_result_of_no_task_of_the_caller_is_acknowledged_and_said_not_to_be_kept(worker, asked):
+    answer = worker.send("a2a:result", {"task_id": asked, "result": {"score": 9}})
+
+    assert answer["type"] == "result_cached"
+    assert "keeps no results" in answer["warning"]
+    assert not Result.objects.exists()
+
+
+def test_the_sender_cannot_answer_its_own_task(peer, task_id):
+    assert "warning" in peer.send("a2a:result", {"task_id": task_id, "result": "mine"})
+    assert not Result.objects.exists()
+
+
+def test_a_second_different_result_is_a_conflict_and_the_same_one_is_not(worker, task_id, bob):
+    leasing.lease_tasks(bob)
+    worker.send("a2a:result", {"task_id": task_id, "result": "a"})
+
+    worker.send("a2a:result", {"task_id": task_id, "result": "a"})
+    other = worker.post(envelope("a2a:result", {"task_id": task_id, "result": "b"}))
+
+    assert other.status_code == 409
+    assert Result.objects.get().status == ResultStatus.OK
+
+
+def test_a_worker_without_the_capability_resolves_nothing(peer, alice, mallory):
+    answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId="mallory")
+
+    response = yeoman.Peer(mallory).post(envelope("a2a:result", {"task_id": answer["task_id"], "result": "x"}))
+
+    assert response.status_code == 403
+    assert "a2a.respond.alice@local" in response.json()["detail"]

@@ -1,0 +1,257 @@
+"""The receive endpoint as ADR-019 describes it and as its first server answered."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+
+from agentcards.models import AgentProfile
+from mailbox.models import AuditEvent, Peer, Task
+from mailbox.verbs.life import leasing
+from mailbox.words.kinds import Kind
+from tests.support import factories, yeoman
+from tests.support.yeoman import RECEIVE, envelope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+
+MISSING = {"type": "missing", "msg": "Field required"}
+
+
+def test_a_delegate_becomes_a_task_of_the_default_agent(peer, alice, bob):
+    payload = {
+        "title": "Security scan via A2A",
+        "description": "Run OWASP checks on staging",
+        "target_url": "https://staging.example",
+        "priority": "high",
+        "agents": ["security-compliance"],
+        "standards": ["OWASP"],
+    }
+
+    response = peer.post(envelope("a2a:delegate", payload, id="msg-001", toPeerId="agnostic"))
+
+    [lease] = leasing.lease_tasks(bob)
+    assert response.status_code == 200
+    assert response.json() == {"accepted": True, "task_id": str(lease.task.uuid), "message_id": "msg-001"}
+    assert lease.task.intent_text == "Run OWASP checks on staging"
+    assert lease.task.sender == alice.agent
+    assert lease.task.dialect == "yeoman"
+    assert json.loads(lease.task.metadata) == {
+        "title": "Security scan via A2A",
+        "target_url": "https://staging.example",
+        "priority": "high",
+        "agents": ["security-compliance"],
+        "standards": ["OWASP"],
+        "envelope": {"message_id": "msg-001", "from_peer": "self", "to_peer": "agnostic"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("payload", "intent"),
+    [
+        ({"task": "count the words"}, "count the words"),
+        ({"task": "count", "description": "other", "title": "t"}, "count"),
+        ({"title": "Quick QA", "description": "Full pipeline"}, "Full pipeline"),
+        ({"title": "Quick QA", "description": " "}, "Quick QA"),
+        ({"title": "Quick QA", "task": None}, "Quick QA"),
+        ({"title": None}, "A2A QA Task"),
+        ({}, "A2A QA Task"),
+        ({"description": "hi", "agents": "not a list", "priority": 7}, "hi"),
+    ],
+)
+def test_the_text_of_a_delegate_is_its_intent(peer, payload, intent):
+    answer = peer.send("a2a:delegate", payload)
+
+    assert Task.objects.get(uuid=answer["task_id"]).intent_text == intent
+
+
+def test_a_heartbeat_is_echoed(peer):
+    answer = peer.send("a2a:heartbeat", {"timestamp": 1}, id="hb-1")
+
+    assert answer == {"accepted": True, "message_id": "hb-1", "timestamp": yeoman.TIMESTAMP}
+
+
+@pytest.mark.parametrize("kind", ["foo", "", "a2a:create_agent", "a2a:delegate-response", "delegate", "A2A:DELEGATE"])
+def test_any_other_type_is_accepted_with_a_warning(peer, kind):
+    answer = peer.send(kind, {"anything": [1]}, id="m")
+
+    assert answer == {"accepted": True, "message_id": "m", "warning": f"Unhandled type: {kind}"}
+    assert not Task.objects.exists()
+
+
+@pytest.mark.parametrize("kind", ["a2a:provision_credentials", "a2a:revoke_credentials"])
+def test_credentials_are_neither_kept_nor_claimed_to_be(peer, kind, caplog, capfd):
+    secret = "sk-very-secret"
+
+    with caplog.at_level("DEBUG"):
+        answer = peer.send(kind, {"provider": "openai", "api_key": secret, "metadata": {}})
+
+    assert answer["accepted"] is True
+    assert kind in answer["warning"]
+    assert "Nothing was done" in answer["warning"]
+    assert secret not in json.dumps(answer) + caplog.text + "".join(capfd.readouterr())
+    assert not AuditEvent.objects.filter(data__contains=secret).exists()
+    assert not Task.objects.exists()
+
+
+def test_credentials_in_a_bad_envelope_are_not_repeated(peer):
+    body = envelope("a2a:provision_credentials", {"api_key": "sk-very-secret"})
+    del body["timestamp"]
+
+    assert "sk-very-secret" not in peer.post(body).text
+    assert "sk-very-secret" not in peer.post(body | {"timestamp": 1, "payload": ["sk-very-secret"]}).text
+
+
+@pytest.mark.parametrize("name", ["id", "type", "fromPeerId", "toPeerId", "timestamp"])
+def test_a_missing_field_is_unprocessable(peer, name):
+    body = envelope()
+    del body[name]
+
+    response = peer.post(body)
+
+    given = {key: value for key, value in body.items() if key != "payload"}
+    assert response.status_code == 422
+    assert response.json() == {"detail": [{**MISSING, "loc": ["body", name], "input": given}]}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "kind"),
+    [
+        ("id", 7, "string_type"),
+        ("type", None, "string_type"),
+        ("timestamp", 1.5, "int_from_float"),
+        ("timestamp", "soon", "int_parsing"),
+        ("timestamp", None, "int_type"),
+        ("payload", [], "dict_type"),
+        ("payload", "text", "dict_type"),
+    ],
+)
+def test_a_field_of_the_wrong_type_is_unprocessable(peer, field, value, kind):
+    response = peer.post(envelope(**{field: value}))
+
+    [problem] = response.json()["detail"]
+    assert response.status_code == 422
+    assert (problem["type"], problem["loc"]) == (kind, ["body", field])
+    assert problem["input"] == (None if field == "payload" else value)
+
+
+@pytest.mark.parametrize(("given", "echoed"), [("17", 17), (1.0, 1), (0, 0), (-5, -5), (10**30, 10**30)])
+def test_a_timestamp_is_read_as_leniently_as_the_original_does(peer, given, echoed):
+    assert peer.send("a2a:heartbeat", timestamp=given)["timestamp"] == echoed
+
+
+@pytest.mark.parametrize(
+    "change", [{"payload": None}, {"id": ""}, {"toPeerId": ""}, {"fromPeerId": ""}, {"extra": {"a": 1}}]
+)
+def test_what_real_senders_leave_empty_may_be_empty(peer, change):
+    assert peer.post(envelope() | change).status_code == 200
+
+
+def test_the_payload_may_be_left_out(peer):
+    body = envelope()
+    del body["payload"]
+
+    assert peer.post(body).status_code == 200
+
+
+@pytest.mark.parametrize("body", ["{", "", "[1,", '{"id": 1 "x"}'])
+def test_what_is_not_json_is_unprocessable(peer, body):
+    response = peer.post(body)
+
+    detail = response.json()["detail"]
+    assert response.status_code == 422
+    if body:
+        assert detail[0]["type"] == "json_invalid"
+        assert detail[0]["loc"][0] == "body"
+        assert detail[0]["msg"] == "JSON decode error"
+
+
+@pytest.mark.parametrize(
+    ("headers", "detail"),
+    [
+        ({}, "Missing or invalid authorization header"),
+        ({"Authorization": "Basic Og=="}, "Missing or invalid authorization header"),
+        ({"X-API-Key": "wrong"}, "Invalid API key"),
+        ({"X-API-Key": ""}, "Invalid API key"),
+        ({"Authorization": "Bearer wrong"}, "Invalid or expired token"),
+    ],
+)
+@pytest.mark.parametrize("body", ["{", "{}"])
+def test_bad_credentials_are_refused_before_the_body_is_read(client, headers, detail, body):
+    response = client.post(RECEIVE, body, content_type="application/json", headers=headers)
+
+    assert response.status_code == 401
+    assert response.json() == {"detail": detail}
+
+
+def test_a_bad_api_key_does_not_fall_through_to_a_good_token(client, alice):
+    headers = {"X-API-Key": "wrong", "Authorization": f"Bearer {factories.key_of(alice)}"}
+
+    response = client.post(RECEIVE, "{}", content_type="application/json", headers=headers)
+
+    assert response.json() == {"detail": "Invalid API key"}
+
+
+@pytest.mark.parametrize("form", ["X-API-Key: {}", "Authorization: Bearer {}"])
+def test_a_key_counts_in_either_header(alice, form):
+    name, _, value = form.format(factories.key_of(alice)).partition(": ")
+
+    response = Client().post(RECEIVE, envelope(), content_type="application/json", headers={name: value})
+
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize("method", ["get", "put", "delete", "patch"])
+def test_another_method_is_refused_before_who_calls_is_asked(client, method):
+    response = getattr(client, method)(RECEIVE)
+
+    assert response.status_code == 405
+    assert response.json() == {"detail": "Method Not Allowed"}
+
+
+def test_too_large_a_body_is_refused(peer, settings):
+    settings.A2A_MAX_BODY_BYTES = 100
+
+    response = peer.post(envelope(payload={"x": "y" * 100}))
+
+    assert response.status_code == 413
+    assert response.json() == {"detail": "Request Entity Too Large"}
+
+
+def test_more_messages_than_the_limit_are_refused_per_credential_whatever_the_peer_calls_itself(peer, bob, settings):
+    settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN = 2
+    other = yeoman.Peer(bob)
+
+    statuses = [peer.post(envelope(fromPeerId=f"peer-{number}")).status_code for number in range(3)]
+    refused = peer.post(envelope())
+
+    assert statuses == [200, 200, 429]
+    assert refused.json() == {"detail": "A2A rate limit exceeded"}
+    assert 1 <= int(refused["Retry-After"]) <= 60
+    assert other.post(envelope()).status_code == 200
+
+
+def test_a_sender_without_the_capability_is_refused_and_journalled(mallory, bob):
+    response = yeoman.Peer(mallory).post(envelope("a2a:delegate", {"task": "x"}))
+
+    assert response.status_code == 403
+    assert "a2a.send.bob@local" in response.json()["detail"]
+    assert AuditEvent.objects.filter(kind=Kind.CAPABILITY_CHECK, actor="mallory@local").count() == 1
+
+
+def test_a_person_delegates_nothing_and_is_no_peer(olga, bob):
+    operator = yeoman.Peer(olga)
+
+    assert operator.post(envelope("a2a:delegate", {"task": "x"})).status_code == 403
+    assert operator.post(envelope()).status_code == 200
+    assert not Peer.objects.exists()
+
+
+def test_without_a_default_agent_a_delegate_finds_nobody(peer):
+    AgentProfile.objects.all().delete()
+
+    response = peer.post(envelope("a2a:delegate", {"task": "x"}))
+
+    assert response.status_code == 404
+    assert "takes tasks" in response.json()["detail"]

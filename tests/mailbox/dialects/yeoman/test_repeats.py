@@ -1,0 +1,165 @@
+"""What is sent again, what fits several agents, and what is refused before anything is sent."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mailbox.gate.callers import Caller
+from mailbox.models import AuditEvent, Task
+from mailbox.verbs.agents import registration
+from mailbox.verbs.life import leasing, results
+from mailbox.verbs.upkeep import compaction
+from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.words import tokens
+from tests.support import factories, yeoman
+from tests.support.yeoman import envelope
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+PATHS = ["/api/tasks", "/api/v1/tasks", "/api/v1/a2a/tasks"]
+BODY = {"title": "t", "description": "d", "task": "d"}
+
+
+def compacted(bob, alice):
+    """Answer the one task there is, let its sender have the result, and drop it."""
+    [lease] = leasing.lease_tasks(bob)
+    results.post_result(bob, factories.result_envelope(lease.task))
+    [result] = results.drain_results(alice)
+    results.ack_results(alice, [result.task.uuid])
+    compaction.compact(Caller.command_line(), Retention.from_settings())
+    assert not Task.objects.exists()
+
+
+def submit(peer, path, key, **changed):
+    headers = {"Idempotency-Key": key} if key is not None else {}
+    return peer.client.post(path, json.dumps(BODY | changed), content_type="application/json", headers=headers)
+
+
+def test_a_name_that_fits_several_agents_is_refused(peer, bob):
+    for name in ("carol", "carol@elsewhere"):
+        registration.ensure_agent(Caller.command_line(), name)
+
+    refused = peer.post(envelope("a2a:delegate", {"task": "x"}, toPeerId="carol"))
+    whole = peer.send("a2a:delegate", {"task": "x"}, toPeerId="carol@elsewhere")
+
+    assert (refused.status_code, "more than one" in refused.json()["detail"]) == (404, True)
+    assert Task.objects.get().recipient.display == "carol@elsewhere"
+    assert str(Task.objects.get().uuid) == whole["task_id"]
+
+
+@pytest.mark.parametrize("message_id", ["m-1", ""])
+@pytest.mark.parametrize(
+    "bad", [{"callback_url": "ftp://x"}, {"callback_url": "http://10.0.0.1/"}, {"callback_secret": "s"}]
+)
+def test_a_batch_with_a_callback_that_cannot_be_sends_nothing(peer, message_id, bad):
+    tasks = [{"description": "good"}, {"description": "bad", **bad}]
+
+    response = peer.post(envelope("a2a:delegate_batch", {"tasks": tasks}, id=message_id))
+
+    assert response.status_code == 422
+    assert response.json()["detail"][0]["loc"] == ["body", "payload", "tasks", 1, *bad]
+    assert not Task.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload"), [("a2a:delegate", {"task": "x"}), ("a2a:delegate_batch", {"tasks": [{"task": "x"}]})]
+)
+def test_a_message_repeated_after_its_task_was_compacted_is_answered_as_before(peer, alice, bob, kind, payload):
+    first = peer.send(kind, payload, id="m-1")
+    compacted(bob, alice)
+
+    again = peer.send(kind, payload, id="m-1")
+
+    assert again.pop("warning").endswith("compacted since")
+    assert again == first
+    assert not Task.objects.exists()
+
+
+def test_a_message_id_that_is_used_again_is_named(peer):
+    peer.send("a2a:delegate", {"task": "x"}, id="m-1")
+
+    response = peer.post(envelope("a2a:delegate", {"task": "y"}, id="m-1"))
+
+    assert response.status_code == 409
+    assert "'m-1' was already used for another task" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_submission_under_the_same_key_is_one_task(peer, bob, path):
+    first, again = submit(peer, path, "k-1"), submit(peer, path, "k-1")
+    leasing.lease_tasks(bob)
+    later, other = submit(peer, path, "k-1"), submit(peer, path, "k-2")
+    changed = submit(peer, path, "k-1", description="e", task="e")
+
+    assert (again.status_code, again.json()) == (first.status_code, first.json())
+    assert (later.json()["task_id"], later.json()["status"]) == (first.json()["task_id"], "running")
+    assert other.json()["task_id"] != first.json()["task_id"]
+    assert (changed.status_code, "k-1" in changed.json()["detail"]) == (409, True)
+    assert Task.objects.count() == 2
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_without_a_key_each_submission_is_a_task(peer, path):
+    for key in (None, "", "  "):
+        assert submit(peer, path, key).status_code < 300
+
+    assert Task.objects.count() == 3
+
+
+def test_a_key_whose_task_was_compacted_says_so_and_one_too_long_is_none(peer, alice, bob):
+    submit(peer, "/api/tasks", "k-1")
+    compacted(bob, alice)
+
+    gone, long = submit(peer, "/api/tasks", "k-1"), submit(peer, "/api/tasks", "k" * 501)
+
+    assert (gone.status_code, "compacted" in gone.json()["detail"]) == (409, True)
+    assert (long.status_code, long.json()["detail"][0]["loc"]) == (422, ["header", "Idempotency-Key"])
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_a_workflow_s_blank_task_is_unprocessable(peer, text):
+    response = peer.post({"task": text}, "/api/v1/a2a/tasks")
+
+    assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["body", "task"])
+    assert not Task.objects.exists()
+
+
+@pytest.mark.parametrize("kind", ["provision_credentials", "revoke_credentials"])
+def test_credentials_without_the_prefix_are_discarded_as_loudly(peer, kind):
+    assert "has discarded the payload" in peer.send(kind, {"api_key": "S1"})["warning"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [{"payload": {"api_key": "S1"}}],
+        {"id": [{"deep": {"payload": "S1"}}]},
+        {"extra": [[{"callback_secret": "S1"}]]},
+        {"envelope": {"payload": {"api_key": "S1"}}},
+    ],
+)
+def test_a_refusal_repeats_no_payload_wherever_it_stands(peer, body):
+    response = peer.post(body)
+
+    assert response.status_code == 422
+    assert "S1" not in response.text
+
+
+def test_a_person_s_heartbeat_says_that_it_is_not_noted(olga):
+    answer = yeoman.Peer(olga).send("a2a:heartbeat")
+
+    assert (answer["accepted"], answer["timestamp"]) == (True, yeoman.TIMESTAMP)
+    assert "agent" in answer["warning"]
+
+
+@pytest.mark.parametrize("kind", [tokens.KEY, tokens.ROUTE])
+def test_a_secret_sent_as_request_id_is_neither_echoed_nor_journalled(peer, kind):
+    secret = tokens.mint(kind).key
+    body = json.dumps(envelope("a2a:delegate", {"task": "x"}))
+
+    response = peer.client.post(yeoman.RECEIVE, body, content_type="application/json", headers={"X-Request-Id": secret})
+
+    assert response.status_code == 200
+    assert secret not in response["X-Request-Id"]
+    assert not AuditEvent.objects.filter(request_id__contains=secret[:12]).exists()

@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from mailbox.gate import capabilities
+from mailbox.gate.callers import Caller, Role
+from mailbox.gate.capabilities import Action, Request
+from mailbox.words.envelopes import AgentRef
+from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatchError, InvalidRequestError
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def check(caller, verb="a2a.send", target=None, **fields):
+    return capabilities.require(caller, Request(verb=verb, scope_id="test", target=target, **fields), timezone.now())
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "a2a.send.*",
+        "a2a.send.research@local",
+        "a2a.respond.*",
+        f"a2a.respond.{factories.some_pubkey()}",
+        "a2a.send.a.b@c.d",
+        "a2a.repair.requeue",
+        "a2a.repair.force_error",
+        "a2a.compact",
+        "a2a.agents.register",
+    ],
+)
+def test_a_known_action_reads_back_as_it_was_spelled(action):
+    assert str(Action.parse(action)) == action
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "",
+        "a2a",
+        "a2a.send",
+        "a2a.send.",
+        "a2a.send.**",
+        "a2a.send.res*",
+        "a2a.send.*@local",
+        "a2a.send.re search",
+        "a2a.sendx.*",
+        "a2a.*",
+        "*",
+        "A2A.send.*",
+        "a2a.send.a@b ",
+        "a2a.repair",
+        "a2a.repair.*",
+        "a2a.repair.requeue.x",
+        "a2a.capabilities.grant",
+        "a2a.replay.drop",
+    ],
+)
+def test_any_other_action_is_refused(action):
+    with pytest.raises(InvalidRequestError) as refusal:
+        Action.parse(action)
+
+    assert list(refusal.value.fields) == ["action"]
+
+
+@pytest.mark.parametrize("form", ["display", "pubkey", "*"])
+def test_a_target_is_matched_by_display_by_key_or_by_the_star(mallory, bob, form):
+    name = form if form == "*" else getattr(bob.agent, form)
+    grant = factories.grant(mallory, f"a2a.send.{name}")
+
+    permit = check(mallory, target=bob.agent)
+
+    assert permit.grant == grant
+    assert permit.draft.data["authorized_by"][0]["action"] == f"a2a.send.{name}"
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "a2a.send.bob",
+        "a2a.send.bob@loca",
+        "a2a.send.bob@local2",
+        "a2a.send.bob@local.example",
+        "a2a.send.BOB@local",
+        "a2a.send.bo@local",
+        "a2a.send",
+        "a2a.send.",
+        "a2a.respond.bob@local",
+        "a2a.respond.*",
+    ],
+)
+def test_actions_are_compared_by_segment_never_by_prefix(mallory, bob, action):
+    factories.grant(mallory, action)
+
+    with pytest.raises(CapabilityMissingError):
+        check(mallory, target=bob.agent)
+
+
+def test_an_action_without_a_target_is_compared_whole(mallory):
+    factories.grant(mallory, "a2a.repair.requeue")
+
+    check(mallory, "a2a.repair.requeue")
+    with pytest.raises(CapabilityMissingError):
+        check(mallory, "a2a.repair")
+
+
+def test_a_target_known_only_by_name_is_not_matched_by_a_key_it_lacks(mallory):
+    factories.grant(mallory, "a2a.send.None")
+
+    with pytest.raises(CapabilityMissingError):
+        check(mallory, target=AgentRef("ghost@local"))
+
+
+def test_grants_of_others_do_not_count(mallory, alice, bob):
+    with pytest.raises(CapabilityMissingError):
+        check(mallory, target=bob.agent)
+
+
+def test_any_one_matching_grant_suffices(mallory, bob):
+    factories.grant(mallory, "a2a.send.*", scope={"version": 1, "task_id": str(uuid4())})
+    fitting = factories.grant(mallory, "a2a.send.bob@local")
+
+    assert check(mallory, target=bob.agent).grant == fitting
+
+
+def test_an_uncounted_grant_is_used_before_a_counted_one(mallory, bob):
+    factories.grant(mallory, "a2a.send.*", max_uses=1)
+    uncounted = factories.grant(mallory, "a2a.send.*")
+
+    assert check(mallory, target=bob.agent).grant == uncounted
+
+
+@pytest.mark.parametrize(("age", "holds"), [(timedelta(seconds=-60), False), (timedelta(seconds=60), True)])
+def test_a_grant_ends_with_its_expiry(mallory, bob, age, holds):
+    factories.grant(mallory, "a2a.send.*", expires_at=timezone.now() + age)
+
+    if holds:
+        check(mallory, target=bob.agent)
+    else:
+        with pytest.raises(CapabilityMissingError):
+            check(mallory, target=bob.agent)
+
+
+def test_a_grant_holds_at_the_very_instant_of_its_expiry(mallory, bob):
+    now = timezone.now()
+    factories.grant(mallory, "a2a.send.*", expires_at=now)
+
+    capabilities.require(mallory, Request(verb="a2a.send", scope_id="test", target=bob.agent), now)
+
+
+def test_a_grant_with_no_uses_left_is_none(mallory, bob):
+    factories.grant(mallory, "a2a.send.*", max_uses=2, uses=2)
+
+    with pytest.raises(CapabilityMissingError):
+        check(mallory, target=bob.agent)
+
+
+def test_each_use_is_counted_until_none_is_left(mallory, bob):
+    grant = factories.grant(mallory, "a2a.send.*", max_uses=2)
+
+    for _ in range(2):
+        factories.sent_task(mallory, bob)
+    with pytest.raises(CapabilityMissingError):
+        factories.sent_task(mallory, bob)
+
+    grant.refresh_from_db()
+    assert grant.uses == 2
+
+
+def test_the_last_use_taken_by_a_race_is_noticed_in_the_change(mallory, bob):
+    grant = factories.grant(mallory, "a2a.send.*", max_uses=1)
+    permit = check(mallory, target=bob.agent)
+    type(grant).objects.update(uses=1)
+
+    with pytest.raises(CapabilityMissingError):
+        permit.use(timezone.now())
+
+
+def test_a_revocation_between_check_and_use_is_noticed_for_counted_grants(mallory, bob):
+    grant = factories.grant(mallory, "a2a.send.*", max_uses=1)
+    permit = check(mallory, target=bob.agent)
+    type(grant).objects.update(revoked_at=timezone.now())
+
+    with pytest.raises(CapabilityMissingError):
+        permit.use(timezone.now())
+
+
+def test_a_scope_field_that_this_hub_does_not_know_admits_nothing(mallory, bob):
+    factories.grant(mallory, "a2a.send.*", scope={"version": 1, "host": "local"})
+
+    with pytest.raises(CapabilityScopeMismatchError):
+        check(mallory, target=bob.agent)
+
+
+@pytest.mark.parametrize("scope", [{}, {"version": 1}])
+def test_an_empty_scope_admits_anything(mallory, bob, scope):
+    factories.grant(mallory, "a2a.send.*", scope=scope)
+
+    check(mallory, target=bob.agent, task_id=uuid4())
+
+
+def test_the_peer_of_a_send_is_its_recipient(mallory, alice, bob):
+    factories.grant(mallory, "a2a.send.*", scope={"version": 1, "peer_pubkey_b58": bob.agent.pubkey})
+
+    factories.sent_task(mallory, bob)
+    with pytest.raises(CapabilityScopeMismatchError):
+        factories.sent_task(mallory, alice)
+
+
+@pytest.mark.parametrize(
+    ("role", "held"),
+    [
+        (Role.VIEWER, set()),
+        (Role.OPERATOR, {"a2a.send", "a2a.repair.requeue", "a2a.repair.force_error", "a2a.replay.drop"}),
+        (
+            Role.ADMIN,
+            {
+                "a2a.send",
+                "a2a.repair.requeue",
+                "a2a.repair.force_error",
+                "a2a.replay.drop",
+                "a2a.compact",
+                "a2a.agents.register",
+                "a2a.capabilities.grant",
+            },
+        ),
+    ],
+)
+def test_a_role_holds_its_actions_and_no_others(role, held):
+    person = factories.person("pat", role)
+
+    for verb in {*capabilities.GRANTABLE, *capabilities.TARGETED, capabilities.GRANT, capabilities.DROP_REPLAY}:
+        if verb in held:
+            assert check(person, verb).draft.data["authorized_by"][0]["granted_by_display"] == f"role:{role}"
+        else:
+            with pytest.raises(CapabilityMissingError):
+                check(person, verb)
+
+
+def test_a_person_without_a_role_holds_nothing():
+    with pytest.raises(CapabilityMissingError):
+        check(factories.person("pat", None), "a2a.compact")
+
+
+def test_local_trust_needs_no_grant_and_says_so(bob):
+    permit = check(Caller.command_line(), "a2a.compact")
+
+    assert permit.draft.data["authorized_by"][0]["granted_by_display"] == "local trust"
+    assert permit.draft.data["passed"] is True

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from django.utils import timezone
+
+from mailbox.gate import limits
+from mailbox.models import RateWindow
+from mailbox.words import json_text
+from mailbox.words.errors import RateLimitedError
+from tests.support import races
+
+MINUTE = timedelta(minutes=1)
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def take(second, *, limit):
+    """Take one at this second; return None when it was granted, else the seconds to wait."""
+    with time_machine.travel(NOON + timedelta(seconds=second), tick=False):
+        try:
+            limits.take("it", limit=limit, window=MINUTE)
+        except RateLimitedError as refusal:
+            return refusal.retry_after
+    return None
+
+
+def claim(key):
+    with limits.once(key) as is_first:
+        return is_first
+
+
+@pytest.mark.django_db
+def test_a_claim_is_the_first_one_once():
+    assert [claim("form:1"), claim("form:1"), claim("form:2")] == [True, False, True]
+
+
+@pytest.mark.django_db
+def test_what_failed_can_be_claimed_again_and_what_was_done_cannot():
+    with pytest.raises(ZeroDivisionError), limits.once("form:1"):
+        raise ZeroDivisionError
+    assert claim("form:1")
+
+    with pytest.raises(ZeroDivisionError), limits.once("form:1"):
+        raise ZeroDivisionError
+    assert not claim("form:1")
+
+
+@pytest.mark.django_db
+def test_claims_are_forgotten_when_nobody_can_still_send_the_form():
+    limits.take("something else", limit=1, window=timedelta(days=30))
+    claim("form:1")
+
+    with time_machine.travel(timezone.now() + timedelta(days=8)):
+        assert claim("form:2")
+
+    assert set(RateWindow.objects.values_list("key", flat=True)) == {"something else", "once form:2"}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("seed", races.ROUNDS)
+def test_of_claims_at_once_one_is_the_first(seed):
+    outcomes = races.race(*[lambda: claim("form:1")] * 8)
+
+    assert sorted(bool(outcome.value) for outcome in outcomes) == [False] * 7 + [True]
+
+
+@pytest.mark.django_db
+def test_a_limit_holds_in_every_minute_wherever_it_begins():
+    assert [take(second, limit=5) for second in (0, 56, 57, 58, 59)] == [None] * 5
+
+    assert take(59.5, limit=5) == 1
+    assert take(60, limit=5) is None
+    assert take(60, limit=5) == 56
+    assert take(115.9, limit=5) == 1
+    assert take(116, limit=5) is None
+
+
+@pytest.mark.django_db
+def test_a_limit_that_was_lowered_tells_when_enough_is_forgotten():
+    assert [take(second, limit=5) for second in range(5)] == [None] * 5
+
+    assert take(10, limit=2) == 53
+    assert take(63, limit=2) is None
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("limit", [5, 60, 61, 150])
+def test_no_minute_has_more_than_the_limit_and_little_is_kept(limit):
+    chance = random.Random(limit)  # noqa: S311 (a repeatable test)
+    seconds = sorted(chance.uniform(0, 150) for _ in range(5 * limit))
+
+    granted = [second for second in seconds if take(second, limit=limit) is None]
+
+    assert all(later - earlier >= 60 for earlier, later in zip(granted, granted[limit:], strict=False))
+    assert len(granted) >= 2 * limit
+    assert len(json_text.loads(RateWindow.objects.get().counted)) <= limits.MOST_MOMENTS + 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("limit", [5, 100])
+def test_who_comes_when_told_is_let_through(limit):
+    assert [take(0.01, limit=limit) for _ in range(limit)] == [None] * limit
+
+    wait = take(7.3, limit=limit)
+
+    assert take(7.3 + wait, limit=limit) is None
+
+
+@pytest.mark.django_db
+def test_a_clock_that_was_set_back_locks_nobody_out():
+    assert [take(3600, limit=1), take(0, limit=1)] == [None, None]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("seed", races.ROUNDS)
+def test_of_sixteen_at_once_as_many_are_let_through_as_may(seed):
+    outcomes = races.race(*[lambda: limits.take("it", limit=5, window=MINUTE)] * 16)
+
+    assert sum(outcome.refusal is None for outcome in outcomes) == 5

@@ -1,0 +1,207 @@
+"""The lists of the operator pages walk an index for what people often look for: nothing reads a whole table."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from mailbox.inspection import search
+from mailbox.inspection.search import Moment
+from mailbox.models import Agent, AuditEvent, Lease, Result, Task
+from mailbox.verbs.upkeep import rollups
+from tests.mailbox.verbs.test_query_plans import plan_of
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+ROWS, AGENTS = 4_000, 100
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(scope="module")
+def at(django_db_setup, django_db_blocker):
+    """A hub in which nearly all went well, and little of anything else."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        now = timezone.now()
+        _fill(now)
+        rollups.roll(now)
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE")
+        yield Moment(now=now, stale_after=5 * MINUTE)
+        transaction.set_rollback(True)
+
+
+def _fill(now):
+    agents = [*factories.AgentFactory.create_batch(AGENTS), factories.AgentFactory.create(display="rare@local")]
+    start = now - timedelta(days=2)
+    tasks = Task.objects.bulk_create(
+        Task(
+            uuid=uuid4(),
+            sender=agents[-1 if number % 500 == 5 else number % AGENTS],
+            recipient=agents[-1 if number % 500 == 6 else (number + 1) % AGENTS],
+            intent_text="x",
+            task_kind="book" if number % 400 == 1 else None,
+            duplicate_safety="unsafe" if number % 400 == 2 else None,
+            idempotency_key=f"inv-{number}" if number % 400 == 2 else None,
+            context_id=f"talk-{number}" if number % 400 == 5 else None,
+            state=state,
+            outcome=None if state != "resolved" else "error" if number % 200 == 4 else "ok",
+            attempt=int(state != "queued"),
+            resolved_at=start + number * MINUTE / 2 if state == "resolved" else None,
+            sent_at=start + number * MINUTE / 2,
+            queued_at=start + number * MINUTE / 2,
+        )
+        for number in range(ROWS)
+        for state in ["in_flight" if number % 100 == 3 else "queued" if number % 20 == 7 else "resolved"]
+    )
+    Lease.objects.bulk_create(
+        Lease(
+            task=task,
+            holder=task.recipient,
+            attempt=1,
+            leased_at=task.sent_at,
+            last_seen_at=task.sent_at,
+            ended_at=task.resolved_at,
+            end="result" if task.resolved_at else None,
+        )
+        for task in tasks
+        if task.attempt
+    )
+    Result.objects.bulk_create(
+        Result(
+            task=task,
+            sender_id=task.sender_id,
+            recipient_id=task.recipient_id,
+            status=task.outcome or "ok",
+            posted_at=task.resolved_at,
+            delivery="acked",
+            acked_at=task.resolved_at,
+        )
+        for task in tasks
+        if task.resolved_at
+    )
+    AuditEvent.objects.bulk_create(
+        AuditEvent(
+            kind="a2a_repair_applied" if number % 400 == 1 else "capability_check",
+            actor="user:ana" if number % 400 == 1 else task.sender.display,
+            actor_pubkey=None if number % 400 == 1 else task.sender.pubkey,
+            source="dashboard" if number % 400 == 1 else "api",
+            task_id=task.uuid,
+            data="{}",
+            at=task.sent_at,
+        )
+        for number, task in enumerate(tasks)
+    )
+
+
+TASKS = {
+    "from:rare@local": "task_by_sender",
+    "to:rare@local": "task_by_recipient",
+    "state:error": "task_not_ok",
+    "state:in_flight": "lease_one_live_per_task|lease_live_by",
+    "state:stale": "lease_one_live_per_task|lease_live_by",
+    "key:inv-402": "task_by_idempotency_key",
+    "context:talk-405": "task_by_context",
+    "kind:book": "task_by_kind",
+}
+EVENTS = {
+    "kind:a2a_repair_applied": "audit_by_kind|audit_repairs",
+    "actor:user:ana": "audit_by_people",
+    "actor:rare@local": "audit_actor",
+    "source:dashboard": "audit_by_source",
+}
+
+
+RESULTS = {
+    "status:error": "result_not_ok",
+    "from:rare@local": "task_by_sender",
+    "to:rare@local": "task_by_recipient",
+    "agent:rare@local": "task_by_",
+    "from:rare@local delivery:pending": "result_pending_by_sender|task_by_sender",
+    "key:inv-402": "task_by_idempotency_key",
+    "kind:book": "task_by_kind",
+}
+
+
+@pytest.mark.parametrize(("text", "index"), RESULTS.items())
+@pytest.mark.parametrize("page", [51, 10_001])
+def test_results_are_found_by_index(at, text, index, page):
+    assert_uses(search.results(text, at).select_related("task").order_by("-pk")[:page], index, "mailbox_result")
+
+
+@pytest.mark.parametrize("text", ["posted:{}..{}", "posted:{}..", "age:<1d status:ok"])
+def test_results_of_a_time_are_found_by_the_marks(at, text):
+    since = at.now - timedelta(days=1)
+    moments = [f"{moment:%Y-%m-%dT%H:%MZ}" for moment in (since, since + 10 * MINUTE)]
+
+    assert re.search("roll_?up", plan_of(search.results(text.format(*moments), at).order_by("-pk")[:51]))
+
+
+@pytest.mark.parametrize(("text", "index"), TASKS.items())
+@pytest.mark.parametrize("page", [51, 10_001])
+def test_tasks_are_found_by_index(at, text, index, page):
+    assert_uses(search.tasks(text, at).order_by("-pk")[:page], index, "mailbox_task")
+
+
+@pytest.mark.parametrize(("text", "index"), EVENTS.items())
+@pytest.mark.parametrize("page", [51, 10_001])
+def test_events_are_found_by_index(at, text, index, page):
+    assert_uses(search.events(text, at).order_by("-pk")[:page], index, "mailbox_auditevent")
+
+
+def test_what_finished_in_a_minute_is_found_by_the_marks(at):
+    since = at.now - timedelta(days=1)
+    text = f"finished:{since:%Y-%m-%dT%H:%MZ}..{since + 10 * MINUTE:%Y-%m-%dT%H:%MZ}"
+
+    assert 15 <= search.tasks(text, at).count() <= 20
+    assert re.search("roll_?up", plan_of(search.tasks(text, at).order_by("-pk")[:51]))
+
+
+@pytest.mark.parametrize("text", ["age:>1d", "age:<1h", "-age:<1h", "from:nobody@local", "-from:nobody@local"])
+def test_bounds_by_marks_and_names_that_are_none_change_no_answer(at, text):
+    found = set(search.tasks(text, at).values_list("pk", flat=True))
+
+    day, hour = at.now - timedelta(days=1), at.now - timedelta(hours=1)
+    expected = {
+        "age:>1d": Task.objects.filter(sent_at__lte=day),
+        "age:<1h": Task.objects.filter(sent_at__gt=hour),
+        "-age:<1h": Task.objects.filter(sent_at__lte=hour),
+        "from:nobody@local": Task.objects.none(),
+        "-from:nobody@local": Task.objects.all(),
+    }
+    assert found == set(expected[text].values_list("pk", flat=True))
+
+
+@pytest.mark.parametrize("text", ["since:1h", "since:>1d", "-since:1h", "kind:capability_*", "-kind:a2a_repair_*"])
+def test_the_journal_too_is_found_whole(at, text):
+    day, hour = at.now - timedelta(days=1), at.now - timedelta(hours=1)
+    expected = {
+        "since:1h": AuditEvent.objects.filter(at__gt=hour),
+        "since:>1d": AuditEvent.objects.filter(at__lte=day),
+        "-since:1h": AuditEvent.objects.filter(at__lte=hour),
+        "kind:capability_*": AuditEvent.objects.filter(kind="capability_check"),
+        "-kind:a2a_repair_*": AuditEvent.objects.filter(kind="capability_check"),
+    }
+
+    found = search.events(text, at).values_list("pk", flat=True)
+
+    assert set(found) == set(expected[text].values_list("pk", flat=True))
+
+
+def test_the_backlog_of_agents_is_counted_by_index(at):
+    plan = plan_of(Agent.objects.with_backlog().with_oldest().busiest_first()[:200])
+
+    assert "task_lease_order" in plan
+    assert "lease_live_by_holder" in plan
+    assert "Seq Scan on mailbox_task" not in plan
+
+
+def assert_uses(found, indexes, table):
+    plan = plan_of(found)
+    assert any(index in plan for index in indexes.split("|")), plan
+    assert f"Seq Scan on {table}" not in plan, plan

@@ -1,0 +1,154 @@
+"""The query language: every word of it works or is refused, and a minus finds exactly the others."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from mailbox.inspection import search
+from mailbox.inspection.search import Moment, Term, Word, parse
+from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
+from mailbox.verbs.life import results
+from mailbox.words.errors import InvalidRequestError
+from tests.support import factories
+from tests.support.plans import planned
+
+pytestmark = pytest.mark.django_db
+
+ID = str(UUID(int=7))
+LISTS = {
+    "tasks": (search.TASK_KEYS, Task.objects.all()),
+    "leases": (search.LEASE_KEYS, Lease.objects.live()),
+    "attempts": (search.LEASE_KEYS, Lease.objects.all()),
+    "results": (search.RESULT_KEYS, Result.objects.all()),
+    "agents": (search.AGENT_KEYS, Agent.objects.all()),
+    "events": (search.EVENT_KEYS, AuditEvent.objects.all()),
+    "plans": (search.PLAN_KEYS, RepairPlan.objects.all()),
+    "replay_entries": (search.REPLAY_KEYS, ReplayEntry.objects.all()),
+    "deliveries": (search.DELIVERY_KEYS, PushDelivery.objects.all()),
+}
+AGENTS = ["bob", "bob@local", "b*", "nobody@local"]
+VALUES = {
+    "state": {"agents": ["quiet", "paused"], "plans": ["preview", "done"], "deliveries": ["pending", "disabled"]},
+    "age": ["<1h", ">1h"],
+    "since": ["<1h", ">1h"],
+    "hit": ["<1h", ">1h"],
+    "finished": ["2020-01-01T00:00.."],
+    "posted": ["2020-01-01T00:00.."],
+    "attempt": [">0", "2"],
+    "attempts": [">0", "2"],
+    "safety": ["idempotent", "unsafe"],
+    "status": ["ok", "error"],
+    "delivery": ["pending", "delivered"],
+    "verb": ["requeue", "force_error"],
+    **{key: [ID] for key in ("id", "task", "parent")},
+    **dict.fromkeys(("agent", "from", "to", "sender", "recipient", "name"), AGENTS),
+    "actor": ["bob@local", "nobody@local", "user:*", "user:olga"],
+    "source": {"replay_entries": [ID]},
+}
+
+
+def values_of(name, key):
+    found = VALUES.get(key, ["x", "a2a_*"])
+    if isinstance(found, dict):
+        usual = {"state": ["in_flight", "stale"], "source": ["agent", "api", "cli"]}[key]
+        more = ["queued", "waiting", "error", "ok"] if (name, key) == ("tasks", "state") else []
+        return found.get(name, usual + more)
+    return found
+
+
+ASKED = [(name, key, value) for name, (keys, _) in LISTS.items() for key in keys for value in values_of(name, key)]
+
+
+@pytest.fixture
+def crowd(alice, bob, olga):
+    """Something of everything, much of it without what can be left out."""
+    lease = factories.leased_task(alice, bob, callback_url="https://hooks.example.org/x")
+    results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
+    lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("x"))
+    results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
+    planned(olga, [factories.leased_task(alice, bob)])
+    factories.sent_task(alice, bob, parent=UUID(int=7), task_kind="x", context_id="x")
+    Agent.objects.filter(pk=bob.agent.pk).update(paused_at=timezone.now())
+
+
+def at():
+    return Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
+
+
+@pytest.mark.parametrize(("name", "key", "value"), ASKED)
+def test_a_minus_finds_exactly_the_others(crowd, name, key, value):
+    every = LISTS[name][1].all()
+
+    def found(text):
+        return set(getattr(search, name)(text, at()).values_list("pk", flat=True))
+
+    these, others = found(f"{key}:{value}"), found(f"-{key.upper()}:{value}")
+
+    assert these | others == set(every.values_list("pk", flat=True)) != set()
+    assert not these & others
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"), [("b*", True), ("bob@*", True), ("B:*", False), ("al*", False), ("*", True)]
+)
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("tasks", "to"), ("leases", "to"), ("leases", "agent"), ("results", "to"), ("replay_entries", "recipient")],
+)
+def test_a_star_stands_for_the_end_of_an_agents_name(crowd, name, key, value, fits):
+    found = getattr(search, name)(f"{key}:{value}", at()).count()
+
+    assert found == (LISTS[name][1].count() if fits else 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("TO:bob", Term(key="to", values=("bob",))),
+        ('-To:bob,"a b",c', Term(key="to", values=("bob", "a b", "c"), is_negated=True)),
+        ('key:"a,b"', Term(key="key", values=("a,b",))),
+        ("key:a:b", Term(key="key", values=("a:b",))),
+        ('-"a b"', Word(text="a b", is_negated=True)),
+        ("10:30", Word(text="10:30")),
+    ],
+)
+def test_a_query_is_read(text, parts):
+    query = parse(text, search.TASK_KEYS)
+
+    assert (*query.terms, *query.words) == (parts,)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("TOO:bob", 'there is no "TOO:"; there is state:, agent:'),
+        ("to:", "to: needs a value"),
+        ("-To:", "To: needs a value"),
+        ("to: bob", "to: needs a value"),
+        ('to:""', "to: needs a value"),
+        ("to:bob,", "to: needs a value on each side of a comma"),
+        ("to:bob,,eve", "to: needs a value on each side of a comma"),
+        ('to:"bob', 'close the quotes: ""bob" has one mark alone'),
+        ('to:"bob"eve', 'put a comma or a space beside the quotes of to:"bob"eve'),
+        ('bo"b', 'close the quotes: "bo"b" has one mark alone'),
+        ('a"b"', 'put a comma or a space beside the quotes of a"b"'),
+        ('-""', "nothing stands between the quotes"),
+        ("to:" + "x" * 500, "longer than 500 characters"),
+    ],
+)
+def test_what_is_not_understood_is_refused_by_its_name(text, said):
+    with pytest.raises(InvalidRequestError) as refusal:
+        parse(text, search.TASK_KEYS)
+
+    assert refusal.value.fields["q"].startswith(said)
+
+
+@pytest.mark.parametrize("value", ["a", "a b", "a,b", "*", "-a", "a:b", "\u202e", "o'brien"])
+def test_a_term_is_read_as_it_was_written(value):
+    (term,) = parse(search.term("key", value), search.TASK_KEYS).terms
+
+    assert term.values == (value,)

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import io
+import re
+import sys
+
+import pytest
+from django.core.management.base import CommandError
+
+from agentcards import client
+from mailbox.management.cli import spinner
+from mailbox.outbound import exchange
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+
+def test_a_card_is_shown_one_fact_a_line(a2a, remote):
+    remote.card |= {
+        "description": "Counts\nwords",
+        "url": "https://agent.example",
+        "provider": {"organization": "Crows", "url": "https://crows.example"},
+        "skills": [{"id": "count", "name": "Count", "description": "Counts words"}, {"id": "add", "name": "Add"}, 3],
+        "supportedProtocols": [{"protocol": "A2A"}, {"protocol": "MCP"}],
+    }
+
+    assert a2a("discover", remote.url).splitlines() == [
+        "Agent:        Corvid 1.0.0",
+        "Description:  Counts words",
+        "URL:          https://agent.example",
+        "Provider:     Crows",
+        "Protocols:    A2A, MCP",
+        "Skills:       2",
+        "  count: Counts words",
+        "  add: Add",
+    ]
+
+
+def test_a_card_is_shown_as_it_is_on_request(a2a_json, remote):
+    assert a2a_json("discover", remote.url, "--json") == remote.card
+
+
+@pytest.mark.parametrize("nonsense", [{"skills": 3}, {"skills": [None], "provider": []}, {"supportedProtocols": "x"}])
+def test_a_card_of_odd_shapes_is_shown_all_the_same(a2a, remote, nonsense):
+    remote.card |= nonsense
+
+    assert a2a("discover", remote.url).startswith("Agent:")
+
+
+def test_a_stranger_s_words_do_not_command_the_terminal(a2a, remote):
+    remote.card |= {"name": "\x1b]0;owned\x07", "description": "\x1b[2J\u202egnp.exe"}
+
+    assert not re.search(r"[\x1b\x07\u202e]", a2a("discover", remote.url))
+    assert "\x1b" not in a2a("invoke", remote.url, "\x1b[2J")
+
+
+@pytest.mark.parametrize("words", [("discover",), ("invoke", "hi")])
+def test_nor_do_they_in_an_error(a2a, remote, monkeypatch, words):
+    command, *more = words
+    monkeypatch.setattr(exchange, "exchange", refuse)
+
+    with pytest.raises(CommandError) as refusal:
+        a2a(command, remote.url, *more)
+
+    assert "\x1b" not in str(refusal.value)
+
+
+def refuse(*_, **__):
+    return exchange.Answer(status=404, reason="\x1b[2JNot Found", body=b"\x1b[2J")
+
+
+def test_an_agent_that_is_not_there_is_refused_with_the_reason(a2a, remote):
+    remote.card_status = 404
+
+    with pytest.raises(CommandError, match="HTTP 404 Not Found") as refusal:
+        a2a("discover", remote.url)
+
+    assert refusal.value.returncode == 1
+
+
+def test_a_blocked_url_is_refused_with_the_reason(a2a):
+    with pytest.raises(CommandError, match=r"Blocked URL: 10\.0\.0\.1 is a private/reserved IP address"):
+        a2a("invoke", "http://10.0.0.1", "hi")
+
+
+def test_an_invocation_prints_the_answer(a2a, remote):
+    assert a2a("invoke", remote.url, "hi", "--skill", "s", "--timeout-ms", 5000) == "hi: done"
+    assert remote.bodies == [{"params": {"message": "hi", "skill": "s", "timeoutMs": 5000}}]
+
+
+def test_an_invocation_prints_all_it_knows_on_request(a2a_json, remote):
+    answer = a2a_json("invoke", remote.url, "fail", "--json")
+
+    (task_id,) = remote.tasks
+    assert answer == {"success": False, "taskId": task_id, "responseText": "no ink", "error": "no ink"}
+
+
+def test_a_failed_invocation_is_exit_code_1_with_the_reason(a2a, remote):
+    with pytest.raises(CommandError, match="Remote agent invocation failed: Submit failed: HTTP 429") as refusal:
+        a2a("invoke", remote.url, "refuse")
+
+    assert refusal.value.returncode == 1
+
+
+def test_whoever_waits_at_a_terminal_sees_for_how_long(a2a, remote, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(spinner, "EVERY", 0.01)
+    monkeypatch.setattr(client, "LOOK_EVERY", 0.2)
+    remote.looks = 1
+
+    assert a2a("invoke", remote.url, "hi") == "hi: done"
+
+    frames = re.findall(r"(.) waiting for the remote agent (\d+\.\d) s", terminal.getvalue())
+    assert len({frame for frame, _ in frames}) > 3
+    assert {seconds for _, seconds in frames} >= {"0.0", "0.1"}
+    assert terminal.getvalue().endswith(spinner.ERASE_LINE)
+
+
+def test_whoever_reads_a_file_sees_no_spinner(a2a, remote, monkeypatch):
+    stderr = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stderr)
+
+    a2a("invoke", remote.url, "hi")
+
+    assert stderr.getvalue() == ""

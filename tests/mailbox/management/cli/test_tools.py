@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management.base import CommandError
+
+from agentcards.card_document import build_agent_card, build_agent_card_for_agent
+from agentcards.models import AgentProfile
+from mailbox.models import Agent
+from tests.support.hub import ROOT
+
+EXAMPLE = ROOT / "docs" / "tools.json"
+
+
+@pytest.fixture
+def listing(tmp_path):
+    def write(value):
+        path = tmp_path / "tools.json"
+        path.write_text(value if isinstance(value, str) else json.dumps(value))
+        return path
+
+    return write
+
+
+def test_the_example_is_imported_once_and_fills_the_card(a2a, a2a_json):
+    first = a2a("tools", "import", EXAMPLE, "--default")
+    second = a2a_json("tools", "import", EXAMPLE, "--default", "--json")
+
+    assert first == "23 added, 0 changed, 0 unchanged"
+    assert second["kind"] == "a2a_tools_imported"
+    assert (len(second["unchanged"]), second["added"], second["changed"], second["partial"]) == (23, [], [], False)
+    assert len(build_agent_card()["skills"]) == 23
+
+
+def test_tools_are_listed_as_they_were_registered(a2a, a2a_json, listing):
+    a2a("tools", "import", listing([{"name": "b", "description": "does b", "tags": ["x", "y"]}]), "--default")
+    a2a("tools", "import", listing([{"name": "a"}]))
+
+    assert [line.split() for line in a2a("tools", "list").splitlines()] == [["b", "default", "x,y", "does", "b"], ["a"]]
+    assert a2a_json("tools", "list", "--json")["tools"][0] == {
+        "name": "b",
+        "description": "does b",
+        "tags": ["x", "y"],
+        "default": True,
+    }
+
+
+def test_no_tools_are_said_to_be_none(a2a):
+    assert a2a("tools", "list") == "(no tools)"
+
+
+def test_a_page_of_a_listing_is_said_to_be_one(a2a, listing):
+    assert a2a("tools", "import", listing({"tools": [{"name": "a"}], "nextCursor": "2"})).endswith("import those too")
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("no json", "is not accepted: not JSON"),
+        ('{"tools": [], "tools": []}', "duplicate key"),
+        ({"resources": []}, "expected an MCP tools/list answer"),
+        ([{"name": "a"}, {"name": ""}], "tools.1: expected an object with a name"),
+    ],
+)
+def test_a_file_that_is_no_listing_is_refused(a2a, listing, value, problem):
+    with pytest.raises(CommandError, match=problem):
+        a2a("tools", "import", listing(value))
+
+
+def test_a_file_that_cannot_be_read_is_said_to_be(a2a, tmp_path):
+    for path in (tmp_path, tmp_path / "none"):
+        with pytest.raises(CommandError, match="cannot read"):
+            a2a("tools", "import", path)
+
+
+def test_a_profile_is_changed_field_by_field(a2a, a2a_json, cast):
+    a2a("profile", "bob", "--default-project", "main", "--tools", "x, y", "--skill-bundles", "review,plan")
+    a2a("profile", "bob", "--name", "Bob", "--description", "Works")
+
+    told = a2a_json("profile", "bob", "--json")
+    assert (told["name"], told["description"], told["defaultProjectId"]) == ("Bob", "Works", "main")
+    assert (told["mcpToolPermissions"], told["skillBundles"]) == (["x", "y"], ["review", "plan"])
+
+
+def test_a_profile_is_shown_without_what_is_not_set(a2a, cast):
+    a2a("profile", "bob", "--default-project", "main")
+
+    shown = dict(line.split(maxsplit=1) for line in a2a("profile", "bob").splitlines())
+
+    assert shown.pop("createdAt")
+    assert shown == {"id": "bob@local", "name": "bob", "defaultProjectId": "main"}
+
+
+def test_fields_are_emptied_and_default_tools_come_back(a2a, cast):
+    a2a("tools", "import", EXAMPLE, "--default")
+    a2a("profile", "bob", "--default-project", "main", "--tools", "corvid_web_search")
+    a2a("profile", "bob", "--default-project", "", "--default-tools")
+
+    assert AgentProfile.objects.get().default_project == ""
+    assert len(build_agent_card_for_agent(Agent.objects.get(local="bob"))["skills"]) == 23
+
+
+def test_looking_at_a_profile_makes_none(a2a, cast):
+    a2a("profile", "bob")
+
+    assert not AgentProfile.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["profile", "nobody"], "no agent"),
+        (["profile", "bob", "--remote-url", "http://127.0.0.1"], "remote_url: Blocked URL"),
+        (["profile", "bob", "--tools", "x", "--default-tools"], "not allowed with argument"),
+    ],
+)
+def test_a_profile_that_cannot_be_is_refused(a2a, cast, words, problem):
+    with pytest.raises(CommandError, match=problem):
+        a2a(*words)

@@ -1,0 +1,129 @@
+"""A worker whose requests arrive and whose answers do not."""
+
+from __future__ import annotations
+
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import httpx
+import pytest
+
+from mailbox.management.worker import backoff as persistence
+from mailbox.management.worker.client import ForbiddenError, Hub, HubError, LeaseEndedError, NotNowError, RefusedError
+from mailbox.models import Lease, Task
+from tests.support import factories
+from tests.support.workers import messages_of, result_of, text_of
+
+
+class Cutter(ThreadingHTTPServer):
+    """Passes requests on to a hub; the answer to the first of each path that ends as named is not passed back."""
+
+    def __init__(self, hub_url, *paths):
+        super().__init__(("127.0.0.1", 0), Passage)
+        self.hub_url = hub_url
+        self.to_cut = set(paths)
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Passage(BaseHTTPRequestHandler):
+    server: Cutter
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        names = ("Authorization", "Content-Type")
+        headers = {name: self.headers[name] for name in names}
+        answer = httpx.post(self.server.hub_url + self.path, content=body, headers=headers, timeout=30)
+        for path in self.server.to_cut:
+            if self.path.endswith(path):
+                self.server.to_cut.remove(path)
+                self.close_connection = True
+                return
+        self.send_response(answer.status_code)
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def cutter(hub, desk):
+    with Cutter(hub.url, "/next", "/updates", "/results") as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        desk.url = server.url
+        yield server
+        server.shutdown()
+
+
+def test_a_lost_answer_costs_no_lease_and_no_result_and_says_nothing_twice(cutter, desk, alice, bob):
+    task = factories.sent_task(alice, bob, intent_text="once")
+
+    assert desk.run("cat") is None
+
+    task.refresh_from_db()
+    assert not cutter.to_cut
+    assert (task.state, task.attempt, Lease.objects.count()) == (Task.State.RESOLVED, 1, 1)
+    assert text_of(result_of(task)) == "once"
+    assert messages_of(task) == ["once"]
+    assert len(factories.journal("a2a_result_posted")) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error"),
+    [
+        (503, {"code": "unavailable", "message": "m"}, NotNowError),
+        (502, None, NotNowError),
+        (429, {"code": "too_many", "message": "m"}, NotNowError),
+        (401, {"code": "unauthenticated", "message": "m"}, ForbiddenError),
+        (403, {"code": "capability_missing", "message": "m"}, ForbiddenError),
+        (404, {"code": "unknown_task", "message": "m"}, LeaseEndedError),
+        (404, None, RefusedError),
+        (409, {"code": "lease_mismatch", "message": "m"}, LeaseEndedError),
+        (413, {"code": "body_too_large", "message": "m"}, RefusedError),
+        (302, None, RefusedError),
+        (200, None, NotNowError),
+    ],
+)
+def test_what_the_hub_answers_is_told_apart(monkeypatch, status, body, error):
+    answer = httpx.Response(status, json=body) if body else httpx.Response(status, text="<html>")
+    hub = Hub("http://hub.test", "key")
+    monkeypatch.setattr(hub, "_http", httpx.Client(base_url=hub.url, transport=httpx.MockTransport(lambda _: answer)))
+
+    with pytest.raises(HubError) as raised:
+        hub._post("a2a/results", {})
+
+    assert type(raised.value) is error
+
+
+def test_pauses_grow_to_an_end_and_heed_what_the_hub_asks():
+    backoff = persistence.Backoff()
+    pauses = [backoff.pause(NotNowError("m")) for _ in range(12)]
+
+    assert 0.125 <= pauses[0] <= 0.25
+    assert 7.5 <= pauses[-1] <= 15
+    assert persistence.Backoff().pause(NotNowError("m", retry_after=5)) == 5
+    assert persistence.Backoff().pause(NotNowError("m", retry_after=86_400)) == 15
+
+
+def test_insisting_ends_with_success_with_refusal_or_when_it_is_abandoned():
+    abandon, tries = threading.Event(), iter([NotNowError("busy"), ForbiddenError("key"), None])
+    heard: list[HubError] = []
+
+    def request():
+        if error := next(tries):
+            raise error
+
+    assert persistence.insist(request, abandon=abandon, on_trouble=heard.append)
+    assert [str(error) for error in heard] == ["busy"]
+
+    def refuse():
+        raise LeaseEndedError("gone")
+
+    with pytest.raises(LeaseEndedError):
+        persistence.insist(refuse, abandon=abandon, on_trouble=heard.append)
+
+    def wait():
+        raise NotNowError("busy")
+
+    abandon.set()
+    assert not persistence.insist(wait, abandon=abandon, on_trouble=heard.append)

@@ -1,0 +1,193 @@
+"""The plain case decides and journals as the verb's own form does; where one statement serves it, one is made; SQLite needs a few."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from mailbox.gate.callers import Caller
+from mailbox.models import AuditEvent, CapabilityGrant, Lease, Result, Task
+from mailbox.verbs.hot import plain, sqlite
+from mailbox.verbs.life import leasing, results, sending
+from mailbox.words.errors import CapabilityMissingError
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="these statements are PostgreSQL's")
+on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="these statements are SQLite's")
+
+ATTEMPT = UUID(int=1)
+OF_ITS_OWN = {"id", "pk", "uuid", "task_id", "task", "lease_id", "at"}
+
+
+@pytest.fixture
+def without(monkeypatch):
+    """Leave every decision to the verbs' own forms."""
+    return lambda: monkeypatch.setattr(plain, "_serves", lambda caller: False)
+
+
+def with_grants(caller: Caller) -> Caller:
+    """Return the caller as the credential look-up makes it, with its live grants in hand."""
+    return replace(caller, grants=tuple(CapabilityGrant.objects.filter(subject=caller.agent)))
+
+
+def statements(queries: CaptureQueriesContext) -> list[str]:
+    return [query["sql"] for query in queries if "SAVEPOINT" not in (query["sql"] or "")]
+
+
+def story(alice: Caller, bob: Caller, attempt_id: UUID | None) -> list[dict[str, object]]:
+    """Take one task to its end; return every row it left, without what is chosen anew each time."""
+    parent = UUID(int=7)
+    task = factories.sent_task(alice, bob, parent=parent, task_kind="sum", idempotency=factories.unsafe())
+    (lease,) = leasing.lease_tasks(bob, attempt_id=attempt_id)
+    posted = results.post_result(
+        bob, factories.result_envelope(lease.task, lease_id=lease.lease_id, error_message='"quoted"')
+    )
+    (drained,) = results.drain_results(alice, attempt_id=attempt_id)
+    assert (lease.task.uuid, lease.attempt, posted.task.uuid, drained.task.uuid) == (task.uuid, 1, task.uuid, task.uuid)
+    assert drained.posted_at == posted.posted_at
+    assert (lease.task.sender, lease.task.recipient, lease.holder) == (alice.agent, bob.agent, bob.agent)
+    rows = [*AuditEvent.objects.order_by("pk"), Task.objects.get(), Lease.objects.get(), Result.objects.get()]
+    ids = {str(task.uuid): "TASK", str(lease.lease_id): "LEASE"}
+    return [described(row, ids) for row in rows]
+
+
+def described(row: object, ids: dict[str, str]) -> dict[str, object]:
+    fields = {name: value for name, value in vars(row).items() if name not in OF_ITS_OWN and not name.startswith("_")}
+    text = {name: "a time" if name.endswith("_at") and value else str(value) for name, value in fields.items()}
+    for given, name in ids.items():
+        text = {key: value.replace(given, name) for key, value in text.items()}
+    return {"of": type(row).__name__, **text}
+
+
+@pytest.mark.parametrize("attempt_id", [None, ATTEMPT])
+def test_both_forms_leave_the_same_rows(alice, bob, without, attempt_id):
+    fast = story(with_grants(alice), with_grants(bob), attempt_id)
+    for model in (Result, Lease, Task):
+        model.objects.all().delete()
+
+    without()
+    slow = story(with_grants(alice), with_grants(bob), attempt_id)
+
+    assert slow[len(fast) - 3 :] == fast
+
+
+@on_postgresql
+def test_the_hot_verbs_take_one_statement_each_and_a_result_two(alice, bob):
+    alice, bob = with_grants(alice), with_grants(bob)
+
+    with CaptureQueriesContext(connection) as sending_:
+        sending.send_task(alice, factories.task_envelope(bob, id=uuid4()))
+    with CaptureQueriesContext(connection) as leasing_:
+        (lease,) = leasing.lease_tasks(bob)
+    with CaptureQueriesContext(connection) as posting:
+        results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
+    with CaptureQueriesContext(connection) as draining:
+        results.drain_results(alice)
+    with CaptureQueriesContext(connection) as finding_nothing:
+        assert [*leasing.lease_tasks(bob), *results.drain_results(alice)] == []
+
+    counts = [len(statements(queries)) for queries in (sending_, leasing_, posting, draining, finding_nothing)]
+    assert counts == [1, 1, 2, 1, 2]
+
+
+def test_a_recipient_named_by_its_display_alone_is_plain(alice, bob):
+    named = replace(factories.ref(bob), pubkey=None)
+
+    assert plain.send_task(with_grants(alice), replace(factories.task_envelope(bob), recipient=named))
+
+
+def test_a_display_that_contradicts_the_key_is_not_plain(alice, bob, mallory):
+    named = replace(factories.ref(mallory), display="bob@local")
+
+    assert plain.send_task(with_grants(alice), replace(factories.task_envelope(bob), recipient=named)) is None
+
+
+def test_the_key_and_not_the_display_decides_what_a_grant_covers(bob, mallory):
+    carol = factories.agent("carol", "a2a.send.bob@local")
+    named = replace(factories.ref(mallory), display="bob@local")
+
+    with pytest.raises(CapabilityMissingError):
+        sending.send_task(with_grants(carol), replace(factories.task_envelope(bob), recipient=named))
+
+
+def test_a_task_that_calls_back_is_not_plain(alice, bob):
+    envelope = factories.task_envelope(bob, callback_url="https://alice.example/done")
+    lease = factories.leased_task(alice, bob, callback_url="https://alice.example/done")
+
+    assert plain.send_task(with_grants(alice), envelope) is None
+    assert plain.post_result(with_grants(bob), factories.result_envelope(lease.task)) is None
+
+
+def test_what_counts_uses_is_not_plain(alice, bob):
+    dora = factories.agent("dora")
+    factories.grant(dora, "a2a.send.*", max_uses=1)
+
+    assert plain.send_task(with_grants(dora), factories.task_envelope(bob)) is None
+
+
+def test_a_task_that_changed_since_it_was_looked_at_keeps_its_state(alice, bob, monkeypatch):
+    lease = factories.leased_task(alice, bob)
+    look = plain._store().answerable
+
+    def look_then_release(**values):
+        seen = look(**values)
+        leasing.release(bob, lease.task.uuid, reason="raced")
+        return seen
+
+    monkeypatch.setattr(plain._store(), "answerable", look_then_release)
+
+    assert plain.post_result(with_grants(bob), factories.result_envelope(lease.task)) is None
+    assert Task.objects.get().state == Task.State.QUEUED
+    assert not Result.objects.exists()
+
+
+def test_an_id_whose_task_was_compacted_is_not_plain(alice, bob):
+    task = factories.sent_task(alice, bob)
+    Task.objects.all().delete()
+
+    assert plain.send_task(with_grants(alice), factories.task_envelope(bob, id=task.uuid)) is None
+    assert not Task.objects.exists()
+
+
+def test_a_lease_may_last_as_long_as_its_task_says(alice, bob):
+    limit = timedelta(minutes=90)
+    factories.sent_task(alice, bob, work_timeout=limit)
+
+    leases = plain.lease_task(with_grants(bob), None)
+
+    assert leases
+    assert leases[0].times_out_at == leases[0].leased_at + limit
+    assert leases[0].task.work_timeout == limit
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("sql", "indexes"),
+    [
+        (sqlite.QUEUED, {"task_lease_order"}),
+        (sqlite.PENDING, {"result_pending_by_sender", "result_receive_attempt_unique"}),
+        (sqlite.OUT_OF_TIME, {"task_queued_by_deadline", "lease_live_by_timeout"}),
+    ],
+)
+def test_sqlite_finds_the_next_one_by_its_index(sql, indexes):
+    values: dict[str, Any] = {
+        "holder": 1,
+        "sender": 1,
+        "now_ms": 1,
+        "at": "2026-01-01 00:00:00",
+        "attempt_id": ATTEMPT.hex,
+    }
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {sql}", values)
+        plan = str(cursor.fetchall())
+
+    assert {name for name in indexes if name in plan} == indexes
+    assert "TEMP B-TREE" not in plan

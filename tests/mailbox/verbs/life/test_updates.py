@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from mailbox.models import Message
+from mailbox.verbs.life import leasing, updates
+from mailbox.verbs.life.updates import Update
+from mailbox.words.errors import InvalidRequestError, NotInFlightError
+from mailbox.words.kinds import Kind
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+SAID = [Update(message=[{"type": "text", "text": "reading"}]), Update(progress=0.1, note="a tenth")]
+
+
+@pytest.fixture
+def task(alice, bob):
+    return factories.leased_task(alice, bob).task
+
+
+def said_of(task):
+    return [message.blocks for message in Message.objects.filter(task=task).in_order()]
+
+
+def test_the_same_attempt_says_it_once_and_gets_the_same_answer(bob, task):
+    attempt = uuid4()
+    first = updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt)
+    after = updates.post_updates(bob, task.uuid, SAID, attempt_id=uuid4())
+
+    assert updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt) == first < after
+    assert said_of(task) == [update.said for update in SAID] * 2
+    assert len(factories.journal(Kind.TASK_UPDATED)) == 4
+
+
+def test_without_an_attempt_each_call_says_it(bob, task):
+    assert updates.post_updates(bob, task.uuid, SAID) < updates.post_updates(bob, task.uuid, SAID)
+    assert len(said_of(task)) == 4
+
+
+@pytest.mark.parametrize("other", [SAID[:1], [*SAID, SAID[0]], [SAID[0], Update(progress=0.2, note="a tenth")]])
+def test_an_attempt_that_said_something_else_is_refused(bob, task, other):
+    attempt = uuid4()
+    updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt)
+
+    with pytest.raises(InvalidRequestError) as refusal:
+        updates.post_updates(bob, task.uuid, other, attempt_id=attempt)
+
+    assert refusal.value.fields == {"attempt_id": "other updates of this task were posted with it"}
+    assert len(said_of(task)) == 2
+
+
+def test_an_attempt_is_one_task_s_alone(alice, bob, task):
+    attempt, other = uuid4(), factories.leased_task(alice, bob).task
+    for one in (task, other):
+        updates.post_updates(bob, one.uuid, SAID, attempt_id=attempt)
+
+    assert said_of(task) == said_of(other) == [update.said for update in SAID]
+
+
+def test_who_repeats_it_without_the_lease_is_told_so(bob, task):
+    attempt = uuid4()
+    updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt)
+    leasing.release(bob, task.uuid, reason="tired")
+
+    with pytest.raises(NotInFlightError):
+        updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt)

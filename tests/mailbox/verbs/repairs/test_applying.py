@@ -1,0 +1,186 @@
+"""An applied plan does each lease once, whoever works on it, how often, and what happens meanwhile."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.utils import timezone
+
+from mailbox.background import jobs
+from mailbox.models import Lease, RepairPlan, Task
+from mailbox.verbs.life import leasing, results
+from mailbox.verbs.repairs import applying, plans, repair
+from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.kinds import Kind
+from tests.support import factories
+from tests.support.plans import FORCE_ERROR, carried_out, leased, outcomes, planned
+from tests.support.races import race
+
+
+@pytest.mark.django_db
+def test_each_lease_keeps_its_guard(alice, bob, olga):
+    same, released, taken_again, answered = leased(alice, bob, safe=4)
+    plan = planned(olga, [same, released, taken_again, answered])
+    leasing.release(bob, taken_again.task.uuid, lease_id=taken_again.lease_id, reason="restart")
+    (current,) = leasing.lease_tasks(bob)
+    leasing.release(bob, released.task.uuid, lease_id=released.lease_id, reason="restart")
+    results.post_result(bob, factories.result_envelope(answered.task, lease_id=answered.lease_id))
+
+    done = carried_out(olga, plan)
+
+    assert outcomes(done) == {"done": 1, "changed": 2, "completed": 1}
+    current.refresh_from_db()
+    assert current.ended_at is None
+    assert [row.detail for row in done.rows.in_order()] == [
+        "",
+        "queued, nobody holds it",
+        f"lease {current.lease_id} is live now",
+        "resolved as ok",
+    ]
+    refused = [(event.task_id, event.fields["reason"]) for event in factories.journal(Kind.REPAIR_REFUSED)]
+    assert refused == [
+        (released.task.uuid, "not_in_flight"),
+        (taken_again.task.uuid, "lease_mismatch"),
+        (answered.task.uuid, "already_resolved"),
+    ]
+
+
+@pytest.mark.django_db
+def test_what_was_compacted_meanwhile_counts_as_completed(alice, bob, olga):
+    (lease,) = leased(alice, bob, safe=1)
+    plan = planned(olga, [lease])
+    Lease.objects.filter(pk=lease.pk).delete()
+    Task.objects.filter(pk=lease.task_id).delete()
+
+    assert outcomes(carried_out(olga, plan)) == {"completed": 1}
+    assert plan.rows.get().intent == "summarise the report"
+
+
+@pytest.mark.django_db
+def test_a_bite_does_what_it_has_time_for_and_the_sweep_the_rest(alice, bob, olga):
+    plan = planned(olga, leased(alice, bob, safe=3))
+
+    begun = carried_out(olga, plan, seconds=0)
+    assert (begun.state, outcomes(begun), plans.Tally.of(begun).pending) == ("applying", {"done": 1}, 2)
+    jobs.sweep_pass()
+
+    plan.refresh_from_db()
+    assert (plan.state, outcomes(plan)) == ("done", {"done": 3})
+    assert {event.actor for event in factories.journal(Kind.REPAIR_APPLIED)} == {"user:olga"}
+
+
+@pytest.mark.django_db
+def test_what_is_left_is_refused_once_its_operator_lost_the_role(alice, bob, olga):
+    plan = carried_out(olga, planned(olga, leased(alice, bob, safe=2)), seconds=0)
+    User.objects.get(username="olga").groups.clear()
+
+    applying.carry_on(seconds=60)
+
+    plan.refresh_from_db()
+    assert (plan.state, outcomes(plan)) == ("done", {"done": 1, "refused": 1})
+    refused = plan.rows.that_became("refused").get()
+    assert "a2a.repair.requeue" in refused.detail
+    assert Lease.objects.live().count() == 1
+
+
+@pytest.mark.django_db
+def test_a_second_application_does_nothing(alice, bob, olga):
+    leases = leased(alice, bob, safe=2)
+    plan = carried_out(olga, planned(olga, leases))
+    leasing.lease_tasks(bob, limit=2)
+
+    again = carried_out(olga, plan, reason="once more")
+
+    assert (again.reason, outcomes(again)) == ("pod lost", {"done": 2})
+    assert Lease.objects.live().count() == 2
+
+
+@pytest.mark.django_db
+def test_a_worker_that_broke_off_leaves_the_rest_to_the_next(alice, bob, olga, monkeypatch):
+    plan = planned(olga, leased(alice, bob, safe=2))
+    with monkeypatch.context() as patch:
+        patch.setattr(repair, "requeue_within", lambda *_, **__: (_ for _ in ()).throw(OperationalError("locked")))
+        with pytest.raises(OperationalError):
+            carried_out(olga, plan)
+        applying.carry_on(seconds=60)
+
+    assert outcomes(plan) == {}
+    applying.carry_on(seconds=60)
+    assert outcomes(plan) == {"done": 2}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("verb", ["requeue", "force_error"])
+def test_applied_by_two_at_once_each_lease_is_repaired_once(alice, bob, olga, verb):
+    ben = factories.person("ben", olga.role)
+    leases = leased(alice, bob, safe=8)
+    plan = planned(olga, leases, RepairPlan.Verb(verb))
+
+    race(lambda: carried_out(olga, plan), lambda: carried_out(ben, plan))
+    applying.carry_on(seconds=60)
+
+    plan.refresh_from_db()
+    assert (plan.state, outcomes(plan)) == ("done", {"done": 8})
+    applied = factories.journal(Kind.REPAIR_APPLIED)
+    assert sorted(event.fields["lease_id"] for event in applied) == sorted(str(lease.lease_id) for lease in leases)
+    assert {event.actor for event in applied} == {plan.decided_by}
+    assert factories.journal(Kind.REPAIR_REFUSED) == []
+    assert len(factories.journal(Kind.REPAIR_PLAN_APPLIED)) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_that_both_have_the_plan_repair_each_lease_once(alice, bob, olga, monkeypatch):
+    plan = planned(olga, leased(alice, bob, safe=8))
+    applied = plans.apply(olga, plan.pk, reason="pod lost")
+    monkeypatch.setattr(type(RepairPlan.objects.all()), "claimed", lambda *_: True)
+
+    race(lambda: applying.work(applied, seconds=60), lambda: applying.work(applied, seconds=60))
+
+    assert outcomes(plan) == {"done": 8}
+    assert len(factories.journal(Kind.REPAIR_APPLIED)) == 8
+    assert factories.journal(Kind.REPAIR_REFUSED) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_plan_and_a_single_repair_at_once_repair_the_lease_once(alice, bob, olga):
+    (lease,) = leased(alice, bob, safe=1)
+    plan = planned(olga, [lease])
+
+    def single():
+        repair.requeue(
+            olga, lease.task.uuid, reason="r", duplicate_risk=DuplicateRisk.IDEMPOTENT, lease_id=lease.lease_id
+        )
+
+    race(single, lambda: carried_out(olga, plan))
+
+    assert len(factories.journal(Kind.REPAIR_APPLIED)) == 1
+    assert set(outcomes(plan)) <= {"done", "changed"}
+
+
+@pytest.mark.django_db
+def test_a_plan_that_somebody_works_on_is_left_to_them_until_they_are_given_up(alice, bob, olga):
+    plan = planned(olga, leased(alice, bob, safe=1))
+    applied = plans.apply(olga, plan.pk, reason="pod lost")
+    now = timezone.now()
+    assert RepairPlan.objects.claimed(plan.pk, now, now + timedelta(minutes=1))
+
+    applying.work(applied, seconds=60)
+    meanwhile = outcomes(plan)
+    with time_machine.travel(now + timedelta(minutes=1)):
+        applying.work(applied, seconds=60)
+
+    assert meanwhile == {}
+    assert outcomes(plan) == {"done": 1}
+
+
+@pytest.mark.django_db
+def test_forced_errors_keep_the_guard_too(alice, bob, olga):
+    one, other = leased(alice, bob, safe=2)
+    plan = planned(olga, [one, other], FORCE_ERROR)
+    results.post_result(bob, factories.result_envelope(one.task, lease_id=one.lease_id))
+
+    assert outcomes(carried_out(olga, plan)) == {"completed": 1, "done": 1}

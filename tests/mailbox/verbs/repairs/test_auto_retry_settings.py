@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
+
+from mailbox import checks
+from mailbox.verbs.repairs import auto_retry
+from mailbox.verbs.repairs.auto_retry import AutoRetry, BadSettingError
+from mailbox.verbs.repairs.retry import RetryPolicy
+from tests.support import factories
+from tests.support.hub import ROOT
+
+DEFAULTS = {
+    "SCHEDULER": "0",
+    "INTERVAL_MS": "60000",
+    "MIN_LEASE_AGE_MS": "300000",
+    "MAX_ATTEMPTS": "3",
+    "MAX_REQUEUES": "1",
+    "SCAN_LIMIT": "100",
+}
+
+
+def in_a_fresh_process(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, timeout=60
+    )
+
+
+PRINT_SETTINGS = (
+    "-c",
+    "import os, json; os.environ['DJANGO_SETTINGS_MODULE'] = 'a2aproject.settings'\n"
+    "from django.conf import settings; print(json.dumps(settings.A2A_AUTO_RETRY))",
+)
+
+
+def test_unset_the_scheduler_is_off_with_the_seed_s_bounds(tmp_path):
+    read = json.loads(in_a_fresh_process({"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}, *PRINT_SETTINGS).stdout)
+
+    assert read == DEFAULTS
+    assert AutoRetry.from_settings(read) == AutoRetry(policy=RetryPolicy(), interval=timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("prefix", ["A2A_AUTO_RETRY_", "COVENANT_A2A_AUTO_RETRY_"])
+def test_every_setting_is_read_under_both_spellings(tmp_path, prefix):
+    wanted = dict(zip(DEFAULTS, ["yes", "120000", "1", "2", "3", "4"], strict=True))
+    environment = {f"{prefix}{name}": value for name, value in wanted.items()}
+
+    printed = in_a_fresh_process(environment | {"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}, *PRINT_SETTINGS)
+
+    policy = RetryPolicy(
+        enabled=True, min_lease_age=timedelta(milliseconds=1), max_attempts=2, max_requeues=3, scan_limit=4
+    )
+    assert AutoRetry.from_settings(json.loads(printed.stdout)) == AutoRetry(
+        policy=policy, interval=timedelta(minutes=2)
+    )
+
+
+def test_the_hub_s_own_spelling_wins_over_the_seed_s(tmp_path):
+    both = {"A2A_AUTO_RETRY_MAX_ATTEMPTS": "7", "COVENANT_A2A_AUTO_RETRY_MAX_ATTEMPTS": "8"}
+
+    printed = in_a_fresh_process(both | {"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}, *PRINT_SETTINGS)
+
+    assert json.loads(printed.stdout)["MAX_ATTEMPTS"] == "7"
+
+
+@pytest.mark.parametrize("word", ["1", "true", "YES", " on "])
+def test_words_that_switch_the_scheduler_on(word):
+    assert AutoRetry.from_settings(DEFAULTS | {"SCHEDULER": word}).policy.enabled
+
+
+@pytest.mark.parametrize("word", ["0", "false", "No", "off", ""])
+def test_words_that_leave_the_scheduler_off(word):
+    assert not AutoRetry.from_settings(DEFAULTS | {"SCHEDULER": word}).policy.enabled
+
+
+BAD_VALUES = [
+    ("SCHEDULER", "maybe", 'expected boolean env value, got "maybe"'),
+    ("INTERVAL_MS", "soon", "A2A_AUTO_RETRY_INTERVAL_MS must be an integer"),
+    ("INTERVAL_MS", "0", "whole number of minutes"),
+    ("INTERVAL_MS", "30000", "whole number of minutes"),
+    ("INTERVAL_MS", "90000", "whole number of minutes"),
+    ("INTERVAL_MS", str(20 * 86_400_000 + 60_000), "at most 20 days"),
+    ("MIN_LEASE_AGE_MS", "", "must be an integer"),
+    ("MIN_LEASE_AGE_MS", "-1", "out of range"),
+    ("MAX_ATTEMPTS", "1.5", "must be an integer"),
+    ("MAX_ATTEMPTS", "1_0", "must be an integer"),
+    ("MAX_ATTEMPTS", "\u0663", "must be an integer"),
+    ("MAX_ATTEMPTS", "0", "max_attempts"),
+    ("MAX_REQUEUES", "9" * 30, "out of range"),
+    ("SCAN_LIMIT", "0", "scan_limit"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "problem"), BAD_VALUES)
+def test_a_value_that_cannot_be_kept_is_named(name, value, problem):
+    with pytest.raises(BadSettingError, match=problem):
+        AutoRetry.from_settings(DEFAULTS | {name: value})
+
+
+@pytest.mark.parametrize(("name", "value", "problem"), BAD_VALUES)
+def test_a_value_that_cannot_be_kept_stops_the_check_with_a_hint(settings, name, value, problem):
+    settings.A2A_AUTO_RETRY = DEFAULTS | {name: value}
+
+    with pytest.raises(SystemCheckError, match=r"mailbox\.E001"):
+        call_command("check")
+    (error,) = checks.scheduler_settings()
+
+    assert (error.id, "unset it" in str(error.hint)) == ("mailbox.E001", True)
+
+
+def test_a_bad_value_stops_the_command_line_before_anything_starts(tmp_path):
+    environment = {"COVENANT_A2A_AUTO_RETRY_SCHEDULER": "maybe", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
+
+    refused = in_a_fresh_process(environment, "manage.py", "check")
+
+    assert refused.returncode == 1
+    assert 'expected boolean env value, got "maybe"' in refused.stderr
+    assert "HINT: Mend the A2A_AUTO_RETRY_" in refused.stderr
+
+
+def test_a_fresh_database_can_be_migrated_with_the_scheduler_switched_on(tmp_path):
+    environment = {"A2A_AUTO_RETRY_SCHEDULER": "1", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
+
+    migrated = in_a_fresh_process(environment, "manage.py", "migrate", "--verbosity", "0")
+
+    assert (migrated.returncode, migrated.stderr) == (0, "")
+
+
+@pytest.mark.django_db
+def test_a_scheduler_without_its_grant_is_warned_of(settings):
+    settings.A2A_AUTO_RETRY = DEFAULTS | {"SCHEDULER": "1"}
+
+    (warning,) = checks.scheduler_grant(databases=["default"])
+
+    assert warning.id == "mailbox.W001"
+    assert "manage.py a2a grant scheduler@hub a2a.repair.requeue" in str(warning.hint)
+
+
+@pytest.mark.django_db
+def test_a_scheduler_with_its_grant_or_switched_off_is_not_warned_of(settings):
+    switched_off = checks.scheduler_grant(databases=["default"])
+    settings.A2A_AUTO_RETRY = DEFAULTS | {"SCHEDULER": "1"}
+    factories.grant(factories.caller_of(auto_retry.scheduler_agent()), "a2a.repair.requeue")
+
+    assert (switched_off, checks.scheduler_grant(databases=["default"])) == ([], [])

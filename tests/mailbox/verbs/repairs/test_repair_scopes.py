@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from mailbox.models import Lease, Task
+from mailbox.verbs.repairs import repair
+from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.errors import CapabilityScopeMismatchError
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def requeue(caller, task, **fields):
+    risk = DuplicateRisk.OPERATOR_ACCEPTED
+    return repair.requeue(caller, task.uuid, reason="worker lost", duplicate_risk=risk, **fields)
+
+
+FIELDS = ["lease_id", "task_id", "peer_pubkey_b58", "duplicate_risk"]
+
+
+def pins_of(lease):
+    """Return what a requeue of this lease by the task's sender says of each field that a scope may pin."""
+    return {
+        "lease_id": str(lease.lease_id),
+        "task_id": str(lease.task.uuid),
+        "peer_pubkey_b58": lease.task.recipient.pubkey,
+        "duplicate_risk": "operator_accepted",
+    }
+
+
+@pytest.mark.parametrize("pinned", [*([field] for field in FIELDS), FIELDS], ids="+".join)
+def test_a_grant_admits_what_its_scope_pins(alice, bob, pinned):
+    lease = factories.leased_task(alice, bob)
+    pins = {field: pins_of(lease)[field] for field in pinned}
+    factories.grant(alice, "a2a.repair.requeue", scope={"version": 1, **pins})
+
+    requeue(alice, lease.task, lease_id=lease.lease_id)
+
+    assert Task.objects.get().state == Task.State.QUEUED
+
+
+def test_the_risk_may_be_spelled_with_a_hyphen(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    factories.grant(alice, "a2a.repair.requeue", scope={"version": 1, "duplicate_risk": "operator-accepted"})
+
+    requeue(alice, lease.task)
+
+    assert Task.objects.get().state == Task.State.QUEUED
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_grant_pinned_to_something_else_is_refused_and_journalled(alice, bob, field):
+    lease = factories.leased_task(alice, bob)
+    other = {
+        "lease_id": str(uuid4()),
+        "task_id": str(uuid4()),
+        "peer_pubkey_b58": lease.task.sender.pubkey,
+        "duplicate_risk": "idempotent",
+    }
+    factories.grant(alice, "a2a.repair.requeue", scope={"version": 1, **pins_of(lease), field: other[field]})
+
+    with pytest.raises(CapabilityScopeMismatchError):
+        requeue(alice, lease.task, lease_id=lease.lease_id)
+
+    assert Lease.objects.get().ended_at is None
+    assert factories.last_event().kind == "capability_scope_rejected"
+    assert factories.last_event().fields["agent_id"] == f"a2a-repair:{lease.task.uuid}"
+
+
+def test_a_pinned_lease_makes_the_request_carry_it(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    factories.grant(alice, "a2a.repair.requeue", scope={"version": 1, "lease_id": str(lease.lease_id)})
+
+    with pytest.raises(CapabilityScopeMismatchError):
+        requeue(alice, lease.task)
+
+    assert Lease.objects.get().ended_at is None

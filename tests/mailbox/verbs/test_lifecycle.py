@@ -1,0 +1,120 @@
+"""Whatever is done to the mailbox, in whatever order, the tables say what a few plain rules say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+import hypothesis
+import pytest
+from hypothesis.stateful import run_state_machine_as_test
+
+from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.envelopes import ResultStatus
+from tests.support.lifecycle import Lifecycle
+from tests.support.passages import PASSAGES
+from tests.support.wanted import Wanted
+
+MINUTE = timedelta(minutes=1)
+SAFE = Wanted("alice", "bob", "idempotent", "k", None, None, None)
+UNSAFE, PLAIN = SAFE._replace(safety="unsafe"), SAFE._replace(safety=None, key=None)
+RISK = DuplicateRisk.OPERATOR_ACCEPTED
+
+USUAL = hypothesis.settings.default
+assert USUAL is not None
+# The usual walk is always the same one, so that how far it comes can be asserted; the soak's is a new one each time.
+SIZE = hypothesis.settings(
+    max_examples=max(40, USUAL.max_examples),
+    derandomize=hypothesis.settings.get_current_profile_name() != "soak",
+)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_tables_say_what_the_rules_say():
+    Lifecycle.reached = Counter()
+
+    run_state_machine_as_test(Lifecycle, settings=SIZE)
+
+    missed = [name for name in PASSAGES if not Lifecycle.reached[name]]
+    assert len(missed) < len(PASSAGES) / 2, missed
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_rules_can_come_everywhere():
+    """The same rules, in an order that misses no passage, whatever a walk of a few hundred steps happens to meet."""
+    Lifecycle.reached = Counter()
+
+    for chapter in (holders, duplicates, answers, hours, repairs):
+        machine = Lifecycle()
+        try:
+            chapter(machine)
+            machine.the_tables_agree_and_are_sound()
+        finally:
+            machine.teardown()
+
+    assert [name for name in PASSAGES if not Lifecycle.reached[name]] == []
+
+
+def holders(machine: Lifecycle) -> None:
+    for way in ("requeue", "retry", "release"):
+        for again in (True, False):
+            machine.send(SAFE._replace(key=f"{way} {again}"))
+            machine.lease("bob", 1)
+            machine.a_holder_comes_back_late(("running", 0), way, again)
+            machine.the_tables_agree_and_are_sound()
+
+
+def duplicates(machine: Lifecycle) -> None:
+    for end in ("ok", "error", "cancel", "force_error"):
+        machine.duplicates_learn_how_the_first_one_ended(SAFE, end, end)
+        machine.send(SAFE._replace(key=end))
+        machine.the_tables_agree_and_are_sound()
+    for _ in range(2):
+        machine.send(SAFE._replace(recipient="ben"))
+    machine.cancel(("any", len(machine.model.tasks) - 1))
+
+
+def answers(machine: Lifecycle) -> None:
+    for acknowledged in (True, False):
+        for forgotten in (True, False):
+            machine.send(SAFE._replace(key=f"{acknowledged} {forgotten}"))
+            machine.lease("bob", 1)
+            this = ("any", len(machine.model.tasks) - 1)
+            machine.post_result(this, ResultStatus.OK, "a", "live")
+            machine.a_result_goes_all_its_way(this, acknowledged, forgotten)
+            machine.lease("bob", 1)
+            machine.the_tables_agree_and_are_sound()
+    machine.send(PLAIN)
+    this = ("any", len(machine.model.tasks) - 1)
+    for text in ("a", "a", "b"):
+        machine.post_result(this, ResultStatus.OK, text, "none")
+
+
+def hours(machine: Lifecycle) -> None:
+    for wanted in (PLAIN._replace(deadline=MINUTE), PLAIN._replace(work_timeout=MINUTE), PLAIN, UNSAFE, SAFE):
+        machine.send(wanted._replace(recipient="bob" if wanted.deadline is None else "ben"))
+    machine.lease("bob", 4)
+    machine.retry_scan(enabled=False, max_attempts=3, max_requeues=1)
+    machine.wait(MINUTE)
+    machine.sweep()
+    machine.post_result(("any", 1), ResultStatus.OK, "a", "none")
+    machine.the_tables_agree_and_are_sound()
+    for max_requeues in (0, 1):
+        machine.retry_scan(enabled=False, max_attempts=3, max_requeues=max_requeues)
+    machine.retry_scan(enabled=False, max_attempts=1, max_requeues=1)
+
+
+def repairs(machine: Lifecycle) -> None:
+    machine.send(UNSAFE)
+    this = ("any", 0)
+    machine.requeue(this, "none", RISK)
+    machine.lease("bob", 1)
+    machine.requeue(this, "live", DuplicateRisk.IDEMPOTENT)
+    for _ in range(2):
+        machine.requeue(this, "live", RISK)
+        machine.lease("bob", 1)
+    for refused in (machine.force_error, machine.release):
+        refused(this, "stale")
+    machine.requeue(this, "stale", RISK)
+    machine.force_error(this, "live")
+    machine.requeue(this, "none", RISK)

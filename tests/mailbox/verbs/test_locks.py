@@ -1,0 +1,120 @@
+"""A row that another decision holds is passed over, so that receivers do not queue behind each other."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+
+import pytest
+from django.db import connection, transaction
+
+from mailbox.gate.callers import Caller
+from mailbox.models import Result, Task
+from mailbox.verbs.life import expiry, leasing, results, sending
+from tests.support import factories
+from tests.support.hub import wait_until
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite locks the whole database"),
+]
+
+
+@contextmanager
+def held(task):
+    """Hold the task's row in a transaction of another thread until the block ends."""
+    locked, done = threading.Event(), threading.Event()
+
+    def hold():
+        try:
+            with transaction.atomic():
+                Task.objects.locked().get(pk=task.pk)
+                locked.set()
+                done.wait(20)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert locked.wait(20)
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join(20)
+
+
+def test_a_lease_passes_over_a_task_in_other_hands(alice, bob):
+    first, second = factories.sent_task(alice, bob), factories.sent_task(alice, bob)
+
+    with held(first):
+        taken = [lease.task for lease in leasing.lease_tasks(bob, limit=2)]
+
+    assert taken == [second]
+    assert [lease.task for lease in leasing.lease_tasks(bob, limit=2)] == [first]
+
+
+def test_a_drain_passes_over_a_result_in_other_hands(alice, bob):
+    first, second = factories.resolved_task(alice, bob), factories.resolved_task(alice, bob)
+
+    with held(first.task):
+        given = results.drain_results(alice, limit=2)
+
+    assert given == [second]
+    assert results.drain_results(alice, limit=2) == [first]
+
+
+def test_a_send_waits_for_nobody(alice, bob):
+    with held(factories.sent_task(alice, bob)):
+        factories.sent_task(alice, bob)
+
+    assert Task.objects.count() == 2
+
+
+def test_a_cancellation_waits_for_the_row_and_then_looks_again(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    outcomes = []
+
+    def cancel():
+        try:
+            outcomes.append(sending.cancel(alice, lease.task.uuid))
+        finally:
+            connection.close()
+
+    with held(lease.task):
+        thread = threading.Thread(target=cancel)
+        thread.start()
+        assert not Result.objects.exists()
+    thread.join(20)
+
+    assert [task.outcome for task in outcomes] == [Task.Outcome.CANCELLED]
+
+
+def test_a_sweep_that_waits_for_a_duplicate_holds_none_of_others(alice, bob):
+    at_work, expired = factories.idempotent(), factories.idempotent()
+    factories.leased_task(alice, bob, idempotency=at_work)
+    other = factories.sent_task(alice, bob, idempotency=at_work, deadline_ms=1)
+    factories.sent_task(alice, bob, idempotency=expired, deadline_ms=1)
+    waiter = factories.sent_task(alice, bob, idempotency=expired)
+
+    def sweep():
+        try:
+            expiry.sweep(Caller.command_line())
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=sweep)
+    with held(waiter):
+        thread.start()
+        wait_until(somebody_waits)
+        with transaction.atomic():
+            assert Task.objects.select_for_update(nowait=True, no_key=True).get(pk=other.pk) == other
+    thread.join(20)
+
+    assert Task.objects.filter(outcome="expired").count() == 2
+
+
+def somebody_waits():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted LIMIT 1")
+        return cursor.fetchone() is not None

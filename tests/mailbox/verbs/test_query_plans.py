@@ -1,0 +1,241 @@
+"""The hot queries walk the index made for them, in its order, on tables large enough to matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import connection, transaction
+from django.utils import timezone
+
+from mailbox.inspection import search
+from mailbox.inspection import tasks as tasks_
+from mailbox.models import Agent, AuditEvent, Lease, ReplayEntry, Result, Task
+from mailbox.models.result import ResultQuerySet
+from mailbox.verbs.hot import postgresql
+from mailbox.verbs.upkeep import compaction
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+ROWS, AGENTS = 5_000, 100
+
+
+@dataclass(frozen=True)
+class Crowd:
+    sender: Agent
+    recipient: Agent
+    tasks: Sequence[Task]
+
+
+@pytest.fixture(scope="module")
+def crowd(django_db_setup, django_db_blocker):
+    """Thousands of queued, leased and resolved tasks among a hundred agents, with their leases and results."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield _crowd()
+        transaction.set_rollback(True)
+
+
+def _crowd() -> Crowd:
+    agents = factories.AgentFactory.create_batch(AGENTS)
+    start = timezone.now() - timedelta(days=1)
+    tasks = Task.objects.bulk_create(
+        Task(
+            sender=agents[number % AGENTS],
+            recipient=agents[(number + 1) % AGENTS],
+            intent_text="x",
+            parent=uuid4() if number % 50 == 0 else None,
+            deadline_ms=number if number % 101 == 0 else None,
+            state=state,
+            attempt=int(state != "queued"),
+            outcome="ok" if state == "resolved" else None,
+            resolved_at=start if state == "resolved" else None,
+            sent_at=start + timedelta(seconds=number),
+            queued_at=start + timedelta(seconds=number),
+        )
+        for number in range(ROWS)
+        for state in [("queued", "in_flight", "resolved", "queued")[number // AGENTS % 4]]
+    )
+    Lease.objects.bulk_create(
+        Lease(
+            task=task,
+            holder=task.recipient,
+            attempt=1,
+            leased_at=task.queued_at,
+            last_seen_at=task.queued_at,
+            ended_at=None if task.state == "in_flight" else start,
+            end=None if task.state == "in_flight" else "result",
+        )
+        for task in tasks
+        if task.state != "queued"
+    )
+    Result.objects.bulk_create(
+        Result(
+            task=task,
+            sender_id=task.sender_id,
+            recipient_id=task.recipient_id,
+            status="ok",
+            posted_at=task.queued_at,
+            delivery="pending" if number % 3 == 0 else "delivered",
+        )
+        for number, task in enumerate(tasks)
+        if task.state == "resolved"
+    )
+    AuditEvent.objects.bulk_create(
+        AuditEvent(kind="x", actor="x", actor_pubkey=task.sender.pubkey, task_id=task.uuid, seq=1, data="{}", at=start)
+        for task in tasks
+    )
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    return Crowd(agents[0], agents[1], tasks)
+
+
+def plan_of(queryset):
+    """Return the plan as one text; on PostgreSQL of the very statement, locks and all."""
+    return re.sub(r"\s+", " ", queryset.explain())
+
+
+def assert_walks(queryset, index):
+    plan = plan_of(queryset)
+    assert index in plan, plan
+    assert not re.search(r"Seq Scan on mailbox_(task|lease|result|auditevent)|SCAN mailbox_\w+\b(?! USING)", plan), plan
+    assert "Sort" not in plan, plan
+    assert "TEMP B-TREE" not in plan, plan
+    return plan
+
+
+def test_leasing_walks_the_queue_of_its_recipient(crowd):
+    waiting = Task.objects.leasable().filter(recipient__paused_at=None).addressed_to(crowd.recipient)
+    locked = waiting.with_parties().in_order().select_for_update(skip_locked=True, no_key=True, of=("self",))
+
+    assert_walks(locked[:1], "task_lease_order")
+
+
+def test_looking_for_something_to_lease_walks_the_same_queue(crowd):
+    assert_walks(Task.objects.leasable().addressed_to(crowd.recipient).in_order()[:1], "task_lease_order")
+
+
+def test_draining_walks_the_pending_results_of_their_sender(crowd):
+    pending = Result.objects.addressed_to(crowd.sender).pending().in_order().select_related("task")
+    locked = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
+
+    assert_walks(locked[:1], "result_pending_by_sender")
+
+
+def test_what_a_sender_has_waiting_walks_its_own_index(crowd):
+    assert_walks(Task.objects.queued().filter(sender=crowd.sender).in_order()[:10], "task_queued_by_sender")
+
+
+def test_a_holder_lists_its_leases_by_index(crowd):
+    plan = plan_of(Lease.objects.live().filter(holder=crowd.recipient).order_by("leased_at")[:10])
+
+    assert "lease_live_by_holder" in plan, plan
+
+
+def test_the_oldest_live_leases_are_found_by_age(crowd):
+    assert_walks(Lease.objects.live().order_by("leased_at")[:10], "lease_live_by_age")
+
+
+def test_the_live_lease_of_a_task_is_found_by_its_constraint(crowd):
+    plan = plan_of(Lease.objects.live().filter(task=crowd.tasks[1]))
+
+    assert re.search(r"lease_one_live_per_task|lease_attempt_unique", plan), plan
+
+
+def test_overdue_tasks_are_found_by_their_deadline(crowd):
+    plan = plan_of(Task.objects.overdue(timezone.now()).order_by("deadline_ms")[:10])
+
+    assert "task_queued_by_deadline" in plan, plan
+
+
+def test_children_are_found_by_their_parent(crowd):
+    plan = plan_of(Task.objects.filter(parent=crowd.tasks[0].parent))
+
+    assert "task_children" in plan, plan
+
+
+def test_a_task_is_found_by_its_public_id(crowd):
+    plan = plan_of(Task.objects.filter(uuid=crowd.tasks[0].uuid))
+
+    assert re.search(r"mailbox_task_uuid\w*|sqlite_autoindex_mailbox_task_1", plan), plan
+
+
+def test_a_timeline_walks_its_numbers(crowd):
+    plan = plan_of(AuditEvent.objects.of_task(crowd.tasks[0].uuid))
+
+    assert re.search(r"audit_task_seq_unique|sqlite_autoindex_mailbox_auditevent_1 \(task_id=\? AND seq", plan), plan
+
+
+def test_an_agents_journal_is_found_by_its_key(crowd):
+    assert_walks(AuditEvent.objects.newest_first().filter(actor_pubkey=crowd.sender.pubkey)[:10], "audit_actor")
+
+
+def test_repairs_are_found_among_all_that_is_journalled(crowd):
+    assert_walks(AuditEvent.objects.repairs().one_by_one().newest_first()[:50], "audit_repairs")
+
+
+def test_the_passes_of_the_retry_gate_are_found_among_all_rows(crowd):
+    assert_walks(AuditEvent.objects.scans().newest_first()[:25], "audit_scans")
+
+
+def test_the_tasks_of_one_key_are_found_by_it(crowd):
+    crowd.tasks[0].idempotency_key = "inv-7"
+
+    assert_walks(tasks_.alike(crowd.tasks[0])[:10], "task_by_idempotency_key")
+
+
+def test_cached_results_are_found_by_key(crowd):
+    at = search.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
+
+    assert "replay_by_key" in plan_of(search.replay_entries("key:inv-7", at).order_by("-pk")[:50])
+
+
+def test_cached_results_past_their_time_to_live_are_found_by_it(crowd):
+    assert "replay_by_expiry" in plan_of(ReplayEntry.objects.expired(timezone.now())[:500])
+
+
+def test_callbacks_that_were_given_up_are_found_among_those_that_arrived(crowd):
+    at = search.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
+
+    assert "push_by_state" in plan_of(search.deliveries("state:disabled", at).order_by("-pk")[:50])
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="these statements are PostgreSQL's")
+@pytest.mark.parametrize(
+    ("name", "indexes"),
+    [
+        ("LEASE", {"task_lease_order", "lease_receive_attempt_unique"}),
+        ("DRAIN", {"result_pending_by_sender", "task_queued_by_deadline", "lease_live_by_timeout"}),
+    ],
+)
+def test_the_one_statement_of_a_hot_verb_walks_its_indexes(crowd, name, indexes):
+    stamp: dict[str, Any] = {"actor": "a", "actor_pubkey": "k", "at": timezone.now(), "request_id": "", "source": "api"}
+    ids = {"holder": crowd.recipient.pk, "sender": crowd.sender.pk, "attempt_id": uuid4(), "lease_id": uuid4()}
+    texts = {"now_ms": 1, "before_attempt": "", "after_attempt": "", "delivered": ""}
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {postgresql._statement(name)}", stamp | ids | texts)
+        plan = str(cursor.fetchall())
+
+    assert {index for index in indexes if index in plan} == indexes, plan
+    assert not re.search(r"Seq Scan on mailbox_(task|lease|result|auditevent)", plan), plan
+
+
+def test_the_task_that_leads_a_key_is_found_by_its_constraint(crowd):
+    assert "task_one_leader_per_cache_key" in plan_of(Task.objects.leading("0" * 64))
+
+
+@pytest.mark.parametrize(
+    ("results", "index"),
+    [(ResultQuerySet.acked_until, "result_acked"), (ResultQuerySet.delivered_until, "result_delivered")],
+)
+def test_what_may_be_compacted_is_found_by_when_it_was_given_out(crowd, results, index):
+    found = results(Result.objects.all(), timezone.now()).exclude(compaction._has_child("task_id", "task__uuid"))
+
+    plan = assert_walks(found.values_list("task_id", flat=True)[: compaction.BATCH], index)
+    assert "task_children" in plan, plan

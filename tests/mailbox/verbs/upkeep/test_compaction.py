@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+import time_machine
+
+from mailbox.gate.callers import Caller, Role
+from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
+from mailbox.verbs.life import results
+from mailbox.verbs.upkeep import compaction
+from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.words.errors import CapabilityMissingError, TaskConflictError, UnknownTaskError
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2035, 1, 1, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def clock():
+    with time_machine.travel(NOW, tick=False) as coordinates:
+        yield coordinates
+
+
+@pytest.fixture
+def ada() -> Caller:
+    return factories.person("ada", Role.ADMIN)
+
+
+def acked_task(alice: Caller, bob: Caller, **fields: Any) -> Task:
+    task = factories.leased_task(alice, bob, **fields).task
+    results.post_result(bob, factories.result_envelope(task))
+    results.drain_results(alice)
+    results.ack_results(alice, [task.uuid])
+    return task
+
+
+def test_acknowledged_work_is_dropped_with_its_leases_and_result(alice, bob, ada):
+    acked_task(alice, bob)
+
+    assert compaction.compact(ada, Retention()) == 1
+    assert [model.objects.count() for model in (Task, Lease, Result)] == [0, 0, 0]
+
+
+def test_unfinished_and_undelivered_work_is_kept_whatever_the_retention(alice, bob, ada, clock):
+    factories.leased_task(alice, bob)
+    factories.resolved_task(alice, bob)
+    factories.sent_task(alice, bob)
+    clock.shift(DAY * 3650)
+    before = [list(model.objects.order_by("pk").values()) for model in (Task, Lease, Result)]
+
+    dropped = compaction.compact(ada, Retention(delivered=timedelta(0)))
+
+    assert dropped == 0
+    assert [list(model.objects.order_by("pk").values()) for model in (Task, Lease, Result)] == before
+    assert factories.journal("a2a_tasks_compacted") == []
+
+
+@pytest.mark.parametrize(("waited", "dropped"), [(DAY * 7 - timedelta(microseconds=1), 0), (DAY * 7, 1)])
+def test_delivered_work_is_kept_until_its_retention_is_over(alice, bob, ada, clock, waited, dropped):
+    factories.drained_task(alice, bob)
+    clock.shift(waited)
+
+    assert compaction.compact(ada, Retention(delivered=DAY * 7)) == dropped
+
+
+@pytest.mark.parametrize(("waited", "dropped"), [(DAY - timedelta(microseconds=1), 0), (DAY, 1)])
+def test_acknowledged_work_may_have_a_retention_too(alice, bob, ada, clock, waited, dropped):
+    acked_task(alice, bob)
+    clock.shift(waited)
+
+    assert compaction.compact(ada, Retention(acked=DAY)) == dropped
+
+
+def test_the_retention_is_the_operator_s_setting(settings):
+    settings.A2A_RETENTION_ACKED, settings.A2A_RETENTION_DELIVERED = DAY, DAY * 2
+
+    assert Retention.from_settings() == Retention(acked=DAY, delivered=DAY * 2)
+
+
+def test_the_journal_and_the_cache_stay(alice, bob, ada):
+    lease = factories.leased_task(alice, bob, idempotency=factories.idempotent())
+    results.post_result(bob, factories.result_envelope(lease.task))
+    results.ack_results(alice, [lease.task.uuid])
+    life = factories.life_of(lease.task)
+
+    compaction.compact(ada, Retention())
+
+    assert not Task.objects.exists()
+    assert ReplayEntry.objects.get().source_task_id == lease.task.uuid
+    assert factories.life_of(lease.task) == life
+
+
+def test_a_task_is_kept_while_its_replayed_result_is_pending(alice, bob, ada):
+    promise = factories.idempotent()
+    source = factories.leased_task(alice, bob, idempotency=promise)
+    results.post_result(bob, factories.result_envelope(source.task))
+    results.ack_results(alice, [source.task.uuid])
+    replayed = factories.sent_task(alice, bob, idempotency=promise)
+
+    assert compaction.compact(ada, Retention()) == 1
+    assert Task.objects.get() == replayed
+    (result,) = results.drain_results(alice)
+    results.ack_results(alice, [result.task.uuid])
+    assert compaction.compact(ada, Retention()) == 1
+
+
+def test_a_dropped_task_is_as_unknown_as_one_that_never_was(alice, bob, ada):
+    task = acked_task(alice, bob)
+    compaction.compact(ada, Retention())
+
+    with pytest.raises(UnknownTaskError):
+        results.post_result(bob, factories.result_envelope(task))
+
+
+def test_the_id_of_a_dropped_task_is_not_given_to_another(alice, bob, ada):
+    task = acked_task(alice, bob)
+    compaction.compact(ada, Retention())
+    before = factories.journal_length()
+
+    with pytest.raises(TaskConflictError):
+        factories.sent_task(alice, bob, id=task.uuid)
+
+    assert not Task.objects.exists()
+    assert factories.journal_length() == before
+
+
+def test_work_is_dropped_in_batches_and_each_is_journalled(alice, bob, ada, monkeypatch):
+    monkeypatch.setattr(compaction, "BATCH", 2)
+    for _ in range(5):
+        acked_task(alice, bob)
+
+    assert compaction.compact(ada, Retention()) == 5
+    rows = factories.journal("a2a_tasks_compacted")
+    assert [row.fields for row in rows] == [{"reason": "retention"}] * 5
+    assert {row.actor for row in rows} == {"user:ada"}
+
+
+def test_the_journal_says_of_each_dropped_task_that_it_was(alice, bob, ada, clock):
+    dropped, kept = acked_task(alice, bob), factories.drained_task(alice, bob).task
+    clock.shift(DAY)
+
+    compaction.compact(ada, Retention())
+
+    (row,) = AuditEvent.objects.filter(task_id=dropped.uuid, kind="a2a_tasks_compacted")
+    assert (row.at, row.seq, row.fields) == (NOW + DAY, None, {"reason": "retention"})
+    assert not AuditEvent.objects.filter(task_id=kept.uuid, kind="a2a_tasks_compacted").exists()
+
+
+def test_no_tree_is_cut_while_one_of_its_tasks_is_kept(alice, bob, ada):
+    root = acked_task(alice, bob)
+    middle = acked_task(alice, bob, parent=root.uuid)
+    leaf = factories.leased_task(alice, bob, parent=middle.uuid).task
+
+    kept = compaction.compact(ada, Retention())
+    results.post_result(bob, factories.result_envelope(leaf))
+    results.ack_results(alice, [leaf.uuid])
+
+    assert (kept, compaction.compact(ada, Retention())) == (0, 3)
+
+
+def test_a_task_that_is_its_own_parent_is_dropped(alice, bob, ada):
+    task_id = uuid4()
+    acked_task(alice, bob, id=task_id, parent=task_id)
+
+    assert compaction.compact(ada, Retention()) == 1
+
+
+def test_a_child_that_comes_meanwhile_keeps_its_parent(alice, bob, ada, monkeypatch):
+    parent = acked_task(alice, bob)
+    seen = compaction._to_drop(Retention(), NOW)
+    factories.sent_task(alice, bob, parent=parent.uuid)
+    monkeypatch.setattr(compaction, "_to_drop", lambda retention, now: seen)
+
+    assert (list(seen), compaction.compact(ada, Retention())) == ([parent.pk], 0)
+
+
+def test_a_compaction_that_finds_nothing_changes_nothing_but_leaves_its_check(ada):
+    assert compaction.compact(ada, Retention()) == 0
+
+    (check,) = AuditEvent.objects.all()
+    assert (check.kind, check.fields["agent_id"]) == ("capability_check", "a2a:compact")
+
+
+@pytest.mark.parametrize("role", [Role.OPERATOR, Role.VIEWER])
+def test_only_admins_compact(alice, bob, role):
+    acked_task(alice, bob)
+
+    with pytest.raises(CapabilityMissingError):
+        compaction.compact(factories.person("oscar", role), Retention())
+
+    assert Task.objects.count() == 1
+    assert factories.last_event().fields["passed"] is False
+
+
+def test_an_agent_compacts_with_a_grant_and_not_without(alice, bob):
+    acked_task(alice, bob)
+
+    with pytest.raises(CapabilityMissingError):
+        compaction.compact(bob, Retention())
+    factories.grant(bob, "a2a.compact")
+
+    assert compaction.compact(bob, Retention()) == 1
+
+
+def test_a_dialect_under_its_cap_is_let_be(alice, bob, ada):
+    for _ in range(3):
+        factories.sent_task(alice, bob, dialect="corvid")
+
+    assert compaction.cap_sent(ada, dialect="corvid", cap=3) == 0
+    assert Task.objects.count() == 3
+
+
+def test_a_dialect_over_its_cap_loses_its_oldest_finished_tasks_and_no_other(alice, bob, ada):
+    kept = [factories.leased_task(alice, bob, dialect="corvid").task]
+    finished = []
+    for _ in range(3):
+        lease = factories.leased_task(alice, bob, dialect="corvid")
+        results.post_result(bob, factories.result_envelope(lease.task))
+        finished.append(lease.task)
+    kept += [factories.resolved_task(alice, bob).task, factories.sent_task(alice, bob, dialect="corvid")]
+
+    dropped = compaction.cap_sent(ada, dialect="corvid", cap=4, cycle=2)
+
+    assert dropped == 2
+    assert set(Task.objects.all()) == {*kept, finished[2]}
+    assert [row.fields for row in factories.journal("a2a_tasks_compacted")] == [{"reason": "cap"}] * 2
+
+
+def test_a_dialect_exactly_at_its_cap_loses_nothing(alice, bob, ada):
+    for _ in range(2):
+        results.post_result(bob, factories.result_envelope(factories.leased_task(alice, bob, dialect="corvid").task))
+
+    assert compaction.cap_sent(ada, dialect="corvid", cap=2) == 0
+    assert compaction.cap_sent(ada, dialect="corvid", cap=1, cycle=1) == 1
+
+
+def test_the_cap_never_drops_unfinished_tasks(alice, bob, ada):
+    for _ in range(3):
+        factories.sent_task(alice, bob, dialect="corvid")
+
+    assert compaction.cap_sent(ada, dialect="corvid", cap=1) == 0
+    assert Task.objects.count() == 3

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import contextlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mailbox.words import json_text
+from mailbox.words.errors import InvalidJsonError
+
+HOSTILE = {
+    "an empty text": (b"", "not JSON"),
+    "half a document": (b'{"a":', "not JSON"),
+    "two documents": (b"{} {}", "not JSON"),
+    "a comment": (b"{} // no", "not JSON"),
+    "single quotes": (b"{'a': 1}", "not JSON"),
+    "UTF-16": ("{}".encode("utf-16"), "not UTF-8"),
+    "an overlong encoding": (b'"\xc0\x80"', "not UTF-8"),
+    "an encoded surrogate": (b'"\xed\xa0\x80"', "not UTF-8"),
+    "a cut character": (b'"\xe2\x82', "not UTF-8"),
+    "a raw NUL": (b'"a\x00b"', "not JSON"),
+    "a raw newline": (b'"a\nb"', "not JSON"),
+    "an escaped NUL": (rb'"a\u0000b"', "NUL"),
+    "an escaped NUL in a key": (rb'{"\u0000": 1}', "NUL"),
+    "a high surrogate alone": (rb'["\ud800"]', "lone surrogate"),
+    "a low surrogate alone": (rb'["\udc00 "]', "lone surrogate"),
+    "surrogates in the wrong order": (rb'{"a": {"b": "\udc00\ud800"}}', "lone surrogate"),
+    "a lone surrogate in a key": (rb'{"\ud800": 1}', "lone surrogate"),
+    "a duplicate key": (b'{"a": 1, "b": 2, "a": 3}', "duplicate key 'a'"),
+    "a duplicate key within": (b'[{"x": {"a": 1, "a": 1}}]', "duplicate key 'a'"),
+    "the same key spelled twice": (rb'{"a": 1, "\u0061": 2}', "duplicate key 'a'"),
+    "NaN": (b"[NaN]", "NaN is not JSON"),
+    "Infinity": (b"Infinity", "Infinity is not JSON"),
+    "-Infinity": (b'{"a": -Infinity}', "-Infinity is not JSON"),
+    "a float too large": (b"[1e999]", "out of range"),
+    "a float too small": (b"[-1e999]", "out of range"),
+    "a float too near to zero": (b"[1e-400]", "out of range"),
+    "a byte order mark": (b"\xef\xbb\xbf{}", "it begins with a byte order mark; send UTF-8 without one"),
+    "a bare control character": (b'["\n"]', "not JSON: Invalid control character at line 1 column 3"),
+    "an integer of 4,301 digits": (b"9" * 4301, "4300 digits"),
+    "65 levels of lists": (b"[" * 65 + b"]" * 65, "nesting"),
+    "65 levels of objects": (b'{"a":' * 64 + b"{}" + b"}" * 64, "nesting"),
+    "20,000 levels": (b"[" * 20_000 + b"]" * 20_000, "nesting"),
+    "20,000 levels of objects": (b'{"a":' * 20_000 + b"1" + b"}" * 20_000, "nesting"),
+    "20,000 levels unclosed": (b"[" * 20_000, "nesting"),
+}
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])), inner, max_size=4
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize(("text", "problem"), HOSTILE.values(), ids=HOSTILE)
+def test_what_cannot_be_kept_is_refused_in_words(text, problem):
+    with pytest.raises(InvalidJsonError, match=problem):
+        json_text.loads(text)
+
+
+KEPT: dict[str, tuple[bytes, object]] = {
+    "space around": (b" {} ", {}),
+    "64 levels": (b"[" * 64 + b"]" * 64, None),
+    "63 levels around a number": (b"[" * 63 + b"1" + b"]" * 63, None),
+    "64 levels around a number": (b"[" * 64 + b"1" + b"]" * 64, None),
+    "many brackets side by side": (b"[" + b"[]," * 200 + b"[]]", [[]] * 201),
+    "4,300 digits": (b"9" * 4300, 10**4300 - 1),
+    "a pair of surrogates": (rb'"\ud83d\ude00"', "😀"),
+    "a backslash before what is no escape": (rb'"\\u0000"', r"\u0000"),
+    "line separators": ('"\u2028 ü"'.encode(), "\u2028 ü"),
+}
+
+
+@pytest.mark.parametrize(("text", "value"), KEPT.values(), ids=KEPT)
+def test_what_can_be_kept_is_read(text, value):
+    read = json_text.loads(text)
+
+    assert value is None or read == value
+
+
+@given(json_values)
+def test_what_is_written_reads_back_equal(value):
+    written = json_text.dumps(value)
+
+    assert json_text.loads(written) == value
+    assert json_text.same(json_text.loads(written.encode()), value)
+
+
+@given(json_values)
+def test_the_reader_agrees_with_the_standard_librarys_on_what_it_accepts(value):
+    spelled = json.dumps(value, indent=1)
+
+    assert json_text.loads(spelled) == json.loads(spelled)
+
+
+@given(st.binary(max_size=50))
+def test_no_bytes_raise_another_error(text):
+    with contextlib.suppress(InvalidJsonError):
+        json_text.loads(text)
+
+
+def test_text_is_written_compactly_and_unescaped():
+    assert json_text.dumps({"a": [1, "ü"]}) == '{"a":[1,"ü"]}'
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ({"a": ["\x00"]}, "a string contains a NUL character"),
+        ({"\ud800": 1}, "a string contains a lone surrogate"),
+        ([float("inf")], "a number is out of range"),
+        ({"a": {1, 2}}, "set is not JSON"),
+        ({"a": b"x"}, "bytes is not JSON"),
+        ({"a": [None, True, 1, 1.5, "x", {}]}, None),
+    ],
+)
+def test_a_value_is_told_from_one_that_no_database_keeps(value, problem):
+    assert json_text.problem_in(value) == problem
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ([1, 2], [2, 1], False),
+        (1, True, False),
+        (1, 1.0, False),
+        (0, False, False),
+        ("", None, False),
+    ],
+)
+def test_sameness_is_that_of_json(one, other, same):
+    assert json_text.same(one, other) is same

@@ -1,0 +1,100 @@
+"""The API as one caller meets it, each answer held against what the OpenAPI document says of its route."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from typing import Any
+from uuid import uuid4
+
+import jsonschema_rs
+from django.test import Client
+from django.urls import Resolver404, resolve
+from drf_spectacular.generators import SchemaGenerator
+
+from mailbox.gate.callers import Caller
+from tests.support import factories
+
+
+class Api:
+    """Calls with a key of the caller's own, or with whatever headers are given."""
+
+    def __init__(self, caller: Caller | None = None, *, headers: dict[str, str] | None = None) -> None:
+        key = {"Authorization": f"Bearer {factories.key_of(caller)}"} if caller else {}
+        self._client = Client(headers=key | (headers or {}))
+
+    def get(self, path: str, *, headers: dict[str, str] | None = None, **query: Any) -> Any:
+        return self.call("GET", path, query=query, headers=headers)
+
+    def post(self, path: str, body: Any = None, *, headers: dict[str, str] | None = None) -> Any:
+        return self.call("POST", path, body, headers=headers)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: dict[str, Any] | None = None,
+        headers: dict[str, str] | None = None,
+        content_type: str = "application/json",
+        **extra: Any,
+    ) -> Any:
+        """Send ``body``, bytes as they are and anything else as JSON; return the response."""
+        raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
+        response = self._client.generic(
+            method, path, raw, content_type, query_params=query or None, headers=headers, **extra
+        )
+        assert_as_documented(method, path, response)
+        return response
+
+
+def task_to(recipient: Caller, **fields: Any) -> dict[str, Any]:
+    """Return the JSON of a task with an id of its own."""
+    return {"id": str(uuid4()), "recipient": str(recipient.agent), "intent_text": "summarise the report", **fields}
+
+
+def error_of(response: Any) -> tuple[int, str]:
+    """Return status and code, after checking that the body has the one shape of every refusal."""
+    body = response.json()
+    assert response["Content-Type"] == "application/json"
+    assert body["kind"] == "error"
+    assert isinstance(body["message"], str)
+    assert body["message"]
+    assert ("fields" in body) == (body["code"] == "invalid_request"), body
+    return response.status_code, body["code"]
+
+
+@functools.cache
+def schema() -> dict[str, Any]:
+    return json.loads(json.dumps(SchemaGenerator().get_schema(public=True), default=str))  # type: ignore[no-any-return]
+
+
+def template_of(path: str) -> str:
+    """Return the path as the OpenAPI document spells its route."""
+    return "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", resolve(path).route)
+
+
+@functools.cache
+def _validator(name: str) -> Any:
+    return jsonschema_rs.validator_for({"$ref": f"#/components/schemas/{name}", "components": schema()["components"]})
+
+
+def assert_as_documented(method: str, path: str, response: Any) -> None:
+    try:
+        operation = schema()["paths"].get(template_of(path), {}).get(method.lower())
+    except Resolver404:
+        return
+    if operation is None:
+        return
+    documented = operation["responses"]
+    assert str(response.status_code) in documented, (method, path, response.status_code, response.content)
+    content = documented[str(response.status_code)]["content"]
+    media_type = response["Content-Type"].partition(";")[0]
+    assert media_type in content, (method, path, media_type)
+    if media_type != "application/json":
+        return
+    name = content[media_type]["schema"]["$ref"].rpartition("/")[2]
+    problems = [error.message for error in _validator(name).iter_errors(response.json())]
+    assert problems == [], (method, path, response.content)

@@ -1,0 +1,41 @@
+"""The cast as fixtures; a folder of tests has it by importing these into its conftest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from mailbox.gate import credentials
+from mailbox.gate.callers import Caller, Role
+from tests.support import factories
+
+__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga"]
+
+
+@pytest.fixture
+def alice() -> Caller:
+    return factories.agent("alice", "a2a.send.*")
+
+
+@pytest.fixture
+def bob() -> Caller:
+    return factories.agent("bob", "a2a.respond.*")
+
+
+@pytest.fixture
+def mallory() -> Caller:
+    return factories.agent("mallory")
+
+
+@pytest.fixture
+def olga() -> Caller:
+    return factories.person("olga", Role.OPERATOR)
+
+
+@pytest.fixture(autouse=True)
+def failures_are_noted_anew() -> Iterator[None]:
+    """Failed authentications are noted once a minute of the process, which has other tests behind it."""
+    credentials._storms.clear()
+    yield
+    credentials._storms.clear()

@@ -1,0 +1,159 @@
+"""Rows that nothing but registration makes, and the verbs themselves for every state beyond that.
+
+The cast: alice sends, bob receives, mallory lacks grants, olga operates.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+from uuid import UUID, uuid4
+
+import base58
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+from factory.declarations import LazyAttribute, LazyFunction, Sequence, SubFactory
+from factory.django import DjangoModelFactory
+
+from mailbox.gate.callers import Caller, Role
+from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, Lease, Result, Task
+from mailbox.verbs.life import leasing, results, sending
+from mailbox.words import json_text, tokens
+from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
+
+SOME_TEXT = [{"type": "text", "text": "done"}]
+
+
+class AgentFactory(DjangoModelFactory[Agent]):
+    class Meta:
+        model = Agent
+
+    display = Sequence(lambda number: f"agent{number}@local")
+    local = LazyAttribute(lambda agent: agent.display.partition("@")[0])
+    pubkey = LazyFunction(lambda: some_pubkey())
+    created_at = LazyFunction(timezone.now)
+
+
+class GrantFactory(DjangoModelFactory[CapabilityGrant]):
+    class Meta:
+        model = CapabilityGrant
+
+    subject = SubFactory(AgentFactory)
+    action = "a2a.send.*"
+    granted_by = "user:olga"
+    created_at = LazyFunction(timezone.now)
+
+
+class UserFactory(DjangoModelFactory[User]):
+    class Meta:
+        model = User
+
+    username = Sequence(lambda number: f"person{number}")
+
+
+def some_pubkey() -> str:
+    return base58.b58encode(secrets.token_bytes(32)).decode()
+
+
+def agent(name: str, *actions: str) -> Caller:
+    """Return the agent ``name@local``, holding a grant for each action, as the caller it is through the API."""
+    row = AgentFactory.create(display=f"{name}@local")
+    caller = caller_of(row)
+    for action in actions:
+        grant(caller, action)
+    return caller
+
+
+def caller_of(row: Agent) -> Caller:
+    return Caller(name=row.display, source=AuditEvent.Source.API, agent=row, request_id="test")
+
+
+def person(name: str, role: Role | None) -> Caller:
+    """Return the user ``name`` in the group of ``role`` as the caller it is through the API."""
+    user = UserFactory.create(username=name)
+    if role is not None:
+        user.groups.add(Group.objects.get(name=role))
+    return Caller(name=f"user:{name}", source=AuditEvent.Source.API, role=role, request_id="test")
+
+
+def grant(subject: Caller, action: str, *, scope: dict[str, Any] | None = None, **fields: Any) -> CapabilityGrant:
+    return GrantFactory.create(subject=row_of(subject), action=action, scope=json_text.dumps(scope or {}), **fields)
+
+
+def key_of(caller: Caller, **fields: Any) -> str:
+    """Return a new API key of the agent or person behind ``caller``."""
+    minted = tokens.mint()
+    user = None if caller.agent else User.objects.get(username=caller.name.removeprefix("user:"))
+    fields = {"created_at": timezone.now(), **fields}
+    ApiKey.objects.create(public_id=minted.public_id, digest=minted.digest, agent=caller.agent, user=user, **fields)
+    return minted.key
+
+
+def row_of(caller: Caller) -> Agent:
+    assert caller.agent is not None
+    return caller.agent
+
+
+def ref(caller: Caller) -> AgentRef:
+    return AgentRef(row_of(caller).display, row_of(caller).pubkey)
+
+
+def task_envelope(recipient: Caller, **fields: Any) -> TaskEnvelope:
+    return TaskEnvelope(**{"recipient": ref(recipient), "intent_text": "summarise the report", **fields})
+
+
+def result_envelope(task: Task | UUID, **fields: Any) -> ResultEnvelope:
+    task_id = task if isinstance(task, UUID) else task.uuid
+    return ResultEnvelope(**{"task_id": task_id, "status": ResultStatus.OK, "content": SOME_TEXT, **fields})
+
+
+def unsafe(key: str = "k") -> Idempotency:
+    return Idempotency(duplicate_safety=DuplicateSafety.UNSAFE, key=key)
+
+
+def idempotent(key: str | None = None) -> Idempotency:
+    """Promise that the work may be done twice; without a key, work that no other task shares."""
+    return Idempotency(duplicate_safety=DuplicateSafety.IDEMPOTENT, key=f"work-{uuid4()}" if key is None else key)
+
+
+def sent_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Task:
+    return sending.send_task(sender, task_envelope(recipient, **fields))
+
+
+def leased_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Lease:
+    """Send a task and lease it; the recipient must have nothing else waiting."""
+    task = sent_task(sender, recipient, **fields)
+    (lease,) = leasing.lease_tasks(recipient)
+    assert lease.task == task
+    return lease
+
+
+def resolved_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Result:
+    """Send, lease and answer a task; ``fields`` are the result's."""
+    lease = leased_task(sender, recipient)
+    return results.post_result(recipient, result_envelope(lease.task, lease_id=lease.lease_id, **fields))
+
+
+def drained_task(sender: Caller, recipient: Caller) -> Result:
+    resolved_task(sender, recipient)
+    (result,) = results.drain_results(sender)
+    return result
+
+
+def life_of(task: Task) -> list[str]:
+    """Return the kinds of the task's numbered journal rows, after checking that the numbers have no gap."""
+    events = list(AuditEvent.objects.of_task(task.uuid))
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    return [event.kind for event in events]
+
+
+def journal(kind: str) -> list[AuditEvent]:
+    return list(AuditEvent.objects.filter(kind=kind).order_by("pk"))
+
+
+def last_event() -> AuditEvent:
+    return AuditEvent.objects.newest_first()[0]
+
+
+def journal_length() -> int:
+    return AuditEvent.objects.count()

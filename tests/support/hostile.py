@@ -1,0 +1,134 @@
+"""Text that means harm, stored wherever the hub stores what others write, and a reader of what pages make of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from urllib.parse import quote
+from uuid import uuid4
+
+from django.utils import timezone
+
+from mailbox.gate.callers import Caller, Role
+from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
+from mailbox.verbs.agents import registration
+from mailbox.verbs.life import callbacks, leasing, results, updates
+from mailbox.verbs.life.callbacks import Outcome
+from mailbox.verbs.life.updates import Update
+from mailbox.verbs.repairs import auto_retry, plans, repair
+from mailbox.verbs.repairs.repair import DuplicateRisk
+from tests.support import factories
+
+BACKWARDS = "\u202e"
+MARKUP = f"<script>alert(1)</script><img src=x onerror=alert(1)>' onmouseover='alert(1)' \"><b>{{{{ 7|add:7 }}}} &amp; {BACKWARDS}gnp.exe"
+LONG = f"{MARKUP}\n{'very long ' * 10_000}end"
+HUGE = 2**60
+NAME = f"{'n' * 190}@{'h' * 9}"
+
+VOID = {"meta", "link", "input", "br", "img", "use", "hr", "rect", "line", "path", "circle"}
+ALONE = {"bdi", "pre", "textarea", "option", "title"}  # where text that runs backwards leaves what follows alone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """One row of each kind, full of it."""
+
+    task: Task
+    lease: Lease
+    waiting: Task
+    answered: Task
+    entry: ReplayEntry
+    delivery: PushDelivery
+    scan: AuditEvent
+    plan: RepairPlan
+
+
+def world() -> World:
+    """Store the text through the verbs; everything a stranger can write is in it."""
+    sender, holder = factories.agent(f"s{'e' * 190}", "a2a.send.*"), factories.agent(f"h{'o' * 190}", "a2a.respond.*")
+    olga = Caller(name="user:olga", source=AuditEvent.Source.DASHBOARD, role=Role.OPERATOR)
+    said = {"intent_text": LONG, "task_kind": MARKUP[:500], "context_id": MARKUP[:500]}
+    carried = {MARKUP: [HUGE, MARKUP], "n": HUGE}
+    promise = factories.idempotent(f"{MARKUP[:200]} key")
+    blocks = [
+        {"type": "text", "text": LONG},
+        {"type": "json", "value": carried},
+        {"type": "image", "mimeType": MARKUP, "data": MARKUP},
+        {"type": "resource_link", "uri": f"javascript:{MARKUP}", "name": MARKUP},
+        {"type": "resource", "resource": {"uri": MARKUP, "text": MARKUP}},
+    ]
+    done = factories.leased_task(
+        sender,
+        holder,
+        **said,
+        idempotency=promise,
+        metadata=carried,
+        callback_url=f"https://example.org/{quote(MARKUP)}",
+    )
+    results.post_result(holder, factories.result_envelope(done.task, content=blocks))
+    factories.sent_task(sender, holder, **said, idempotency=promise)
+    delivery = PushDelivery.objects.get()
+    PushDelivery.objects.update(next_attempt_at=timezone.now())
+    (claimed,) = callbacks.claim_due(limit=1)
+    callbacks.report(claimed, Outcome(status=500, problem=MARKUP))
+
+    lease = factories.leased_task(
+        sender, holder, **said, metadata=carried, idempotency=factories.idempotent(MARKUP[:300])
+    )
+    updates.post_updates(holder, lease.task.uuid, [Update(progress=0.1, note=MARKUP)])
+    repair.requeue(olga, lease.task.uuid, reason=MARKUP, duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)
+    (lease,) = leasing.lease_tasks(holder)
+    waiting = factories.sent_task(
+        sender, holder, **said, parent=lease.task.uuid, idempotency=factories.idempotent(MARKUP[:300])
+    )
+    failed = factories.leased_task(sender, factories.agent("third", "a2a.respond.*"), **said)
+    repair.force_error(olga, failed.task.uuid, reason=MARKUP, message=LONG[:10_000])
+    registration.pause_agent(olga, factories.row_of(holder), reason=MARKUP)
+    scan = auto_retry.run_once(olga, reason=MARKUP)
+    live = Lease.objects.live()
+    plan = plans.make(olga, RepairPlan.Verb.FORCE_ERROR, live, token=uuid4(), max_attempts=3, query=MARKUP)
+    return World(
+        task=lease.task,
+        lease=lease,
+        waiting=waiting,
+        answered=done.task,
+        entry=ReplayEntry.objects.get(key=promise.key),
+        delivery=delivery,
+        scan=scan,
+        plan=plan,
+    )
+
+
+class Reader(HTMLParser):
+    """Reads a page as a browser would: which elements and attributes there are, and where each text stands."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.scripts: list[str] = []
+        self.handlers: list[str] = []
+        self.targets: list[str] = []
+        self.loose: list[str] = []
+        self.pre: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag in ("script", "style", "iframe", "object", "embed", "base"):
+            self.scripts.append(given.get("src") or tag)
+        self.handlers += [name for name in given if name.startswith("on") or name == "style"]
+        self.targets += [value or "" for name, value in attrs if name in ("href", "src", "action", "hx-get", "hx-post")]
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "pre":
+            self.pre.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if "pre" in self.open:
+            self.pre[-1] += data
+        if BACKWARDS in data and not ALONE & set(self.open):
+            self.loose.append(data.strip()[:80])

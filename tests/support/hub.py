@@ -1,0 +1,154 @@
+"""A served hub of its own for a test: `manage.py serve` in a process, on a free port, with its own data."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import httpx
+import psutil
+import psycopg
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hub:
+    """A running hub; `printed` is what it has written so far."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def printed(self) -> str:
+        return self.log.read_text()
+
+    def is_up(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/healthz", timeout=2).is_success
+        except httpx.HTTPError:
+            return False
+
+    def wait_until_up(self) -> None:
+        wait_until(lambda: self.is_up() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.printed
+
+    def descendants(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def web_server(self) -> psutil.Process:
+        """Return granian's main process."""
+        return self._child("granian")
+
+    def web_workers(self) -> list[psutil.Process]:
+        """Return the processes that answer requests."""
+        return self.web_server().children()
+
+    def cluster(self) -> psutil.Process:
+        """Return the task cluster's main process."""
+        return self._child("qcluster")
+
+    def _child(self, word: str) -> psutil.Process:
+        children = psutil.Process(self.process.pid).children()
+        return next(child for child in children if word in command_of(child))
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Send the signal; return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+@contextlib.contextmanager
+def served(var: Path, *, database_url: str = "", port: int = 0, **environment: str) -> Iterator[Hub]:
+    """Serve a hub whose data lie in `var` (or in `database_url`) until the block ends; it answers when this yields."""
+    port = port or free_port()
+    var.mkdir(exist_ok=True)
+    log = var / "printed"
+    own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": "", **environment}
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve"],
+            cwd=ROOT,
+            env=os.environ | own,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    hub = Hub(url=f"http://127.0.0.1:{port}", process=process, log=log)
+    try:
+        hub.wait_until_up()
+        yield hub
+    finally:
+        if process.poll() is None:
+            hub.stop()
+
+
+@contextlib.contextmanager
+def database_of_its_own() -> Iterator[str]:
+    """Yield the URL of an empty database: on the server the tests run on, or "" for the hub's own SQLite file."""
+    server = os.environ.get("DATABASE_URL", "")
+    if not server.startswith("postgres"):
+        yield ""
+        return
+    name = f"a2a_{uuid.uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as admin:
+        admin.execute(f'CREATE DATABASE "{name}"'.encode())
+        try:
+            yield urlsplit(server)._replace(path=f"/{name}").geturl()
+        finally:
+            admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
+
+
+def url_of_the_tests_database() -> str:
+    """Return where another process finds the database of this test, which must be one that commits."""
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{database['NAME']}"
+    user, host = quote(database["USER"]), quote(database["HOST"], safe="")
+    password = f":{quote(database['PASSWORD'], safe='')}" if database["PASSWORD"] else ""
+    port = f":{database['PORT']}" if database["PORT"] else ""
+    return f"postgresql://{user}{password}@{host}{port}/{database['NAME']}"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """Say whether the process does nothing any more, be it that nobody has reaped it yet."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    """Return the process's command line: empty once it has ended, which may be between the list of processes and now."""
+    try:
+        return process.cmdline()
+    except (psutil.NoSuchProcess, psutil.ZombieProcess):
+        return []
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    """Return when the condition holds; fail when it does not come to hold."""
+    give_up_at = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < give_up_at, "waited in vain"
+        time.sleep(0.02)

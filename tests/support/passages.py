@@ -1,0 +1,71 @@
+"""Where a random walk over the mailbox must have been: turns of a task's life that are easily never reached."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tests.support.model_rows import Task
+
+_BACK = r"\b(?:requeued|auto-requeued|released) "
+_ENDED = r"(?:posted|forced|cancelled|expired|replayed) "
+
+# Read over a task's story, whose events stand one after the other, each followed by a blank.
+PASSAGES = {
+    name: re.compile(pattern)
+    for name, pattern in {
+        "requeued, then leased again": r" requeued (.* )?leased ",
+        "requeued by the retry gate, then leased again": r" auto-requeued (.* )?leased ",
+        "released, then leased again": r" released (.* )?leased ",
+        "leased a third time": r"( leased .*){3}",
+        "a late result of a requeued task that nobody holds is its result": r" (auto-)?requeued ([^l]\S+ )*posted ",
+        "a fenced holder is refused while another holds the task": (
+            r" (requeued|auto-requeued|released) (\S+ )*leased (skipped\S* |reopened )*post-refused:lease_mismatch "
+        ),
+        "the next holder resolves after a fenced one was refused": r" post-refused:lease_mismatch (\S+ )*posted ",
+        "a result after a forced error is refused": r" forced (\S+ )*post-refused:already_resolved ",
+        "a result after a cancellation is refused": r" leased (\S+ )*cancelled (\S+ )*post-refused:already_resolved ",
+        "a result after the work's time is refused": r" leased (\S+ )*expired (\S+ )*post-refused:already_resolved ",
+        "another result after the first is refused": r" posted (\S+ )*post-refused:result_conflict ",
+        "the same result is acknowledged again": r" posted (\S+ )*posted-again ",
+        "a result is posted of a task that was never leased": r"^ sent ([^l]\S+ )*posted ",
+        "a duplicate waits, then takes the first one's result": r" waits ([^w]\S+ )*replayed ",
+        "a duplicate waits, is promoted and leased": r" waits (\S+ )*woken (\S+ )*leased ",
+        "a duplicate waits, is promoted and resolves": r" waits (\S+ )*woken (\S+ )*posted ",
+        "a duplicate waits for one, then for another": r" waits (\S+ )*waits ",
+        "a duplicate is cancelled while it waits": r" waits ([^w]\S+ )*cancelled ",
+        "a duplicate is answered from the cache": r"^ sent replayed ",
+        "a duplicate is answered after its source was compacted": r" replayed-the-compacted ",
+        "a duplicate runs after its cached result was dropped": r"^ sent runs-again (\S+ )*leased ",
+        "a result is given again to the same attempt, then acknowledged": r" delivered-again (\S+ )*acked ",
+        "a result is acknowledged twice": r" acked (\S+ )*acked-again ",
+        "acknowledged work is compacted": r" acked (\S+ )*compacted ",
+        "delivered work is compacted though never acknowledged": r" delivered (?!(\S+ )*acked )(\S+ )*compacted ",
+        "compacted work is unknown to a late result": r" compacted (\S+ )*post-refused:unknown_task ",
+        "a lease outlives a new connection, then its result is posted": r" leased reopened (\S+ )*posted ",
+        "a duplicate waits through a new connection, then goes on": r" waits reopened (\S+ )*(woken|replayed) ",
+        "a delivered result outlives a new connection and is given again": r" reopened (\S+ )*delivered-again ",
+        "a deadline passes in the queue": r"^ sent ([^l]\S+ )*expired ",
+        "a task runs out of its working time": r" leased (skipped\S* |reopened )*expired ",
+        "a release is said again": r" released-again ",
+        "a cancellation is said again": r" cancelled-again ",
+        "a dry run would requeue": r" would-requeue ",
+        "a lease is too young to retry": r" skipped:lease_too_young ",
+        "a lease without a key is not retried": r" skipped:missing_idempotency ",
+        "unsafe work is not retried": r" skipped:unsafe_duplicate_safety ",
+        "attempts are used up": r" skipped:max_attempts_reached ",
+        "a pass stops at its limit": r" skipped:limit_reached ",
+        "a requeue of unsafe work as idempotent is refused": r" requeue-refused:duplicate_risk_mismatch ",
+        "a requeue under a stale lease is refused": r" leased (\S+ )*requeue-refused:lease_mismatch ",
+        "a requeue of a queued task is refused": r" requeue-refused:not_in_flight ",
+        "a requeue of a resolved task is refused": r" requeue-refused:already_resolved ",
+        "a forced error under a stale lease is refused": r" leased (\S+ )*force-refused:lease_mismatch ",
+        "a release under a stale lease is refused": r" release-refused:lease_mismatch ",
+    }.items()
+}
+
+
+def of(task: Task) -> Iterator[str]:
+    """Return the passages of which the task's story tells."""
+    story = f" {' '.join(task.story)} "
+    return (name for name, pattern in PASSAGES.items() if pattern.search(story))

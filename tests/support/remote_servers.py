@@ -1,0 +1,184 @@
+"""Remote servers on the loopback: one that does what a test says, byte for byte, and one that is a corvid-agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from mailbox.outbound import exchange
+
+Conversation = Callable[[socket.socket, threading.Event], None]
+MADE_AT = "2026-01-02T03:04:05.678Z"
+
+
+def hang_up() -> None:
+    """Close the connections that the hub's client in this process keeps open."""
+    if exchange._client.cache_info().currsize:
+        exchange._client(os.getpid()).close()
+        exchange._client.cache_clear()
+
+
+@contextmanager
+def raw_server(converse: Conversation) -> Iterator[str]:
+    """Serve each connection by ``converse``, once a request has begun to arrive, until the block ends; yield the URL.
+
+    The event is set when the block ends: a conversation that would last for ever waits on it.
+    """
+    over = threading.Event()
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while not over.is_set():
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=talk, args=(connection,), daemon=True).start()
+
+    def talk(connection: socket.socket) -> None:
+        with connection:
+            try:
+                connection.recv(65536)
+                converse(connection, over)
+            except OSError:
+                pass
+
+    threading.Thread(target=serve, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        hang_up()
+        over.set()
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+@dataclass
+class Corvid:
+    """A corvid-agent as its clients see it. The task's text chooses its fate; tests read what was asked of it.
+
+    A text beginning with ``never`` works for ever, ``fail`` fails, ``refuse`` is answered 429, others succeed,
+    after having been looked at as often as ``looks`` says. ``poll_status`` other than 200 makes looks fail.
+    """
+
+    url: str = ""
+    looks: int = 0
+    poll_status: int = 200
+    requests: list[tuple[str, str, dict[str, str], bytes]] = field(default_factory=list)
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+    card: Any = field(default_factory=lambda: {"name": "Corvid", "version": "1.0.0", "skills": []})
+    card_status: int = 200
+
+    @property
+    def bodies(self) -> list[Any]:
+        """The bodies of the submissions."""
+        return [json.loads(body) for method, _, _, body in self.requests if method == "POST"]
+
+    @property
+    def paths(self) -> list[str]:
+        return [path for _, path, _, _ in self.requests]
+
+    def answer(self, method: str, path: str, body: bytes) -> tuple[int, Any]:
+        if path == "/counts":
+            return 200, {
+                "submitted": len(self.tasks),
+                "looks": sum(task.get("looked", 0) for task in self.tasks.values()),
+            }
+        if path.endswith("/.well-known/agent-card.json"):
+            return self.card_status, self.card
+        if method == "POST" and path.endswith("/a2a/tasks/send"):
+            return self._send(json.loads(body)["params"]["message"])
+        return self._show(path.rpartition("/")[2])
+
+    def _send(self, text: str) -> tuple[int, Any]:
+        if text.startswith("refuse"):
+            return 429, {"error": "Rate limit exceeded. Try again later."}
+        task_id = str(uuid.uuid4())
+        asked = {"role": "user", "parts": [{"type": "text", "text": text}]}
+        task = {"id": task_id, "state": "working", "messages": [asked], "sessionId": None}
+        self.tasks[task_id] = {**task, "createdAt": MADE_AT, "updatedAt": MADE_AT}
+        return 200, self.tasks[task_id]
+
+    def _show(self, task_id: str) -> tuple[int, Any]:
+        if self.poll_status != 200:
+            return self.poll_status, {"error": "no"}
+        if task_id not in self.tasks:
+            return 404, {"error": "Task not found"}
+        task = self.tasks[task_id]
+        text = task["messages"][0]["parts"][0]["text"]
+        looked = task.setdefault("looked", 0)
+        task["looked"] += 1
+        if not text.startswith("never") and looked >= self.looks and task["state"] == "working":
+            task["state"] = "failed" if text.startswith("fail") else "completed"
+            self._say(task, f"{text}: done" if task["state"] == "completed" else "no ink")
+        elif task["state"] == "working":
+            self._say(task, f"step {looked + 1}")
+        return 200, task
+
+    def _say(self, task: dict[str, Any], text: str) -> None:
+        task["messages"].append({"role": "agent", "parts": [{"type": "text", "text": text}]})
+
+
+@contextmanager
+def corvid(port: int = 0) -> Iterator[Corvid]:
+    """Serve a `Corvid` until the block ends."""
+    agent = Corvid()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def handle(self) -> None:
+            with suppress(ConnectionError):  # of clients that read no further
+                super().handle()
+
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            agent.requests.append((self.command, self.path, dict(self.headers), body))
+            status, value = agent.answer(self.command, self.path, body)
+            answer = value if isinstance(value, bytes) else json.dumps(value).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server.daemon_threads = True
+    agent.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield agent
+    finally:
+        hang_up()
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def remote(settings: Any) -> Iterator[Corvid]:
+    """Serve a corvid-agent on the loopback, which the hub may call."""
+    settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
+    with corvid() as agent:
+        yield agent
+
+
+if __name__ == "__main__":
+    with corvid(int(sys.argv[1])) as served:
+        served.looks = int(sys.argv[2])
+        threading.Event().wait()

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from tests.support.hub import ROOT
+
+RUN = [sys.executable, "-m", "tests.support.postgres"]
+
+
+def test_a_given_database_is_passed_on_and_the_exit_code_back():
+    code = "import os; raise SystemExit(os.environ['DATABASE_URL'] != 'postgresql://given.example/hub' or 7)"
+    environment = os.environ | {"TEST_DATABASE_URL": "postgresql://given.example/hub"}
+
+    assert subprocess.call([*RUN, "--", sys.executable, "-c", code], cwd=ROOT, env=environment) == 7
+
+
+def test_no_command_is_a_wrong_usage():
+    refused = subprocess.run(RUN, cwd=ROOT, capture_output=True, text=True)
+
+    assert refused.returncode == 2
+    assert "COMMAND" in refused.stderr

@@ -1,0 +1,77 @@
+"""The sends that `test_lifecycle` makes: few parties and few keys, so that duplicates are many."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from uuid import UUID
+
+from hypothesis import strategies as st
+
+from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
+from mailbox.words.times import epoch_ms
+from tests.support.model_rows import INTENT, Task
+
+SENDERS, RECIPIENTS = ("alice", "anna"), ("bob", "ben")
+MINUTE = timedelta(minutes=1)
+
+
+class Wanted(NamedTuple):
+    """What a send says, beside its id."""
+
+    sender: str
+    recipient: str
+    safety: str | None
+    key: str | None
+    kind: str | None
+    deadline: timedelta | None
+    work_timeout: timedelta | None
+
+    def task(self, task_id: UUID, *, number: int, now: datetime) -> Task:
+        """Return it as the rules see it."""
+        return Task(
+            id=task_id,
+            number=number,
+            sender=self.sender,
+            recipient=self.recipient,
+            safety=self.safety,
+            key=self.key if self.safety else None,
+            kind=self.kind,
+            deadline=now + self.deadline if self.deadline else None,
+            work_timeout=self.work_timeout,
+            queued_at=now,
+        )
+
+    def envelope(self, task: Task, recipient: AgentRef) -> TaskEnvelope:
+        """Return it as the verb takes it."""
+        promise = None
+        if task.safety and task.key:
+            promise = Idempotency(duplicate_safety=DuplicateSafety(task.safety), key=task.key)
+        return TaskEnvelope(
+            id=task.id,
+            recipient=recipient,
+            intent_text=INTENT,
+            task_kind=task.kind,
+            idempotency=promise,
+            deadline_ms=epoch_ms(task.deadline) if task.deadline else None,
+            work_timeout=task.work_timeout,
+        )
+
+
+WANTED = st.builds(
+    Wanted,
+    sender=st.sampled_from(["alice", "alice", "anna"]),
+    recipient=st.sampled_from(["bob", "bob", "ben"]),
+    safety=st.sampled_from([*["idempotent"] * 3, "unsafe", "unsafe", None]),
+    key=st.sampled_from(["k", "k", " k", "j"]),
+    kind=st.sampled_from([None, None, None, "review"]),
+    deadline=st.sampled_from([None, None, MINUTE, MINUTE * 5]),
+    work_timeout=st.sampled_from([None, None, None, MINUTE * 2]),
+)
+
+Pick = tuple[str, int]
+
+
+def picks(which: str) -> st.SearchStrategy[Pick]:
+    """Draw a task of that sort three times out of four, else any; as a number, which fits whatever tasks there are."""
+    return st.tuples(st.sampled_from([which] * 3 + ["any"]), st.integers(0, 9))

@@ -1,0 +1,108 @@
+"""Workers for tests: in this process for what programs do, in one of their own for what signals do."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mailbox.management.cli.work import environment_without
+from mailbox.management.worker.attempt import Work
+from mailbox.management.worker.client import Hub as HubClient
+from mailbox.management.worker.worker import Worker
+from mailbox.models import Lease, Message, Result, Task
+from tests.support.hub import PATIENCE, ROOT, wait_until
+
+GRACE = 1.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Desk:
+    """Where bob's programs run: the hub's URL and his key. `said` is what in-process workers logged."""
+
+    url: str
+    key: str
+    var: Path
+    said: list[str] = field(default_factory=list)
+
+    def run(self, *command: str, name: str = "bob", tasks: int = 1, concurrency: int = 1, **how: Any) -> str | None:
+        """Run the command for as many tasks in this process; return what failed."""
+        work = Work(command=command, environment=environment_without(self.key), **{"grace": GRACE, **how})
+        with contextlib.closing(HubClient(self.url, self.key)) as client:
+            worker = Worker(client, name, work, concurrency=concurrency, max_tasks=tasks, say=self.said.append)
+            return worker.run()
+
+    @contextlib.contextmanager
+    def process(self, *command: str, options: tuple[str, ...] = ()) -> Iterator[WorkerProcess]:
+        """Run `manage.py a2a work bob` beside the test, with no database to be found; end it with the block."""
+        words = ["work", "bob", "--url", self.url, "--grace", "1", "--heartbeat", "1", *options, "--", *command]
+        nowhere = {"DATABASE_URL": "postgresql://127.0.0.1:9/nowhere", "A2A_VAR": str(self.var / "worker")}
+        log = self.var / "worker.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "manage.py", "a2a", *words],
+                cwd=ROOT,
+                env=os.environ | nowhere | {"A2A_API_KEY": self.key},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            yield WorkerProcess(process=process, log=log)
+        finally:
+            process.kill()
+            process.wait()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerProcess:
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def printed(self) -> str:
+        return self.log.read_text()
+
+    def interrupt(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+
+    def code(self) -> int:
+        return self.process.wait(PATIENCE)
+
+
+def result_of(task: Task) -> Result:
+    """Return the result as soon as it is there."""
+    wait_until(lambda: Result.objects.filter(task=task).exists())
+    return Result.objects.get(task=task)
+
+
+def text_of(result: Result) -> str:
+    (block,) = result.blocks
+    return str(block["text"])
+
+
+def messages_of(task: Task) -> list[str]:
+    said = Message.objects.filter(task=task).in_order()
+    return [block["text"] for message in said for block in message.blocks]
+
+
+def lease_of(task: Task) -> Lease | None:
+    return task.leases.live().first()
+
+
+def await_lease(task: Task) -> Lease:
+    wait_until(lambda: lease_of(task))
+    lease = lease_of(task)
+    assert lease is not None
+    return lease
+
+
+def await_message(task: Task, number: int = 1) -> list[str]:
+    wait_until(lambda: len(messages_of(task)) >= number)
+    return messages_of(task)
