@@ -26,7 +26,7 @@ def check(caller, verb="a2a.send", target=None, **fields):
         "a2a.send.*",
         "a2a.send.research@local",
         "a2a.respond.*",
-        f"a2a.respond.{factories.some_pubkey()}",
+        "a2a.respond.8sVtGnoJ9WexsQ9hxgCkb3xTtckT2bPuGYdx5xdZ33w5",
         "a2a.send.a.b@c.d",
         "a2a.repair.requeue",
         "a2a.repair.force_error",

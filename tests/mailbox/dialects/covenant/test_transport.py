@@ -152,7 +152,7 @@ def test_a_key_may_be_presented_in_any_of_its_forms(alice, bob, form):
         {"Authorization": "Digest username=alice"},
         {"X-API-Key": ""},
         {"X-API-Key": "é"},
-        {"X-API-Key": tokens.mint().key},
+        pytest.param({"X-API-Key": tokens.mint().key}, id="X-API-Key of nobody"),
     ],
     ids=lambda headers: "; ".join(f"{name} {value}" for name, value in headers.items())[:40] or "none",
 )
