@@ -8,15 +8,12 @@ from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db import transaction
-from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
-from dashboard.admin.agents import AgentAdmin, ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
+from dashboard.admin.agents import ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
 from mailbox.gate.callers import Caller, Role
 from mailbox.gate.capabilities import GRANT
-from mailbox.models import Agent, ApiKey, CapabilityGrant
+from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.verbs.agents import grants, keys
 from mailbox.words.errors import Draft, MailboxError
 from mailbox.words.kinds import Kind
@@ -32,7 +29,7 @@ else:
     GroupBase = RevocableBase = admin.ModelAdmin
     PersonBase = UserAdmin
 
-admin.site.unregister([User, Group, Agent])
+admin.site.unregister([User, Group])
 
 
 @admin.register(User)
@@ -93,19 +90,6 @@ class RoleAdmin(ReadByRole, GroupBase):
 
     fields = ("name",)
     ordering = ("pk",)
-
-
-@admin.register(Agent)
-class LinkedAgentAdmin(AgentAdmin):
-    def get_list_display(self, request: HttpRequest) -> Any:
-        return [*AgentAdmin.list_display, "on_dashboard"]
-
-    @admin.display(description="dashboard")
-    def on_dashboard(self, agent: Agent) -> SafeString:
-        return format_html('<a href="{}">open</a>', self.view_on_site(agent))
-
-    def view_on_site(self, agent: Agent) -> str:
-        return reverse("ops:agent", args=[agent.display])
 
 
 class Revocable(ReadByRole, RevocableBase):

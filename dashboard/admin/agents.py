@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import models, transaction
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from agentcards import profiles
 from agentcards.models import AgentCard, AgentProfile, Tool
@@ -62,11 +65,18 @@ class ChangedByAdmins(ReadByRole):
 
 @admin.register(Agent)
 class AgentAdmin(ReadByRole, AgentAdminBase):
-    list_display = ("display", "pubkey", "created_at", "paused_at", "paused_reason")
+    list_display = ("display", "pubkey", "created_at", "paused_at", "paused_reason", "on_dashboard")
     list_filter = (("paused_at", admin.EmptyFieldListFilter),)
     search_fields = ("display", "pubkey")
     ordering = ("display",)
     fields = ("display", "pubkey", "created_at", "paused_at", "paused_reason")
+
+    @admin.display(description="dashboard")
+    def on_dashboard(self, agent: Agent) -> SafeString:
+        return format_html('<a href="{}">open</a>', self.view_on_site(agent))
+
+    def view_on_site(self, agent: Agent) -> str:
+        return reverse("ops:agent", args=[agent.display])
 
 
 @admin.register(AgentProfile)
