@@ -4,27 +4,22 @@ import contextlib
 import errno
 import resource
 import socket
-import sys
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection, connections
-from django.urls import Resolver404, resolve
 
-from a2aproject.serving import first_run
-from a2aproject.serving.supervisor import Service, Supervisor
+from a2aproject.serving import first_run, services
+from a2aproject.serving.supervisor import Supervisor
 from mailbox.background import jobs
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterator
 
-REQUEST_GRACE = 10  # seconds a web worker may take to answer what it has begun
 STOP_GRACE = 15.0
-BACKLOG = 2048
-REQUESTS_PER_WORKER = 4096  # begun at once; those beyond WEB_THREADS wait for a thread
 MIGRATION_LOCK = 0xA2A
 
 
@@ -35,16 +30,23 @@ class Command(BaseCommand):
         parser.add_argument(
             "--no-migrate", action="store_true", help="leave the database as it is: another hub keeps it"
         )
+        everything = ",".join(services.SERVICES)
+        parser.add_argument(
+            "--only", default=everything, metavar="SERVICE,...", help=f"run these services alone; default: {everything}"
+        )
 
-    def handle(self, *, no_migrate: bool, **_: Any) -> None:
-        _require_free_port(settings.BIND_HOST, settings.PORT)
+    def handle(self, *, no_migrate: bool, only: str, **_: Any) -> None:
+        words = services.chosen(only)
+        if services.WEB in words:
+            _require_free_port(settings.BIND_HOST, settings.PORT)
         if not no_migrate:
             self._prepare_database()
         connections.close_all()
-        self.stdout.write(_addresses())
+        pages = _addresses() if services.WEB in words else []
+        self.stdout.write("\n".join(["A2A Hub", *pages, "Stop it with Ctrl-C."]))
         self.stdout.flush()
         _raise_open_files_limit()
-        Supervisor([_web_server(), _cluster(), _carrier()], say=self._say, grace=STOP_GRACE).run()
+        Supervisor([services.SERVICES[word]() for word in words], say=self._say, grace=STOP_GRACE).run()
 
     def _prepare_database(self) -> None:
         with _one_at_a_time():
@@ -59,43 +61,9 @@ class Command(BaseCommand):
         self.stderr.flush()
 
 
-def _web_server() -> Service:
-    options = {
-        "--interface": "wsgi",
-        "--host": settings.BIND_HOST,
-        "--port": settings.PORT,
-        "--workers": settings.WEB_WORKERS,
-        "--blocking-threads": settings.WEB_THREADS,
-        "--backlog": BACKLOG,
-        "--backpressure": REQUESTS_PER_WORKER,
-        "--workers-kill-timeout": REQUEST_GRACE,
-        "--log-level": "error",
-    }
-    arguments = [str(part) for option in options.items() for part in option]
-    flags = ["--respawn-failed-workers", "--no-ws"]
-    command = [sys.executable, "-m", "granian", *arguments, *flags, "a2aproject.wsgi:application"]
-    return Service(name="web server", command=command)
-
-
-def _cluster() -> Service:
-    return Service(name="task cluster", command=[sys.executable, str(settings.BASE_DIR / "manage.py"), "qcluster"])
-
-
-def _carrier() -> Service:
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "a2a", "carry"]
-    return Service(name="carrier", command=command)
-
-
-def _addresses() -> str:
+def _addresses() -> list[str]:
     pages = [("Dashboard", "/ops/"), ("Admin", "/admin/"), ("API", "/"), ("API reference", "/api/docs/")]
-    lines = [f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages if path == "/" or _exists(path)]
-    return "\n".join(["A2A Hub", *lines, "Stop it with Ctrl-C."])
-
-
-def _exists(path: str) -> bool:
-    with contextlib.suppress(Resolver404):
-        return bool(resolve(path))
-    return False
+    return [f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages]
 
 
 def _require_free_port(host: str, port: int) -> None:

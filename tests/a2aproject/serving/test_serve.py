@@ -16,9 +16,12 @@ from urllib.parse import urlsplit
 import httpx
 import psycopg
 import pytest
+from django.core.management import CommandError, call_command
 
-from a2aproject.management.commands.serve import REQUEST_GRACE
-from tests.support.hub import ROOT, command_of, database_of_its_own, free_port, has_ended, served, wait_until
+from a2aproject.management.commands import serve
+from a2aproject.serving import services
+from a2aproject.serving.services import REQUEST_GRACE
+from tests.support.hub import ROOT, Hub, command_of, database_of_its_own, free_port, has_ended, served, wait_until
 
 
 @pytest.fixture
@@ -190,6 +193,87 @@ def test_a_hub_whose_server_is_gone_says_so_within_a_probe_s_patience(hub, datab
 
     assert answer.status_code == 503
     assert time.monotonic() - asked_at < 4
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("web", ["web"]),
+        ("carrier", ["carrier"]),
+        ("carrier, web,web", ["web", "carrier"]),
+        ("web,cluster,carrier", ["web", "cluster", "carrier"]),
+    ],
+)
+def test_only_the_named_services_are_chosen(text, words):
+    assert services.chosen(text) == words
+
+
+@pytest.mark.parametrize("text", ["", " ", "web,", "web,,carrier", "worker", "Web", "web cluster"])
+def test_other_words_are_refused_and_the_choices_named(text):
+    with pytest.raises(CommandError) as refused:
+        call_command("serve", only=text)
+
+    assert str(refused.value) == f"--only is {text!r}: it takes a comma-separated list of web, cluster, carrier."
+    assert refused.value.returncode == 2
+
+
+@pytest.fixture
+def supervised(monkeypatch):
+    """Return the names of the services that a `serve` in this process starts; it leaves the database alone."""
+    names: list[str] = []
+
+    class Recorder:
+        def __init__(self, services, **_):
+            names.extend(service.name for service in services)
+
+        def run(self):
+            pass
+
+    monkeypatch.setattr(serve, "Supervisor", Recorder)
+    monkeypatch.setattr(serve.connections, "close_all", lambda: None)
+    return names
+
+
+def test_all_services_run_unless_some_are_named(supervised, settings, capsys):
+    settings.PORT = free_port()
+
+    call_command("serve", no_migrate=True)
+
+    assert supervised == ["web server", "task cluster", "carrier"]
+    assert f"{settings.PUBLIC_URL}/ops/" in capsys.readouterr().out
+
+
+def test_without_the_web_server_no_port_is_needed_and_no_address_printed(supervised, settings, capsys):
+    with socket.socket() as taken:
+        taken.bind((settings.BIND_HOST, 0))
+        taken.listen()
+        settings.PORT = taken.getsockname()[1]
+
+        call_command("serve", no_migrate=True, only="cluster,carrier")
+
+    assert supervised == ["task cluster", "carrier"]
+    assert "://" not in capsys.readouterr().out
+
+
+def test_only_web_runs_the_web_server_alone(tmp_path, database_url):
+    port = free_port()
+    own = {"PORT": str(port), "A2A_VAR": str(tmp_path), "DATABASE_URL": database_url, "WEB_WORKERS": "1"}
+    log = tmp_path / "printed"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "serve", "--only", "web"],
+            cwd=ROOT,
+            env=os.environ | own,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    hub = Hub(url=f"http://127.0.0.1:{port}", process=process, log=log)
+    try:
+        hub.wait_until_up()
+        (worker,) = hub.web_workers()
+        assert set(hub.descendants()) == {hub.web_server(), worker}
+    finally:
+        assert hub.stop() == 0
 
 
 def test_a_port_in_use_is_refused_before_anything_is_changed(tmp_path):

@@ -1,0 +1,59 @@
+"""The programs that make a hub, by the words that `serve --only` takes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from a2aproject.serving.supervisor import Service
+
+REQUEST_GRACE = 10  # seconds a web worker may take to answer what it has begun
+BACKLOG = 2048
+REQUESTS_PER_WORKER = 4096  # begun at once; those beyond WEB_THREADS wait for a thread
+WEB = "web"
+WRONG_USAGE = 2
+
+
+def chosen(text: str) -> Sequence[str]:
+    """Return the words of a comma-separated list, each once, in the order to start their services.
+
+    Raises `CommandError` for an empty word and for a word that names no service.
+    """
+    words = {word.strip() for word in text.split(",")}
+    if not words <= SERVICES.keys():
+        choices = ", ".join(SERVICES)
+        raise CommandError(f"--only is {text!r}: it takes a comma-separated list of {choices}.", returncode=WRONG_USAGE)
+    return [word for word in SERVICES if word in words]
+
+
+def _web_server() -> Service:
+    options = {
+        "--interface": "wsgi",
+        "--host": settings.BIND_HOST,
+        "--port": settings.PORT,
+        "--workers": settings.WEB_WORKERS,
+        "--blocking-threads": settings.WEB_THREADS,
+        "--backlog": BACKLOG,
+        "--backpressure": REQUESTS_PER_WORKER,
+        "--workers-kill-timeout": REQUEST_GRACE,
+        "--log-level": "error",
+    }
+    arguments = [str(part) for option in options.items() for part in option]
+    flags = ["--respawn-failed-workers", "--no-ws"]
+    command = [sys.executable, "-m", "granian", *arguments, *flags, "a2aproject.wsgi:application"]
+    return Service(name="web server", command=command)
+
+
+def _cluster() -> Service:
+    return Service(name="task cluster", command=[sys.executable, str(settings.BASE_DIR / "manage.py"), "qcluster"])
+
+
+def _carrier() -> Service:
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "a2a", "carry"]
+    return Service(name="carrier", command=command)
+
+
+SERVICES: Mapping[str, Callable[[], Service]] = {WEB: _web_server, "cluster": _cluster, "carrier": _carrier}
