@@ -1,0 +1,77 @@
+"""The import contracts of pyproject.toml catch a fault of each kind, also in modules that nobody has listed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.hub import PATIENCE, ROOT
+
+pytestmark = pytest.mark.one_database
+
+LINT = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
+FAULTS = {  # the module with the fault, what it imports
+    "mailbox/verbs/life/planted.py": "mailbox.dialects.covenant.wire",
+    "mailbox/verbs/agents/planted.py": "mailbox.verbs.life.leasing",
+    "mailbox/verbs/upkeep/planted.py": "pydantic",
+    "mailbox/inspection/planted.py": "mailbox.verbs.life.expiry",
+    "mailbox/gate/planted.py": "rest_framework.views",
+    "mailbox/models/planted.py": "mailbox.gate.callers",
+    "mailbox/words/planted.py": "mailbox.models.task",
+    "mailbox/outbound/planted.py": "mailbox.database.paging",
+    "mailbox/dialects/yeoman/planted.py": "mailbox.dialects.covenant.wire",
+    "mailbox/dialects/planted/views.py": "mailbox.dialects.corvid.wire",
+    "mailbox/dialects/base/planted.py": "mailbox.dialects.marianne.wire",
+    "mailbox/background/planted.py": "dashboard.wording.journal",
+    "mailbox/management/worker/planted.py": "django.conf",
+    "agentcards/planted.py": "mailbox.in_process",
+    "dashboard/views/planted.py": "a2aproject.web.errors",
+}
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """Return a copy of the code and its contracts."""
+    for name in ("a2aproject", "agentcards", "dashboard", "mailbox"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def lint(folder):
+    done = subprocess.run(LINT, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    return done.returncode, "".join(done.stdout.split())
+
+
+def test_every_planted_fault_is_named(copy):
+    for path, imported in FAULTS.items():
+        module = copy / path
+        module.parent.mkdir(exist_ok=True)
+        (module.parent / "__init__.py").touch()
+        module.write_text(f"import {imported}\n")
+
+    code, report = lint(copy)
+
+    assert code == 1
+    named = {path: path.removesuffix(".py").replace("/", ".") for path in FAULTS}
+    assert [path for path, name in named.items() if f"{name}->" not in report] == []
+
+
+def test_a_room_on_no_floor_is_named(copy):
+    (copy / "mailbox" / "flat.py").touch()
+    (copy / "mailbox" / "verbs" / "new_room").mkdir()
+    (copy / "mailbox" / "verbs" / "new_room" / "__init__.py").touch()
+
+    code, report = lint(copy)
+
+    assert code == 1
+    assert "-mailbox.flat" in report
+    assert "-mailbox.verbs.new_room" in report
+
+
+def test_the_code_without_them_is_not_refused(copy):
+    assert lint(copy)[0] == 0
