@@ -2,24 +2,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 import mailbox
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = [
-    path for name in ("a2aproject", "agentcards", "dashboard", "mailbox", "tests") if (path := ROOT / name).is_dir()
-]
+PACKAGES = [ROOT / name for name in ("a2aproject", "agentcards", "dashboard", "mailbox", "tests")]
 MODULES = [path for package in PACKAGES for path in package.rglob("*.py") if "migrations" not in path.parts]
+MOST_LINES = 299
+MAY_BE_LONGER: dict[str, str] = {}  # path: why its one idea needs more lines
 
 
 def test_mailbox_is_ours_and_not_the_standard_library_s():
     assert Path(mailbox.__file__) == ROOT / "mailbox" / "__init__.py"
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_module_fits_in_the_head(module):
-    assert len(module.read_text().splitlines()) < 300
+def test_a_module_has_less_than_300_lines_or_a_reason():
+    lines = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in MODULES}
+
+    assert {path: count for path, count in lines.items() if count > MOST_LINES}.keys() == MAY_BE_LONGER.keys()
 
 
 def test_every_folder_of_modules_is_a_package():
