@@ -1,0 +1,82 @@
+"""List the test modules that a change touches: python -m tests.support.touched [BASE].
+
+The change is every file that differs from BASE, committed or not; BASE is the branch's upstream, or HEAD without one. A
+module touches the tests that import it and those of its own name in the mirrored folder; a template those of its name.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+ROOT = Path(__file__).resolve().parents[2]
+ALWAYS = "tests/test_layout.py"
+IN_FRONT = {"README.md", "CHANGELOG.md", "pyproject.toml"}
+
+
+def main(arguments: list[str]) -> int:
+    base = arguments[0] if arguments else _upstream()
+    print("\n".join(sorted(touched_by(changed_since(base)))))  # noqa: T201
+    return 0
+
+
+def changed_since(base: str) -> set[str]:
+    """Return the paths of files that were changed, added or deleted since ``base``, also uncommitted ones."""
+    return {*_git("diff", "--name-only", base), *_git("ls-files", "--others", "--exclude-standard")}
+
+
+def touched_by(changed: Iterable[str]) -> set[str]:
+    """Return the paths of the test modules that the changed paths touch."""
+    imports = {module: set(_imports(ROOT / module)) for module in _test_modules()}
+    touched = {ALWAYS}
+    for path in map(PurePosixPath, changed):
+        if path.suffix == ".py":
+            name = _dotted(path)
+            touched |= {module for module, names in imports.items() if name in names}
+            touched |= {module for module in imports if _mirrors(PurePosixPath(module), path)}
+            touched |= {str(path)} & imports.keys()
+        elif path.parts[0] == "templates":
+            touched |= {module for module in imports if PurePosixPath(module).stem == f"test_{path.stem.lstrip('_')}"}
+        elif str(path) in IN_FRONT:
+            touched.add("tests/test_readme.py")
+    return touched
+
+
+def _mirrors(module: PurePosixPath, path: PurePosixPath) -> bool:
+    """Say whether ``tests/a/b/test_c_more.py`` is a test of ``a/b/c.py``."""
+    is_beside = module.parent == PurePosixPath("tests", path.parent)
+    return is_beside and f"{module.stem}_".startswith(f"test_{path.stem}_")
+
+
+def _imports(module: Path) -> Iterable[str]:
+    """Yield the dotted name of all that the module imports, at its top or inside a function."""
+    for node in ast.walk(ast.parse(module.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def _test_modules() -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")]
+
+
+def _dotted(path: PurePosixPath) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def _upstream() -> str:
+    return next(iter(_git("rev-parse", "--abbrev-ref", "@{upstream}")), "HEAD")
+
+
+def _git(*words: str) -> list[str]:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
+    return done.stdout.splitlines() if done.returncode == 0 else []
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
