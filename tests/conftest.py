@@ -9,12 +9,56 @@ import hypothesis
 import pytest
 from django.db import OperationalError, connection
 
+from tests.support.hub import Hub, served, url_of_the_tests_database
+
 JOURNAL = "mailbox_auditevent"
 SEEDED_BY_MIGRATIONS = {"auth_group"}
 
-hypothesis.settings.register_profile("usual", max_examples=40, stateful_step_count=25, deadline=None)
+# Tests that share a served hub run in one process, so that it is served once. Each name is that of its fixture.
+SHARED_HUBS = ("served_hub", "lasting_hub", "recorded_hub", "carrying_hub", "readme_hub")
+
+# What starts hubs, processes or a browser: `make check` leaves it to `make test`.
+SLOW = (
+    "tests/a2aproject/serving/",
+    "tests/dashboard/browser/",
+    "tests/load/",
+    "tests/mailbox/management/worker/",
+    "tests/test_demo.py",
+    "tests/test_restarts.py",
+)
+
+hypothesis.settings.register_profile("usual", max_examples=25, stateful_step_count=20, deadline=None)
 hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_count=50, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "usual")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    help_text = "also run on PostgreSQL what proves the same on either database"
+    parser.addoption("--every-test", action="store_true", help=help_text)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out on PostgreSQL the tests of ``one_database``, keep tests that share a hub together, mark slow tests."""
+    if connection.vendor == "postgresql" and not config.getoption("every_test"):
+        left_out = [item for item in items if item.get_closest_marker("one_database")]
+        items[:] = [item for item in items if not item.get_closest_marker("one_database")]
+        config.hook.pytest_deselected(items=left_out)
+    for item in items:
+        for name in SHARED_HUBS:
+            if name in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.xdist_group(name))
+                item.add_marker(pytest.mark.slow)
+        if "browse" in getattr(item, "fixturenames", ()) or item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def served_hub(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Hub]:
+    """Serve the tests' database to all tests that leave the hub whole. They commit, so that the hub sees their rows."""
+    var = tmp_path_factory.mktemp("served")
+    with served(var, "--only", "web", "--no-migrate", database_url=url_of_the_tests_database()) as hub:
+        yield hub
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -13,6 +13,8 @@ import pytest
 
 from tests.support.hub import PATIENCE, ROOT, command_of, wait_until
 
+pytestmark = pytest.mark.one_database
+
 TEXT = """Before any heading. A second sentence that is longer.
 
 # First

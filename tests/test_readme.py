@@ -15,6 +15,8 @@ from django.urls import URLResolver, get_resolver, resolve
 
 from tests.support.hub import PATIENCE, ROOT, database_of_its_own, served
 
+pytestmark = pytest.mark.one_database
+
 README = (ROOT / "README.md").read_text()
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ROUTE = re.compile(r"^\| `([A-Z, ]+) (/\S*)` \|", re.MULTILINE)
@@ -48,24 +50,30 @@ def steps_in(title: str) -> list[Step]:
     return steps
 
 
+@pytest.fixture(scope="module")
+def readme_hub(tmp_path_factory):
+    """Serve a hub; return the environment that it was started in."""
+    var = tmp_path_factory.mktemp("hub")
+    with database_of_its_own() as database_url, served(var, database_url=database_url) as hub:
+        yield {"A2A_VAR": str(var), "DATABASE_URL": database_url, "PORT": hub.url.rpartition(":")[2]}
+
+
 @pytest.fixture
-def shell(tmp_path):
-    """Run a script beside a served hub, in the environment that the hub was started in."""
-    with database_of_its_own() as database_url, served(tmp_path, database_url=database_url) as hub:
-        own = {"A2A_VAR": str(tmp_path), "DATABASE_URL": database_url, "PORT": hub.url.rpartition(":")[2]}
+def shell(readme_hub):
+    """Return a function that runs a script beside the hub, in its environment."""
 
-        def run(script):
-            return subprocess.run(
-                ["bash", "-euo", "pipefail"],  # noqa: S607
-                cwd=ROOT,
-                env=os.environ | own,
-                input=script,
-                capture_output=True,
-                text=True,
-                timeout=3 * PATIENCE,
-            )
+    def run(script):
+        return subprocess.run(
+            ["bash", "-euo", "pipefail"],  # noqa: S607
+            cwd=ROOT,
+            env=os.environ | readme_hub,
+            input=script,
+            capture_output=True,
+            text=True,
+            timeout=3 * PATIENCE,
+        )
 
-        yield run
+    return run
 
 
 def test_the_tour_prints_what_it_says(shell):
@@ -128,7 +136,7 @@ def test_the_listed_commands_are_those_there_are():
 
 
 def test_the_listed_settings_are_read():
-    source = "".join((ROOT / "a2aproject" / name).read_text() for name in ("settings.py", "database.py"))
+    source = "".join(path.read_text() for path in (ROOT / "a2aproject" / "settings").glob("*.py"))
     names = re.findall(r"`([A-Z][A-Z0-9_]+)`", "".join(re.findall(r"^\|(.*?)\|", section("Settings"), re.MULTILINE)))
     retry = "A2A_AUTO_RETRY_"
 

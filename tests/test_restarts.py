@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.load.cast import operator_key
-from tests.support.hub import Hub, database_of_its_own, served
+from tests.support.hub import PATIENCE, Hub, database_of_its_own, served
 
 PROMISE = {"duplicate_safety": "idempotent", "key": "report-1"}
 
@@ -23,7 +23,7 @@ class Story:
         self.keys: dict[str, str] = {}
 
     def served(self) -> Any:
-        return served(self._folder, database_url=self._database_url)
+        return served(self._folder, "--only", "web", database_url=self._database_url)
 
     def introduce(self, hub: Hub) -> None:
         self.keys["operator"] = operator_key(hub)
@@ -44,7 +44,7 @@ class Story:
 
     def _call(self, method: str, hub: Hub, who: str, path: str, body: dict[str, Any] | None = None) -> Any:
         headers = {"Authorization": f"Bearer {self.keys[who]}"}
-        answer = httpx.request(method, f"{hub.url}{path}", json=body, headers=headers, timeout=30)
+        answer = httpx.request(method, f"{hub.url}{path}", json=body, headers=headers, timeout=PATIENCE)
         assert answer.is_success, answer.text
         return answer.json()
 

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.hub import ROOT
-
-PATIENCE = 90
+from tests.support.hub import PATIENCE, ROOT
 
 
 @dataclass(frozen=True, slots=True)

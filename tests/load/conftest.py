@@ -18,5 +18,5 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def hub(database: Database) -> Iterator[Hub]:
-    with served(database.folder, database_url=database.url) as hub:
+    with served(database.folder, "--only", "web", database_url=database.url, workers=2) as hub:
         yield hub

@@ -12,11 +12,11 @@ from typing import Any
 from tests.load.actors import Database
 from tests.load.cast import Pair, Worker, must, pairs
 from tests.load.client import Answer
-from tests.support.hub import Hub, wait_until
+from tests.support.hub import PATIENCE, Hub, wait_until
 
 CLIENTS = 4
 BETWEEN_KILLS = 1.2  # seconds of load before each kill, and after the last
-GIVE_UP_AFTER = 30.0
+GIVE_UP_AFTER = PATIENCE
 
 
 @dataclass(slots=True)

@@ -12,16 +12,17 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
-import httpx
 import psutil
 import psycopg
 from django.db import connection
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 30.0
+PATIENCE = 180.0  # seconds: how long a busy machine may take for what is done at once on an idle one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +38,15 @@ class Hub:
         return self.log.read_text()
 
     def is_up(self) -> bool:
-        try:
-            return httpx.get(f"{self.url}/healthz", timeout=2).is_success
-        except httpx.HTTPError:
-            return False
+        with contextlib.closing(HTTPConnection(urlsplit(self.url).netloc, timeout=PATIENCE)) as client:
+            try:
+                client.request("GET", "/healthz")
+                return client.getresponse().status == HTTPStatus.OK
+            except (OSError, HTTPException):
+                return False
 
     def wait_until_up(self) -> None:
-        wait_until(lambda: self.is_up() or self.process.poll() is not None)
+        wait_until(lambda: self.is_up() or self.process.poll() is not None, every=0.05)
         assert self.process.poll() is None, self.printed
 
     def descendants(self) -> list[psutil.Process]:
@@ -72,15 +75,21 @@ class Hub:
 
 
 @contextlib.contextmanager
-def served(var: Path, *, database_url: str = "", port: int = 0, **environment: str) -> Iterator[Hub]:
-    """Serve a hub whose data lie in `var` (or in `database_url`) until the block ends; it answers when this yields."""
+def served(
+    var: Path, *options: str, database_url: str = "", port: int = 0, workers: int = 1, **environment: str
+) -> Iterator[Hub]:
+    """Serve a hub whose data lie in `var` (or in `database_url`) until the block ends; it answers when this yields.
+
+    ``options`` are those of `manage.py serve`, ``workers`` the processes of its web server.
+    """
     port = port or free_port()
     var.mkdir(exist_ok=True)
     log = var / "printed"
-    own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": "", **environment}
+    own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": ""}
+    own |= {"WEB_WORKERS": str(workers), **environment}
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "serve"],
+            [sys.executable, "manage.py", "serve", *options],
             cwd=ROOT,
             env=os.environ | own,
             stdin=subprocess.DEVNULL,
@@ -146,9 +155,9 @@ def command_of(process: psutil.Process) -> list[str]:
         return []
 
 
-def wait_until(condition: Callable[[], object]) -> None:
-    """Return when the condition holds; fail when it does not come to hold."""
+def wait_until(condition: Callable[[], object], *, every: float = 0.02) -> None:
+    """Return when the condition holds, looking each ``every`` seconds; fail when it does not hold in `PATIENCE`."""
     give_up_at = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < give_up_at, "waited in vain"
-        time.sleep(0.02)
+        time.sleep(every)

@@ -11,6 +11,8 @@ from a2aproject.serving import supervisor
 from a2aproject.serving.supervisor import Child, Service, Supervisor
 from tests.support.hub import wait_until
 
+pytestmark = pytest.mark.one_database
+
 SLEEP = "import time; time.sleep(60)"
 DEAF = """
 import os, pathlib, signal, time

@@ -4,6 +4,8 @@ import pytest
 
 from a2aproject.settings.environment import Environment
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def env(monkeypatch):

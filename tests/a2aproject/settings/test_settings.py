@@ -10,7 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from a2aproject.settings.secret_key import secret
-from tests.support.hub import ROOT
+from tests.support.hub import PATIENCE, ROOT
+
+pytestmark = pytest.mark.one_database
 
 READ = "import json, sys; from a2aproject import settings as s; print(json.dumps([getattr(s, n) for n in sys.argv[1:]], default=str))"
 UNSET = {"DATABASE_URL": "", "PUBLIC_URL": "", "SECRET_KEY": "", "CI": ""}
@@ -141,7 +143,7 @@ def test_a_value_the_hub_cannot_run_with_is_refused_before_anything_is_made(tmp_
     env = os.environ | UNSET | {"A2A_VAR": str(tmp_path / "var"), variable: value}
 
     refused = subprocess.run(
-        [sys.executable, "manage.py", "serve"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=60
+        [sys.executable, "manage.py", "serve"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
     )
 
     assert (refused.returncode, refused.stdout) == (1, "")

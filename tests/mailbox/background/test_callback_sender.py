@@ -18,7 +18,7 @@ from mailbox.verbs.life.callbacks import Outcome
 from mailbox.words.errors import InvalidRequestError
 from tests.support import factories
 from tests.support.callback_rounds import deliver_due, deliver_until
-from tests.support.hub import wait_until
+from tests.support.hub import PATIENCE, wait_until
 from tests.support.receiver import receiver
 from tests.support.remote_servers import raw_server
 
@@ -121,7 +121,7 @@ def test_a_success_is_one_however_slowly_the_receiver_goes_on(alice, bob, head):
         began = time.monotonic()
         deliver_due()
 
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < PATIENCE
     assert states(slowly) == [State.DELIVERED]
 
 
@@ -243,7 +243,7 @@ def test_a_courier_delivers_until_it_is_told_to_stop(alice, bob):
             wait_until(lambda: states(second) == [State.DELIVERED])
         finally:
             stop.set()
-            running.join(30)
+            running.join(PATIENCE)
 
     assert len(seen.calls) == 2
     assert not running.is_alive()

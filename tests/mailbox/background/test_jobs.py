@@ -19,6 +19,7 @@ from mailbox.gate.callers import Caller
 from mailbox.models import Agent, Lease
 from mailbox.verbs.repairs import auto_retry, retry
 from tests.support import factories
+from tests.support.hub import PATIENCE
 
 SUMMARY_KEYS = [
     "enabled",
@@ -123,7 +124,7 @@ def test_processes_that_register_at_once_make_one_row_each(switched_on):
 
     def register() -> None:
         try:
-            barrier.wait(10)
+            barrier.wait(PATIENCE)
             jobs.register()
         except BaseException as failure:  # noqa: BLE001 it is asserted on
             failures.append(failure)
@@ -134,7 +135,7 @@ def test_processes_that_register_at_once_make_one_row_each(switched_on):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
 
     assert failures == []
     assert sorted(row.func for row in Schedule.objects.all()) == sorted([timetable.RETRY_JOB, *jobs.ALWAYS])

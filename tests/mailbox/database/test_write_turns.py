@@ -10,6 +10,7 @@ import pytest
 from django.db import connection
 
 from mailbox.database import write_turns
+from tests.support.hub import PATIENCE
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite has one lock for all"),
@@ -60,7 +61,7 @@ def test_threads_take_turns():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(PATIENCE)
 
     assert len(most) == 80
     assert max(most) == 1

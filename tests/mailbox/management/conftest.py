@@ -7,15 +7,7 @@ import pytest
 from django.core.management import call_command
 
 from tests.support.factories import agent, key_of
-from tests.support.hub import served, url_of_the_tests_database
 from tests.support.workers import Desk
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory, django_db_setup):
-    """Serve the database of the tests."""
-    with served(tmp_path_factory.mktemp("hub"), database_url=url_of_the_tests_database()) as hub:
-        yield hub
 
 
 @pytest.fixture
@@ -29,9 +21,9 @@ def bob(transactional_db):
 
 
 @pytest.fixture
-def desk(hub, bob, tmp_path):
+def desk(served_hub, bob, tmp_path):
     """Return where bob's programs run."""
-    return Desk(url=hub.url, key=key_of(bob), var=tmp_path)
+    return Desk(url=served_hub.url, key=key_of(bob), var=tmp_path)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 
 from mailbox.outbound import destinations, exchange
 from mailbox.outbound.errors import ExternalServiceError
+from tests.support.hub import PATIENCE
 from tests.support.remote_servers import raw_server
 from tests.support.wire_tap import tapped
 
@@ -80,7 +81,7 @@ def test_the_deadline_is_for_the_whole_exchange(converse):
     with raw_server(converse) as url, pytest.raises(ExternalServiceError, match=r"within 0\.5 s"):
         get(url, within=0.5)
 
-    assert monotonic() - began < 10
+    assert monotonic() - began < PATIENCE
 
 
 def test_a_server_that_reads_nothing_does_not_stall_the_hub():
@@ -89,18 +90,18 @@ def test_a_server_that_reads_nothing_does_not_stall_the_hub():
     with raw_server(hang) as url, pytest.raises(ExternalServiceError, match=r"within 0\.5 s"):
         exchange.exchange("POST", url, within=0.5, headers={}, content=b"x" * 64 * MIB)
 
-    assert monotonic() - began < 10
+    assert monotonic() - began < PATIENCE
 
 
 def test_a_name_that_is_never_resolved_does_not_stall_the_hub(monkeypatch):
     began, answered = monotonic(), threading.Event()
-    monkeypatch.setattr(destinations, "addresses", lambda *_: answered.wait(60))
+    monkeypatch.setattr(destinations, "addresses", lambda *_: answered.wait(2 * PATIENCE))
 
     with pytest.raises(ExternalServiceError, match=r"within 0\.3 s"):
         get("http://agent.example", within=0.3)
     answered.set()
 
-    assert monotonic() - began < 10
+    assert monotonic() - began < PATIENCE
 
 
 def test_an_answer_of_the_largest_size_is_taken_and_a_larger_one_is_not():

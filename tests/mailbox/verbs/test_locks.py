@@ -12,7 +12,7 @@ from mailbox.gate.callers import Caller
 from mailbox.models import Result, Task
 from mailbox.verbs.life import expiry, leasing, results, sending
 from tests.support import factories
-from tests.support.hub import wait_until
+from tests.support.hub import PATIENCE, wait_until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -30,18 +30,18 @@ def held(task):
             with transaction.atomic():
                 Task.objects.locked().get(pk=task.pk)
                 locked.set()
-                done.wait(20)
+                done.wait(PATIENCE)
         finally:
             connection.close()
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert locked.wait(20)
+    assert locked.wait(PATIENCE)
     try:
         yield
     finally:
         done.set()
-        thread.join(20)
+        thread.join(PATIENCE)
 
 
 def test_a_lease_passes_over_a_task_in_other_hands(alice, bob):
@@ -85,7 +85,7 @@ def test_a_cancellation_waits_for_the_row_and_then_looks_again(alice, bob):
         thread = threading.Thread(target=cancel)
         thread.start()
         assert not Result.objects.exists()
-    thread.join(20)
+    thread.join(PATIENCE)
 
     assert [task.outcome for task in outcomes] == [Task.Outcome.CANCELLED]
 
@@ -109,7 +109,7 @@ def test_a_sweep_that_waits_for_a_duplicate_holds_none_of_others(alice, bob):
         wait_until(somebody_waits)
         with transaction.atomic():
             assert Task.objects.select_for_update(nowait=True, no_key=True).get(pk=other.pk) == other
-    thread.join(20)
+    thread.join(PATIENCE)
 
     assert Task.objects.filter(outcome="expired").count() == 2
 

@@ -12,7 +12,7 @@ from agentcards.models import AgentProfile
 from mailbox.gate.callers import Caller
 from mailbox.verbs.agents import public_routes
 from tests.support import factories
-from tests.support.hub import PATIENCE, served, url_of_the_tests_database
+from tests.support.hub import PATIENCE
 
 # As recorded: content type and user agent on the submission, the same without a content type on each look.
 SUBMIT_HEADERS = {"Content-Type": "application/json", "User-Agent": "CorvidAgent/A2A-Client"}
@@ -20,31 +20,27 @@ LOOK_HEADERS = {"User-Agent": "CorvidAgent/A2A-Client"}
 LOOK_EVERY = 0.2  # the client's own rhythm is 3 s: the hub cannot tell, and the test need not wait
 
 
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory, django_db_setup):
-    with served(tmp_path_factory.mktemp("hub"), database_url=url_of_the_tests_database()) as running:
-        yield running
-
-
 @pytest.fixture
-def base_url(transactional_db, hub):
+def base_url(transactional_db, served_hub):
     """Return the hub's address as an operator would enter it at the peer: a route that speaks for alice."""
     alice = factories.agent("alice", "a2a.send.*")
-    return f"{hub.url}/p/{public_routes.add(Caller.command_line(), factories.row_of(alice), rate_limit=600).token}"
+    return (
+        f"{served_hub.url}/p/{public_routes.add(Caller.command_line(), factories.row_of(alice), rate_limit=600).token}"
+    )
 
 
 @pytest.fixture
-def worker(hub, base_url):
+def worker(served_hub, base_url):
     bob = factories.agent("bob", "a2a.respond.*")
     AgentProfile.objects.create(agent=factories.row_of(bob), default_project="main")
     headers = {"Authorization": f"Bearer {factories.key_of(bob)}"}
-    with httpx.Client(base_url=hub.url, headers=headers, timeout=30) as client:
+    with httpx.Client(base_url=served_hub.url, headers=headers, timeout=PATIENCE) as client:
         yield client
 
 
 def converse(base_url, message, *, timeout_ms=300_000):
     """Submit and poll as the client does; return (success, last agent text, states seen)."""
-    with httpx.Client(timeout=30) as client:
+    with httpx.Client(timeout=PATIENCE) as client:
         params = {"message": message, "timeoutMs": timeout_ms}
         answer = client.post(f"{base_url}/a2a/tasks/send", json={"params": params}, headers=SUBMIT_HEADERS)
         assert answer.is_success, answer.text

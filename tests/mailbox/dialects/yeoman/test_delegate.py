@@ -14,6 +14,7 @@ from agentcards.models import AgentProfile
 from mailbox.dialects.yeoman import status
 from mailbox.models import AuditEvent, PushConfig, Task
 from tests.support import factories, yeoman
+from tests.support.hub import PATIENCE
 from tests.support.yeoman import envelope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
@@ -75,7 +76,7 @@ def test_the_same_envelope_twice_at_once_is_one_task(alice, bob, monkeypatch):
 
     def session_id(task_id, sent_at):
         if (number := next(first_look, None)) is not None:
-            both_looked.wait(timeout=30)
+            both_looked.wait(timeout=PATIENCE)
         return f"session {number}"
 
     def send(peer):

@@ -22,17 +22,19 @@ AgentProfile.objects.create(agent=Agent.objects.get(display="bob@local"), defaul
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory):
+def recorded_hub(tmp_path_factory):
     with (
         database_of_its_own() as database_url,
-        served(tmp_path_factory.mktemp("hub"), database_url=database_url, LOG_LEVEL="DEBUG") as running,
+        served(
+            tmp_path_factory.mktemp("hub"), "--only", "web", database_url=database_url, LOG_LEVEL="DEBUG"
+        ) as running,
     ):
         yield running, {"A2A_VAR": str(running.log.parent), "DATABASE_URL": database_url, "PUBLIC_URL": running.url}
 
 
 @pytest.fixture(scope="module")
-def manage(hub):
-    _, own = hub
+def manage(recorded_hub):
+    _, own = recorded_hub
 
     def run(*words):
         command = [sys.executable, "manage.py", *words]
@@ -54,8 +56,8 @@ def cast(manage):
 
 
 @pytest.fixture(params=["X-API-Key", "Bearer", "route"])
-def client(request, hub, cast):
-    running, _ = hub
+def client(request, recorded_hub, cast):
+    running, _ = recorded_hub
     headers = {"X-API-Key": {"X-API-Key": cast["alice"]}, "Bearer": {"Authorization": f"Bearer {cast['alice']}"}}
     base = cast["route"]["url"] if request.param == "route" else running.url
     with httpx.Client(base_url=base, headers=headers.get(request.param, {}), timeout=PATIENCE) as made:
@@ -73,15 +75,15 @@ def test_a_recorded_request_is_answered_as_its_sender_needs_it(client, row):
 
 @pytest.mark.parametrize(("name", "headers", "detail"), recorded.REFUSED)
 @pytest.mark.parametrize("body", ["{", "{}"])
-def test_bad_credentials_are_refused_before_the_body_is_read(hub, name, headers, detail, body):
-    running, _ = hub
+def test_bad_credentials_are_refused_before_the_body_is_read(recorded_hub, name, headers, detail, body):
+    running, _ = recorded_hub
     response = httpx.post(f"{running.url}{recorded.RECEIVE}", content=body, headers=recorded.JSON | headers)
 
     assert (response.status_code, response.json()) == (401, {"detail": detail}), name
 
 
-def test_a_secret_that_was_sent_stands_in_no_log_and_no_row(client, hub, manage):
-    running, _ = hub
+def test_a_secret_that_was_sent_stands_in_no_log_and_no_row(client, recorded_hub, manage):
+    running, _ = recorded_hub
     secret = f"sk-{uuid.uuid4().hex}"
     payload = json.dumps({"provider": "openai", "api_key": secret, "metadata": {}})
 
@@ -106,8 +108,8 @@ def test_a_workflow_s_step_reads_the_id_of_its_task(client):
     assert client.get(f"/api/tasks/{answer['taskId']}").json()["status"] == "pending"
 
 
-def test_a_delegated_task_comes_back_answered(client, hub, cast):
-    running, _ = hub
+def test_a_delegated_task_comes_back_answered(client, recorded_hub, cast):
+    running, _ = recorded_hub
     envelope = json.loads(recorded.envelope("a2a:delegate", '{"task":"count the words"}', message_id=str(uuid.uuid4())))
     asking = recorded.envelope("a2a:result_query", '{"task_id":"%s"}')
 
@@ -139,8 +141,8 @@ def test_what_the_hub_says_of_itself_is_public(client):
     assert len(client.get("/api/v1/a2a/capabilities").json()["capabilities"]) == 3
 
 
-def test_a_served_route_logs_no_token_and_closes_at_once(hub, cast, manage):
-    running, _ = hub
+def test_a_served_route_logs_no_token_and_closes_at_once(recorded_hub, cast, manage):
+    running, _ = recorded_hub
     route = json.loads(manage("a2a", "route", "add", "alice", "--json"))
     before = httpx.get(f"{route['url']}/.well-known/a2a-agent").status_code
     httpx.get(f"{route['url']}/nowhere")

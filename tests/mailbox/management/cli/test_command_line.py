@@ -14,7 +14,9 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from tests.support import factories
-from tests.support.hub import ROOT, url_of_the_tests_database
+from tests.support.hub import PATIENCE, ROOT, url_of_the_tests_database
+
+pytestmark = pytest.mark.one_database
 
 UUID = str(uuid.uuid4())
 
@@ -32,7 +34,7 @@ def run(environment):
     def run(*words, said=""):
         command = [sys.executable, "manage.py", "a2a", *words]
         return subprocess.run(
-            command, cwd=ROOT, env=environment, input=said, capture_output=True, text=True, timeout=60
+            command, cwd=ROOT, env=environment, input=said, capture_output=True, text=True, timeout=PATIENCE
         )
 
     return run

@@ -12,7 +12,10 @@ from mailbox.management.worker import backoff as persistence
 from mailbox.management.worker.client import ForbiddenError, Hub, HubError, LeaseEndedError, NotNowError, RefusedError
 from mailbox.models import Lease, Task
 from tests.support import factories
+from tests.support.hub import PATIENCE
 from tests.support.workers import messages_of, result_of, text_of
+
+pytestmark = pytest.mark.one_database
 
 
 class Cutter(ThreadingHTTPServer):
@@ -32,7 +35,7 @@ class Passage(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         names = ("Authorization", "Content-Type")
         headers = {name: self.headers[name] for name in names}
-        answer = httpx.post(self.server.hub_url + self.path, content=body, headers=headers, timeout=30)
+        answer = httpx.post(self.server.hub_url + self.path, content=body, headers=headers, timeout=PATIENCE)
         for path in self.server.to_cut:
             if self.path.endswith(path):
                 self.server.to_cut.remove(path)
@@ -47,8 +50,8 @@ class Passage(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def cutter(hub, desk):
-    with Cutter(hub.url, "/next", "/updates", "/results") as server:
+def cutter(served_hub, desk):
+    with Cutter(served_hub.url, "/next", "/updates", "/results") as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         desk.url = server.url
         yield server

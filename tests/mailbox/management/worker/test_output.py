@@ -4,6 +4,8 @@ import pytest
 
 from mailbox.management.worker.output import Limits, Output
 
+pytestmark = pytest.mark.one_database
+
 
 def written(*parts: bytes, **limits: int) -> Output:
     output = Output(Limits(**limits))

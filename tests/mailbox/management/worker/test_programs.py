@@ -16,6 +16,8 @@ from tests.support import factories
 from tests.support.hub import has_ended, wait_until
 from tests.support.workers import lease_of, messages_of, result_of, text_of
 
+pytestmark = pytest.mark.one_database
+
 STUBBORN = """
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -18,9 +18,12 @@ from tests.support.cast import olga
 from tests.support.hub import free_port, has_ended, served, url_of_the_tests_database, wait_until
 from tests.support.workers import await_lease, await_message, lease_of, messages_of, result_of, text_of
 
+pytestmark = pytest.mark.one_database
+
 __all__ = ["olga"]
 
 SLEEPER = ("sh", "-c", "sleep 60 & echo $$ $!; wait")
+WEB = ("--only", "web", "--no-migrate")
 ATTEMPT = ("sh", "-c", "echo $A2A_ATTEMPT")
 
 
@@ -82,14 +85,14 @@ def test_a_result_survives_a_restart_of_the_hub(desk, alice, bob, tmp_path):
     task = factories.sent_task(alice, bob)
     url, port = url_of_the_tests_database(), free_port()
     gate = tmp_path / "gate"
-    with served(tmp_path / "hub", database_url=url, port=port) as hub:
+    with served(tmp_path / "hub", *WEB, database_url=url, port=port) as hub:
         desk.url = hub.url
         with desk.process(*gated(gate), options=("--once",)) as worker:
             await_message(task)
             hub.stop()
             gate.touch()
             wait_until(lambda: "trying again" in worker.printed)
-            with served(tmp_path / "hub", database_url=url, port=port):
+            with served(tmp_path / "hub", *WEB, database_url=url, port=port):
                 assert worker.code() == 0
 
     assert text_of(result_of(task)) == "done"
@@ -102,7 +105,7 @@ def test_a_worker_waits_for_a_hub_that_is_not_there_yet(desk, alice, bob, tmp_pa
     desk.url = f"http://127.0.0.1:{port}"
     with desk.process("cat", options=("--once",)) as worker:
         wait_until(lambda: "Cannot lease now" in worker.printed)
-        with served(tmp_path / "hub", database_url=url_of_the_tests_database(), port=port):
+        with served(tmp_path / "hub", *WEB, database_url=url_of_the_tests_database(), port=port):
             assert worker.code() == 0
 
     assert result_of(task).status == "ok"
@@ -153,7 +156,7 @@ def test_a_second_ctrl_c_stops_at_once_and_still_releases(desk, alice, bob):
 
 def test_a_worker_that_cannot_tell_the_hub_says_which_lease_is_left(desk, alice, bob, tmp_path):
     task = factories.sent_task(alice, bob)
-    with served(tmp_path / "hub", database_url=url_of_the_tests_database()) as hub:
+    with served(tmp_path / "hub", *WEB, database_url=url_of_the_tests_database()) as hub:
         desk.url = hub.url
         with desk.process(*SLEEPER) as worker:
             processes = processes_of(task)

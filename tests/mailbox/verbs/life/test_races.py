@@ -30,6 +30,7 @@ from mailbox.words.errors import (
     TaskConflictError,
 )
 from tests.support import factories
+from tests.support.hub import PATIENCE
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -41,7 +42,7 @@ def tries_again(request):
 
 def race(*works):
     """Do all ``works`` at once; return what each returned or which refusal it raised, in their order."""
-    barrier = threading.Barrier(len(works), timeout=20)
+    barrier = threading.Barrier(len(works), timeout=PATIENCE)
     outcomes: list[Any] = [None] * len(works)
 
     def run(index, work):
@@ -60,7 +61,7 @@ def race(*works):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
     return outcomes
 
 

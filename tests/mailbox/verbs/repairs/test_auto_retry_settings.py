@@ -15,7 +15,7 @@ from mailbox.verbs.repairs import auto_retry
 from mailbox.verbs.repairs.auto_retry import AutoRetry, BadSettingError
 from mailbox.verbs.repairs.retry import RetryPolicy
 from tests.support import factories
-from tests.support.hub import ROOT
+from tests.support.hub import PATIENCE, ROOT
 
 DEFAULTS = {
     "SCHEDULER": "0",
@@ -29,7 +29,12 @@ DEFAULTS = {
 
 def in_a_fresh_process(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], cwd=ROOT, env=os.environ | environment, capture_output=True, text=True, timeout=60
+        [sys.executable, *words],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
 
 

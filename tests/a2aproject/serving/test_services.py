@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from a2aproject.management.commands import serve
+from a2aproject.serving import services
+from tests.support.hub import free_port
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("web", ["web"]),
+        ("carrier", ["carrier"]),
+        ("carrier, web,web", ["web", "carrier"]),
+        ("web,cluster,carrier", ["web", "cluster", "carrier"]),
+    ],
+)
+def test_only_the_named_services_are_chosen(text, words):
+    assert services.chosen(text) == words
+
+
+@pytest.mark.parametrize("text", ["", " ", "web,", "web,,carrier", "worker", "Web", "web cluster"])
+def test_other_words_are_refused_and_the_choices_named(text):
+    with pytest.raises(CommandError) as refused:
+        call_command("serve", only=text)
+
+    assert str(refused.value) == f"--only is {text!r}: it takes a comma-separated list of web, cluster, carrier."
+    assert refused.value.returncode == 2
+
+
+@pytest.fixture
+def supervised(monkeypatch):
+    """Return the names of the services that a `serve` in this process starts; it leaves the database alone."""
+    names: list[str] = []
+
+    class Recorder:
+        def __init__(self, services, **_):
+            names.extend(service.name for service in services)
+
+        def run(self):
+            pass
+
+    monkeypatch.setattr(serve, "Supervisor", Recorder)
+    monkeypatch.setattr(serve.connections, "close_all", lambda: None)
+    return names
+
+
+def test_all_services_run_unless_some_are_named(supervised, settings, capsys):
+    settings.PORT = free_port()
+
+    call_command("serve", no_migrate=True)
+
+    assert supervised == ["web server", "task cluster", "carrier"]
+    assert f"{settings.PUBLIC_URL}/ops/" in capsys.readouterr().out
+
+
+def test_without_the_web_server_no_port_is_needed_and_no_address_printed(supervised, settings, capsys):
+    with socket.socket() as taken:
+        taken.bind((settings.BIND_HOST, 0))
+        taken.listen()
+        settings.PORT = taken.getsockname()[1]
+
+        call_command("serve", no_migrate=True, only="cluster,carrier")
+
+    assert supervised == ["task cluster", "carrier"]
+    assert "://" not in capsys.readouterr().out
