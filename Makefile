@@ -32,13 +32,20 @@ lint: .venv/dev.stamp ## Check format, style, types, layers, settings and migrat
 	$(python) manage.py check --fail-level WARNING
 	$(python) manage.py makemigrations --check --dry-run
 
+# One test process for each core; tests that share a served hub stay in one of them.
+pytest := $(python) -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup
+
+.PHONY: check
+check: lint ## Check everything, then run the tests that a change touches, but for slow ones: BASE=main
+	DATABASE_URL= A2A_VAR=var/test $(pytest) -q -m "not slow" $$($(python) -m tests.support.touched $(BASE))
+
 .PHONY: test-sqlite
 test-sqlite: .venv/dev.stamp ## Run the tests on SQLite
-	DATABASE_URL= A2A_VAR=var/test $(python) -m pytest
+	DATABASE_URL= A2A_VAR=var/test $(pytest)
 
 .PHONY: test-postgres
 test-postgres: .venv/dev.stamp ## Run the tests on PostgreSQL: TEST_DATABASE_URL, or a server of their own
-	A2A_VAR=var/test $(python) -m tests.support.postgres -- $(python) -m pytest
+	A2A_VAR=var/test $(python) -m tests.support.postgres -- $(pytest)
 
 SOAKED := tests/mailbox/verbs/test_lifecycle.py $(addprefix tests/mailbox/verbs/life/,test_duplicate_races.py test_repetition_races.py)
 
