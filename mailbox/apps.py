@@ -12,4 +12,4 @@ class MailboxConfig(AppConfig):
         from mailbox.dialects.yeoman import status
         from mailbox.verbs.life import callbacks
 
-        callbacks.BODIES["agnostic"] = status.render
+        callbacks.BODIES[callbacks.OTHERWISE] = status.render

@@ -37,8 +37,10 @@ BACK_OFF = (
     timedelta(hours=1),
 )
 GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt that never reported is tried again
-# How a callback's body reads, by the dialect it was asked for in; a dialect puts its own here as the hub starts.
+# What renders a callback's body, by the dialect of the task. The hub fills the table as it starts, so that nothing here
+# speaks a dialect. `OTHERWISE` is the entry of all dialects without their own.
 BODIES: dict[str, Callable[[Task, Result], Mapping[str, Any]]] = {}
+OTHERWISE = ""
 LOST = "the hub's process ended before it reported; the receiver may have it"
 
 
@@ -175,8 +177,9 @@ def _note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:
 
 
 def _body(task: Task, result: Result) -> str:
-    """Return what a receiver reads: what a poll of the task would, spelled as Agnostic's own serialiser does."""
-    return json.dumps(BODIES["agnostic"](task, result))
+    """Return the JSON text that the receiver is sent; signatures are made over these very characters."""
+    render = BODIES.get(task.dialect, BODIES[OTHERWISE])
+    return json.dumps(render(task, result))
 
 
 def judge(callback_url: str | None) -> None:
