@@ -10,7 +10,6 @@ from django.core.management.base import CommandError
 
 from a2aproject.serving.supervisor import Service
 
-REQUEST_GRACE = 10  # seconds a web worker may take to answer what it has begun
 BACKLOG = 2048
 REQUESTS_PER_WORKER = 4096  # begun at once; those beyond WEB_THREADS wait for a thread
 WEB = "web"
@@ -38,7 +37,7 @@ def _web_server() -> Service:
         "--blocking-threads": settings.WEB_THREADS,
         "--backlog": BACKLOG,
         "--backpressure": REQUESTS_PER_WORKER,
-        "--workers-kill-timeout": REQUEST_GRACE,
+        "--workers-kill-timeout": max(1, settings.STOP_GRACE * 2 // 3),
         "--log-level": "error",
     }
     arguments = [str(part) for option in options.items() for part in option]

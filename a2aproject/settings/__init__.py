@@ -44,6 +44,7 @@ A2A_DOCS_URL = env.str("A2A_DOCS_URL", "") or f"{PUBLIC_URL}/api/docs/"
 A2A_PUBLIC_AGENT_CARDS = env.switch("A2A_PUBLIC_AGENT_CARDS", default=True)
 
 WEB_WORKERS = env.integer("WEB_WORKERS", 2, least=1, most=1024)
+STOP_GRACE = env.integer("STOP_GRACE", 15, least=1, most=3600)  # seconds
 WEB_THREADS = env.integer(
     "WEB_THREADS", 1024, least=1, most=65_536
 )  # of a worker, made when needed: each waiting request holds one

@@ -71,7 +71,7 @@ class Hub:
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal; return the exit code."""
         self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(2 * PATIENCE)
 
 
 @contextlib.contextmanager
@@ -86,7 +86,7 @@ def served(
     var.mkdir(exist_ok=True)
     log = var / "printed"
     own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": ""}
-    own |= {"WEB_WORKERS": str(workers), **environment}
+    own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **environment}
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "serve", *options],

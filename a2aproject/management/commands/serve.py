@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterator
 
-STOP_GRACE = 15.0
 MIGRATION_LOCK = 0xA2A
 
 
@@ -46,7 +45,7 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(["A2A Hub", *pages, "Stop it with Ctrl-C."]))
         self.stdout.flush()
         _raise_open_files_limit()
-        Supervisor([services.SERVICES[word]() for word in words], say=self._say, grace=STOP_GRACE).run()
+        Supervisor([services.SERVICES[word]() for word in words], say=self._say, grace=settings.STOP_GRACE).run()
 
     def _prepare_database(self) -> None:
         with _one_at_a_time():

@@ -70,3 +70,11 @@ def test_without_the_web_server_no_port_is_needed_and_no_address_printed(supervi
 
     assert supervised == ["task cluster", "carrier"]
     assert "://" not in capsys.readouterr().out
+
+
+def test_requests_have_two_thirds_of_the_time_that_the_processes_have(settings):
+    settings.STOP_GRACE = 60
+
+    command = services.SERVICES["web"]().command
+
+    assert command[command.index("--workers-kill-timeout") + 1] == "40"

@@ -116,6 +116,7 @@ def test_the_statuses_that_are_cached_are_read_as_they_are_meant(read):
         ("PORT", "abc", "PORT is 'abc': it must be a whole number."),
         ("PORT", "0", "PORT is 0: it must be between 1 and 65535."),
         ("PORT", "70000", "PORT is 70000: it must be between 1 and 65535."),
+        ("STOP_GRACE", "0", "STOP_GRACE is 0: it must be between 1 and 3600."),
         ("WEB_WORKERS", "0", "WEB_WORKERS is 0: it must be between 1 and 1024."),
         ("PUBLIC_URL", "garbage", "PUBLIC_URL is 'garbage': it must be a URL such as https://hub.example.org."),
         ("PUBLIC_URL", "ftp://x", "PUBLIC_URL is 'ftp://x': it must be a URL such as https://hub.example.org."),
