@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import mailbox
@@ -9,6 +10,7 @@ PACKAGES = [ROOT / name for name in ("a2aproject", "agentcards", "dashboard", "m
 MODULES = [path for package in PACKAGES for path in package.rglob("*.py") if "migrations" not in path.parts]
 MOST_LINES = 299
 MAY_BE_LONGER: dict[str, str] = {}  # path: why its one idea needs more lines
+PRODUCT = [module for module in MODULES if module.relative_to(ROOT).parts[0] != "tests"]
 
 
 def test_mailbox_is_ours_and_not_the_standard_library_s():
@@ -25,3 +27,9 @@ def test_every_folder_of_modules_is_a_package():
     folders = {module.parent for module in MODULES}
 
     assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def test_the_product_knows_nothing_of_its_tests():
+    of_tests = re.compile(r"testcase|pytest|\bdjango\.test\b|\b(from|import) tests\b", re.IGNORECASE)
+
+    assert [str(module) for module in PRODUCT if of_tests.search(module.read_text())] == []

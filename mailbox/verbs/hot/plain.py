@@ -163,11 +163,14 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
     return [result]
 
 
+def is_outermost() -> bool:
+    """Whether no transaction is open, so that the statements of this form commit when they return."""
+    return not connection.in_atomic_block
+
+
 def _serves(caller: Caller) -> bool:
-    """Whether this is a case at all: an agent, in no transaction of the caller's own."""
-    if caller.agent is None:
-        return False
-    return all(getattr(block, "_from_testcase", False) for block in connection.atomic_blocks)
+    """Whether this form applies: an agent calls, outside of any transaction. The verb refuses to run inside one."""
+    return caller.agent is not None and is_outermost()
 
 
 def _is_plain(envelope: TaskEnvelope, sender: Agent) -> bool:

@@ -7,11 +7,10 @@ form decides then. Statements are prepared on each connection, since planning th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, connection
 from django.db.models import CharField, Field, Model
 
 from mailbox.database import prepared
@@ -151,7 +150,7 @@ FROM (SELECT) AS always LEFT JOIN head ON true LEFT JOIN result ON true LEFT JOI
 def send(task: Task, **values: object) -> tuple[Any, ...] | None:
     """Insert ``task`` for the agent named; return (task pk, recipient pk, display, pubkey), or None."""
     row = {_parameter(one): one.get_db_prep_save(getattr(task, one.attname), connection) for one in _stored(Task)}
-    return _guarded(_statement("SEND"), {**row, **values, "uuid": task.uuid}, spare=connection.in_atomic_block)
+    return _guarded(_statement("SEND"), {**row, **values, "uuid": task.uuid})
 
 
 def lease(**values: object) -> tuple[Any, ...] | None:
@@ -174,14 +173,10 @@ def drain(**values: object) -> tuple[Any, ...] | None:
     return _guarded(_statement("DRAIN"), values)
 
 
-def _guarded(sql: str, values: Mapping[str, Any], *, spare: bool = False) -> tuple[Any, ...] | None:
-    """Run a statement; where a constraint stops it, as between racing twins, the verb's own form decides.
-
-    ``spare`` keeps the transaction around it usable; only tests have one.
-    """
+def _guarded(sql: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Run a statement; where a constraint stops it, as between racing twins, the verb's own form decides."""
     try:
-        with transaction.atomic() if spare else nullcontext():
-            return prepared.row(sql, values)
+        return prepared.row(sql, values)
     except IntegrityError:
         return None
 

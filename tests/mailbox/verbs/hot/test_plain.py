@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from mailbox.gate.callers import Caller
@@ -97,6 +97,20 @@ def test_the_hot_verbs_take_one_statement_each_and_a_result_two(alice, bob):
     assert counts == [1, 1, 2, 1, 2]
 
 
+def test_inside_a_transaction_of_the_callers_own_the_verb_refuses(alice, bob):
+    with transaction.atomic():
+        assert plain.send_task(with_grants(alice), factories.task_envelope(bob)) is None
+        with pytest.raises(RuntimeError, match="durable"):
+            sending.send_task(with_grants(alice), factories.task_envelope(bob))
+
+    assert not Task.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_send_is_plain_where_no_transaction_is_open(alice, bob):
+    assert plain.send_task(with_grants(alice), factories.task_envelope(bob))
+
+
 def test_a_recipient_named_by_its_display_alone_is_plain(alice, bob):
     named = replace(factories.ref(bob), pubkey=None)
 
@@ -148,6 +162,7 @@ def test_a_task_that_changed_since_it_was_looked_at_keeps_its_state(alice, bob, 
     assert not Result.objects.exists()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_an_id_whose_task_was_compacted_is_not_plain(alice, bob):
     task = factories.sent_task(alice, bob)
     Task.objects.all().delete()
