@@ -29,6 +29,10 @@ def test_every_folder_of_modules_is_a_package():
     assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
+def test_no_module_goes_round_the_import_contracts_by_a_model_s_name():
+    assert [str(module) for module in PRODUCT if "get_model(" in module.read_text()] == []
+
+
 def test_the_product_knows_nothing_of_its_tests():
     of_tests = re.compile(r"testcase|pytest|\bdjango\.test\b|\b(from|import) tests\b", re.IGNORECASE)
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from dashboard.figures import thresholds
 from dashboard.figures.standing import Standing
 from dashboard.figures.thresholds import grouped
+from mailbox.inspection import backlogs
 from mailbox.inspection.series import Figures
 from mailbox.models import Agent
 from mailbox.verbs.repairs.auto_retry import AutoRetry
@@ -81,9 +82,8 @@ def _named(standing: Standing, now: datetime) -> Sequence[Any]:
     if not standing.quiet and not standing.paused:
         return []
     before = thresholds.quiet_before(now)
-    groups = Agent.objects.quiet(before), Agent.objects.paused_with_work()
-    found = Agent.objects.first_of_each(AGENTS_NAMED, *groups)
-    return list(found.with_backlog().with_signs(before).busiest_first())
+    named = backlogs.first_of_each(AGENTS_NAMED, backlogs.quiet(before), backlogs.paused_with_work())
+    return list(backlogs.busiest_first(backlogs.with_signs(backlogs.with_backlog(named), before)))
 
 
 def _agents(standing: Standing, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:

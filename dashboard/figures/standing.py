@@ -14,7 +14,8 @@ from dashboard.figures import charts, thresholds
 from dashboard.figures.charts import Band
 from dashboard.figures.thresholds import COUNTED_TO, Count
 from mailbox.database.counted import Counted
-from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
+from mailbox.inspection import backlogs
+from mailbox.models import AuditEvent, Lease, PushDelivery, Result, Task
 from mailbox.models.agent import AgentQuerySet
 from mailbox.words import json_text
 
@@ -51,10 +52,10 @@ class Standing:
             Counted.up_to(COUNTED_TO, Task.objects.queued()),
             Counted.up_to(COUNTED_TO, Result.objects.pending()),
             Counted.up_to(COUNTED_TO, PushDelivery.objects.given_up()),
-            Counted.up_to(COUNTED_TO, Agent.objects.quiet(thresholds.quiet_before(now))),
-            Counted.up_to(COUNTED_TO, Agent.objects.paused_with_work()),
-            Subquery(Agent.objects.oldest_waiting()),
-            Subquery(Agent.objects.oldest_owed()),
+            Counted.up_to(COUNTED_TO, backlogs.quiet(thresholds.quiet_before(now))),
+            Counted.up_to(COUNTED_TO, backlogs.paused_with_work()),
+            Subquery(backlogs.oldest_waiting()),
+            Subquery(backlogs.oldest_owed()),
             Subquery(scans.values("at")[:1]),
             Subquery(scans.values("data")[:1]),
         )
@@ -87,5 +88,6 @@ class Standing:
 
 def standing_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
     """Add all that pages tell of an agent as it is now."""
-    known = agents.with_backlog().with_oldest().with_signs(thresholds.quiet_before(now))
-    return known.with_stale(now - thresholds.stale_after())
+    waiting = backlogs.with_oldest(backlogs.with_backlog(agents))
+    known = backlogs.with_signs(waiting, thresholds.quiet_before(now))
+    return backlogs.with_stale(known, now - thresholds.stale_after())

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from django.db.models import Model, QuerySet
 
+from mailbox.inspection.backlogs import QUIET_AFTER
 from mailbox.models import Lease
-from mailbox.models.agent import QUIET_AFTER
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 

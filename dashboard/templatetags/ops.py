@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from dashboard.figures import thresholds
 from dashboard.figures.charts import Range
 from mailbox.inspection import search
-from mailbox.models.agent import COUNTED_TO
+from mailbox.inspection.backlogs import COUNTED_TO
 from mailbox.words import redaction, times
 
 register = template.Library()

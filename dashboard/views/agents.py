@@ -18,6 +18,7 @@ from dashboard.figures.thresholds import Count
 from dashboard.figures.trends import range_named, rows_of, throughput
 from dashboard.forms import reasons
 from dashboard.forms.repair import ReasonForm
+from mailbox.database.counted import Counted
 from mailbox.database.paging import Page as Rows
 from mailbox.gate import capabilities
 from mailbox.inspection import search, series
@@ -51,7 +52,8 @@ class AgentList(ListPage):
         return standing_of(Agent.objects.all(), self.now)
 
     def found(self) -> AgentQuerySet:
-        return standing_of(search.agents(self.whole, self.at), self.now).with_total(thresholds.COUNTED_TO)
+        agents = standing_of(search.agents(self.whole, self.at), self.now)
+        return agents.annotate(total=Counted.up_to(thresholds.COUNTED_TO, agents))
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         figures = series.read(

@@ -11,7 +11,7 @@ from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.standing import Standing, standing_of
 from dashboard.figures.trends import Trend, range_named, rows_of, throughput
 from dashboard.wording import journal
-from mailbox.inspection import series
+from mailbox.inspection import backlogs, series
 from mailbox.models import Agent, AuditEvent
 
 AGENTS_SHOWN = 8
@@ -25,7 +25,7 @@ class Overview(Page):
         scale = range_named(request.GET.get("range"))
         hour = HOUR.start(self.now)
         standing = Standing.read(request.user.get_username(), self.now)
-        agents = list(standing_of(Agent.objects.all(), self.now).busiest_first()[:AGENTS_SHOWN])
+        agents = list(backlogs.busiest_first(standing_of(Agent.objects.all(), self.now))[:AGENTS_SHOWN])
         figures = series.read(
             self.now,
             start=min(scale.start(self.now), hour - timedelta(hours=1)),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from django.db.models import Q, Subquery
 
+from mailbox.inspection import backlogs
 from mailbox.inspection.search_values import (
     Moment,
     Reading,
@@ -20,7 +21,6 @@ from mailbox.inspection.search_values import (
     uuid,
 )
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, Result, Task
-from mailbox.models.agent import QUIET_AFTER
 from mailbox.models.result import posted
 from mailbox.words.envelopes import DuplicateSafety
 from mailbox.words.errors import InvalidRequestError
@@ -105,7 +105,7 @@ def _agent_state(value: str, at: Moment) -> Q:
         raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of an agent; there is quiet, paused'})
     if value == "paused":
         return Q(paused_at__isnull=False)
-    return Q(pk__in=Agent.objects.quiet(at.now - QUIET_AFTER).values("pk"))
+    return Q(pk__in=backlogs.quiet(at.now - backlogs.QUIET_AFTER).values("pk"))
 
 
 def _outcome(value: str, _: Moment) -> Q:

@@ -8,7 +8,8 @@ from django.utils import timezone
 from dashboard.figures import thresholds
 from mailbox.gate import audit
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import Agent, ApiKey, AuditEvent, PushDelivery, RollUp, rollup
+from mailbox.inspection import backlogs
+from mailbox.models import ApiKey, AuditEvent, PushDelivery, RollUp, rollup
 from mailbox.verbs.agents import registration
 from mailbox.verbs.upkeep import rollups
 from mailbox.words.errors import Draft
@@ -78,7 +79,7 @@ def test_many_quiet_agents_are_a_number_with_a_link(ana, alice):
 
     assert [subject for subject, *_ in decisions(ana)][3:] == ["2 more agents"]
     assert ana.get("/ops/").context["findings"].count == 5
-    assert Agent.objects.quiet(thresholds.quiet_before(timezone.now())).count() == 5
+    assert backlogs.quiet(thresholds.quiet_before(timezone.now())).count() == 5
 
 
 def test_a_quiet_agent_is_found_however_many_others_are_busier(ana, alice, bob, django_assert_max_num_queries):

@@ -50,7 +50,7 @@ def test_the_list_tells_the_same(ana, alice, bob):
 
 
 def test_a_backlog_is_counted_in_bounded_time(ana, alice, bob, monkeypatch):
-    monkeypatch.setattr("mailbox.models.agent.COUNTED_TO", 2)
+    monkeypatch.setattr("mailbox.inspection.backlogs.COUNTED_TO", 2)
     monkeypatch.setattr("dashboard.templatetags.ops.COUNTED_TO", 2)
     for _ in range(5):
         factories.sent_task(alice, bob)

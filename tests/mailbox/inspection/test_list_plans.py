@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from mailbox.inspection import search
+from mailbox.inspection import backlogs, search
 from mailbox.inspection.search import Moment
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.verbs.upkeep import rollups
@@ -194,7 +194,7 @@ def test_the_journal_too_is_found_whole(at, text):
 
 
 def test_the_backlog_of_agents_is_counted_by_index(at):
-    plan = plan_of(Agent.objects.with_backlog().with_oldest().busiest_first()[:200])
+    plan = plan_of(backlogs.busiest_first(backlogs.with_oldest(backlogs.with_backlog(Agent.objects.all())))[:200])
 
     assert "task_lease_order" in plan
     assert "lease_live_by_holder" in plan
