@@ -86,6 +86,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "a2aproject.web.bodies.UnreadBodyMiddleware",
     "mailbox.dialects.base.public_routes.RouteMiddleware",  # before all that look at the path: none sees the token of a public route
+    "django_htmx.middleware.HtmxMiddleware",  # before all that may answer a person
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

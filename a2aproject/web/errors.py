@@ -12,6 +12,7 @@ from django.template import loader
 from django.urls import is_valid_path
 from django.utils.cache import patch_vary_headers
 from django.views import defaults
+from django_htmx.middleware import HtmxDetails
 
 from dashboard.base import lost_form
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
+
+    from dashboard.base.htmx import HtmxRequest
 
 PAGES_FOR_PEOPLE = ("/ops/", "/admin/")
 _UNAVAILABLE = (OperationalError, InterfaceError)
@@ -52,7 +55,7 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
     return error(403, "forbidden", "This is not allowed.")
 
 
-def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponseBase:
+def csrf_failure(request: HtmxRequest, reason: str = "") -> HttpResponseBase:
     if request.path.startswith(PAGES_FOR_PEOPLE):
         return lost_form.answer(request)
     return error(403, "forbidden", "A form was sent without this site's token.")
@@ -98,7 +101,8 @@ def _meant(request: HttpRequest) -> str:
 
 def _within(template: str, request: HttpRequest) -> str:
     """Return of a page for people only the panel when it goes into another page."""
-    return f"{template}#panel" if request.headers.get("HX-Request") == "true" else template
+    # Not request.htmx: a middleware may fail before HtmxMiddleware has run.
+    return f"{template}#panel" if HtmxDetails(request) else template
 
 
 def _malformed(exception: Exception) -> str:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from dashboard.base import lost_form
+from dashboard.base.htmx import HtmxRequest
 from dashboard.base.page import Page
 from dashboard.forms import reasons
 from dashboard.forms.repair import REASON_MAX_LENGTH, ReasonForm
@@ -72,7 +72,7 @@ class Act(Page, Generic[Subject]):
         fresh = {"form_token": uuid.uuid4(), "reason": request.GET.get("reason", "")[:REASON_MAX_LENGTH]}
         return self.form(self.subject(**where), ReasonForm(initial=fresh))
 
-    def post(self, request: HttpRequest, **where: Any) -> HttpResponse:
+    def post(self, request: HtmxRequest, **where: Any) -> HttpResponse:
         form = ReasonForm(request.POST)
         if form.is_broken:
             return lost_form.answer(request, status=400)
@@ -111,11 +111,3 @@ class Act(Page, Generic[Subject]):
             **self.besides(subject, str(form["reason"].value() or "…")),
         }
         return self.page("ops/act.html#panel" if self.is_fragment else "ops/act.html", context, status=status)
-
-    def done(self, page: str) -> HttpResponse:
-        """Lead back to where the dialog was opened, or on to ``page``."""
-        if not self.is_fragment:
-            return HttpResponseRedirect(page, status=303)
-        came_from = self.request.headers.get("HX-Current-URL", "")
-        known = url_has_allowed_host_and_scheme(came_from, {self.request.get_host()})
-        return HttpResponse(headers={"HX-Redirect": came_from if known else page})

@@ -9,20 +9,20 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from dashboard.base import frame
+from dashboard.base.htmx import HtmxRequest
 from dashboard.forms.repair import REASON_MAX_LENGTH
 
 
-def answer(request: HttpRequest, *, status: int = 403) -> HttpResponse:
+def answer(request: HtmxRequest, *, status: int = 403) -> HttpResponse:
     """Return the page, within a dialog the panel, that leads to the form anew, by the sign-in where that is needed."""
-    is_fragment = request.headers.get("HX-Request") == "true"
-    again, reason = request.path if is_fragment else "", kept(request)
+    again, reason = request.path if request.htmx else "", kept(request)
     if reason:
         again = with_reason(request.path, reason)
     is_signed_out = bool(again) and not request.user.is_authenticated
     if is_signed_out:
         again = f"{reverse('ops:sign-in')}?{urlencode({'next': again})}"
     context = {**frame.look(request), "kept": reason, "again": again, "is_signed_out": is_signed_out}
-    template = "ops/unheeded.html#panel" if is_fragment else "ops/unheeded.html"
+    template = "ops/unheeded.html#panel" if request.htmx else "ops/unheeded.html"
     return render(request, template, context, status=status)
 
 

@@ -13,14 +13,17 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.utils.encoding import iri_to_uri
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
 from dashboard.base import frame, lost_form
+from dashboard.base.htmx import HtmxRequest
 from dashboard.base.preferences import Preferences
 from dashboard.figures.nav_counts import Attention
 from dashboard.wording.journal import in_words
@@ -68,6 +71,7 @@ class Page(View):
 
     needs: ClassVar[str] = ""
 
+    request: HtmxRequest
     caller: Caller
     now: datetime
 
@@ -83,7 +87,7 @@ class Page(View):
     def _answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         user = request.user
         if not isinstance(user, User):
-            return _to_sign_in(request)
+            return _to_sign_in(self.request)
         role = role_of(user)
         self.now = timezone.now()
         self.caller = Caller(name=f"user:{user.username}", source=AuditEvent.Source.DASHBOARD, role=role)
@@ -128,6 +132,14 @@ class Page(View):
         response["X-Attention"] = json.dumps({"stale": attention.stale.value, "notes": attention.notes})
         return response
 
+    def done(self, page: str) -> HttpResponse:
+        """Lead back to where the dialog was opened, or on to ``page``."""
+        if not self.is_fragment:
+            return HttpResponseRedirect(page, status=303)
+        came_from = self.request.htmx.current_url or ""
+        known = url_has_allowed_host_and_scheme(came_from, {self.request.get_host()})
+        return HttpResponse(headers={"HX-Redirect": iri_to_uri(came_from) if known else page})
+
     def problem(self, status: int, heading: str, message: str) -> HttpResponse:
         """Return a page that says what is wrong; within a dialog only the panel."""
         template = "ops/problem.html#panel" if self.is_fragment else "ops/problem.html"
@@ -160,7 +172,7 @@ class Page(View):
     @property
     def is_fragment(self) -> bool:
         """Whether a part of the page asks, not the browser for a whole one."""
-        return self.request.headers.get("HX-Request") == "true"
+        return bool(self.request.htmx)
 
     def asked(self, **where: Any) -> Request:
         """Return what a POST to this address asks of the gate, as the journal tells of its refusal."""
@@ -172,11 +184,11 @@ class Page(View):
                 capabilities.require(self.caller, self.asked(**where), journal.now)
 
 
-def _to_sign_in(request: HttpRequest) -> HttpResponseBase:
+def _to_sign_in(request: HtmxRequest) -> HttpResponseBase:
     sign_in = reverse("ops:sign-in")
-    if request.headers.get("HX-Request") == "true" and request.method == "POST":
+    if request.htmx and request.method == "POST":
         return lost_form.answer(request)
-    if request.headers.get("HX-Request") == "true":
+    if request.htmx:
         response = HttpResponse(status=204)
         response["HX-Redirect"] = sign_in
         return response

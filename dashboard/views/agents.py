@@ -4,12 +4,13 @@ import json
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 
 from agentcards.card_checks import checks_of
 from agentcards.card_document import build_agent_card_for_agent
 from agentcards.models import AgentCard, AgentProfile
 from dashboard.base.act import Act
+from dashboard.base.htmx import HtmxRequest
 from dashboard.base.list_page import ListPage
 from dashboard.figures import thresholds
 from dashboard.figures.charts import HOUR, SPARK
@@ -92,7 +93,7 @@ class AgentPage(Act[Agent]):
     def again(self) -> str:
         return self.request.path
 
-    def post(self, request: HttpRequest, **where: Any) -> HttpResponse:
+    def post(self, request: HtmxRequest, **where: Any) -> HttpResponse:
         if request.POST.get("act") not in ("pause", "resume"):
             return self.problem(400, "Nothing was changed", "This form asks neither to pause nor to resume.")
         return super().post(request, **where)

@@ -9,6 +9,7 @@ from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from dashboard.base import export, lost_form
+from dashboard.base.htmx import HtmxRequest
 from dashboard.base.list_page import ROWS
 from dashboard.base.page import Page
 from dashboard.forms import choices, reasons
@@ -60,7 +61,7 @@ class PlanPage(Page):
             "ops/plan.html", context, (plan.state, [(row.pk, row.outcome) for row in context["page"].items])
         )
 
-    def post(self, request: HttpRequest, number: str) -> HttpResponse:
+    def post(self, request: HtmxRequest, number: str) -> HttpResponse:
         filled = ApplyForm(request.POST)
         if filled.is_broken:
             return lost_form.answer(request, status=400)

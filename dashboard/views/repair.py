@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.http import url_has_allowed_host_and_scheme
 
 from dashboard.base import lost_form
+from dashboard.base.htmx import HtmxRequest
 from dashboard.base.page import Page
 from dashboard.figures import thresholds
 from dashboard.forms import reasons
@@ -60,7 +60,7 @@ class Repair(Page):
         }
         return self._form(lease, self.form(lease, None, initial=fresh))
 
-    def post(self, request: HttpRequest, lease_id: UUID) -> HttpResponse:
+    def post(self, request: HtmxRequest, lease_id: UUID) -> HttpResponse:
         lease = Lease.objects.with_task().named([lease_id]).first()
         if lease is None:
             return self.gone(lease_id, forms.id_in(request.POST, "task_id"))
@@ -132,16 +132,11 @@ class Repair(Page):
         if event is not None:
             number = format_html(' <a href="{}">Journal #{}</a>', reverse("ops:audit-event", args=[event.pk]), event.pk)
         message = format_html("{}{}", self.said(lease), number)
-        came_from = self.request.headers.get("HX-Current-URL", "")
-        if self.is_fragment and urlsplit(came_from).path == reverse("ops:leases"):
+        if self.is_fragment and urlsplit(self.request.htmx.current_url or "").path == reverse("ops:leases"):
             lease.refresh_from_db(fields=["ended_at", "end"])
             return self.page("ops/repaired.html", {"lease": lease, "message": message, "may_select": True})
         messages.success(self.request, message)
-        page = reverse("ops:lease", args=[lease.lease_id])
-        if not self.is_fragment:
-            return HttpResponseRedirect(page, status=303)
-        known = url_has_allowed_host_and_scheme(came_from, {self.request.get_host()})
-        return HttpResponse(headers={"HX-Redirect": came_from if known else page})
+        return self.done(reverse("ops:lease", args=[lease.lease_id]))
 
     def said(self, lease: Lease) -> str:
         """Return the sentence that tells what the repair did."""

@@ -119,6 +119,34 @@ def test_people_get_pages(client, method, path, host, status):
     assert "secret detail" not in response.text
 
 
+@pytest.mark.parametrize(
+    ("path", "host", "status"),
+    [
+        ("/ops/nowhere", "localhost", 404),
+        ("/ops/forbid", "localhost", 403),
+        ("/ops/nowhere", "elsewhere.example", 400),
+    ],
+)
+def test_a_dialog_gets_the_panel_of_an_error_page(client, path, host, status):
+    response = client.get(path, headers={"host": host, "hx-request": "true"})
+
+    assert (response.status_code, response.text.count('id="panel-title"')) == (status, 1)
+    assert "<html" not in response.text
+
+
+def forbid_all(get_response):
+    return forbid
+
+
+def test_a_middleware_that_fails_before_all_others_gets_an_error_page_too(client, settings):
+    settings.MIDDLEWARE = [f"{__name__}.forbid_all", *settings.MIDDLEWARE]
+
+    page, panel = client.get("/ops/nowhere"), client.get("/ops/nowhere", headers={"hx-request": "true"})
+
+    assert (page.status_code, page.text.count("<html")) == (403, 1)
+    assert (panel.status_code, panel.text.count("<html")) == (403, 0)
+
+
 @pytest.mark.parametrize(("path", "status"), [("/ops/lock", 503), ("/lock", 500)])
 def test_people_are_told_to_try_again_when_the_database_is_locked(client, path, status):
     response = client.get(path)

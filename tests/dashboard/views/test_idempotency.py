@@ -185,3 +185,20 @@ def test_a_viewer_sees_what_is_out_of_reach(vic, alice, bob):
 
     assert "needs capability a2a.replay.drop" in vic.get("/ops/idempotency/").text
     assert "needs capability a2a.replay.drop" in vic.get(path(entry)).text
+
+
+@pytest.mark.parametrize(
+    ("opened_on", "encoded", "back"),
+    [
+        ("http://testserver/ops/?q=1", "", "http://testserver/ops/?q=1"),
+        ("http%3A%2F%2Ftestserver%2Fops%2F%3Fq%3D%C3%A9", "true", "http://testserver/ops/?q=%C3%A9"),
+        ("http%3A%2F%2Ftestserver%2Fops%2F%0Ax%3A y", "true", "http://testserver/ops/%0Ax:%20y"),
+        ("https://elsewhere.example/", "", "/ops/idempotency/"),
+    ],
+)
+def test_a_dialog_leads_back_to_the_page_of_this_hub_where_it_was_opened(ana, alice, bob, opened_on, encoded, back):
+    entry = cached(alice, bob)
+    typed = {**fields_of(ana.get(path(entry))), "reason": "prices changed"}
+    headers = {"hx-request": "true", "hx-current-url": opened_on, "hx-current-url-uri-autoencoded": encoded}
+
+    assert ana.post(path(entry), typed, headers=headers)["HX-Redirect"] == back
