@@ -11,6 +11,7 @@ from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
+from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError
@@ -75,7 +76,7 @@ class AgentProfile(models.Model):
     # The base URL of a remote agent: its tasks are carried out there by the hub. Blank: it leases for itself.
     remote_url = models.CharField(max_length=500, blank=True, validators=[validate_base_url])
 
-    objects: ClassVar[AgentProfileQuerySet] = AgentProfileQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[AgentProfileQuerySet] = managed_by(AgentProfileQuerySet)
 
     def __str__(self) -> str:
         return str(self.agent)
@@ -116,7 +117,7 @@ class Tool(models.Model):
     tags = models.JSONField(default=list, blank=True, validators=[validate_names])  # empty: ["general"]
     is_default = models.BooleanField(default=False)  # used by agents without permissions of their own
 
-    objects: ClassVar[ToolQuerySet] = ToolQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[ToolQuerySet] = managed_by(ToolQuerySet)
 
     def __str__(self) -> str:
         return self.name
@@ -151,7 +152,7 @@ class AgentCard(models.Model):
     # person or by code in this process.
     registered_by = models.ForeignKey(Agent, models.CASCADE, null=True, blank=True, related_name="+")
 
-    objects: ClassVar[AgentCardQuerySet] = AgentCardQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[AgentCardQuerySet] = managed_by(AgentCardQuerySet)
 
     def __str__(self) -> str:
         return f"{self.name} of {self.job_id}"
@@ -208,7 +209,7 @@ class RemoteCall(models.Model):
     next_look_at = models.DateTimeField(null=True)  # None until there is a remote task to look at
     messages_seen = models.PositiveIntegerField(default=0)  # of the remote agent, already in the task's journal
 
-    objects: ClassVar[RemoteCallQuerySet] = RemoteCallQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[RemoteCallQuerySet] = managed_by(RemoteCallQuerySet)
 
     class Meta:
         indexes = [models.Index(fields=["next_look_at"], name="remote_call_due")]

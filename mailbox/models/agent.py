@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models.functions import Lower
 
+from mailbox.database.managers import managed_by
 from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import UnknownAgentError
 
@@ -56,7 +57,7 @@ class Agent(models.Model):
     paused_at = models.DateTimeField(null=True, blank=True)  # None: leasing; set: its tasks wait
     paused_reason = models.TextField(blank=True)  # why an operator paused it; blank when not paused
 
-    objects: ClassVar[AgentQuerySet] = AgentQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[AgentQuerySet] = managed_by(AgentQuerySet)
 
     class Meta:
         constraints = [

@@ -9,6 +9,7 @@ from django.db import connection, models
 from django.db.models import Q
 
 from mailbox.database import prepared
+from mailbox.database.managers import managed_by
 
 # One round trip for who is calling and what it may do. Comparisons with the clock happen in SQL,
 # so that no column needs a conversion that differs between the databases.
@@ -56,7 +57,7 @@ class ApiKey(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)  # set once; acts on the next request
     last_used_at = models.DateTimeField(null=True, blank=True)  # coarse: written at most once a minute
 
-    objects: ClassVar[ApiKeyQuerySet] = ApiKeyQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[ApiKeyQuerySet] = managed_by(ApiKeyQuerySet)
 
     class Meta:
         constraints = [

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Q
 
+from mailbox.database.managers import managed_by
 from mailbox.words import json_text
 from mailbox.words.kinds import FREQUENT, Kind
 
@@ -104,7 +105,7 @@ class AuditEvent(models.Model):
     request_id = models.CharField(max_length=64, blank=True)
     source = models.CharField(max_length=10, choices=Source.choices)
 
-    objects: ClassVar[AuditEventQuerySet] = AuditEventQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[AuditEventQuerySet] = managed_by(AuditEventQuerySet)
 
     class Meta:
         constraints = [

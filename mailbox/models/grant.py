@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.db import models
 from django.db.models import F, Q
 
+from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 from mailbox.words import json_text
 
@@ -40,7 +41,7 @@ class CapabilityGrant(models.Model):
     created_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)  # set once; acts on the next request
 
-    objects: ClassVar[CapabilityGrantQuerySet] = CapabilityGrantQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[CapabilityGrantQuerySet] = managed_by(CapabilityGrantQuerySet)
 
     class Meta:
         constraints = [

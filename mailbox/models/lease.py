@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Case, F, OuterRef, Q, Subquery, When
 
+from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 
 
@@ -103,7 +104,7 @@ class Lease(models.Model):
     receive_attempt_id = models.UUIDField(null=True)
     receive_index = models.PositiveSmallIntegerField(default=0)
 
-    objects: ClassVar[LeaseQuerySet] = LeaseQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[LeaseQuerySet] = managed_by(LeaseQuerySet)
 
     class Meta:
         constraints = [

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models.functions import Length
 
+from mailbox.database.managers import managed_by
 from mailbox.words import json_text
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Message(models.Model):
     said_at = models.DateTimeField()
     post_attempt_id = models.UUIDField(null=True)  # the call that said it, where the holder named that
 
-    objects: ClassVar[MessageQuerySet] = MessageQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[MessageQuerySet] = managed_by(MessageQuerySet)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["task", "seq"], name="message_seq_unique")]

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.db import models
 
+from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 from mailbox.words import json_text
 
@@ -39,7 +40,7 @@ class Peer(models.Model):
     last_seen_at = models.DateTimeField()  # the newest heartbeat or announcement
     left_at = models.DateTimeField(null=True)  # it said goodbye; cleared by the next heartbeat
 
-    objects: ClassVar[PeerQuerySet] = PeerQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[PeerQuerySet] = managed_by(PeerQuerySet)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["agent", "peer_id"], name="peer_unique_per_agent")]

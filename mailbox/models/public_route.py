@@ -5,6 +5,8 @@ from typing import ClassVar
 
 from django.db import models
 
+from mailbox.database.managers import managed_by
+
 
 class PublicRouteQuerySet(models.QuerySet["PublicRoute"]):
     def live(self) -> PublicRouteQuerySet:
@@ -28,7 +30,7 @@ class PublicRoute(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)  # set once; acts on the next request
     last_used_at = models.DateTimeField(null=True, blank=True)  # coarse: written at most once a minute
 
-    objects: ClassVar[PublicRouteQuerySet] = PublicRouteQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[PublicRouteQuerySet] = managed_by(PublicRouteQuerySet)
 
     def __str__(self) -> str:
         return f"/p/p_{self.public_id}_…"

@@ -8,6 +8,8 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 
+from mailbox.database.managers import managed_by
+
 
 class PushConfig(models.Model):
     """Where a task's sender wants to be told of its end. Source: Agnostic ADR-018, callbacks."""
@@ -74,7 +76,7 @@ class PushDelivery(models.Model):
     next_attempt_at = models.DateTimeField()  # while an attempt is under way: when it is given up for dead
     delivered_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[PushDeliveryQuerySet] = PushDeliveryQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[PushDeliveryQuerySet] = managed_by(PushDeliveryQuerySet)
 
     class Meta:
         verbose_name_plural = "push deliveries"

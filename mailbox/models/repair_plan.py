@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
+from mailbox.database.managers import managed_by
 from mailbox.models.lease import Lease, LeaseQuerySet
 from mailbox.models.task import Task
 
@@ -76,7 +77,7 @@ class RepairPlan(models.Model):
     worked_until = models.DateTimeField(null=True)  # how long one worker has it to itself; None: nobody does
     finished_at = models.DateTimeField(null=True)  # when the last row was settled
 
-    objects: ClassVar[RepairPlanQuerySet] = RepairPlanQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[RepairPlanQuerySet] = managed_by(RepairPlanQuerySet)
 
     class Meta:
         constraints = [
@@ -179,7 +180,7 @@ class RepairPlanRow(models.Model):
     detail = models.CharField(max_length=500, blank=True)
     settled_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[RepairPlanRowQuerySet] = RepairPlanRowQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[RepairPlanRowQuerySet] = managed_by(RepairPlanRowQuerySet)
 
     class Meta:
         constraints = [

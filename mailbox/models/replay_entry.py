@@ -6,6 +6,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 
+from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 
 
@@ -44,7 +45,7 @@ class ReplayEntry(models.Model):
     first_hit_at = models.DateTimeField(null=True)  # None: never, or before the hub kept it
     last_hit_at = models.DateTimeField(null=True)
 
-    objects: ClassVar[ReplayEntryQuerySet] = ReplayEntryQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[ReplayEntryQuerySet] = managed_by(ReplayEntryQuerySet)
 
     class Meta:
         verbose_name_plural = "replay entries"

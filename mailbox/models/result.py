@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Case, Count, ExpressionWrapper, F, Max, OuterRef, Q, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce, TruncMinute
 
+from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
 from mailbox.models.rollup import MINUTE, RollUp, during
@@ -114,7 +115,7 @@ class Result(models.Model):
     receive_attempt_id = models.UUIDField(null=True)  # the drain that was given it, numbered within that call
     receive_index = models.PositiveSmallIntegerField(default=0)
 
-    objects: ClassVar[ResultQuerySet] = ResultQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[ResultQuerySet] = managed_by(ResultQuerySet)
 
     class Meta:
         constraints = [

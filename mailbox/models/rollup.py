@@ -8,6 +8,8 @@ from django.db import models
 from django.db.models import Case, F, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce, TruncHour
 
+from mailbox.database.managers import managed_by
+
 MINUTE = timedelta(minutes=1)
 FINE = timedelta(
     hours=25
@@ -129,7 +131,7 @@ class RollUp(models.Model):
     last_result = models.BigIntegerField(null=True)
     last_event = models.BigIntegerField(null=True)
 
-    objects: ClassVar[RollUpQuerySet] = RollUpQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[RollUpQuerySet] = managed_by(RollUpQuerySet)
 
     class Meta:
         constraints = [

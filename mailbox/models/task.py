@@ -14,6 +14,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Left
 
 from mailbox.database import descent
+from mailbox.database.managers import managed_by
 from mailbox.models import task_indexes
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
@@ -142,7 +143,7 @@ class Task(models.Model):
     resolved_at = models.DateTimeField(null=True)
     journal_seq = models.PositiveIntegerField(default=1)  # the seq of its newest journal row
 
-    objects: ClassVar[TaskQuerySet] = TaskQuerySet.as_manager()  # type: ignore[assignment]
+    objects: ClassVar[TaskQuerySet] = managed_by(TaskQuerySet)
 
     class Meta:
         constraints = [
