@@ -1,6 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.contrib import admin
+from django.contrib.admin.apps import SimpleAdminConfig
+from django.contrib.admin.checks import check_admin_app, check_dependencies
+from django.core import checks
+from django.core.checks import CheckMessage
 
 
 class A2AProjectConfig(AppConfig):
@@ -10,6 +17,20 @@ class A2AProjectConfig(AppConfig):
     label = "a2aproject"
 
     def ready(self) -> None:
-        from a2aproject import checks
+        from a2aproject.checks import register_all
 
-        checks.register_all()
+        register_all()
+
+
+class AdminConfig(SimpleAdminConfig):
+    """Django's admin. Its pages load with the URLs and for their checks, so processes without pages start sooner."""
+
+    def ready(self) -> None:
+        """Register the admin's own checks, as Django's configuration does."""
+        checks.register(check_dependencies, checks.Tags.admin)
+        checks.register(_check_pages, checks.Tags.admin)
+
+
+def _check_pages(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    admin.autodiscover()
+    return check_admin_app(app_configs, **options)

@@ -8,6 +8,8 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from a2aproject.web.probes import healthz, readyz
 
+admin.autodiscover()
+
 # The page is Swagger's: it starts itself by a script of its own in the page.
 _docs_policy = csp_update({"script-src": [UNSAFE_INLINE], "style-src": [UNSAFE_INLINE]})
 

@@ -75,7 +75,7 @@ INSTALLED_APPS = [
     "csp",
     "django_htmx",
     "template_partials",
-    "django.contrib.admin",
+    "a2aproject.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.messages",

@@ -67,6 +67,9 @@ def test_a_list_says_so_beside_the_box_and_its_twin_refuses(ana, rows, route):
     assert ana.get(f"{reverse(f'ops:{route}-twin', args=['csv'])}?q=a%00").status_code == 400
 
 
+admin.autodiscover()
+
+
 @pytest.mark.parametrize("model", admin.site._registry)
 def test_no_list_of_the_admin_fails_over_it(rows, model):
     client = at(None, is_superuser=True)
