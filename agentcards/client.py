@@ -31,7 +31,6 @@ CARD_TTL = timedelta(minutes=5)
 CARD_WITHIN, SUBMIT_WITHIN, LOOK_WITHIN = 10.0, 30.0, 10.0  # seconds
 LOOK_EVERY = 3.0  # seconds
 DEFAULT_TIMEOUT_MS = 300_000
-MAX_A2A_DEPTH = 3  # agents that may have passed a request on, the sender of this one included
 
 _logger = logging.getLogger(__name__)
 

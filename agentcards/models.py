@@ -20,6 +20,7 @@ from mailbox.words import json_text
 MOST_NAMES = 1000
 LONGEST_NAME = 200
 LONGEST_TEXT = 20_000
+MAX_A2A_DEPTH = 3  # agents that may have passed a request on, the sender of this one included
 
 
 def validate_names(value: object) -> None:

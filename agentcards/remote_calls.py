@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from agentcards import client
 from agentcards.client import RemoteTask
-from agentcards.models import AgentProfile, AgentProfileQuerySet, RemoteCall, RemoteCallQuerySet
+from agentcards.models import MAX_A2A_DEPTH, AgentProfile, AgentProfileQuerySet, RemoteCall, RemoteCallQuerySet
 from mailbox.gate import audit
 from mailbox.gate.callers import Caller
 from mailbox.models import Agent, AuditEvent, Lease
@@ -97,7 +97,7 @@ def _hand_over(base: BaseUrl, call: RemoteCall) -> bool | None:
     task = call.lease.task
     metadata = json_text.loads(task.metadata)
     skill, depth = metadata.get("skill"), _depth_of(metadata)
-    if depth is not None and depth > client.MAX_A2A_DEPTH:
+    if depth is not None and depth > MAX_A2A_DEPTH:
         answer(call, ResultStatus.ERROR, error=f"Invocation depth limit exceeded: {depth - 1} agents have passed it on")
         return None
     timeout_ms = min(max(call.timeout_ms, LEAST_TIMEOUT_MS), MOST_TIMEOUT_MS)

@@ -6,18 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import connection
-from django.db.backends.postgresql import base
-
-
-class PreparedCursor(base.ServerBindingCursor):  # type: ignore[name-defined,misc]
-    """A cursor whose statements are prepared at their first use."""
-
-    def execute(self, query: Any, params: Any = None, **options: Any) -> Any:
-        return super().execute(query, params, **{**options, "prepare": True})
 
 
 def rows(sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
     """Run ``sql`` on Django's connection to PostgreSQL and return its rows."""
+    from mailbox.database.prepared_cursor import PreparedCursor  # which loads psycopg
+
     connection.ensure_connection()
     cursor = PreparedCursor(connection.connection)
     with (

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import datetime, time, timedelta
 
+MOST_MS = 2**53  # milliseconds that a request may name: far beyond any span that moments can have
+LONGEST = timedelta(days=365_000)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _TIME = re.compile(r"\d\d:\d\d(:\d\d)?")
 _SPAN = re.compile(r"(\d{1,9})\s*([smhd])")
@@ -56,6 +58,11 @@ def write(span: timedelta) -> str:
         elif parts:
             break
     return " ".join(parts[:2]) or "0 s"
+
+
+def from_ms(milliseconds: int | None) -> timedelta | None:
+    """Return the span of so many milliseconds, at most `LONGEST`; None for None."""
+    return None if milliseconds is None else min(timedelta(milliseconds=milliseconds), LONGEST)
 
 
 def epoch_ms(moment: datetime) -> int:

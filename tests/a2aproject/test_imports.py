@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 
 import pytest
+from django.db import connection
 
 from tests.support.hub import ROOT, url_of_the_tests_database
 
+PAGES = (
+    *("a2aproject.admin", "a2aproject.urls", "dashboard.admin", "dashboard.views", "mailbox.dialects.base.view"),
+    *("drf_spectacular.plumbing", "pydantic", "rest_framework.views"),
+)
+CLIENTS = ("httpcore", "httpx", "mailbox.outbound.exchange")
 SET_UP = "import django; django.setup()"
+COMMAND = "from django.core.management import execute_from_command_line; execute_from_command_line"
 
 
 def modules_of(program: str) -> set[str]:
@@ -28,6 +36,28 @@ def modules_of(program: str) -> set[str]:
     )
     assert ended.returncode == 0, ended.stderr
     return set(json.loads(ended.stderr))
+
+
+@pytest.mark.parametrize(
+    ("program", "unwanted"),
+    [
+        pytest.param(f"{COMMAND}(['manage.py', 'a2a', 'status'])", (*PAGES, *CLIENTS), id="command line"),
+        pytest.param(f"{SET_UP}; from mailbox.background import callback_sender, remote_sender", PAGES, id="carrier"),
+        pytest.param(
+            f"{SET_UP}; from django_q import cluster; from mailbox.background import jobs", PAGES, id="cluster"
+        ),
+    ],
+)
+@pytest.mark.django_db
+def test_a_process_without_pages_does_not_load_them(program, unwanted):
+    psycopg = () if connection.vendor == "postgresql" else ("psycopg",)
+
+    assert modules_of(program) & {*unwanted, *psycopg} == set()
+
+
+@pytest.mark.parametrize("name", [*PAGES, *CLIENTS, "psycopg"])
+def test_the_modules_that_are_not_loaded_exist(name):
+    assert importlib.util.find_spec(name) is not None
 
 
 @pytest.mark.django_db

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.conf import settings
 
 from agentcards import default_recipient
-from agentcards.client import MAX_A2A_DEPTH
+from agentcards.models import MAX_A2A_DEPTH
 from mailbox.dialects.corvid import requests, wire
 from mailbox.gate import limits
 from mailbox.gate.callers import Caller

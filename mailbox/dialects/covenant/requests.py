@@ -16,10 +16,8 @@ from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
 from mailbox.verbs.life.updates import MAX_UPDATES, Update
 from mailbox.verbs.repairs.retry import BOUNDS, RetryPolicy
+from mailbox.words import times
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
-
-MAX_MS = 2**53  # far beyond any age or distance that can be told in datetimes
-MAX_SPAN = timedelta(days=365_000)
 
 
 class IdempotencyBody(Lax):
@@ -208,14 +206,14 @@ class TimelineQuery(ListQuery):
 
 class QueueQuery(ListQuery):
     state_filter: Literal["queued", "in_flight"] | None = None
-    min_lease_age_ms: int | None = Field(None, ge=0, le=MAX_MS)
-    deadline_within_ms: int | None = Field(None, ge=0, le=MAX_MS)
+    min_lease_age_ms: int | None = Field(None, ge=0, le=times.MOST_MS)
+    deadline_within_ms: int | None = Field(None, ge=0, le=times.MOST_MS)
 
     def filter(self) -> QueueFilter:
         return QueueFilter(
             state=Task.State(self.state_filter) if self.state_filter else None,
-            min_lease_age=_span(self.min_lease_age_ms),
-            deadline_within=_span(self.deadline_within_ms),
+            min_lease_age=times.from_ms(self.min_lease_age_ms),
+            deadline_within=times.from_ms(self.deadline_within_ms),
         )
 
 
@@ -259,7 +257,3 @@ class RevokeKeyBody(Exact):
 class AuditQuery(ListQuery):
     limit: int = Field(20, ge=1, le=1000)
     since_ms: int | None = Field(None, ge=0, le=MAX_DATE_MS)
-
-
-def _span(milliseconds: int | None) -> timedelta | None:
-    return None if milliseconds is None else min(timedelta(milliseconds=milliseconds), MAX_SPAN)

@@ -112,7 +112,7 @@ class StatusView(MailboxView):
         asked = self.query(requests.QueueQuery)
         page = lists.queue(self.caller, asked.filter(), limit=asked.limit, cursor=asked.cursor)
         pending = lists.recent_results(self.caller, limit=asked.limit)
-        return Response(wire.status(asked, page.items, pending.items))
+        return Response(wire.status(page.items, pending.items, **asked.model_dump(exclude={"cursor"})))
 
 
 class LeasesView(MailboxView):

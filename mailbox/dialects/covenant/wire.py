@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 
-from mailbox.dialects.covenant.requests import QueueQuery
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
@@ -102,14 +101,22 @@ def task_entry(entry: QueueEntry) -> dict[str, Any]:
     }
 
 
-def status(asked: QueueQuery, entries: Sequence[QueueEntry], pending: Sequence[Result]) -> dict[str, Any]:
+def status(
+    entries: Sequence[QueueEntry],
+    pending: Sequence[Result],
+    *,
+    limit: int,
+    state_filter: str | None,
+    min_lease_age_ms: int | None,
+    deadline_within_ms: int | None,
+) -> dict[str, Any]:
     """Render the command line's one object: exactly seven keys, null for a filter that is not active."""
     return {
         "kind": "a2a_status",
-        "limit": asked.limit,
-        "min_lease_age_ms": asked.min_lease_age_ms,
-        "deadline_within_ms": asked.deadline_within_ms,
-        "state_filter": asked.state_filter,
+        "limit": limit,
+        "min_lease_age_ms": min_lease_age_ms,
+        "deadline_within_ms": deadline_within_ms,
+        "state_filter": state_filter,
         "tasks": [queue_entry(entry) for entry in entries],
         "results": [result(row) for row in pending],
     }

@@ -8,18 +8,18 @@ import threading
 from argparse import Namespace
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
-from agentcards import client
-from agentcards.client import RemoteInvocationResult
-from mailbox.background.callback_sender import Courier
-from mailbox.background.remote_sender import Carrier
 from mailbox.management.cli import arguments, output
 from mailbox.management.cli.spinner import spinning
 
-LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 600_000
+if TYPE_CHECKING:
+    from agentcards.client import RemoteInvocationResult
+
+# Each command imports what it runs by: the other commands start without httpx and httpcore.
+LEAST_TIMEOUT_MS, USUAL_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 300_000, 600_000
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -35,9 +35,9 @@ def add_commands(commands: arguments.Commands) -> None:
     invoke.add_argument(
         "--timeout-ms",
         type=arguments.integer("--timeout-ms", least=LEAST_TIMEOUT_MS, most=MOST_TIMEOUT_MS),
-        default=client.DEFAULT_TIMEOUT_MS,
+        default=USUAL_TIMEOUT_MS,
         metavar="N",
-        help=f"wait no longer than N milliseconds; {client.DEFAULT_TIMEOUT_MS}, without it",
+        help=f"wait no longer than N milliseconds; {USUAL_TIMEOUT_MS}, without it",
     )
     arguments.add_json(invoke)
     invoke.set_defaults(run=_invoke)
@@ -49,12 +49,16 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _discover(options: Namespace) -> str:
+    from agentcards import client
+
     with spinning("asking for the card"):
         card = client.fetch_agent_card(options.url)
     return json.dumps(card) if options.json else "\n".join(output.printable(line) for line in _lines(card))
 
 
 def _invoke(options: Namespace) -> str:
+    from agentcards import client
+
     with spinning("waiting for the remote agent"):
         result = client.invoke_remote_agent(
             options.url, options.text, skill=options.skill, timeout_ms=options.timeout_ms
@@ -67,6 +71,9 @@ def _invoke(options: Namespace) -> str:
 
 
 def _carry(options: Namespace) -> str:
+    from mailbox.background.callback_sender import Courier
+    from mailbox.background.remote_sender import Carrier
+
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

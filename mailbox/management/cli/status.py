@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from mailbox.dialects.covenant import requests, wire
+from mailbox.dialects.covenant import wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
+from mailbox.inspection.lists import QueueFilter
 from mailbox.management.cli import arguments, output
+from mailbox.models import Task
+from mailbox.words import times
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -17,13 +20,13 @@ def add_commands(commands: arguments.Commands) -> None:
     )
     status.add_argument(
         "--min-lease-age-ms",
-        type=arguments.integer("--min-lease-age-ms", most=requests.MAX_MS),
+        type=arguments.integer("--min-lease-age-ms", most=times.MOST_MS),
         metavar="N",
         help="leave out younger leases",
     )
     status.add_argument(
         "--deadline-within-ms",
-        type=arguments.integer("--deadline-within-ms", most=requests.MAX_MS),
+        type=arguments.integer("--deadline-within-ms", most=times.MOST_MS),
         metavar="N",
         help="only tasks whose deadline is at most N milliseconds away, or past",
     )
@@ -38,17 +41,25 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _status(options: Namespace) -> str:
-    asked = requests.QueueQuery(
-        limit=options.limit,
-        state_filter=options.state,
-        min_lease_age_ms=options.min_lease_age_ms,
-        deadline_within_ms=options.deadline_within_ms,
+    wanted = QueueFilter(
+        state=Task.State(options.state) if options.state else None,
+        min_lease_age=times.from_ms(options.min_lease_age_ms),
+        deadline_within=times.from_ms(options.deadline_within_ms),
     )
     caller = Caller.command_line()
-    entries = lists.queue(caller, asked.filter(), limit=asked.limit).items
-    pending = lists.recent_results(caller, limit=asked.limit).items
+    entries = lists.queue(caller, wanted, limit=options.limit).items
+    pending = lists.recent_results(caller, limit=options.limit).items
     if options.json:
-        return output.as_json(wire.status(asked, entries, pending))
+        return output.as_json(
+            wire.status(
+                entries,
+                pending,
+                limit=options.limit,
+                state_filter=options.state,
+                min_lease_age_ms=options.min_lease_age_ms,
+                deadline_within_ms=options.deadline_within_ms,
+            )
+        )
     found = [{"type": "task", "entry": wire.queue_entry(entry)} for entry in entries]
     found += [{"type": "result", "result": wire.result(result)} for result in pending]
     return output.lines(map(output.as_json, found), none="(a2a queue empty)")

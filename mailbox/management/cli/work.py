@@ -13,9 +13,6 @@ from django.conf import ENVIRONMENT_VARIABLE, settings
 from django.core.management.base import CommandError
 
 from mailbox.management.cli import arguments
-from mailbox.management.worker.attempt import Work
-from mailbox.management.worker.client import Hub
-from mailbox.management.worker.worker import Worker
 
 KEY_VARIABLE = "A2A_API_KEY"
 MOST_AT_ONCE = 256
@@ -72,6 +69,11 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _work(options: Namespace) -> str:
+    # Imported here: the other commands start without httpx.
+    from mailbox.management.worker.attempt import Work
+    from mailbox.management.worker.client import Hub
+    from mailbox.management.worker.worker import Worker
+
     key = options.key or os.environ.get(KEY_VARIABLE, "")
     if not (key.isascii() and key.isprintable() and key.strip()):
         raise CommandError(f"give the agent's API key in {KEY_VARIABLE} or by --key", returncode=WRONG_USAGE)
