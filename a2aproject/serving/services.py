@@ -47,7 +47,9 @@ def _web_server() -> Service:
 
 
 def _cluster() -> Service:
-    return Service(name="task cluster", command=[sys.executable, str(settings.BASE_DIR / "manage.py"), "qcluster"])
+    # `serve` has run the checks; a second time they would load every page into a process that shows none.
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "qcluster", "--skip-checks"]
+    return Service(name="task cluster", command=command)
 
 
 def _carrier() -> Service:

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connections
 
 from a2aproject.management.commands import serve
 from a2aproject.serving import services
@@ -47,7 +48,7 @@ def supervised(monkeypatch):
             pass
 
     monkeypatch.setattr(serve, "Supervisor", Recorder)
-    monkeypatch.setattr(serve.connections, "close_all", lambda: None)
+    monkeypatch.setattr(connections, "close_all", lambda: None)
     return names
 
 
@@ -78,3 +79,7 @@ def test_requests_have_two_thirds_of_the_time_that_the_processes_have(settings):
     command = services.SERVICES["web"]().command
 
     assert command[command.index("--workers-kill-timeout") + 1] == "40"
+
+
+def test_the_cluster_does_not_repeat_the_checks_of_serve():
+    assert "--skip-checks" in services.SERVICES["cluster"]().command
