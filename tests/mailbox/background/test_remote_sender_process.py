@@ -75,10 +75,10 @@ def answers(url):
 @pytest.fixture(scope="module")
 def carrying_hub(tmp_path_factory):
     """Serve a hub that may call the loopback."""
-    var, own = tmp_path_factory.mktemp("hub"), {"A2A_OUTBOUND_ALLOW": "127.0.0.1"}
+    var, services = tmp_path_factory.mktemp("hub"), ("--only", "web,carrier")
     with (
         database_of_its_own() as database_url,
-        served(var, "--only", "web,carrier", database_url=database_url, **own) as hub,
+        served(var, *services, database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
     ):
         yield hub
 

@@ -41,9 +41,12 @@ def test_the_in_process_surface_refuses_it_too(alice, bob):
 def test_a_dialect_with_a_renderer_writes_its_own_bodies_and_no_others(alice, bob, monkeypatch):
     monkeypatch.setitem(callbacks.BODIES, "terse", lambda task, result: {"id": str(task.uuid), "says": result.status})
 
-    for dialect in ("terse", "mailbox"):
-        lease = factories.leased_task(alice, bob, callback_url=URL, dialect=dialect)
-        result = results.post_result(bob, factories.result_envelope(lease.task))
+    _, result = (
+        results.post_result(bob, factories.result_envelope(lease.task))
+        for lease in (
+            factories.leased_task(alice, bob, callback_url=URL, dialect=dialect) for dialect in ("terse", "mailbox")
+        )
+    )
 
     terse, usual = (json.loads(row.body) for row in PushDelivery.objects.order_by("pk"))
     assert terse.keys() == {"id", "says"}
