@@ -68,7 +68,7 @@ class TaskPage(Page):
         return timedelta(seconds=self.now.timestamp())
 
     def _carried(self, task: Task) -> dict[str, Any]:
-        result: Result | None = getattr(task, "result", None)
+        result = task.result_or_none
         return {
             "parts": payload.of_task(task.intent_text, task.metadata),
             "result": result,

@@ -14,7 +14,8 @@ from django.utils import timezone
 
 from mailbox.database.paging import Page, after, page
 from mailbox.gate.callers import Caller
-from mailbox.inspection.tasks import QueueEntry, visible_tasks
+from mailbox.gate.visibility import visible_tasks
+from mailbox.inspection.tasks import QueueEntry
 from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, PushDelivery, ReplayEntry, Result, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.result import ResultQuerySet
@@ -161,9 +162,7 @@ def _results(caller: Caller) -> ResultQuerySet:
 
 
 def _leases(caller: Caller, wanted: QueueFilter) -> LeaseQuerySet:
-    live = Lease.objects.live().with_task().order_by("leased_at", "pk")
-    if caller.agent is not None:
-        live = live.concerning(caller.agent)
+    live = Lease.objects.live().visible_to(caller.party).with_task().order_by("leased_at", "pk")
     if wanted.min_lease_age is not None:
         live = live.filter(leased_at__lte=timezone.now() - wanted.min_lease_age)
     if wanted.deadline_within is not None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 from uuid import UUID
 
 from django.db.models import OuterRef, Subquery
 
 from mailbox.database.paging import Page, after, page
 from mailbox.gate.callers import Caller
-from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
+from mailbox.gate.visibility import visible_tasks
+from mailbox.models import AuditEvent, Lease, Message, ReplayEntry, Result, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import UnknownTaskError
 
@@ -21,13 +24,18 @@ class QueueEntry:
     task: Task
     lease: Lease | None = None
 
+    @classmethod
+    def of(cls, task: Task) -> Self:
+        """Return the entry of a task that was read just now."""
+        return cls(task=task, lease=task.live_lease() if task.state == Task.State.IN_FLIGHT else None)
+
 
 def task(caller: Caller, task_id: UUID) -> QueueEntry:
     """Return one task with its live lease; raise `UnknownTaskError` alike for absent and foreign ids."""
     found = visible_tasks(caller).with_parties().select_related("waits_on").filter(uuid=task_id).first()
     if found is None:
         raise UnknownTaskError.of(task_id)
-    return QueueEntry(task=found, lease=found.live_lease())
+    return QueueEntry.of(found)
 
 
 def whole_task(task_id: UUID) -> Task:
@@ -53,6 +61,19 @@ def alike(task: Task) -> TaskQuerySet:
     return same.with_parties().order_by("-pk")
 
 
+def newest_lease(task: Task) -> Lease | None:
+    """Return the task's newest lease, live or ended; None while nobody leased it."""
+    return task.leases.order_by("-attempt").first()
+
+
+def newest_messages(task: Task, *, most: int, characters: int) -> tuple[Sequence[Message], bool]:
+    """Return the newest messages of a task, oldest first, and whether they are all it has.
+
+    They are at most ``most``. None comes after the first that exceeds ``characters`` of JSON with the newer ones.
+    """
+    return Message.objects.newest_of(task, most=most, characters=characters)
+
+
 def result(caller: Caller, task_id: UUID) -> Result | None:
     """Return the task's result, None while it has none; raise `UnknownTaskError`. Delivers nothing."""
     found = task(caller, task_id).task
@@ -62,15 +83,9 @@ def result(caller: Caller, task_id: UUID) -> Result | None:
 def timeline(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> Page[AuditEvent]:
     """Return the journal of one task's life, in order; raise `UnknownTaskError`."""
     position = after(cursor, "timeline", (int,))
-    task(caller, task_id)
+    if not visible_tasks(caller).filter(uuid=task_id).exists():
+        raise UnknownTaskError.of(task_id)
     events = AuditEvent.objects.of_task(task_id)
     if position:
         events = events.filter(seq__gt=position[0])
     return page([(event, (event.seq,)) for event in events[: limit + 1]], limit, "timeline")
-
-
-def visible_tasks(caller: Caller) -> TaskQuerySet:
-    """Return the tasks that the caller may see: an agent those it is party to, people all."""
-    if caller.agent is not None and caller.sends_only:
-        return Task.objects.sent_by(caller.agent)
-    return Task.objects.visible_to(caller.agent) if caller.agent else Task.objects.all()

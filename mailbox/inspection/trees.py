@@ -12,7 +12,7 @@ from uuid import UUID
 
 from mailbox.database import descent
 from mailbox.gate.callers import Caller
-from mailbox.inspection.tasks import visible_tasks
+from mailbox.gate.visibility import visible_tasks
 from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
 from mailbox.words.errors import UnknownTaskError

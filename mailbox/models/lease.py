@@ -55,9 +55,11 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         """Narrow to live leases that lasted longer than their task allows."""
         return self.live().filter(times_out_at__lte=now)
 
-    def concerning(self, agent: Agent) -> LeaseQuerySet:
-        """Narrow to leases of tasks this agent is party to."""
-        return self.filter(Q(task__sender=agent) | Q(task__recipient=agent) | Q(holder=agent))
+    def visible_to(self, party: Agent | None) -> LeaseQuerySet:
+        """Narrow to leases of tasks this agent is party to. None sees all."""
+        if party is None:
+            return self.all()
+        return self.filter(Q(task__sender=party) | Q(task__recipient=party) | Q(holder=party))
 
     def for_series(self) -> models.QuerySet[Lease, tuple[Any, ...]]:
         """Return (pk, leased_at, holder, since when the task was queued) of each, as roll-ups count them.

@@ -14,7 +14,6 @@ from mailbox.dialects.corvid import requests, wire
 from mailbox.gate import limits
 from mailbox.gate.callers import Caller
 from mailbox.inspection import tasks
-from mailbox.models import Message, Result
 from mailbox.verbs.life import expiry, sending
 from mailbox.verbs.upkeep import compaction
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
@@ -77,16 +76,9 @@ def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any]:
     shown, `wire.MESSAGES_BYTES` of them at most.
     """
     known = _uuid(task_id)
-    expiry.expire_if_due(caller, known)
-    found = tasks.task(caller, known).task
-    said, is_all = Message.objects.newest_of(found, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
-    return wire.task(
-        found,
-        lease=found.leases.order_by("-attempt").first(),
-        said=said,
-        said_is_all=is_all,
-        result=Result.objects.filter(task=found).first(),
-    )
+    task = expiry.current(caller, known)
+    said, is_all = tasks.newest_messages(task, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
+    return wire.task(task, lease=tasks.newest_lease(task), said=said, said_is_all=is_all, result=task.result_or_none)
 
 
 def clear_task_store(caller: Caller) -> int:

@@ -13,6 +13,7 @@ from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.covenant import answers, requests, wire
 from mailbox.inspection import lists, trees
 from mailbox.inspection import tasks as tasks_
+from mailbox.inspection.tasks import QueueEntry
 from mailbox.verbs.life import expiry, leasing, results, sending, updates
 
 
@@ -127,17 +128,15 @@ class LeasesView(MailboxView):
 class EntryView(MailboxView):
     @describe(summary="See one task", tag="task", answer=answers.TaskEntryAnswer, errors=(404,))
     def get(self, request: Request, task_id: UUID) -> Response:
-        expiry.expire_if_due(self.caller, task_id)
-        entry = tasks_.task(self.caller, task_id)
+        entry = QueueEntry.of(expiry.current(self.caller, task_id))
         return Response({"kind": "a2a_task_entry", "entry": wire.task_entry(entry)})
 
 
 class TaskResultView(MailboxView):
     @describe(summary="Read a task's result without draining it", tag="task", answer=answers.ResultOpt, errors=(404,))
     def get(self, request: Request, task_id: UUID) -> Response:
-        expiry.expire_if_due(self.caller, task_id)
-        found = tasks_.result(self.caller, task_id)
-        return Response({"kind": "a2a_result_opt", "result": wire.result(found) if found else None})
+        result = expiry.current(self.caller, task_id).result_or_none
+        return Response({"kind": "a2a_result_opt", "result": wire.result(result) if result else None})
 
 
 class TreeView(MailboxView):

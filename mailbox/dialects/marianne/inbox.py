@@ -160,11 +160,10 @@ def tasks_in(
 
 def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
     """Return one task of an inbox; raise `UnknownTaskError` alike for absent ones and those of others."""
-    expiry.expire_if_due(caller, task_id)
-    found = _addressed(caller, owner).filter(uuid=task_id).first()
-    if found is None:
+    task = expiry.current(caller, task_id)
+    if task.recipient != owner:
         raise UnknownTaskError.of(task_id)
-    return _render(found)
+    return _render(task)
 
 
 def pending(caller: Caller, owner: Agent, *, limit: int | None = None) -> list[A2ATask]:
@@ -204,7 +203,7 @@ def _addressed(caller: Caller, owner: Agent) -> TaskQuerySet:
 
 
 def _render(row: Task) -> A2ATask:
-    return wire.task(row, getattr(row, "result", None))
+    return wire.task(row, row.result_or_none)
 
 
 def _uuid(task_id: str) -> UUID:

@@ -10,8 +10,7 @@ from rest_framework.response import Response
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.yeoman import answers, requests, status, tasks
 from mailbox.dialects.yeoman.view import REPEATABLE, YeomanView
-from mailbox.inspection import tasks as tasks_
-from mailbox.verbs.life import sending
+from mailbox.verbs.life import expiry, sending
 from mailbox.words.errors import AlreadyResolvedError, UnknownTaskError
 
 TAG = "yeoman tasks"
@@ -110,7 +109,7 @@ class TaskView(YeomanView):
         try:
             cancelled = sending.cancel(self.caller, known)
         except AlreadyResolvedError as error:
-            state = status.word(tasks_.task(self.caller, known).task)
+            state = status.word(expiry.current(self.caller, known))
             raise AlreadyResolvedError(f"Cannot cancel task in '{state}' state") from error
         told = {"status": "cancelled", "message": "Task cancelled successfully"}
         return Response({"task_id": str(cancelled.uuid), **told})

@@ -15,8 +15,8 @@ from agentcards import default_recipient
 from mailbox.dialects.yeoman import status
 from mailbox.dialects.yeoman.requests import Work
 from mailbox.gate.callers import Caller
-from mailbox.inspection import lists, tasks
-from mailbox.models import Agent, Result, Task
+from mailbox.inspection import lists
+from mailbox.models import Agent, Task
 from mailbox.verbs.life import expiry, sending
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError, UnknownTaskError
@@ -98,9 +98,8 @@ def record(caller: Caller, task_id: object) -> dict[str, Any]:
     known = identify(task_id)
     if known is None:
         raise UnknownTaskError("no such task is known to you")
-    expiry.expire_if_due(caller, known)
-    found = tasks.task(caller, known).task
-    return status.render(found, Result.objects.filter(task=found).first())
+    task = expiry.current(caller, known)
+    return status.render(task, task.result_or_none)
 
 
 def record_or_none(caller: Caller, task_id: object) -> dict[str, Any] | None:
@@ -113,7 +112,7 @@ def record_or_none(caller: Caller, task_id: object) -> dict[str, Any] | None:
 def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[Sequence[dict[str, Any]], int]:
     """Return a slice of the tasks the caller sent in this dialect, newest first, and how many there are."""
     found, total = lists.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
-    return [status.render(row, getattr(row, "result", None)) for row in found], total
+    return [status.render(row, row.result_or_none) for row in found], total
 
 
 def identify(task_id: object) -> UUID | None:

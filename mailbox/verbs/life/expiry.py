@@ -7,6 +7,7 @@ makes it prompt.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from uuid import UUID
 
 from django.db.models import Q
@@ -15,10 +16,12 @@ from django.utils import timezone
 from mailbox.gate import audit
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
+from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.life.resolution import resolve
+from mailbox.words.errors import UnknownTaskError
 from mailbox.words.kinds import Kind
 
 DEADLINE_EXCEEDED = "deadline exceeded"
@@ -80,26 +83,56 @@ def _expire_timed_out(leases: LeaseQuerySet, journal: Journal, limit: int) -> in
     return len(found)
 
 
-def expire_if_due(caller: Caller, task_id: UUID) -> None:
-    """Resolve this one task if its time is up, before a party to it is shown its state."""
-    now = timezone.now()
-    queued = Task.objects.overdue(now).filter(uuid=task_id)
-    leases = Lease.objects.timed_out(now).filter(task__uuid=task_id)
-    if caller.party is not None:
-        queued, leases = queued.visible_to(caller.party), leases.concerning(caller.party)
-    if queued.exists() or leases.exists():
+def current(caller: Caller, task_id: UUID) -> Task:
+    """Return one task as it is now, with its parties, the task it waits on and its result.
+
+    A task that is past its deadline or work timeout is resolved as ``expired`` first, which locks its row and journals
+    ``a2a_task_expired``. Raises `UnknownTaskError` alike for absent ids and those that the caller may not see, and
+    leaves both as they are.
+    """
+    task = _visible(caller, task_id)
+    if _is_due(task, timezone.now()):
         with audit.decision(caller) as journal:
-            expire_due(queued, leases, journal)
+            expire_due(*_one(caller, task_id), journal)
+        task = _visible(caller, task_id)
+    return task
+
+
+def _visible(caller: Caller, task_id: UUID) -> Task:
+    read = visible_tasks(caller).with_parties().select_related("waits_on", "result").filter(uuid=task_id).first()
+    if read is None:
+        raise UnknownTaskError.of(task_id)
+    return read
+
+
+def _is_due(task: Task, now: datetime) -> bool:
+    if task.state == Task.State.QUEUED:
+        return task.is_overdue(now)
+    lease = task.live_lease() if task.state == Task.State.IN_FLIGHT and task.work_timeout is not None else None
+    return lease is not None and lease.has_timed_out(now)
+
+
+def _one(caller: Caller, task_id: UUID) -> tuple[TaskQuerySet, LeaseQuerySet]:
+    """Return this one task and its leases as far as the caller sees them, for `expire_due`."""
+    task, leases = Task.objects.filter(uuid=task_id), Lease.objects.filter(task__uuid=task_id)
+    return task.visible_to(caller.party), leases.visible_to(caller.party)
+
+
+def expire_if_due(caller: Caller, task_id: UUID) -> None:
+    """Resolve this one task if its time is up, before a verb decides by its state."""
+    now = timezone.now()
+    task, leases = _one(caller, task_id)
+    if task.overdue(now).exists() or leases.timed_out(now).exists():
+        with audit.decision(caller) as journal:
+            expire_due(task, leases, journal)
 
 
 def expire_if_timed_out(caller: Caller, task_id: UUID) -> None:
     """Resolve this one task of the caller's if its lease outlasted ``work_timeout``, before what comes too late for it."""
-    due = Lease.objects.timed_out(timezone.now()).filter(task__uuid=task_id)
-    if caller.party is not None:
-        due = due.concerning(caller.party)
-    if due.exists():
+    _, leases = _one(caller, task_id)
+    if leases.timed_out(timezone.now()).exists():
         with audit.decision(caller) as journal:
-            expire_due(Task.objects.none(), due, journal)
+            expire_due(Task.objects.none(), leases, journal)
 
 
 def sweep(caller: Caller, *, batch: int = 100) -> int:

@@ -145,9 +145,7 @@ def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[
     Leases that no pass will requeue, of unsafe work or used-up attempts, stay the oldest for good: where there are
     more than the limit, they take only the places that the others leave.
     """
-    live = Lease.objects.live().with_task().oldest_first()
-    if caller.party is not None:
-        live = live.concerning(caller.party)
+    live = Lease.objects.live().visible_to(caller.party).with_task().oldest_first()
     oldest = list(live[: policy.scan_limit])
     if len(oldest) < policy.scan_limit:
         return oldest

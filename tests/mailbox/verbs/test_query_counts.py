@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from django.db import connection
 
 from mailbox.inspection import lists
-from mailbox.verbs.life import leasing, results, sending
+from mailbox.verbs.life import expiry, leasing, results, sending
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -70,6 +71,19 @@ def test_draining(alice, bob, at_most, count):
 
     with at_most(5 + 3 * count):
         assert len(results.drain_results(alice, limit=count)) == count
+
+
+@pytest.mark.parametrize(("work_timeout", "most"), [(None, 1), (timedelta(minutes=1), 2)])
+def test_reading_a_task_as_it_is_now(alice, bob, django_assert_num_queries, work_timeout, most):
+    lease = factories.leased_task(alice, bob, work_timeout=work_timeout)
+    with django_assert_num_queries(most):
+        assert expiry.current(alice, lease.task.uuid).result_or_none is None
+
+    results.post_result(bob, factories.result_envelope(lease.task))
+    with django_assert_num_queries(1):
+        task = expiry.current(alice, lease.task.uuid)
+        assert (task.sender, task.recipient, task.waits_on) == (alice.agent, bob.agent, None)
+        assert task.result.task is task
 
 
 def test_a_page_of_a_list_takes_no_query_per_row(alice, bob, django_assert_max_num_queries):

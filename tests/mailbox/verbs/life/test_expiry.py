@@ -10,7 +10,7 @@ from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life import expiry, leasing, results, updates
 from mailbox.verbs.life.updates import Update
 from mailbox.verbs.repairs import repair
-from mailbox.words.errors import AlreadyResolvedError, NotInFlightError
+from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, UnknownTaskError
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 
@@ -184,23 +184,27 @@ def test_a_sender_that_drains_learns_of_timed_out_work_without_a_sweep(alice, bo
     assert (result.task, result.error_message) == (lease.task, "Task timed out")
 
 
-def test_a_party_that_asks_for_a_task_sees_it_expired(alice, bob, clock):
+def test_the_current_task_of_a_party_is_expired_when_its_time_is_up(alice, bob, clock):
+    in_flight = factories.leased_task(alice, bob, work_timeout=MINUTE).task
     queued = factories.sent_task(alice, bob, deadline_ms=DEADLINE_MS)
     clock.shift(MINUTE)
 
-    expiry.expire_if_due(alice, queued.uuid)
+    shown = [expiry.current(alice, task.uuid) for task in (queued, in_flight)]
 
-    queued.refresh_from_db()
-    assert queued.outcome == "expired"
+    assert [(task.outcome, task.result.error_message) for task in shown] == [
+        ("expired", "deadline exceeded"),
+        ("expired", "Task timed out"),
+    ]
 
 
-def test_a_stranger_that_asks_for_a_task_does_not_touch_it(alice, bob, mallory, clock):
+def test_a_stranger_reads_no_current_task_and_expires_none(alice, bob, mallory, clock):
     queued = factories.sent_task(alice, bob, deadline_ms=DEADLINE_MS)
     leased = factories.sent_task(alice, mallory)
     clock.shift(MINUTE)
     before = factories.journal_length()
 
-    expiry.expire_if_due(mallory, queued.uuid)
+    with pytest.raises(UnknownTaskError):
+        expiry.current(mallory, queued.uuid)
 
     assert (Task.objects.get(pk=queued.pk).state, factories.journal_length()) == ("queued", before)
     assert Task.objects.get(pk=leased.pk).state == "queued"
