@@ -10,26 +10,25 @@ import logging
 import uuid
 from dataclasses import replace
 from datetime import timedelta
-from functools import reduce
-from operator import or_
 
-from django.db import transaction
-from django.db.models import Q
-from django.utils import timezone
-from django_q.models import Schedule
-
+from mailbox.database import timetable
 from mailbox.database.timetable import RETRY_JOB, SWEEP_JOB
 from mailbox.gate import audit
 from mailbox.gate.callers import Caller
-from mailbox.models import Agent, AuditEvent
-from mailbox.verbs.repairs.auto_retry import SCHEDULER, AutoRetry, failure_text, run_pass, scheduler_agent
+from mailbox.models import AuditEvent
+from mailbox.verbs.repairs.auto_retry import (
+    SCHEDULER,
+    AutoRetry,
+    failure_text,
+    run_pass,
+    scheduler_agent,
+    scheduler_locked,
+)
 from mailbox.verbs.upkeep import sweep
 from mailbox.words.errors import Draft
 from mailbox.words.kinds import Kind
 
 ALWAYS = (SWEEP_JOB,)  # run every minute, the finest that the cluster keeps
-# How the names of our jobs begin, past ones too. A version with the last may run beside this one.
-OURS = ("mailbox.background.jobs.", "mailbox.schedule.")
 _logger = logging.getLogger(__name__)
 
 
@@ -42,20 +41,8 @@ def register() -> None:
     minutes = dict.fromkeys(ALWAYS, 1)
     if wanted.policy.enabled:
         minutes[RETRY_JOB] = wanted.interval // timedelta(minutes=1)
-    agent = scheduler_agent()
-    with transaction.atomic():
-        Agent.objects.select_for_update().get(pk=agent.pk)
-        known = Schedule.objects.filter(_ours())
-        kept = {row.func: row for row in known.order_by("pk") if row.func in minutes}
-        known.exclude(pk__in=[row.pk for row in kept.values()]).delete()
-        for func, every in minutes.items():
-            row = kept.get(func) or Schedule(func=func, name=func, next_run=timezone.now())
-            row.schedule_type, row.minutes, row.repeats = Schedule.MINUTES, every, -1
-            row.save()
-
-
-def _ours() -> Q:
-    return reduce(or_, (Q(func__startswith=prefix) for prefix in OURS))
+    with scheduler_locked():
+        timetable.keep(minutes)
 
 
 def retry_pass() -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from mailbox.gate import audit, capabilities
@@ -96,6 +98,15 @@ class AutoRetry:
 def scheduler_agent() -> Agent:
     """Return the agent that the scheduler acts as, registering it on first use. It holds what operators grant it."""
     return registration.hub_agent(SCHEDULER)
+
+
+@contextmanager
+def scheduler_locked() -> Iterator[None]:
+    """Hold the row of the scheduler's own agent for one transaction, so that what it does is done once at a time."""
+    agent = scheduler_agent()
+    with transaction.atomic():
+        Agent.objects.select_for_update().get(pk=agent.pk)
+        yield
 
 
 def is_granted() -> bool:
