@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agentcards.models import AgentProfile, Tool
+from agentcards.models import Tool
+from agentcards.profiles import every_profile
 from mailbox.models import Agent
 
 
@@ -12,7 +13,7 @@ def recipient_for(skill: str | None = None) -> Agent | None:
     An agent has the skills its card lists. One that neither lists its own nor has a default project comes after the
     others that have it; one without a profile is never chosen.
     """
-    profiles = list(AgentProfile.objects.select_related("agent").order_by("agent_id"))
+    profiles = every_profile()
     tool = None if skill is None else Tool.objects.filter(name=skill).first()
     if tool is not None:
         having = [profile for profile in profiles if profile.has(tool)]

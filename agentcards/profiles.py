@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -89,6 +89,11 @@ def profiles_of(agents: Iterable[Agent]) -> list[AgentProfile]:
         profile.agent = agent
         found.append(profile)
     return found
+
+
+def every_profile() -> Sequence[AgentProfile]:
+    """Return the stored profiles with their agents, as the agents were registered."""
+    return list(AgentProfile.objects.select_related("agent").order_by("agent_id"))
 
 
 def check(profile: AgentProfile, fields: Collection[str]) -> None:

@@ -29,6 +29,11 @@ class Import:
     is_partial: bool
 
 
+def registered() -> Sequence[Tool]:
+    """Return the tools that the hub knows, as they were registered."""
+    return list(Tool.objects.in_order())
+
+
 def import_tools(caller: Caller, listing: object, *, default: bool = False) -> Import:
     """Register the tools of an MCP ``tools/list`` answer, or bring those already registered up to date.
 

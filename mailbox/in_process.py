@@ -9,8 +9,9 @@ from uuid import UUID
 
 from mailbox.database import waiting
 from mailbox.gate.callers import Caller
-from mailbox.inspection import lists, tasks
+from mailbox.inspection import lists, lookup, tasks
 from mailbox.models import Agent, Lease, Result, Task
+from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.repairs import repair
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope
@@ -61,8 +62,7 @@ class Mailbox:
 
     def send_result(self, result: ResultEnvelope) -> Result:
         """Post a result on behalf of the task's recipient; see `results.post_result`."""
-        task = Task.objects.with_parties().filter(uuid=result.task_id).first()
-        return results.post_result(Caller.local(task.recipient if task else None), result)
+        return results.post_result(Caller.local(lookup.recipient_of(result.task_id)), result)
 
     def recv_result(self, *, timeout: timedelta | None = None) -> Result:
         """Drain the oldest result for anyone, waiting for one; raise `WaitTimeoutError`. ``timeout`` None waits for ever."""
@@ -84,4 +84,4 @@ class Mailbox:
 def _agent(named: AgentRef | Agent | str) -> Agent:
     if isinstance(named, Agent):
         return named
-    return Agent.objects.named(named if isinstance(named, AgentRef) else AgentRef.parse(named))
+    return registration.find_agent(named if isinstance(named, AgentRef) else AgentRef.parse(named))

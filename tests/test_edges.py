@@ -27,6 +27,14 @@ def nodes_of(module: Path) -> Iterator[ast.AST]:
     return ast.walk(ast.parse(module.read_text()))
 
 
+@of_each(EDGES)
+def test_an_edge_of_the_mailbox_queries_no_rows(module):
+    managers = {"objects", "_default_manager", "_base_manager"}
+    used = [node.lineno for node in nodes_of(module) if isinstance(node, ast.Attribute) and node.attr in managers]
+
+    assert used == []
+
+
 @of_each([*EDGES, *DASHBOARD])
 def test_an_edge_expires_a_task_only_by_reading_it(module):
     used = [

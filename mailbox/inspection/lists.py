@@ -16,7 +16,17 @@ from mailbox.database.paging import Page, after, page
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.inspection.tasks import QueueEntry
-from mailbox.models import Agent, AuditEvent, CapabilityGrant, Lease, PushDelivery, ReplayEntry, Result, Task
+from mailbox.models import (
+    Agent,
+    AuditEvent,
+    CapabilityGrant,
+    Lease,
+    PublicRoute,
+    PushDelivery,
+    ReplayEntry,
+    Result,
+    Task,
+)
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.result import ResultQuerySet
 from mailbox.models.task import TaskQuerySet
@@ -155,6 +165,11 @@ def agents(*, limit: int = 10, cursor: str | None = None) -> Page[Agent]:
     if position:
         found = found.filter(display__gt=position[0])
     return page([(agent, (agent.display,)) for agent in found[: limit + 1]], limit, "agents")
+
+
+def public_routes() -> Sequence[PublicRoute]:
+    """Return every public route with its agent, newest first, closed ones too."""
+    return list(PublicRoute.objects.newest_first().select_related("agent"))
 
 
 def _results(caller: Caller) -> ResultQuerySet:

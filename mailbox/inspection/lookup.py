@@ -56,9 +56,20 @@ def task_of_lease(lease_id: UUID) -> UUID | None:
     return known or AuditEvent.objects.naming(lease_id).values_list("task_id", flat=True).first()
 
 
+def is_kept(task_id: UUID) -> bool:
+    """Whether there is such a task now, whoever its parties are."""
+    return Task.objects.filter(uuid=task_id).exists()
+
+
+def recipient_of(task_id: UUID) -> Agent | None:
+    """Return the agent that a task is addressed to; None where there is no such task."""
+    task = Task.objects.select_related("recipient").filter(uuid=task_id).first()
+    return task.recipient if task else None
+
+
 def end_of(task_id: UUID) -> AuditEvent | None:
     """Return the newest row of the life of a task that was compacted; None for one that is kept, or never was."""
-    if Task.objects.filter(uuid=task_id).exists():
+    if is_kept(task_id):
         return None
     return AuditEvent.objects.of_task(task_id).last()
 

@@ -61,6 +61,11 @@ def alike(task: Task) -> TaskQuerySet:
     return same.with_parties().order_by("-pk")
 
 
+def earlier_from(caller: Caller, task_id: UUID) -> Task | None:
+    """Return the task of this id that the caller sent, with its parties; None where there is none."""
+    return Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first()
+
+
 def newest_lease(task: Task) -> Lease | None:
     """Return the task's newest lease, live or ended; None while nobody leased it."""
     return task.leases.order_by("-attempt").first()

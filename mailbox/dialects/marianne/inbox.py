@@ -6,28 +6,17 @@ from collections.abc import Mapping
 from typing import Any, Self
 from uuid import UUID
 
-from django.db.models import Q
-from django.utils import timezone
-
-from mailbox.database.paging import Page, after, page
+from mailbox.database.paging import Page
 from mailbox.dialects.marianne import exchange, wire
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.gate.callers import Caller
+from mailbox.inspection import inboxes
 from mailbox.models import Agent, Task
-from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import expiry, leasing, results, sending
 from mailbox.verbs.upkeep import importing
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError
-
-_GOOD = (Task.Outcome.OK, Task.Outcome.PARTIAL)
-_STATUS_FILTER: Mapping[A2ATaskStatus, Q] = {
-    A2ATaskStatus.PENDING: Q(state=Task.State.QUEUED),
-    A2ATaskStatus.ACCEPTED: Q(state=Task.State.IN_FLIGHT),
-    A2ATaskStatus.COMPLETED: Q(outcome__in=_GOOD),
-    A2ATaskStatus.FAILED: Q(state=Task.State.RESOLVED) & ~Q(outcome__in=_GOOD),
-}
 
 
 class A2AInbox:
@@ -149,13 +138,9 @@ def tasks_in(
     cursor: str | None = None,
 ) -> Page[A2ATask]:
     """Return the inbox of ``owner`` as far as the caller is party to it, in the order it was filled."""
-    position = after(cursor, "inbox", (int,))
-    rows = _addressed(caller, owner)
-    if status is not None:
-        rows = rows.filter(_STATUS_FILTER[status])
-    if position:
-        rows = rows.filter(pk__gt=position[0])
-    return page([(_render(row), (row.pk,)) for row in rows[: limit + 1]], limit, "inbox")
+    state, outcomes = wire.meant_by(status) if status else (None, ())
+    found = inboxes.tasks_to(caller, owner, state=state, outcomes=outcomes, limit=limit, cursor=cursor)
+    return Page([_render(task) for task in found.items], found.next_cursor)
 
 
 def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
@@ -168,18 +153,17 @@ def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
 
 def pending(caller: Caller, owner: Agent, *, limit: int | None = None) -> list[A2ATask]:
     """Return the tasks of an inbox that its agent could accept now, in the order they were sent, at most ``limit``."""
-    rows = _addressed(caller, owner).leasable_now(timezone.now())
-    return [wire.task(row, None) for row in rows[:limit]]
+    return [wire.task(task, None) for task in inboxes.leasable(caller, owner, limit=limit)]
 
 
 def counts(caller: Caller, owner: Agent) -> dict[str, int]:
-    rows = _addressed(caller, owner)
-    return {"task_count": rows.count(), "pending_count": rows.leasable_now(timezone.now()).count()}
+    counted = inboxes.counts(caller, owner)
+    return {"task_count": counted.tasks, "pending_count": counted.leasable}
 
 
 def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:
     """Return the inbox as plain JSON values, as `A2AInbox.from_dict` reads it."""
-    tasks = [_render(row) for row in _addressed(caller, owner)]
+    tasks = [_render(task) for task in inboxes.all_to(caller, owner)]
     return {
         "job_id": job_id,
         "agent_name": wire.name_of(owner.display),
@@ -195,11 +179,6 @@ def _require_names(job_id: str, agent_name: str) -> None:
 
 def _agent(name: str) -> Agent:
     return registration.ensure_agent(Caller.local(), name)
-
-
-def _addressed(caller: Caller, owner: Agent) -> TaskQuerySet:
-    rows = Task.objects.addressed_to(owner).with_parties().select_related("result").order_by("pk")
-    return rows.visible_to(caller.party) if caller.party else rows
 
 
 def _render(row: Task) -> A2ATask:

@@ -43,6 +43,13 @@ def status(task: Task) -> A2ATaskStatus:
     return STATE_STATUS[Task.State(task.state)]
 
 
+def meant_by(wanted: A2ATaskStatus) -> tuple[Task.State, Sequence[Task.Outcome]]:
+    """Return the state and the outcomes that read as this status; no outcomes where the state alone decides."""
+    states = (state for state, status_ in STATE_STATUS.items() if status_ is wanted)
+    outcomes = [outcome for outcome, status_ in OUTCOME_STATUS.items() if status_ is wanted]
+    return next(states, Task.State.RESOLVED), outcomes
+
+
 def task(row: Task, result: Result | None) -> A2ATask:
     """Render a task of whichever dialect: its context is what a Marianne sender gave, else all its metadata."""
     metadata = json_text.loads(row.metadata)

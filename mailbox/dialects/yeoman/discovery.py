@@ -10,7 +10,7 @@ from django.conf import settings
 
 from agentcards import card_document as cards
 from agentcards import default_recipient
-from agentcards.models import AgentProfile
+from agentcards.profiles import every_profile
 from agentcards.registry import AgentCardRegistry
 
 VERSION = "1.0"  # of a skill: tools have none of their own
@@ -39,7 +39,7 @@ def document(*, to_anyone: bool) -> dict[str, Any]:
 
 
 def _skills() -> Iterator[dict[str, Any]]:
-    for profile in AgentProfile.objects.select_related("agent").order_by("agent_id"):
+    for profile in every_profile():
         for tool in cards.tools_of(profile):
             told = tool.description or f"Tool: {tool.name}"
             yield {"name": tool.name, "description": told, "version": VERSION, "agent": profile.agent.display}

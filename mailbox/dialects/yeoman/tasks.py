@@ -15,11 +15,12 @@ from agentcards import default_recipient
 from mailbox.dialects.yeoman import status
 from mailbox.dialects.yeoman.requests import Work
 from mailbox.gate.callers import Caller
-from mailbox.inspection import lists
-from mailbox.models import Agent, Task
+from mailbox.inspection import lists, lookup, tasks
+from mailbox.models import Agent
+from mailbox.verbs.agents import registration
 from mailbox.verbs.life import expiry, sending
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
-from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError, UnknownTaskError
+from mailbox.words.errors import TaskConflictError, UnknownAgentError, UnknownTaskError
 
 DIALECT = "yeoman"
 MESSAGE_SHOWN = 200  # characters of a message's id, in an error
@@ -41,7 +42,7 @@ def draft(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = ""
     and without a default agent.
     """
     task_id = _task_id(caller, message_id)
-    earlier = Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first()
+    earlier = tasks.earlier_from(caller, task_id)
     recipient = earlier.recipient if earlier else _recipient(to_peer)
     envelope = TaskEnvelope(
         id=task_id,
@@ -70,7 +71,7 @@ def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "
             # Perhaps it is this very message, received twice at once: now its task can be found.
             if not is_last:
                 continue
-            if envelope.id is not None and not Task.objects.filter(uuid=envelope.id).exists():
+            if envelope.id is not None and not lookup.is_kept(envelope.id):
                 return Receipt(task_id=envelope.id, is_gone=True)
             text = f"{message_id[:MESSAGE_SHOWN]!r} was already used for another task; a new task needs a new id"
             raise TaskConflictError(text, task_id=envelope.id) from error
@@ -132,21 +133,7 @@ def _task_id(caller: Caller, message_id: str) -> UUID:
 
 
 def _recipient(to_peer: str) -> Agent:
-    found = _hosted(to_peer) or default_recipient.recipient_for()
+    found = registration.hosted(to_peer) or default_recipient.recipient_for()
     if found is None:
         raise UnknownAgentError("no agent of this hub takes tasks that are addressed to none of its agents")
     return found
-
-
-def _hosted(name: str) -> Agent | None:
-    """Return the agent called so: by display, by local part, or by public key; raise `UnknownAgentError` for several."""
-    if by_key := Agent.objects.filter(pubkey=name).first():
-        return by_key
-    try:
-        ref = AgentRef.parse(name)
-    except InvalidRequestError:
-        return None
-    found = Agent.objects.fitting(ref)
-    if len(found) > 1:
-        raise UnknownAgentError(f'"{ref}" fits more than one agent; say which host', agent=ref)
-    return found[0] if found else None

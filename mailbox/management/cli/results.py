@@ -9,8 +9,8 @@ from typing import Any
 from mailbox.database import waiting
 from mailbox.dialects.covenant import wire
 from mailbox.gate.callers import Caller
+from mailbox.inspection import lookup
 from mailbox.management.cli import arguments, output
-from mailbox.models import Task
 from mailbox.verbs.life import results
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 
@@ -49,8 +49,7 @@ def _post(options: Namespace) -> str:
         error_message=options.error_message,
         lease_id=options.lease_id,
     )
-    task = Task.objects.with_parties().filter(uuid=options.task_id).first()
-    posted = results.post_result(Caller.command_line(task.recipient if task else None), envelope)
+    posted = results.post_result(Caller.command_line(lookup.recipient_of(options.task_id)), envelope)
     if options.json:
         return output.as_json({"kind": "a2a_result_posted", "task_id": posted.task.uuid})
     return f"posted {posted.status} for task {posted.task.uuid}"

@@ -7,6 +7,7 @@ from argparse import Namespace
 from django.conf import settings
 
 from mailbox.gate.callers import Caller
+from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output
 from mailbox.models import PublicRoute
 from mailbox.verbs.agents import public_routes
@@ -52,7 +53,7 @@ def _add(options: Namespace) -> str:
 
 
 def _list(options: Namespace) -> str:
-    found = PublicRoute.objects.newest_first().select_related("agent")
+    found = lists.public_routes()
     if options.json:
         return output.as_json({"kind": "a2a_routes", "routes": [_wire(route) for route in found]})
     return output.lines(output.columns([_row(route) for route in found]), none="(no routes)")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentcards.models import Tool
-from agentcards.tools import import_tools
+from agentcards.tools import import_tools, registered
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
 from mailbox.words import json_text
@@ -40,7 +40,7 @@ def _import(options: Namespace) -> str:
 
 
 def _list(options: Namespace) -> str:
-    tools = list(Tool.objects.in_order())
+    tools = registered()
     if options.json:
         return output.as_json({"kind": "a2a_tools", "tools": [_tool(tool) for tool in tools]})
     rows = [(tool.name, "default" if tool.is_default else "", ",".join(tool.tags), tool.description) for tool in tools]

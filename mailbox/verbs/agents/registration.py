@@ -171,6 +171,23 @@ def agent_at(name: str) -> Agent:
     return find_agent(ref)
 
 
+def hosted(name: str) -> Agent | None:
+    """Return the agent of this public key, display or local part; None where there is none.
+
+    Raises `UnknownAgentError` for a local part that several agents have.
+    """
+    if by_key := Agent.objects.filter(pubkey=name).first():
+        return by_key
+    try:
+        ref = AgentRef.parse(name)
+    except InvalidRequestError:
+        return None
+    fitting = Agent.objects.fitting(ref)
+    if len(fitting) > 1:
+        raise UnknownAgentError(f'"{ref}" fits more than one agent; say which host', agent=ref)
+    return fitting[0] if fitting else None
+
+
 def _locked_to_pause(caller: Caller, agent: Agent, journal: audit.Journal) -> Agent:
     request = Request(verb=capabilities.PAUSE, scope_id=f"a2a-pause:{agent}", peer_pubkey_b58=agent.pubkey)
     journal.beside(capabilities.require(caller, request, journal.now).draft)

@@ -1,0 +1,67 @@
+"""The tasks addressed to one agent, as far as the caller may see them, in the order they were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from mailbox.database.paging import Page, after, page
+from mailbox.gate.callers import Caller
+from mailbox.gate.visibility import visible_tasks
+from mailbox.models import Agent, Task
+from mailbox.models.task import TaskQuerySet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many tasks an inbox holds, and how many of them its agent could lease now."""
+
+    tasks: int
+    leasable: int
+
+
+def tasks_to(
+    caller: Caller,
+    owner: Agent,
+    *,
+    state: Task.State | None = None,
+    outcomes: Collection[Task.Outcome] = (),
+    limit: int,
+    cursor: str | None = None,
+) -> Page[Task]:
+    """Return a page of the inbox of ``owner``, each task with its parties and its result.
+
+    ``state`` None is any state; no ``outcomes`` are any outcome. Raises `InvalidRequestError` for a cursor that this
+    hub did not give out.
+    """
+    position = after(cursor, "inbox", (int,))
+    tasks = _addressed(caller, owner)
+    if state is not None:
+        tasks = tasks.filter(state=state)
+    if outcomes:
+        tasks = tasks.filter(outcome__in=outcomes)
+    if position:
+        tasks = tasks.filter(pk__gt=position[0])
+    return page([(task, (task.pk,)) for task in tasks[: limit + 1]], limit, "inbox")
+
+
+def all_to(caller: Caller, owner: Agent) -> Sequence[Task]:
+    """Return the whole inbox of ``owner``, each task with its parties and its result."""
+    return list(_addressed(caller, owner))
+
+
+def leasable(caller: Caller, owner: Agent, *, limit: int | None = None) -> Sequence[Task]:
+    """Return the tasks of the inbox that ``owner`` could lease now, at most ``limit``; None is all of them."""
+    return list(_addressed(caller, owner).leasable_now(timezone.now())[:limit])
+
+
+def counts(caller: Caller, owner: Agent) -> Counts:
+    """Return how many tasks the inbox of ``owner`` holds."""
+    tasks = _addressed(caller, owner)
+    return Counts(tasks=tasks.count(), leasable=tasks.leasable_now(timezone.now()).count())
+
+
+def _addressed(caller: Caller, owner: Agent) -> TaskQuerySet:
+    return visible_tasks(caller).addressed_to(owner).with_parties().select_related("result").order_by("pk")
