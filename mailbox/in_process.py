@@ -66,10 +66,10 @@ class Mailbox:
 
     def recv_result(self, *, timeout: timedelta | None = None) -> Result:
         """Drain the oldest result for anyone, waiting for one; raise `WaitTimeoutError`. ``timeout`` None waits for ever."""
-        drained = waiting.until(lambda: results.drain_results(Caller.local()), timeout)
-        if not drained:
+        result = results.next_result(Caller.local(), wait=timeout)
+        if result is None:
             raise WaitTimeoutError
-        return drained[0]
+        return result
 
     def try_recv_result_for(self, peer: AgentRef | Agent | str) -> Result | None:
         """Drain the oldest result of ``peer``'s tasks; None when none waits."""

@@ -92,11 +92,9 @@ class NextResultView(ReceivingView):
     )
     def get(self, request: Request) -> Response:
         how = self.received(requests.NextResult)
-        ack = [how.ack] if how.ack else []
-        drained = results.drain_results(self.caller, attempt_id=how.attempt_id, ack=ack) or waiting.until(
-            lambda: results.drain_results(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
-        )
-        return Response({"kind": "a2a_result_opt", "result": wire.result(drained[0]) if drained else None})
+        wait = timedelta(milliseconds=how.wait_ms)
+        result = results.next_result(self.caller, attempt_id=how.attempt_id, ack=how.ack, wait=wait)
+        return Response({"kind": "a2a_result_opt", "result": wire.result(result) if result else None})
 
     @describe(
         summary="Drain the next result",

@@ -6,7 +6,6 @@ from argparse import Namespace
 from datetime import timedelta
 from typing import Any
 
-from mailbox.database import waiting
 from mailbox.dialects.covenant import wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lookup
@@ -63,11 +62,8 @@ def _blocks(options: Namespace) -> list[dict[str, Any]]:
 
 def _drain(options: Namespace) -> str:
     caller = Caller.command_line(arguments.agent(options.name))
-    if options.ack is not None:
-        results.ack_results(caller, [options.ack])
-    drained = waiting.until(
-        lambda: results.drain_results(caller, attempt_id=options.attempt_id), timedelta(milliseconds=options.wait_ms)
-    )
+    wait = timedelta(milliseconds=options.wait_ms)
+    result = results.next_result(caller, attempt_id=options.attempt_id, ack=options.ack, wait=wait)
     if options.json:
-        return output.as_json({"kind": "a2a_result_opt", "result": wire.result(drained[0]) if drained else None})
-    return output.result(drained[0]) if drained else "(no result waits)"
+        return output.as_json({"kind": "a2a_result_opt", "result": wire.result(result) if result else None})
+    return output.result(result) if result else "(no result waits)"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.utils import timezone
 
+from mailbox.database import waiting
 from mailbox.gate import audit, capabilities
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
@@ -128,6 +129,22 @@ def drain_results(
     return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
 
 
+def next_result(
+    caller: Caller, *, attempt_id: UUID | None = None, ack: UUID | None = None, wait: timedelta | None
+) -> Result | None:
+    """Drain one result as `drain_results` does, waiting up to ``wait`` for one to arrive; None when none arrives.
+
+    ``wait`` None waits for ever. ``ack`` acknowledges one earlier result in the transaction of the first look. When
+    the ack is refused, the refusal is raised and nothing is drained.
+    """
+    acks = [] if ack is None else [ack]
+
+    def look() -> Sequence[Result]:
+        return drain_results(caller, attempt_id=attempt_id, ack=[acks.pop()] if acks else ())
+
+    return next(iter(waiting.until(look, wait)), None)
+
+
 def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
     with audit.decision(caller) as journal:
         if ack:
@@ -138,12 +155,12 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
             if earlier:
                 return earlier
         pending = _of(caller).pending().in_order().select_related("task")
-        waiting = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
-        found = list(waiting[:limit])
+        free = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
+        found = list(free[:limit])
         if len(found) < limit:
             # What is due comes after what is pending: its result is posted only now.
             expiry.expire_due(_sent_by(caller), _leases_of(caller), journal)
-            found = list(waiting[:limit])
+            found = list(free[:limit])
         delivered: list[Result] = []
         for result in found:
             # The lock is the task's; the guard catches a result delivered between snapshot and lock.

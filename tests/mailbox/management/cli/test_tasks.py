@@ -6,7 +6,7 @@ import uuid
 import pytest
 from django.core.management.base import CommandError
 
-from mailbox.models import AuditEvent, Task
+from mailbox.models import AuditEvent, Result, Task
 
 
 def test_a_task_goes_from_sender_to_recipient_and_its_result_back(a2a_json, cast):
@@ -94,6 +94,31 @@ def test_a_drained_result_comes_again_under_its_attempt_id_until_it_is_acknowled
 
     assert first == again == f'task  {task_id}  partial\n\n{{"type":"json","value":[1]}}'
     assert after == "(no result waits)"
+
+
+def test_a_drain_acknowledges_and_takes_the_next_result_in_one_decision(a2a, cast):
+    for text in ("first", "second"):
+        a2a("send", "--from", "alice", "--to", "bob", text)
+    first, second = list(Task.objects.order_by("pk"))
+    for task in (first, second):
+        a2a("post-result", task.uuid, "--status", "ok")
+    a2a("drain", "alice")
+
+    a2a("drain", "alice", "--ack", first.uuid)
+
+    acked = AuditEvent.objects.get(kind="a2a_result_acked")
+    delivered = AuditEvent.objects.get(kind="a2a_result_delivered", task_id=second.uuid)
+    assert (acked.task_id, acked.at) == (first.uuid, delivered.at)
+
+
+def test_a_refused_ack_drains_nothing(a2a, leased):
+    a2a("post-result", leased["task"]["id"], "--status", "ok")
+    stranger = uuid.uuid4()
+
+    with pytest.raises(CommandError, match=f"no task {stranger}"):
+        a2a("drain", "alice", "--ack", stranger)
+
+    assert Result.objects.get().delivery == Result.Delivery.PENDING
 
 
 def test_an_error_result_says_what_went_wrong(a2a, leased):
