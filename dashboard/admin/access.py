@@ -15,6 +15,7 @@ from mailbox.gate.callers import Caller, Role
 from mailbox.gate.capabilities import GRANT
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.verbs.agents import grants, keys
+from mailbox.words import advice
 from mailbox.words.errors import Draft, MailboxError
 from mailbox.words.kinds import Kind
 
@@ -112,7 +113,7 @@ class Revocable(ReadByRole, RevocableBase):
             try:
                 self.revoke_one(caller, row)
             except MailboxError as refusal:
-                messages.error(request, f"{row}: {refusal.message}")
+                messages.error(request, f"{row}: {advice.to_person(refusal)}")
             else:
                 done += 1
         messages.success(request, f"{done} revoked; what is revoked ends with the next request.")

@@ -33,6 +33,7 @@ from mailbox.gate.capabilities import Request
 from mailbox.gate.credentials import role_of
 from mailbox.inspection import lookup
 from mailbox.models import AuditEvent
+from mailbox.words import advice
 from mailbox.words.errors import (
     CapabilityMissingError,
     CapabilityScopeMismatchError,
@@ -106,7 +107,9 @@ class Page(View):
                 if isinstance(refusal, UnknownTaskError) and (last := lookup.end_of(UUID(refusal.ids["task_id"]))):
                     return self._compacted(last)
                 status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
-                return self.problem(status, HEADING.get(HTTPStatus(status), "Nothing was changed"), refusal.message)
+                return self.problem(
+                    status, HEADING.get(HTTPStatus(status), "Nothing was changed"), advice.to_person(refusal)
+                )
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Tell whoever opens the address of a mere button where they are; Django's own answer is a blank page."""

@@ -23,7 +23,7 @@ from mailbox.inspection.search import Moment
 from mailbox.models import AuditEvent
 from mailbox.verbs.repairs import auto_retry, retry
 from mailbox.verbs.repairs.auto_retry import AutoRetry, Bound
-from mailbox.words import times
+from mailbox.words import advice, times
 from mailbox.words.errors import InvalidRequestError
 
 ROWS = 25
@@ -152,7 +152,7 @@ class RunOnce(Act[AutoRetry]):
         return {**told, "considered": len(found), "would": would}
 
     def apply(self, subject: AutoRetry, reason: str) -> str:
-        self.scan = auto_retry.run_once(self.caller, reason=reason)
+        self.scan = auto_retry.run_once(self.caller, reason=reason, worded=advice.to_person)
         done = self.scan.fields
         if done["error"]:
             return f"The pass failed: {done['error']}"

@@ -25,6 +25,7 @@ from mailbox.verbs.repairs.auto_retry import (
     scheduler_locked,
 )
 from mailbox.verbs.upkeep import sweep
+from mailbox.words import advice
 from mailbox.words.errors import Draft
 from mailbox.words.kinds import Kind
 
@@ -50,7 +51,7 @@ def retry_pass() -> None:
     wanted = AutoRetry.from_settings()
     if wanted.policy.enabled:
         caller = Caller.scheduler(scheduler_agent())
-        run_pass(replace(caller, request_id=f"pass:{uuid.uuid4()}"), wanted.policy)
+        run_pass(replace(caller, request_id=f"pass:{uuid.uuid4()}"), wanted.policy, worded=advice.to_program)
 
 
 def sweep_pass() -> None:

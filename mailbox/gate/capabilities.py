@@ -11,13 +11,15 @@ from uuid import UUID
 from django.db.models import F
 
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import Agent, AuditEvent, CapabilityGrant, Task
+from mailbox.models import Agent, CapabilityGrant, Task
 from mailbox.words.envelopes import DISPLAY, LOCAL_PART, AgentRef, is_pubkey
 from mailbox.words.errors import (
     CapabilityMissingError,
     CapabilityScopeMismatchError,
     Draft,
     InvalidRequestError,
+    Lack,
+    Remedy,
     UnknownTaskError,
 )
 from mailbox.words.kinds import Kind
@@ -197,20 +199,29 @@ def _check(request: Request, authorized_by: Mapping[str, str] | None) -> Draft:
 
 
 def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
-    if caller.source == AuditEvent.Source.DASHBOARD:
-        holders = " and ".join(role for role, held in ROLE_ACTIONS.items() if request.verb in held)
-        how = f"Its scope is {request.scope_id}. You are in the group {caller.role}; it is held by {holders}."
-    elif caller.agent is None or request.verb not in (*TARGETED, *GRANTABLE):
-        how = "It needs a key whose owner is in a group that holds it."
-    elif isinstance(request.target, AgentRef) and "@" not in str(request.target) and not request.target.pubkey:
-        how = f'No agent alone is called "{request.target}" here: register it, or name it whole.'
-    else:
-        how = f"Grant it with: manage.py a2a grant {caller.agent} {request.action}"
+    lack = Lack(
+        action=request.action,
+        scope_id=request.scope_id,
+        target=None if request.target is None else str(request.target),
+        agent=caller.agent.display if caller.agent else None,
+        group=caller.role,
+        held_by=[role for role, held in ROLE_ACTIONS.items() if request.verb in held],
+        remedy=_remedy(caller, request),
+    )
     return CapabilityMissingError(
-        f'this requires capability "{request.action}". {how}',
+        f'this requires capability "{request.action}".',
+        lack=lack,
         draft=_check(request, authorized_by=None),
         action=request.action,
     )
+
+
+def _remedy(caller: Caller, request: Request) -> Remedy:
+    if caller.agent is None or request.verb not in (*TARGETED, *GRANTABLE):
+        return Remedy.GROUP
+    if isinstance(request.target, AgentRef) and "@" not in str(request.target) and not request.target.pubkey:
+        return Remedy.TARGET
+    return Remedy.GRANT
 
 
 def _scope_mismatch(request: Request) -> CapabilityScopeMismatchError:

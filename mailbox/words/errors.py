@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Self
 from uuid import UUID
 
@@ -59,10 +60,43 @@ class UnauthenticatedError(MailboxError):
     code = "unauthenticated"
 
 
+class Remedy(StrEnum):
+    """What would admit a caller that lacks a capability."""
+
+    GROUP = "group"  # to act as a person whose group holds the action
+    TARGET = "target"  # to name an agent that is registered, and no other with it
+    GRANT = "grant"  # a grant to the caller's agent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lack:
+    """What a caller lacks for one request.
+
+    ``action`` is spelled as a grant for just this target would spell it. ``target`` is the agent as the request names
+    it, None for an action without one. ``agent`` is the display of the caller's agent and ``group`` the group of the
+    person who calls; None where there is none. ``held_by`` are the groups that hold the action.
+    """
+
+    action: str
+    scope_id: str
+    target: str | None
+    agent: str | None
+    group: str | None
+    held_by: Sequence[str]
+    remedy: Remedy
+
+
 class CapabilityMissingError(MailboxError):
     """The caller holds no live grant for this action."""
 
     code = "capability_missing"
+
+    def __init__(
+        self, message: str | None = None, *, lack: Lack | None = None, draft: Draft | None = None, **ids: object
+    ) -> None:
+        """``lack`` is what would have to change; None where a race took the last use of a grant."""
+        self.lack = lack
+        super().__init__(message, draft=draft, **ids)
 
 
 class CapabilityScopeMismatchError(MailboxError):

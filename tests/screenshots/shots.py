@@ -13,6 +13,7 @@ from mailbox.gate.callers import Role
 from mailbox.inspection import trees
 from mailbox.models import Lease
 from mailbox.verbs.repairs import auto_retry
+from mailbox.words import advice
 from tests.screenshots import hub
 from tests.support import factories
 from tests.support.plans import carried_out, planned
@@ -118,7 +119,9 @@ def test_repairs(take):
     scene.lease(stale[4].task)
     done = carried_out(scene.operator, late, with_unsafe=True, typed=len(stale))
     run = auto_retry.run_once(
-        replace(factories.person("ben", Role.OPERATOR), request_id="noon"), reason="rates are wanted by noon"
+        replace(factories.person("ben", Role.OPERATOR), request_id="noon"),
+        reason="rates are wanted by noon",
+        worded=advice.to_person,
     )
 
     take("bulk-preview", f"repairs/{plan.pk}/")

@@ -17,6 +17,7 @@ from mailbox.verbs.life.callbacks import Outcome
 from mailbox.verbs.life.updates import Update
 from mailbox.verbs.repairs import auto_retry, plans, repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words import advice
 from tests.support import factories
 
 BACKWARDS = "\u202e"
@@ -84,7 +85,7 @@ def world() -> World:
     failed = factories.leased_task(sender, factories.agent("third", "a2a.respond.*"), **said)
     repair.force_error(olga, failed.task.uuid, reason=MARKUP, message=LONG[:10_000])
     registration.pause_agent(olga, factories.row_of(holder), reason=MARKUP)
-    scan = auto_retry.run_once(olga, reason=MARKUP)
+    scan = auto_retry.run_once(olga, reason=MARKUP, worded=advice.to_person)
     live = Lease.objects.live()
     plan = plans.make(olga, RepairPlan.Verb.FORCE_ERROR, live, token=uuid4(), max_attempts=3, query=MARKUP)
     return World(

@@ -32,7 +32,7 @@ from mailbox.gate import credentials, limits
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.verbs.agents import public_routes
-from mailbox.words import json_text, tokens
+from mailbox.words import advice, json_text, tokens
 from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -205,7 +205,7 @@ class DialectView(APIView):
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         """Spell ``error`` for this dialect."""
         fields = {"fields": error.fields} if isinstance(error, InvalidRequestError) else {}
-        return {"kind": "error", "code": error.code, "message": error.message, **error.ids, **fields}
+        return {"kind": "error", "code": error.code, "message": advice.to_program(error), **error.ids, **fields}
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
         response = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[arg-type]

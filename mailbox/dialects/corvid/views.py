@@ -13,7 +13,7 @@ from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import BodyTooLargeError, DialectView, MethodNotAllowedError, presented_key
 from mailbox.dialects.corvid import answers, handler, requests
 from mailbox.gate import credentials
-from mailbox.words import errors
+from mailbox.words import advice, errors
 from mailbox.words.errors import MailboxError
 
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
@@ -73,7 +73,7 @@ class CorvidView(DialectView):
             raise _unauthenticated(request.headers) from error
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
-        body = {"error": WORDS.get(type(error), error.message)}
+        body = {"error": WORDS.get(type(error)) or advice.to_program(error)}
         return body | {"code": "NOT_FOUND"} if isinstance(error, handler.NotFoundError) else body
 
 

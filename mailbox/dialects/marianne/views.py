@@ -20,6 +20,7 @@ from mailbox.models import Agent
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.upkeep import importing
+from mailbox.words import advice
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus
 from mailbox.words.errors import MailboxError
 
@@ -226,5 +227,5 @@ class DelegateView(InboxView):
             )
             told["task_id"] = sending.send_task(self.caller, task).uuid
         except MailboxError as refusal:
-            told["error"] = refusal.message
+            told["error"] = advice.to_program(refusal)
         return told

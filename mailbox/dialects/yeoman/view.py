@@ -17,7 +17,7 @@ from mailbox.dialects.base import statuses, view
 from mailbox.dialects.base.view import BodyTooLargeError, DialectView, MethodNotAllowedError
 from mailbox.dialects.yeoman import requests
 from mailbox.gate import limits
-from mailbox.words import errors
+from mailbox.words import advice, errors
 from mailbox.words.envelopes import KEY_MAX_LENGTH
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError, MailboxError, UnauthenticatedError
 
@@ -95,7 +95,7 @@ class YeomanView(DialectView):
             case InvalidRequestError():
                 told = [requests.problem("value_error", ("body", path), text) for path, text in error.fields.items()]
                 return {"detail": told}
-        return {"detail": WORDS.get(type(error), error.message)}
+        return {"detail": WORDS.get(type(error)) or advice.to_program(error)}
 
 
 class PublicYeomanView(YeomanView):

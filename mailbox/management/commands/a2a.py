@@ -24,6 +24,7 @@ from mailbox.management.cli import (
     upkeep,
     work,
 )
+from mailbox.words import advice
 from mailbox.words.errors import MailboxError
 
 GROUPS = (agents, profile, tools, keys, grants, routes, tasks, results, status, repair, upkeep, work, remote)
@@ -61,7 +62,7 @@ class Command(BaseCommand):
         try:
             printed: str = options["run"](Namespace(**options))
         except MailboxError as refusal:
-            raise CommandError(output.printable(refusal.message)) from refusal
+            raise CommandError(output.printable(advice.to_program(refusal))) from refusal
         except (InterfaceError, OperationalError, ProgrammingError) as error:
             raise CommandError(f"the database cannot be used: {error}. `manage.py migrate` prepares it.") from error
         except KeyboardInterrupt as interrupt:

@@ -14,6 +14,7 @@ from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, RepairPlan, RepairPlanRow, Task
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words import advice
 from mailbox.words.errors import (
     AlreadyResolvedError,
     CapabilityMissingError,
@@ -104,4 +105,4 @@ def _told(refusal: MailboxError, row: RepairPlanRow) -> str:
             return f"resolved as {outcome}" if outcome else "compacted"
         case UnknownTaskError():
             return "compacted"
-    return refusal.message[:500]
+    return advice.to_person(refusal)[:500]

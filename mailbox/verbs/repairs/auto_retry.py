@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -115,23 +115,28 @@ def is_granted() -> bool:
     return live.filter(subject__display=SCHEDULER, action=capabilities.REQUEUE).exists()
 
 
-def run_once(caller: Caller, *, reason: str) -> AuditEvent:
+def run_once(caller: Caller, *, reason: str, worded: Callable[[MailboxError], str]) -> AuditEvent:
     """Run the retry gate now, as ``caller`` and within the settings' bounds, whether or not it runs on a timer.
 
     Needs ``a2a.repair.requeue``; without it the pass fails. Returns the summary row, which holds the reason too; what
-    was requeued stands in the journal under the same request id. Raises `InvalidRequestError` for a blank reason.
+    was requeued stands in the journal under the same request id. ``worded`` is as for `run_pass`. Raises
+    `InvalidRequestError` for a blank reason.
     """
-    return run_pass(caller, replace(AutoRetry.from_settings().policy, enabled=True), reason=check_reason(reason))
+    policy = replace(AutoRetry.from_settings().policy, enabled=True)
+    return run_pass(caller, policy, worded=worded, reason=check_reason(reason))
 
 
-def run_pass(caller: Caller, policy: RetryPolicy, **said: str) -> AuditEvent:
-    """Run the retry gate once; return its summary row, which is written for a failed pass too and holds ``said``."""
+def run_pass(caller: Caller, policy: RetryPolicy, *, worded: Callable[[MailboxError], str], **said: str) -> AuditEvent:
+    """Run the retry gate once; return its summary row, which is written for a failed pass too and holds ``said``.
+
+    ``worded`` words a refusal of the pass for the reader of that row.
+    """
     report, error = RetryReport(policy=policy), None
     try:
         report = retry.retry_stale(caller, policy)
     except Exception as failure:  # whatever stopped the pass, operators must see that it ran
         _logger.exception("the automatic retry pass failed")
-        error = failure_text(failure)
+        error = worded(failure) if isinstance(failure, MailboxError) else failure_text(failure)
     return audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data=summary(report, error) | said))
 
 

@@ -12,6 +12,7 @@ from mailbox.gate.callers import Role
 from mailbox.models import AuditEvent, PushDelivery, ReplayEntry
 from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import auto_retry, repair
+from mailbox.words import advice
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.browser import stale, violations
@@ -48,7 +49,7 @@ def of_each(alice, bob, olga):
     results.post_result(bob, factories.result_envelope(kept.task, lease_id=kept.lease_id))
     lease = stale(alice, bob, intent_text=ODD)
     plan = planned(olga, leased(alice, bob, safe=1, unsafe=1))
-    auto_retry.run_once(olga, reason="to see what it does")
+    auto_retry.run_once(olga, reason="to see what it does", worded=advice.to_person)
     carried_out(olga, planned(olga, leased(alice, bob, safe=1)))
     factories.sent_task(alice, bob, parent=lease.task.uuid, intent_text=ODD)
     ended = kept.task.leases.get()

@@ -15,6 +15,7 @@ from mailbox.models import Result
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import results
 from mailbox.verbs.repairs import auto_retry
+from mailbox.words import advice
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.views.test_deliveries import given_up
 from tests.dashboard.views.test_idempotency import cached
@@ -150,7 +151,7 @@ def test_the_counts_of_a_group_lead_to_its_tasks_in_each_state(ana, alice, bob, 
 def test_a_pass_leads_to_what_it_requeued(ana, alice, bob, olga):
     aged(factories.leased_task(alice, bob, idempotency=factories.idempotent("k")), minutes=20)
     aged(factories.leased_task(alice, bob), minutes=20)
-    scan = auto_retry.run_once(olga, reason="pod lost")
+    scan = auto_retry.run_once(olga, reason="pod lost", worded=advice.to_person)
 
     text = ana.get(f"/ops/scheduler/scans/{scan.pk}/").text
 

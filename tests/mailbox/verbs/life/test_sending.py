@@ -12,6 +12,8 @@ from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import (
     CapabilityMissingError,
     InvalidRequestError,
+    Lack,
+    Remedy,
     SenderMismatchError,
     TaskConflictError,
     UnknownAgentError,
@@ -116,8 +118,16 @@ def test_a_send_without_a_grant_is_refused_and_leaves_its_check(mallory, bob):
     with pytest.raises(CapabilityMissingError) as refusal:
         factories.sent_task(mallory, bob)
 
-    assert 'requires capability "a2a.send.bob@local"' in refusal.value.message
-    assert "a2a grant mallory@local a2a.send.bob@local" in refusal.value.message
+    assert refusal.value.message == 'this requires capability "a2a.send.bob@local".'
+    assert refusal.value.lack == Lack(
+        action="a2a.send.bob@local",
+        scope_id="a2a-send:bob@local",
+        target="bob@local",
+        agent="mallory@local",
+        group=None,
+        held_by=["operator", "admin"],
+        remedy=Remedy.GRANT,
+    )
     assert not Task.objects.exists()
     (event,) = AuditEvent.objects.all()
     assert event.kind == "capability_check"
