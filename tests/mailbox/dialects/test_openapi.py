@@ -114,7 +114,7 @@ def tasks(alice, bob):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("party", ["agent", "admin"])
+@pytest.mark.parametrize("party", [pytest.param("agent", marks=pytest.mark.one_database), "admin"])
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
 def test_a_request_that_the_document_allows_is_answered_as_it_says(document, tasks, bob, party, method, path):
     key = factories.key_of(bob if party == "agent" else factories.person("ada", Role.ADMIN))

@@ -13,6 +13,8 @@ from mailbox.outbound.destinations import AllowList, BaseUrl
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError
 from tests.support.wire_tap import tapped
 
+pytestmark = pytest.mark.one_database
+
 HOSTILE_ADDRESSES = [
     *("0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.100.100.200", "127.0.0.1", "127.255.255.254"),  # noqa: S104
     *("168.63.129.16", "169.254.169.254", "172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192", "192.0.2.1"),

@@ -17,6 +17,8 @@ from tests.support.hub import PATIENCE
 from tests.support.remote_servers import raw_server
 from tests.support.wire_tap import tapped
 
+pytestmark = pytest.mark.one_database
+
 OK = b"HTTP/1.1 200 OK\r\n"
 MIB = 1024 * 1024
 

@@ -6,6 +6,8 @@ import pytest
 
 from mailbox.words import content
 
+pytestmark = pytest.mark.one_database
+
 WHOLE: list[dict[str, Any]] = [
     {"type": "text", "text": ""},
     {"type": "json", "value": None},

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from mailbox.words.envelopes import AgentRef, check_pubkey
 from mailbox.words.errors import InvalidRequestError
 
+pytestmark = pytest.mark.one_database
+
 PUBKEY = base58.b58encode(bytes(range(32))).decode()
 
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from mailbox.words import json_text
 from mailbox.words.errors import InvalidJsonError
 
+pytestmark = pytest.mark.one_database
+
 HOSTILE = {
     "an empty text": (b"", "not JSON"),
     "half a document": (b'{"a":', "not JSON"),

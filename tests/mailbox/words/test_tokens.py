@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from mailbox.words import tokens
 
+pytestmark = pytest.mark.one_database
+
 
 def test_a_key_has_a_public_part_a_secret_and_a_checksum():
     minted = tokens.mint()

@@ -14,7 +14,7 @@ from mailbox.verbs.agents import public_routes
 from mailbox.words import tokens
 from mailbox.words.redaction import RedactSecrets
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture

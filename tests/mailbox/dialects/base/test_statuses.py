@@ -6,6 +6,8 @@ from mailbox.dialects.base import statuses, view
 from mailbox.words import errors
 from mailbox.words.errors import MailboxError
 
+pytestmark = pytest.mark.one_database
+
 # Raised in process only: over HTTP nothing that arrived in time is an answer.
 NEVER_OVER_HTTP = {errors.WaitTimeoutError}
 

@@ -11,7 +11,7 @@ from mailbox.verbs.life.updates import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent"), pytest.mark.one_database]
 
 LIMIT = 1_000_000  # bytes, under the 1 MiB that clients read
 

@@ -12,7 +12,7 @@ from tests.mailbox.words.test_json_text import HOSTILE
 from tests.support import factories
 from tests.support.api import Api, error_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture

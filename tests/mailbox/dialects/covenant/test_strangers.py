@@ -12,7 +12,7 @@ from mailbox.verbs.life import leasing, results
 from tests.support import factories
 from tests.support.api import Api, schema
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 HEADERS = {"X-Request-Id": "same"}
 ROUTES = {

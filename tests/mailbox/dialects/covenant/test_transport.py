@@ -18,7 +18,7 @@ from tests.support import factories
 from tests.support.api import Api, error_of, task_to
 from tests.support.hub import PATIENCE
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from mailbox.verbs.life import leasing, results
 from tests.support import factories, yeoman
 from tests.support.yeoman import TIMESTAMP
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent"), pytest.mark.one_database]
 
 HEX_ID = "9b2c1f0e4d7a4f6b8c3d2e1f0a9b8c7d"  # Agnostic's ids have no dashes
 

@@ -14,6 +14,8 @@ from mailbox.dialects.yeoman.messages import HANDLERS
 from tests.support import factories, yeoman
 from tests.support.yeoman import envelope
 
+pytestmark = pytest.mark.one_database
+
 PATHS = ["/api/v1/a2a/receive", "/api/tasks", "/api/v1/tasks", "/api/v1/a2a/tasks", "/api/v1/a2a/peers/local"]
 KINDS = sorted(HANDLERS)
 KEYS = ["task", "description", "title", "task_id", "task_ids", "tasks", "result", "status", "error", "name", "url"]
