@@ -28,7 +28,6 @@ from mailbox.models import (
     Task,
 )
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.models.result import ResultQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.words.times import epoch_ms
 
@@ -85,7 +84,7 @@ def recent_tasks(caller: Caller, *, limit: int = 10, cursor: str | None = None) 
 def recent_results(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Result]:
     """Return results that wait to be drained, oldest first, without draining them."""
     position = after(cursor, "results", (datetime, int))
-    results = _results(caller).pending().in_order().select_related("task")
+    results = Result.objects.addressed_to(caller.party).pending().in_order().select_related("task")
     if position:
         results = results.filter(Q(posted_at__gt=position[0]) | Q(posted_at=position[0], pk__gt=position[1]))
     return page([(result, (result.posted_at, result.pk)) for result in results[: limit + 1]], limit, "results")
@@ -94,9 +93,7 @@ def recent_results(caller: Caller, *, limit: int = 10, cursor: str | None = None
 def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Lease]:
     """Return the live leases the caller holds, oldest first; people see everyone's."""
     position = after(cursor, "leases", (datetime, int))
-    live = Lease.objects.live().with_task().order_by("leased_at", "pk")
-    if caller.agent is not None:
-        live = live.filter(holder=caller.agent)
+    live = Lease.objects.live().of_holder(caller.party).with_task().order_by("leased_at", "pk")
     if position:
         live = live.filter(Q(leased_at__gt=position[0]) | Q(leased_at=position[0], pk__gt=position[1]))
     return page([(lease, (lease.leased_at, lease.pk)) for lease in live[: limit + 1]], limit, "leases")
@@ -104,9 +101,7 @@ def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
 
 def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[Task], int]:
     """Return a slice of the tasks of ``dialect`` that the caller sent, newest first, and how many there are in all."""
-    sent = Task.objects.filter(dialect=dialect)
-    if caller.agent is not None:
-        sent = sent.sent_by(caller.agent)
+    sent = Task.objects.filter(dialect=dialect).sent_by(caller.party)
     return list(sent.with_parties().select_related("result").order_by("-pk")[offset : offset + limit]), sent.count()
 
 
@@ -128,9 +123,7 @@ def recent_events(
 def grants(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[CapabilityGrant]:
     """Return the newest grants first, dead ones too: an agent those it holds or passed on, people all."""
     position = after(cursor, "grants", (int,))
-    found = CapabilityGrant.objects.select_related("subject").order_by("-pk")
-    if caller.agent is not None:
-        found = found.involving(caller.agent)
+    found = CapabilityGrant.objects.visible_to(caller.party).select_related("subject").order_by("-pk")
     if position:
         found = found.filter(pk__lt=position[0])
     return page([(grant, (grant.pk,)) for grant in found[: limit + 1]], limit, "grants")
@@ -139,9 +132,7 @@ def grants(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
 def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[ReplayEntry]:
     """Return cached results, newest first: an agent those of its own tasks and of its own work, people all."""
     position = after(cursor, "replay", (int,))
-    found = ReplayEntry.objects.order_by("-pk")
-    if caller.agent is not None:
-        found = found.filter(Q(sender_pubkey=caller.agent.pubkey) | Q(recipient_pubkey=caller.agent.pubkey))
+    found = ReplayEntry.objects.visible_to(caller.party).order_by("-pk")
     if position:
         found = found.filter(pk__lt=position[0])
     return page([(entry, (entry.pk,)) for entry in found[: limit + 1]], limit, "replay")
@@ -150,9 +141,8 @@ def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None
 def deliveries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[PushDelivery]:
     """Return callbacks, newest first, with what came of each attempt: an agent those of its own tasks, people all."""
     position = after(cursor, "deliveries", (int,))
-    found = PushDelivery.objects.select_related("sender").prefetch_related("log").order_by("-pk")
-    if caller.agent is not None:
-        found = found.filter(sender=caller.agent)
+    visible = PushDelivery.objects.visible_to(caller.party)
+    found = visible.select_related("sender").prefetch_related("log").order_by("-pk")
     if position:
         found = found.filter(pk__lt=position[0])
     return page([(delivery, (delivery.pk,)) for delivery in found[: limit + 1]], limit, "deliveries")
@@ -170,10 +160,6 @@ def agents(*, limit: int = 10, cursor: str | None = None) -> Page[Agent]:
 def public_routes() -> Sequence[PublicRoute]:
     """Return every public route with its agent, newest first, closed ones too."""
     return list(PublicRoute.objects.newest_first().select_related("agent"))
-
-
-def _results(caller: Caller) -> ResultQuerySet:
-    return Result.objects.addressed_to(caller.agent) if caller.agent else Result.objects.all()
 
 
 def _leases(caller: Caller, wanted: QueueFilter) -> LeaseQuerySet:

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from mailbox.database import prepared
 from mailbox.database.managers import managed_by
+from mailbox.models.agent import Agent
 
 # One round trip for who is calling and what it may do. Comparisons with the clock happen in SQL,
 # so that no column needs a conversion that differs between the databases.
@@ -26,6 +27,10 @@ WHERE k.public_id = %(public_id)s AND k.revoked_at IS NULL AND (k.expires_at IS 
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def visible_to(self, party: Agent | None) -> ApiKeyQuerySet:
+        """Narrow to the keys of this agent. None sees all."""
+        return self if party is None else self.filter(agent=party)
+
     def live(self, now: datetime) -> ApiKeyQuerySet:
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 

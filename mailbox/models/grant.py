@@ -21,9 +21,9 @@ class CapabilityGrantQuerySet(models.QuerySet["CapabilityGrant"]):
             revoked_at=None,
         )
 
-    def involving(self, agent: Agent) -> CapabilityGrantQuerySet:
-        """Narrow to grants that this agent holds or passed on."""
-        return self.filter(Q(subject=agent) | Q(passed_on_from__subject=agent))
+    def visible_to(self, party: Agent | None) -> CapabilityGrantQuerySet:
+        """Narrow to grants that this agent holds or passed on. None sees all."""
+        return self if party is None else self.filter(Q(subject=party) | Q(passed_on_from__subject=party))
 
 
 class CapabilityGrant(models.Model):

@@ -40,8 +40,13 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def named(self, ids: Iterable[UUID]) -> LeaseQuerySet:
         return self.filter(lease_id__in=list(ids))
 
-    def of_holder(self, holder: Agent) -> LeaseQuerySet:
-        return self.filter(holder=holder)
+    def of_holder(self, holder: Agent | None) -> LeaseQuerySet:
+        """Narrow to the leases of this holder. None is any."""
+        return self if holder is None else self.filter(holder=holder)
+
+    def of_tasks_from(self, sender: Agent | None) -> LeaseQuerySet:
+        """Narrow to leases of tasks that this agent sent. None is anyone."""
+        return self if sender is None else self.filter(task__sender=sender)
 
     def with_task(self) -> LeaseQuerySet:
         return self.select_related("holder", "task__sender", "task__recipient")
@@ -49,7 +54,7 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def received_by(self, attempt_id: UUID, holder: Agent | None) -> LeaseQuerySet:
         """Return the live leases one receive attempt was given, in order; ``holder`` None is a local receive for all."""
         given = self.live().filter(receive_attempt_id=attempt_id).order_by("receive_index")
-        return given.filter(holder=holder) if holder else given
+        return given.of_holder(holder)
 
     def timed_out(self, now: datetime) -> LeaseQuerySet:
         """Narrow to live leases that lasted longer than their task allows."""
@@ -58,7 +63,7 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def visible_to(self, party: Agent | None) -> LeaseQuerySet:
         """Narrow to leases of tasks this agent is party to. None sees all."""
         if party is None:
-            return self.all()
+            return self
         return self.filter(Q(task__sender=party) | Q(task__recipient=party) | Q(holder=party))
 
     def for_series(self) -> models.QuerySet[Lease, tuple[Any, ...]]:

@@ -16,6 +16,10 @@ class PeerQuerySet(models.QuerySet["Peer"]):
         """Narrow to the peers that speak with this agent's credentials."""
         return self.filter(agent=agent)
 
+    def visible_to(self, party: Agent | None) -> PeerQuerySet:
+        """Narrow to the peers that this agent knows. None sees all."""
+        return self if party is None else self.of_agent(party)
+
     def last_seen_first(self) -> PeerQuerySet:
         return self.order_by("-last_seen_at", "-pk")
 

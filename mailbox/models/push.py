@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import OuterRef, Q, Subquery
 
 from mailbox.database.managers import managed_by
+from mailbox.models.agent import Agent
 
 
 class PushConfig(models.Model):
@@ -25,6 +26,10 @@ class PushConfig(models.Model):
 class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
     def due(self, now: datetime) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__lte=now)
+
+    def visible_to(self, party: Agent | None) -> PushDeliveryQuerySet:
+        """Narrow to callbacks of tasks that this agent sent. None sees all."""
+        return self if party is None else self.filter(sender=party)
 
     def given_up(self) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.DISABLED).exclude(state=PushDelivery.State.DELIVERED)

@@ -18,6 +18,12 @@ class ReplayEntryQuerySet(models.QuerySet["ReplayEntry"]):
         """Narrow to entries past their time to live, the longest first."""
         return self.filter(expires_at__lte=now).order_by("expires_at")
 
+    def visible_to(self, party: Agent | None) -> ReplayEntryQuerySet:
+        """Narrow to entries of tasks that this agent sent or answered. None sees all."""
+        if party is None:
+            return self
+        return self.filter(Q(sender_pubkey=party.pubkey) | Q(recipient_pubkey=party.pubkey))
+
     def with_parties(self) -> ReplayEntryQuerySet:
         """Add ``sender`` and ``recipient``, the names of the agents with those keys; None where there is none."""
         return self.annotate(sender=_name("sender_pubkey"), recipient=_name("recipient_pubkey"))

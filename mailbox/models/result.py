@@ -32,9 +32,9 @@ class ResultQuerySet(models.QuerySet["Result"]):
         """Narrow to results given out until then and never acknowledged, those first that were so first."""
         return self.filter(delivery=Result.Delivery.DELIVERED, delivered_at__lte=moment).order_by("delivered_at")
 
-    def addressed_to(self, sender: Agent) -> ResultQuerySet:
-        """Narrow to results of tasks that this agent sent."""
-        return self.filter(sender=sender)
+    def addressed_to(self, sender: Agent | None) -> ResultQuerySet:
+        """Narrow to results of tasks that this agent sent. None is anyone."""
+        return self if sender is None else self.filter(sender=sender)
 
     def for_series(self) -> models.QuerySet[Result, tuple[Any, ...]]:
         """Return (pk, posted_at, recipient, status, replayed_from, leased_at) of each, as roll-ups count them.

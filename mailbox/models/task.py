@@ -49,18 +49,18 @@ class TaskQuerySet(models.QuerySet["Task"]):
         states = RawSQL("mailbox_task.state IN ('queued', 'in_flight')", (), models.BooleanField())
         return self.filter(states, cache_key=key, waits_on=None)
 
-    def addressed_to(self, recipient: Agent) -> TaskQuerySet:
-        return self.filter(recipient=recipient)
+    def addressed_to(self, recipient: Agent | None) -> TaskQuerySet:
+        return self if recipient is None else self.filter(recipient=recipient)  # None: to anyone
 
     def visible_to(self, party: Agent | None) -> TaskQuerySet:
         """Narrow to tasks this agent is party to: as sender, recipient or holder of the live lease. None sees all."""
         if party is None:
-            return self.all()
+            return self
         held = Lease.objects.live().filter(task=OuterRef("pk"), holder=party)
         return self.filter(Q(sender=party) | Q(recipient=party) | Exists(held))
 
-    def sent_by(self, agent: Agent) -> TaskQuerySet:
-        return self.filter(sender=agent)
+    def sent_by(self, sender: Agent | None) -> TaskQuerySet:
+        return self if sender is None else self.filter(sender=sender)  # None: by anyone
 
     def overdue(self, now: datetime) -> TaskQuerySet:
         """Still queued past their deadline."""

@@ -76,7 +76,7 @@ def revoke(caller: Caller, grant_id: UUID) -> CapabilityGrant:
     nothing. Raises `UnknownGrantError`. Journals one ``capability_revoked`` per grant that fell.
     """
     with audit.decision(caller) as journal:
-        known = CapabilityGrant.objects.involving(caller.agent) if caller.agent else CapabilityGrant.objects.all()
+        known = CapabilityGrant.objects.visible_to(caller.party)
         found = known.select_for_update(of=("self",)).select_related("subject").filter(grant_id=grant_id).first()
         if found is None:
             raise UnknownGrantError(f"no grant {grant_id} here", grant_id=grant_id)

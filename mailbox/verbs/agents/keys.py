@@ -57,7 +57,7 @@ def revoke_key(caller: Caller, public_id: str) -> ApiKey:
     An agent may revoke its own; any other needs ``a2a.capabilities.grant``. Raises `UnknownKeyError`.
     """
     with audit.decision(caller) as journal:
-        visible = ApiKey.objects.filter(agent=caller.agent) if caller.agent else ApiKey.objects.all()
+        visible = ApiKey.objects.visible_to(caller.party)
         key = (
             visible.select_for_update(of=("self",)).select_related("agent", "user").filter(public_id=public_id).first()
         )

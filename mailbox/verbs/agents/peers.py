@@ -54,9 +54,7 @@ def left(caller: Caller, peer_id: str) -> None:
 def listing(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Peer]:
     """Return peers, the newest first: an agent its own, people all. Raises `InvalidRequestError`."""
     position = after(cursor, "peers", (int,))
-    found = Peer.objects.select_related("agent").order_by("-pk")
-    if caller.agent is not None:
-        found = found.of_agent(caller.agent)
+    found = Peer.objects.visible_to(caller.party).select_related("agent").order_by("-pk")
     if position:
         found = found.filter(pk__lt=position[0])
     return page([(peer, (peer.pk,)) for peer in found[: limit + 1]], limit, "peers")

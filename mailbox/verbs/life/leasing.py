@@ -70,8 +70,7 @@ def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None)
     caller.must_be_party()
     expiry.expire_if_due(caller, task_id)
     with audit.decision(caller) as journal:
-        addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
-        task = addressed.with_parties().locked().filter(uuid=task_id).first()
+        task = Task.objects.addressed_to(caller.agent).with_parties().locked().filter(uuid=task_id).first()
         if task is None:
             raise UnknownTaskError.of(task_id)
         if attempt_id is not None:
@@ -151,8 +150,7 @@ def heartbeat(caller: Caller, task_id: UUID, *, lease_id: UUID | None = None) ->
 
 
 def _leasable(caller: Caller) -> TaskQuerySet:
-    waiting = Task.objects.leasable().filter(recipient__paused_at=None)
-    return waiting.addressed_to(caller.agent) if caller.agent else waiting
+    return Task.objects.leasable().filter(recipient__paused_at=None).addressed_to(caller.agent)
 
 
 def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None, now: datetime) -> tuple[Task, Lease]:

@@ -14,9 +14,6 @@ from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.capabilities import Request
 from mailbox.models import Lease, Result, Task
-from mailbox.models.lease import LeaseQuerySet
-from mailbox.models.result import ResultQuerySet
-from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.hot import plain
 from mailbox.verbs.life import expiry
 from mailbox.verbs.life.leasing import begin_out_of_turn, require_lease
@@ -46,8 +43,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     due = expiry.expire_if_due if lease_first else expiry.expire_if_timed_out
     due(caller, envelope.task_id)
     with audit.decision(caller) as journal:
-        addressed = Task.objects.addressed_to(caller.agent) if caller.agent else Task.objects.all()
-        task = addressed.with_parties().locked().filter(uuid=envelope.task_id).first()
+        task = Task.objects.addressed_to(caller.agent).with_parties().locked().filter(uuid=envelope.task_id).first()
         if task is None:
             draft = _rejected(envelope, UnknownTaskError.code)
             raise capabilities.not_theirs(caller, envelope.task_id, only="only its recipient answers it", draft=draft)
@@ -150,16 +146,18 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
         if ack:
             _acknowledge(caller, ack, journal)
         if attempt_id is not None:
-            given = _of(caller).filter(receive_attempt_id=attempt_id, delivery=Result.Delivery.DELIVERED)
+            given = Result.objects.addressed_to(caller.agent).filter(
+                receive_attempt_id=attempt_id, delivery=Result.Delivery.DELIVERED
+            )
             earlier = list(given.select_related("task").order_by("receive_index"))
             if earlier:
                 return earlier
-        pending = _of(caller).pending().in_order().select_related("task")
+        pending = Result.objects.addressed_to(caller.agent).pending().in_order().select_related("task")
         free = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
         found = list(free[:limit])
         if len(found) < limit:
             # What is due comes after what is pending: its result is posted only now.
-            expiry.expire_due(_sent_by(caller), _leases_of(caller), journal)
+            expiry.expire_due(Task.objects.sent_by(caller.agent), Lease.objects.of_tasks_from(caller.agent), journal)
             found = list(free[:limit])
         delivered: list[Result] = []
         for result in found:
@@ -193,7 +191,7 @@ def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
 def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -> None:
     # Only the task is locked, as everywhere: a drain or a compaction that holds it also writes its result. And only
     # what is resolved: who holds a task that waits for another must not wait for a third one.
-    named = _sent_by(caller).filter(uuid__in=task_ids, state=Task.State.RESOLVED)
+    named = Task.objects.sent_by(caller.agent).filter(uuid__in=task_ids, state=Task.State.RESOLVED)
     locked = {task.pk: task for task in named.locked().order_by("pk")}
     found = {result.task_id: result for result in Result.objects.filter(task__in=locked)}
     known = {locked[pk].uuid for pk in found}
@@ -210,23 +208,10 @@ def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -
 def _something_to_drain(caller: Caller) -> bool:
     now = timezone.now()
     return (
-        _of(caller).pending().exists()
-        or _sent_by(caller).overdue(now).exists()
-        or _leases_of(caller).timed_out(now).exists()
+        Result.objects.addressed_to(caller.agent).pending().exists()
+        or Task.objects.sent_by(caller.agent).overdue(now).exists()
+        or Lease.objects.of_tasks_from(caller.agent).timed_out(now).exists()
     )
-
-
-def _of(caller: Caller) -> ResultQuerySet:
-    return Result.objects.addressed_to(caller.agent) if caller.agent else Result.objects.all()
-
-
-def _sent_by(caller: Caller) -> TaskQuerySet:
-    return Task.objects.filter(sender=caller.agent) if caller.agent else Task.objects.all()
-
-
-def _leases_of(caller: Caller) -> LeaseQuerySet:
-    """Return the leases of the tasks this caller sent."""
-    return Lease.objects.filter(task__sender=caller.agent) if caller.agent else Lease.objects.all()
 
 
 def _rejected(envelope: ResultEnvelope, reason: str) -> Draft:

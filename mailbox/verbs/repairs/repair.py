@@ -118,7 +118,7 @@ def _repairable(
     duplicate_risk: DuplicateRisk | None = None,
 ) -> tuple[Task, Lease]:
     """Lock the task, pass the gate, and return the task with the live lease that the guard admits."""
-    visible = Task.objects.visible_to(caller.agent) if caller.agent else Task.objects.all()
+    visible = Task.objects.visible_to(caller.party)
     task = visible.with_parties().locked().filter(uuid=task_id).first()
     peer = None
     if task is not None:
