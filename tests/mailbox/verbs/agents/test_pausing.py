@@ -9,7 +9,7 @@ from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing
-from mailbox.words.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError
+from mailbox.words.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError, Remedy
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -99,9 +99,10 @@ def test_a_pause_needs_a_reason(bob, olga, reason):
 
 
 def test_a_refused_pause_changes_nothing_and_is_journalled(alice, bob):
-    with pytest.raises(CapabilityMissingError, match="a key whose owner is in a group"):
+    with pytest.raises(CapabilityMissingError) as refusal:
         registration.pause_agent(alice, bob.agent, reason="mine")
 
+    assert refusal.value.lack.remedy == Remedy.GROUP
     assert Agent.objects.get(pk=bob.agent.pk).paused_at is None
     assert factories.last_event().fields["missing_actions"] == ["a2a.agents.pause"]
 
