@@ -3,50 +3,48 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-import pytest
+from tests.support.hub import ROOT
 
-from mailbox.verbs.life import expiry
-
-ROOT = Path(__file__).resolve().parent.parent
 MAILBOX = ROOT / "mailbox"
 DASHBOARD = list((ROOT / "dashboard").rglob("*.py"))
 EDGES = [
     MAILBOX / "in_process.py",
     *(path for room in ("dialects", "management", "background") for path in (MAILBOX / room).rglob("*.py")),
 ]
+MANAGERS = {"objects", "_default_manager", "_base_manager"}
 
 
-def of_each(modules: list[Path]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("module", modules, ids=lambda path: str(path.relative_to(ROOT)))
-
-
-def nodes_of(module: Path) -> Iterator[ast.AST]:
-    return ast.walk(ast.parse(module.read_text()))
-
-
-@of_each(EDGES)
-def test_an_edge_of_the_mailbox_queries_no_rows(module):
-    managers = {"objects", "_default_manager", "_base_manager"}
-    used = [node.lineno for node in nodes_of(module) if isinstance(node, ast.Attribute) and node.attr in managers]
-
-    assert used == []
-
-
-@of_each([*EDGES, *DASHBOARD])
-def test_an_edge_expires_a_task_only_by_reading_it(module):
-    used = [
-        node.attr
-        for node in nodes_of(module)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "expiry"
-    ]
-    imported = [
-        name.name
-        for node in nodes_of(module)
-        if isinstance(node, ast.ImportFrom) and node.module == expiry.__name__
-        for name in node.names
+def uses(modules: Iterable[Path], is_use: Callable[[ast.AST], bool]) -> list[str]:
+    """Return where the modules have such a node, as path:line."""
+    return [
+        f"{module.relative_to(ROOT)}:{node.lineno}"
+        for module in modules
+        for node in ast.walk(ast.parse(module.read_text()))
+        if is_use(node) and hasattr(node, "lineno")
     ]
 
-    assert {*used, *imported} <= {"current"}
+
+def names_of(node: ast.AST) -> Iterator[str]:
+    """Yield what the node takes of the module ``expiry``."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "expiry":
+        yield node.attr
+    elif isinstance(node, ast.ImportFrom) and node.module == "mailbox.verbs.life.expiry":
+        yield from (name.name for name in node.names)
+
+
+def test_an_edge_of_the_mailbox_queries_no_rows():
+    assert uses(EDGES, lambda node: isinstance(node, ast.Attribute) and node.attr in MANAGERS) == []
+
+
+def test_an_edge_expires_a_task_only_by_reading_it():
+    assert uses([*EDGES, *DASHBOARD], lambda node: bool({*names_of(node)} - {"current"})) == []
+
+
+def test_both_are_seen_where_they_are():
+    verbs = list((MAILBOX / "verbs").rglob("*.py"))
+
+    assert uses(verbs, lambda node: isinstance(node, ast.Attribute) and node.attr in MANAGERS)
+    assert uses(verbs, lambda node: bool({*names_of(node)} - {"current"}))

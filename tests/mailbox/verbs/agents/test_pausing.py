@@ -102,6 +102,7 @@ def test_a_refused_pause_changes_nothing_and_is_journalled(alice, bob):
     with pytest.raises(CapabilityMissingError) as refusal:
         registration.pause_agent(alice, bob.agent, reason="mine")
 
+    assert refusal.value.lack
     assert refusal.value.lack.remedy == Remedy.GROUP
     assert Agent.objects.get(pk=bob.agent.pk).paused_at is None
     assert factories.last_event().fields["missing_actions"] == ["a2a.agents.pause"]
