@@ -9,6 +9,7 @@ import hypothesis
 import pytest
 from django.db import OperationalError, connection
 
+from mailbox.verbs.hot import plain
 from tests.support.hub import Hub, served, url_of_the_tests_database
 
 JOURNAL = "mailbox_auditevent"
@@ -95,11 +96,14 @@ def _the_test_s_own_transaction_does_not_count() -> Iterator[None]:
     `django_db(transaction=True)`.
     """
 
+    answer = plain.is_outermost
+
     def is_outermost() -> bool:
-        return all(getattr(block, "_from_testcase", False) for block in connection.atomic_blocks)
+        of_the_test = [getattr(block, "_from_testcase", False) for block in connection.atomic_blocks]
+        return all(of_the_test) if any(of_the_test) else answer()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mailbox.verbs.hot.plain.is_outermost", is_outermost)
+        patch.setattr(plain, "is_outermost", is_outermost)
         yield
 
 

@@ -1,6 +1,6 @@
 """The plain case of each hot verb in a handful of SQLite statements: the change and its journal rows, one transaction.
 
-The functions are those of `hot_postgresql`, with the same answers. Whoever writes holds the only write lock, so what
+The functions are those of `postgresql`, with the same answers. Whoever writes holds the only write lock, so what
 keeps others waiting is the time between the first statement and the last: no model is built in between.
 """
 

@@ -62,6 +62,7 @@ def test_a_batch_with_a_callback_that_cannot_be_sends_nothing(peer, message_id, 
     assert not Task.objects.exists()
 
 
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("kind", "payload"), [("a2a:delegate", {"task": "x"}), ("a2a:delegate_batch", {"tasks": [{"task": "x"}]})]
 )
@@ -107,6 +108,7 @@ def test_without_a_key_each_submission_is_a_task(peer, path):
     assert Task.objects.count() == 3
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_key_whose_task_was_compacted_says_so_and_one_too_long_is_none(peer, alice, bob):
     submit(peer, "/api/tasks", "k-1")
     compacted(bob, alice)

@@ -97,6 +97,7 @@ def test_the_hot_verbs_take_one_statement_each_and_a_result_two(alice, bob):
     assert counts == [1, 1, 2, 1, 2]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_inside_a_transaction_of_the_callers_own_the_verb_refuses(alice, bob):
     with transaction.atomic():
         assert plain.send_task(with_grants(alice), factories.task_envelope(bob)) is None

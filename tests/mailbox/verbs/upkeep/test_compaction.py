@@ -118,6 +118,7 @@ def test_a_dropped_task_is_as_unknown_as_one_that_never_was(alice, bob, ada):
         results.post_result(bob, factories.result_envelope(task))
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_id_of_a_dropped_task_is_not_given_to_another(alice, bob, ada):
     task = acked_task(alice, bob)
     compaction.compact(ada, Retention())
