@@ -32,8 +32,8 @@ lint: .venv/dev.stamp ## Check format, style, types, layers, settings and migrat
 	$(python) manage.py check --fail-level WARNING
 	$(python) manage.py makemigrations --check --dry-run
 
-# One test process for each core; tests that share a served hub stay in one of them.
-pytest := $(python) -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup
+# One test process for each core.
+pytest := $(python) -m pytest --numprocesses logical --maxprocesses 8
 
 .PHONY: check
 check: lint ## Check everything, then run the tests that a change touches, but for slow ones: BASE=main

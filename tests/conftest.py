@@ -8,23 +8,26 @@ from typing import Any
 import hypothesis
 import pytest
 from django.db import OperationalError, connection
+from xdist.remote import Producer
 
 from mailbox.verbs.hot import plain
 from tests.support.hub import Hub, served, url_of_the_tests_database
+from tests.support.scheduling import SharedHubScheduling
 
 JOURNAL = "mailbox_auditevent"
 SEEDED_BY_MIGRATIONS = {"auth_group"}
-
-# Tests that share a served hub run in one process, so that it is served once. Each name is that of its fixture.
-SHARED_HUBS = ("served_hub", "lasting_hub", "recorded_hub", "carrying_hub", "readme_hub")
 
 # What starts hubs, processes or a browser: `make check` leaves it to `make test`.
 SLOW = (
     "tests/a2aproject/serving/",
     "tests/dashboard/browser/",
     "tests/load/",
+    "tests/mailbox/background/test_remote_sender_process.py",
+    "tests/mailbox/dialects/corvid/test_conversation.py",
+    "tests/mailbox/dialects/yeoman/test_served.py",
     "tests/mailbox/management/worker/",
     "tests/test_demo.py",
+    "tests/test_readme.py::test_the_tour",
     "tests/test_restarts.py",
 )
 
@@ -40,18 +43,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out on PostgreSQL the tests of ``one_database``, keep tests that share a hub together, mark slow tests."""
+    """Leave out on PostgreSQL the tests of ``one_database``, and mark slow tests."""
     if connection.vendor == "postgresql" and not config.getoption("every_test"):
         left_out = [item for item in items if item.get_closest_marker("one_database")]
         items[:] = [item for item in items if not item.get_closest_marker("one_database")]
         config.hook.pytest_deselected(items=left_out)
     for item in items:
-        for name in SHARED_HUBS:
-            if name in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.xdist_group(name))
-                item.add_marker(pytest.mark.slow)
         if "browse" in getattr(item, "fixturenames", ()) or item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedHubScheduling:
+    """Keep tests that share a served hub in one process."""
+    return SharedHubScheduling(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ from tests.support.touched import ALWAYS, touched_by
         ("README.md", "tests/test_readme.py"),
     ],
 )
-def test_a_change_touches_the_touched_by_what_it_changes(changed, touched):
+def test_a_change_touches_the_tests_of_what_it_changes(changed, touched):
     assert touched in touched_by([changed])
 
 

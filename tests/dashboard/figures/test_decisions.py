@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.utils import timezone
 
 from dashboard.figures import thresholds
@@ -20,6 +21,13 @@ from tests.support import factories
 pytestmark = pytest.mark.django_db
 
 HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def _stopped_clock():
+    """Let a page that takes its time to come say the same ages as one that comes at once."""
+    with time_machine.travel(timezone.now(), tick=False):
+        yield
 
 
 def decisions(ana):
