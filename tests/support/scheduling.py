@@ -16,7 +16,7 @@ SHARED_HUBS = {
 }
 
 
-class SharedHubScheduling(LoadScopeScheduling):
+class SharedHubScheduling(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
     """Gives each process one test after the other, but all that share a hub to one of them, these first."""
 
     def _split_scope(self, nodeid: str) -> str:
