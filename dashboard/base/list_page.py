@@ -22,7 +22,7 @@ ROWS = 50
 
 
 class ListPage(Page):
-    """A list in the order of its rows' age; `found` says which rows, `columns` what the twins carry.
+    """A list in the order of its rows' age; `found` says which rows fit a query, `columns` what the twins carry.
 
     ``parameters`` are those that other pages link with: of each the key it stands for, and a sign before its value.
     ``tab`` is the parameter of the list's tabs, and their key.
@@ -50,11 +50,11 @@ class ListPage(Page):
     @property
     def whole(self) -> str:
         """`query` and the tab, which together say which rows are listed."""
-        chosen = self.request.GET.get(self.tab, "")
+        chosen = self.request.GET.get(self.tab, "") if self.tab else ""
         return f"{self.query} {search.term(self.tab, chosen)}".strip() if chosen else self.query
 
-    def found(self) -> QuerySet[Any]:
-        """Return the rows that the address asks for; raise `InvalidRequestError`."""
+    def found(self, text: str) -> QuerySet[Any]:
+        """Return the rows that fit the query ``text``; raise `InvalidRequestError`."""
         raise NotImplementedError
 
     def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
@@ -67,13 +67,13 @@ class ListPage(Page):
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
-            return export.stream(self.found(), self.columns, form, self.name)
+            return export.stream(self.found(self.whole), self.columns, form, self.name)
         problem = ""
         try:
-            found = self.found()
+            found = self.found(self.whole)
         except InvalidRequestError as error:
             problem = error.fields.get("q", error.message)
-            found = self.model().none()
+            found = self.found("").none()
         page = paging.keyset(
             found,
             self.field,
@@ -100,10 +100,6 @@ class ListPage(Page):
     def shown(self, page: paging.Page[Any], context: Mapping[str, Any]) -> object:
         """Return what changes when the rows look different."""
         return [row.pk for row in page.items], context["total"]
-
-    def model(self) -> QuerySet[Any]:
-        """Return the rows of this list, whatever was asked for."""
-        raise NotImplementedError
 
     @property
     def at(self) -> Moment:

@@ -49,11 +49,8 @@ class AgentList(ListPage):
         "paused_reason": lambda agent: agent.paused_reason,
     }
 
-    def model(self) -> AgentQuerySet:
-        return standing_of(Agent.objects.all(), self.now)
-
-    def found(self) -> AgentQuerySet:
-        agents = standing_of(search.agents(self.whole, self.at), self.now)
+    def found(self, text: str) -> AgentQuerySet:
+        agents = standing_of(search.agents(text, self.at), self.now)
         return agents.annotate(total=Counted.up_to(thresholds.COUNTED_TO, agents))
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:

@@ -31,11 +31,8 @@ class AuditList(ListPage):
         "data": lambda event: event.data,
     }
 
-    def model(self) -> AuditEventQuerySet:
-        return AuditEvent.objects.all()
-
-    def found(self) -> AuditEventQuerySet:
-        return search.events(self.request.GET.get("q", ""), self.at)
+    def found(self, text: str) -> AuditEventQuerySet:
+        return search.events(text, self.at)
 
     def total(self, found: AuditEventQuerySet, page: Rows[Any]) -> Count:
         """Count from the newest row on: where a moment bounds the keys, any other way reads the whole journal."""

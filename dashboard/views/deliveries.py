@@ -36,11 +36,8 @@ class DeliveryList(ListPage):
         "delivered_at": lambda delivery: delivery.delivered_at,
     }
 
-    def model(self) -> PushDeliveryQuerySet:
-        return PushDelivery.objects.with_last_attempt()
-
-    def found(self) -> PushDeliveryQuerySet:
-        return search.deliveries(self.whole, self.at).with_last_attempt()
+    def found(self, text: str) -> PushDeliveryQuerySet:
+        return search.deliveries(text, self.at).with_last_attempt()
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         return {"tabs": TABS, "keys": search.DELIVERY_KEYS, "may_resend": self.holds(capabilities.RESEND)}

@@ -37,11 +37,8 @@ class ReplayList(ListPage):
         "source_task_id": lambda entry: entry.source_task_id,
     }
 
-    def model(self) -> ReplayEntryQuerySet:
-        return ReplayEntry.objects.with_parties()
-
-    def found(self) -> ReplayEntryQuerySet:
-        return search.replay_entries(self.request.GET.get("q", ""), self.at).with_parties()
+    def found(self, text: str) -> ReplayEntryQuerySet:
+        return search.replay_entries(text, self.at).with_parties()
 
     def total(self, found: ReplayEntryQuerySet, page: Rows[Any]) -> Count:
         waiting = search.tasks("state:waiting", self.at)

@@ -52,11 +52,8 @@ class LeaseList(ListPage):
     def newest_first(self) -> bool:  # type: ignore[override]
         return choices.one_of("sort", self.request.GET.get("sort"), ["newest"]) == "newest"
 
-    def model(self) -> LeaseQuerySet:
-        return Lease.objects.with_task()
-
-    def found(self) -> LeaseQuerySet:
-        return search.leases(self.whole, self.at).with_task()
+    def found(self, text: str) -> LeaseQuerySet:
+        return search.leases(text, self.at).with_task()
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         return {

@@ -12,7 +12,7 @@ from dashboard.wording import journal
 from mailbox.database.paging import Page as Rows
 from mailbox.gate import capabilities
 from mailbox.inspection import search
-from mailbox.models import AuditEvent, Lease, RepairPlan
+from mailbox.models import Lease, RepairPlan
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.repair_plan import RepairPlanQuerySet
@@ -41,11 +41,8 @@ class RepairList(ListPage):
         "request_id": lambda event: event.request_id,
     }
 
-    def model(self) -> AuditEventQuerySet:
-        return AuditEvent.objects.all()
-
-    def found(self) -> AuditEventQuerySet:
-        return search.events(self.request.GET.get("q", ""), self.at).repairs().one_by_one()
+    def found(self, text: str) -> AuditEventQuerySet:
+        return search.events(text, self.at).repairs().one_by_one()
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         return {"acts": [journal.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
@@ -118,11 +115,8 @@ class PlanList(ListPage):
         "reason": lambda plan: plan.reason,
     }
 
-    def model(self) -> RepairPlanQuerySet:
-        return RepairPlan.objects.with_counts()
-
-    def found(self) -> RepairPlanQuerySet:
-        return search.plans(self.request.GET.get("q", ""), self.at).with_counts()
+    def found(self, text: str) -> RepairPlanQuerySet:
+        return search.plans(text, self.at).with_counts()
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         listed = [(plan, plan.has_expired(self.now)) for plan in page.items]

@@ -43,11 +43,8 @@ class ResultList(ListPage):
     def newest_first(self) -> bool:  # type: ignore[override]
         return self.chosen != Result.Delivery.PENDING
 
-    def model(self) -> ResultQuerySet:
-        return Result.objects.select_related("task", "sender", "recipient")
-
-    def found(self) -> ResultQuerySet:
-        return search.results(self.whole, self.at).select_related("task", "sender", "recipient")
+    def found(self, text: str) -> ResultQuerySet:
+        return search.results(text, self.at).select_related("task", "sender", "recipient")
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         return {"tabs": TABS, "chosen": self.chosen, "is_filtered": bool(self.query), "keys": search.RESULT_KEYS}

@@ -5,7 +5,6 @@ from typing import Any, ClassVar
 from dashboard.base.list_page import ListPage
 from mailbox.database.paging import Page as Rows
 from mailbox.inspection import search
-from mailbox.models import Task
 from mailbox.models.task import TaskQuerySet
 
 TABS = ("queued", "in_flight", "stale", "ok", "partial", "error")
@@ -31,11 +30,8 @@ class TaskList(ListPage):
         "intent_text": lambda task: task.intent_text,
     }
 
-    def model(self) -> TaskQuerySet:
-        return Task.objects.with_parties()
-
-    def found(self) -> TaskQuerySet:
-        return search.tasks(self.whole, self.at).with_parties().with_stale(self.now, self.at.stale_after)
+    def found(self, text: str) -> TaskQuerySet:
+        return search.tasks(text, self.at).with_parties().with_stale(self.now, self.at.stale_after)
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         return {

@@ -78,6 +78,10 @@ def test_a_value_that_a_list_does_not_know_is_refused(vic, address, said):
     assert said in page.text
 
 
+def test_a_parameter_without_a_name_is_no_tab(vic):
+    assert vic.get("/ops/audit/?=junk").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
