@@ -12,6 +12,7 @@ from mailbox.database.paging import Page, after, page
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
 from mailbox.gate.capabilities import Request
+from mailbox.models import Agent
 from mailbox.words import json_text
 from mailbox.words.errors import Draft, MailboxError
 from mailbox.words.kinds import Kind
@@ -148,6 +149,11 @@ class AgentCardRegistry:
     def _require_manager(self, journal: audit.Journal, job_id: str) -> None:
         request = Request(verb=capabilities.MANAGE_REGISTRY, scope_id=f"a2a-registry:{job_id}")
         journal.beside(capabilities.require(self._caller, request, journal.now).draft)
+
+
+def jobs_of(agent: Agent, *, most: int) -> list[AgentCard]:
+    """Return the first ``most`` cards of this agent's jobs, in the order they were registered."""
+    return list(AgentCard.objects.of_agent(agent)[:most])
 
 
 def _rows(**wanted: str) -> AgentCardQuerySet:

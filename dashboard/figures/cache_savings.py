@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
-
-from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from typing import Self
 
 from dashboard.figures.thresholds import COUNTED_TO, Count
-from mailbox.database.counted import Counted, Summed
+from mailbox.inspection import standing
+from mailbox.models.replay_entry import ReplayEntryQuerySet
+from mailbox.models.task import TaskQuerySet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +20,7 @@ class Saved:
     waiting: Count
 
     @classmethod
-    def read(cls, username: str, found: QuerySet[Any], waiting: QuerySet[Any]) -> Self:
-        """Read all three for the person of this name, whose row the query hangs from."""
-        counted = Counted.up_to(COUNTED_TO, found), Summed.up_to(COUNTED_TO, found, "hits")
-        person = User.objects.filter(username=username)
-        ((entries, hits, waits),) = person.values_list(*counted, Counted.up_to(COUNTED_TO, waiting))
-        return cls(entries=Count(entries or 0), hits=hits or 0, waiting=Count(waits or 0))
+    def read(cls, username: str, found: ReplayEntryQuerySet, waiting: TaskQuerySet) -> Self:
+        """Read all three for the person of this name, in one query."""
+        saved = standing.savings(username, found, waiting, most=COUNTED_TO)
+        return cls(entries=Count(saved.entries), hits=saved.hits, waiting=Count(saved.waiting))

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
-from django.contrib.auth.models import User
-
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import COUNTED_TO, Count
-from mailbox.database.counted import Counted
-from mailbox.models import Agent, PushDelivery, Result
+from mailbox.inspection import standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,17 +22,9 @@ class Attention:
 
     @classmethod
     def read(cls, username: str, now: datetime) -> Self:
-        """Read the counts for the person of this name, whose row the one query hangs from."""
-        found = (
-            thresholds.stale_leases(now),
-            Result.objects.pending(),
-            Agent.objects.paused(),
-            PushDelivery.objects.given_up(),
-        )
-        (numbers,) = User.objects.filter(username=username).values_list(
-            *(Counted.up_to(COUNTED_TO, one) for one in found)
-        )
-        stale, pending, paused, given_up = map(Count, numbers)
+        """Read the counts for the person of this name, in one query."""
+        found = standing.attention(username, now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
+        stale, pending, paused, given_up = map(Count, found)
         return cls(stale=stale, pending=pending, paused=paused, given_up=given_up)
 
     @property

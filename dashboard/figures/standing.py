@@ -7,15 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
-from django.contrib.auth.models import User
-from django.db.models import Subquery
-
 from dashboard.figures import charts, thresholds
 from dashboard.figures.charts import Band
 from dashboard.figures.thresholds import COUNTED_TO, Count
-from mailbox.database.counted import Counted
-from mailbox.inspection import backlogs
-from mailbox.models import AuditEvent, Lease, PushDelivery, Result, Task
+from mailbox.inspection import backlogs, standing
 from mailbox.models.agent import AgentQuerySet
 from mailbox.words import json_text
 
@@ -41,38 +36,29 @@ class Standing:
 
     @classmethod
     def read(cls, username: str, now: datetime) -> Self:
-        """Read it for the person of this name, whose row the one query hangs from."""
+        """Read it for the person of this name, in one query."""
         stale_after = thresholds.stale_after()
         bands = charts.bands(stale_after)
-        live = [Lease.objects.aged(now, band.least, band.most) for band in bands]
-        scans = AuditEvent.objects.scans().through(AuditEvent.Source.SCHEDULER).newest_first()
-        (found,) = User.objects.filter(username=username).values_list(
-            *(Counted(leases.values("pk")) for leases in live),
-            Counted(thresholds.stale_leases(now).safe_to_repeat().values("pk")),
-            Counted.up_to(COUNTED_TO, Task.objects.queued()),
-            Counted.up_to(COUNTED_TO, Result.objects.pending()),
-            Counted.up_to(COUNTED_TO, PushDelivery.objects.given_up()),
-            Counted.up_to(COUNTED_TO, backlogs.quiet(thresholds.quiet_before(now))),
-            Counted.up_to(COUNTED_TO, backlogs.paused_with_work()),
-            Subquery(backlogs.oldest_waiting()),
-            Subquery(backlogs.oldest_owed()),
-            Subquery(scans.values("at")[:1]),
-            Subquery(scans.values("data")[:1]),
+        found = standing.read(
+            username,
+            now,
+            bands=[(band.least, band.most) for band in bands],
+            stale_after=stale_after,
+            quiet_before=thresholds.quiet_before(now),
+            most=COUNTED_TO,
         )
-        ages, (safe, *counts, waits, owed, scanned_at, scan) = found[: len(bands)], found[len(bands) :]
-        queued, pending, given_up, quiet, paused = map(Count, counts)
         return cls(
-            ages=list(zip(bands, ages, strict=True)),
-            stale_safe=safe,
-            queued=queued,
-            pending=pending,
-            given_up=given_up,
-            quiet=quiet,
-            paused=paused,
-            waits_since=waits,
-            owed_since=owed,
-            scanned_at=scanned_at,
-            scan=json_text.loads(scan) if scan else {},
+            ages=list(zip(bands, found.ages, strict=True)),
+            stale_safe=found.stale_safe,
+            queued=Count(found.queued),
+            pending=Count(found.pending),
+            given_up=Count(found.given_up),
+            quiet=Count(found.quiet),
+            paused=Count(found.paused_with_work),
+            waits_since=found.waits_since,
+            owed_since=found.owed_since,
+            scanned_at=found.scanned_at,
+            scan=json_text.loads(found.scan) if found.scan else {},
         )
 
     @property

@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from django.db.models import Model, QuerySet
 
 from mailbox.inspection.backlogs import QUIET_AFTER
-from mailbox.models import Lease
-from mailbox.models.lease import LeaseQuerySet
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 
 COUNTED_TO = 10_000
@@ -38,11 +36,6 @@ def counted(found: QuerySet[Model], *, newest_first: bool = False) -> Count:
 def stale_after() -> timedelta:
     """How old a lease may get before it is stale: what the retry gate asks, too."""
     return AutoRetry.from_settings().policy.min_lease_age
-
-
-def stale_leases(now: datetime) -> LeaseQuerySet:
-    """Return the live leases that are past the threshold at ``now``."""
-    return Lease.objects.stale(now, stale_after())
 
 
 def quiet_before(now: datetime) -> datetime:

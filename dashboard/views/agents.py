@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 from django.http import HttpResponse
 
+from agentcards import registry
 from agentcards.card_checks import checks_of
 from agentcards.card_document import build_agent_card_for_agent
-from agentcards.models import AgentCard, AgentProfile
+from agentcards.models import AgentProfile
 from dashboard.base.act import Act
 from dashboard.base.htmx import HtmxRequest
 from dashboard.base.list_page import ListPage
@@ -22,8 +23,8 @@ from dashboard.forms.repair import ReasonForm
 from mailbox.database.counted import Counted
 from mailbox.database.paging import Page as Rows
 from mailbox.gate import capabilities
-from mailbox.inspection import search, series
-from mailbox.models import Agent, Lease, Peer
+from mailbox.inspection import agents, leases, search, series
+from mailbox.models import Agent
 from mailbox.models.agent import AgentQuerySet
 from mailbox.verbs.agents import registration
 
@@ -50,8 +51,8 @@ class AgentList(ListPage):
     }
 
     def found(self, text: str) -> AgentQuerySet:
-        agents = standing_of(search.agents(text, self.at), self.now)
-        return agents.annotate(total=Counted.up_to(thresholds.COUNTED_TO, agents))
+        found = standing_of(search.agents(text, self.at), self.now)
+        return found.annotate(total=Counted.up_to(thresholds.COUNTED_TO, found))
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         figures = series.read(
@@ -79,7 +80,7 @@ class AgentPage(Act[Agent]):
     home = "ops:agents"
 
     def subject(self, **where: Any) -> Agent:
-        return standing_of(Agent.objects.all(), self.now).get(pk=registration.agent_at(where["name"]).pk)
+        return standing_of(agents.everyone(), self.now).get(pk=registration.agent_at(where["name"]).pk)
 
     def seen(self, subject: Agent) -> str:
         return subject.paused_at.isoformat() if subject.paused_at else ""
@@ -116,7 +117,7 @@ class AgentPage(Act[Agent]):
         shown = {
             "agent": agent,
             "row": row,
-            "held": list(Lease.objects.live().of_holder(agent).with_task().oldest_first()[:HELD_SHOWN]),
+            "held": leases.oldest_held_by(agent, most=HELD_SHOWN),
             "is_late": figures.is_late(self.now),
             "figures": figures,
             "among": f"q=to:{agent.display}&",
@@ -131,7 +132,7 @@ class AgentPage(Act[Agent]):
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
         """Return what is not live: who speaks for the agent, and the form."""
-        peers = Peer.objects.of_agent(agent).last_seen_first()[:PEERS_SHOWN]
+        peers = agents.newest_peers(agent, most=PEERS_SHOWN)
         return {
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
@@ -144,7 +145,7 @@ class AgentPage(Act[Agent]):
 
 def _card(agent: Agent) -> dict[str, Any]:
     profile = AgentProfile.of(agent)
-    card, jobs = build_agent_card_for_agent(agent), list(AgentCard.objects.of_agent(agent)[:JOBS_SHOWN])
+    card, jobs = build_agent_card_for_agent(agent), registry.jobs_of(agent, most=JOBS_SHOWN)
     checks = checks_of(profile, card, jobs)
     return {
         "card": json.dumps(card, indent=2, ensure_ascii=False),

@@ -10,8 +10,7 @@ from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
 from dashboard.wording import journal
 from mailbox.database.paging import Page as Rows
-from mailbox.inspection import search
-from mailbox.models import AuditEvent
+from mailbox.inspection import lookup, search
 from mailbox.models.audit import AuditEventQuerySet
 
 
@@ -46,7 +45,7 @@ class AuditPage(Page):
     """One row of the journal, for good."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
-        event = AuditEvent.objects.filter(pk=number).first() if number.isdecimal() and len(number) < 19 else None
+        event = lookup.event(int(number)) if number.isdecimal() and len(number) < 19 else None
         if event is None:
             raise Http404
         return self.page("ops/audit_event.html", {"act": journal.in_words(event), "event": event})

@@ -6,7 +6,7 @@ from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from mailbox.database.paging import Page as Rows
 from mailbox.gate import capabilities
-from mailbox.inspection import search
+from mailbox.inspection import lookup, search
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.verbs.life import callbacks
@@ -57,7 +57,7 @@ class Resend(Act[PushDelivery]):
     )
 
     def subject(self, **where: Any) -> PushDelivery:
-        found = PushDelivery.objects.with_last_attempt().filter(delivery_id=where["delivery_id"]).first()
+        found = lookup.delivery(where["delivery_id"])
         if found is None:
             raise UnknownDeliveryError(f"There is no callback {where['delivery_id']} here.")
         return found

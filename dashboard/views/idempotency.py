@@ -8,7 +8,7 @@ from dashboard.figures.cache_savings import Saved
 from dashboard.figures.thresholds import Count
 from mailbox.database.paging import Page as Rows
 from mailbox.gate import capabilities
-from mailbox.inspection import search
+from mailbox.inspection import lookup, search
 from mailbox.models import ReplayEntry
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.verbs.life import replay
@@ -73,7 +73,7 @@ class Drop(Act[ReplayEntry]):
     def subject(self, **where: Any) -> ReplayEntry:
         number = where["number"]
         is_number = number.isdecimal() and len(number) < LONGEST_ID
-        found = ReplayEntry.objects.with_parties().filter(pk=number).first() if is_number else None
+        found = lookup.cached_result(int(number)) if is_number else None
         if found is None:
             raise UnknownReplayEntryError(f"There is no cached result {number}: it was dropped, or never was.")
         return found

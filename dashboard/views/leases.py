@@ -14,10 +14,11 @@ from dashboard.figures import thresholds
 from dashboard.forms import choices
 from mailbox.database.paging import Page as Rows
 from mailbox.gate import capabilities
-from mailbox.inspection import search
-from mailbox.models import Lease
+from mailbox.inspection import leases, lookup, search
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.verbs.repairs import plans
+
+ATTEMPTS_SHOWN = 20
 
 
 class LeaseList(ListPage):
@@ -81,7 +82,7 @@ class LeasePage(Page):
     """One attempt, for good: the link holds also when the lease has ended."""
 
     def get(self, request: object, lease_id: UUID) -> HttpResponse:
-        lease = Lease.objects.with_task().named([lease_id]).first()
+        lease = lookup.lease(lease_id)
         if lease is None:
             return self.gone(lease_id)
         context = {
@@ -89,7 +90,7 @@ class LeasePage(Page):
             "task": lease.task,
             "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
             "stale_after": thresholds.stale_after(),
-            "attempts": lease.task.leases.select_related("holder").order_by("-attempt")[:20],
+            "attempts": leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN),
             "may_requeue": self.holds(capabilities.REQUEUE),
             "may_force_error": self.holds(capabilities.FORCE_ERROR),
         }

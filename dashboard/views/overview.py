@@ -10,9 +10,9 @@ from dashboard.figures import charts, decisions, thresholds
 from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.standing import Standing, standing_of
 from dashboard.figures.trends import Trend, range_named, rows_of, throughput
-from dashboard.wording import journal
-from mailbox.inspection import backlogs, series
-from mailbox.models import Agent, AuditEvent
+from dashboard.wording.journal import in_words
+from mailbox.inspection import backlogs, journal, series
+from mailbox.inspection.agents import everyone
 
 AGENTS_SHOWN = 8
 ACTS_SHOWN = 5
@@ -25,7 +25,7 @@ class Overview(Page):
         scale = range_named(request.GET.get("range"))
         hour = HOUR.start(self.now)
         standing = Standing.read(request.user.get_username(), self.now)
-        agents = list(backlogs.busiest_first(standing_of(Agent.objects.all(), self.now))[:AGENTS_SHOWN])
+        agents = list(backlogs.busiest_first(standing_of(everyone(), self.now))[:AGENTS_SHOWN])
         figures = series.read(
             self.now,
             start=min(scale.start(self.now), hour - timedelta(hours=1)),
@@ -33,7 +33,7 @@ class Overview(Page):
             agents=[agent.pk for agent in agents],
             agents_start=SPARK.start(self.now),
         )
-        acts = [journal.in_words(event) for event in AuditEvent.objects.by_people().newest_first()[:ACTS_SHOWN]]
+        acts = [in_words(event) for event in journal.newest_by_people(most=ACTS_SHOWN)]
         stale_after = thresholds.stale_after()
         histogram = charts.histogram(standing.ages, stale_after)
         context = {

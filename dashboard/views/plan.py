@@ -18,6 +18,7 @@ from dashboard.views.repairs import new_token
 from dashboard.wording import commands
 from mailbox.database import paging
 from mailbox.gate import capabilities
+from mailbox.inspection import lookup
 from mailbox.models import RepairPlan, RepairPlanRow
 from mailbox.models.repair_plan import RepairPlanRowQuerySet
 from mailbox.verbs.repairs import applying, plans
@@ -164,7 +165,7 @@ class Continue(Page):
 def plan_of(number: str) -> RepairPlan:
     """Return the plan; raise `UnknownPlanError`."""
     is_number = number.isdecimal() and len(number) < 19
-    plan = RepairPlan.objects.select_related("after").filter(pk=number).first() if is_number else None
+    plan = lookup.plan(int(number)) if is_number else None
     if plan is None:
         raise UnknownPlanError(f"there is no plan #{number}")
     return plan

@@ -21,7 +21,7 @@ from dashboard.forms.repair import ForceErrorForm, RepairForm, RequeueForm
 from dashboard.wording import commands, lease_conflict
 from mailbox.gate import capabilities
 from mailbox.gate.capabilities import Request
-from mailbox.inspection import lookup
+from mailbox.inspection import journal, lookup, tasks
 from mailbox.models import AuditEvent, Lease, Task
 from mailbox.verbs.repairs import repair
 from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
@@ -46,7 +46,7 @@ class Repair(Page):
     wording: ClassVar[Wording]
 
     def get(self, request: HttpRequest, lease_id: UUID) -> HttpResponse:
-        lease = Lease.objects.with_task().named([lease_id]).first()
+        lease = lookup.lease(lease_id)
         if lease is None:
             return self.gone(lease_id)
         if lease.ended_at is not None:
@@ -61,7 +61,7 @@ class Repair(Page):
         return self._form(lease, self.form(lease, None, initial=fresh))
 
     def post(self, request: HtmxRequest, lease_id: UUID) -> HttpResponse:
-        lease = Lease.objects.with_task().named([lease_id]).first()
+        lease = lookup.lease(lease_id)
         if lease is None:
             return self.gone(lease_id, forms.id_in(request.POST, "task_id"))
         form = self.form(lease, request.POST)
@@ -71,17 +71,17 @@ class Repair(Page):
             return self.problem(400, "Nothing was changed", "This form was made for another lease.")
         self.caller = self.named(form.cleaned_data["form_token"])
         reasons.remember(request, form.cleaned_data["reason"])
-        done = lease_conflict.already_done(self.caller, lease.task)
+        done = journal.of_request(self.caller, lease.task)
         if done is None:
             try:
                 self.apply(lease.task, lease_id, form.cleaned_data)
             except CHANGED:
-                done = lease_conflict.already_done(self.caller, lease.task)
+                done = journal.of_request(self.caller, lease.task)
                 if done is None:
                     return self._conflict(lease, form.cleaned_data["reason"])
             except UnknownTaskError:
                 return self.gone(lease_id, lease.task.uuid)
-        return self._receipt(lease, done or lease_conflict.already_done(self.caller, lease.task))
+        return self._receipt(lease, done or journal.of_request(self.caller, lease.task))
 
     def asked(self, **where: Any) -> Request:
         """Return the request that the verb itself would make, so that its refusal stands with the task."""
@@ -178,8 +178,7 @@ class ForceError(Repair):
         return ForceErrorForm(data, **options)
 
     def besides(self, lease: Lease) -> dict[str, Any]:
-        below = Task.objects.unresolved().children_of(lease.task.uuid)
-        children = below.with_parties().with_stale(self.now, thresholds.stale_after()).order_by("pk")
+        children = tasks.open_children(lease.task).with_stale(self.now, thresholds.stale_after())
         return {"open_children": list(children[: CHILDREN_SHOWN + 1]), "children_shown": CHILDREN_SHOWN}
 
     def apply(self, task: Task, lease_id: UUID, chosen: dict[str, Any]) -> None:

@@ -11,8 +11,8 @@ from dashboard.forms.repair import PlanForm
 from dashboard.wording import journal
 from mailbox.database.paging import Page as Rows
 from mailbox.gate import capabilities
-from mailbox.inspection import search
-from mailbox.models import Lease, RepairPlan
+from mailbox.inspection import leases, lookup, search
+from mailbox.models import RepairPlan
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.repair_plan import RepairPlanQuerySet
@@ -81,12 +81,12 @@ class Repairs(RepairList):
             return earlier.rows.all().leases() if chosen["which"] == "all" else changed.leases_again()
         if chosen["everything"]:
             return search.leases(chosen["q"], self.at)
-        return Lease.objects.named(chosen["lease"])
+        return leases.named(chosen["lease"])
 
     def _after(self, chosen: dict[str, Any]) -> RepairPlan | None:
         if chosen["after"] is None:
             return None
-        plan = RepairPlan.objects.filter(pk=chosen["after"]).first()
+        plan = lookup.plan(chosen["after"])
         if plan is None:
             raise UnknownPlanError(f"there is no plan #{chosen['after']}")
         return plan

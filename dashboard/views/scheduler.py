@@ -14,11 +14,12 @@ from dashboard.base.act import Act, Wording
 from dashboard.base.page import Page
 from dashboard.figures import thresholds
 from dashboard.forms import choices
-from dashboard.wording import journal, retry_verdicts
+from dashboard.wording import retry_verdicts
+from dashboard.wording.journal import in_words
 from mailbox.database import paging
 from mailbox.database.timetable import Cluster
 from mailbox.gate import capabilities
-from mailbox.inspection import search
+from mailbox.inspection import journal, lookup, search
 from mailbox.inspection.search import Moment
 from mailbox.models import AuditEvent
 from mailbox.verbs.repairs import auto_retry, retry
@@ -49,12 +50,13 @@ class Scheduler(Page):
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         text, problem = request.GET.get("q", ""), ""
+        at = Moment(now=self.now, stale_after=thresholds.stale_after())
         try:
-            scans = search.scans(text, Moment(now=self.now, stale_after=thresholds.stale_after()))
+            scans = search.scans(text, at)
         except InvalidRequestError as error:
             if form:
                 raise
-            scans, problem = AuditEvent.objects.none(), error.fields.get("q", error.message)
+            scans, problem = search.scans("", at).none(), error.fields.get("q", error.message)
         if form:
             return export.stream(scans, self.columns, form, "scans")
         page = paging.keyset(
@@ -66,7 +68,7 @@ class Scheduler(Page):
             "q": text,
             "problem": problem,
             "keys": search.SCAN_KEYS,
-            "scans": [journal.in_words(event) for event in page.items],
+            "scans": [in_words(event) for event in page.items],
             "wanted": AutoRetry.from_settings(),
             "bounds": [(bound, _meaning(bound)) for bound in Bound.all_in_force()],
             "cluster": cluster,
@@ -87,7 +89,7 @@ class Scan(Page):
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
         is_number = number.isdecimal() and len(number) < LONGEST_ID
-        event = AuditEvent.objects.scans().filter(pk=number).first() if is_number else None
+        event = lookup.scan(int(number)) if is_number else None
         if event is None:
             raise Http404
         context = {
@@ -97,7 +99,7 @@ class Scan(Page):
             "skipped": [
                 (retry_verdicts.WORDS.get(name, name), n) for name, n in event.fields["skipped_by_reason"].items()
             ],
-            "requeues": AuditEvent.objects.requeues_of(event)[:VERDICTS_SHOWN],
+            "requeues": journal.requeues_of(event, most=VERDICTS_SHOWN),
         }
         return self.page("ops/scan.html", context)
 

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from dashboard.base.page import Page
 from dashboard.forms.send import SendForm
 from mailbox.gate import capabilities
-from mailbox.models import Agent
+from mailbox.inspection import agents
 from mailbox.verbs.life import operators
 from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError
 
@@ -57,7 +57,7 @@ class Send(Page):
         context = {
             "form": form,
             "sender": operators.OPERATORS,
-            "agents": Agent.objects.order_by("display").values_list("display", flat=True)[:AGENTS_OFFERED],
+            "agents": agents.first_names(most=AGENTS_OFFERED),
             "allowed": self.holds(self.needs),
             "needs": self.needs,
         }

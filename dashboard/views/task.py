@@ -8,13 +8,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from dashboard.base.page import Page
 from dashboard.figures import thresholds
-from dashboard.wording import journal, payload, task_story
+from dashboard.wording import payload, task_story
+from dashboard.wording.journal import in_words
 from dashboard.wording.payload import File
 from mailbox.dialects.base.view import JSONRenderer
 from mailbox.dialects.covenant import wire
 from mailbox.gate import capabilities
-from mailbox.inspection import tasks
-from mailbox.models import AuditEvent, Lease, Result, Task
+from mailbox.inspection import journal, leases, tasks
+from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life import operators
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.words import json_text
@@ -27,14 +28,14 @@ class TaskPage(Page):
 
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
         task = tasks.whole_task(task_id)
-        leases = list(task.leases.select_related("holder").order_by("-attempt")[:ATTEMPTS])
-        lease = next((one for one in leases if one.ended_at is None), None)
-        acts = [journal.in_words(event) for event in AuditEvent.objects.filter(task_id=task_id).order_by("-pk")[:ACTS]]
+        attempts = leases.attempts_at(task, most=ATTEMPTS)
+        lease = next((one for one in attempts if one.ended_at is None), None)
+        acts = [in_words(event) for event in journal.newest_about(task_id, most=ACTS)]
         now_so = self._now(task, lease)
         context = {
             **now_so,
             "task": task,
-            "attempts": task_story.attempts(task, leases, self.now),
+            "attempts": task_story.attempts(task, attempts, self.now),
             "cards": task_story.cards([act for act in reversed(acts) if act.is_life]),
             "beside": [act for act in acts if not act.is_life],
             "is_cut": len(acts) == ACTS,
@@ -80,8 +81,7 @@ class TaskPage(Page):
 
     def _related(self, task: Task) -> dict[str, Any]:
         at = self.now, thresholds.stale_after()
-        below = Task.objects.with_parties().with_stale(*at).children_of(task.uuid)
-        children = list(below.order_by("-pk")[: CHILDREN + 1])
+        children = list(tasks.children(task).with_stale(*at)[: CHILDREN + 1])
         alike = list(tasks.alike(task).with_stale(*at)[: ALIKE + 1])
         return {
             "children": children[:CHILDREN],
@@ -114,7 +114,7 @@ class TaskJson(Page):
             "result": wire.result(result) if result else None,
             "journal": [
                 {"kind": event.kind, "actor": event.actor, "at": event.at.isoformat(), "data": event.fields}
-                for event in AuditEvent.objects.filter(task_id=task_id).order_by("pk")
+                for event in journal.all_about(task_id)
             ],
         }
         response = HttpResponse(JSONRenderer().render(whole), content_type="application/json")

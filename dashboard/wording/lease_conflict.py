@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dashboard.wording.journal import Act, in_words
-from mailbox.gate.callers import Caller
-from mailbox.models import AuditEvent, Lease, Result, Task
+from mailbox.inspection import leases
+from mailbox.models import Lease, Result, Task
 
 SHOWN = 10
 
@@ -34,20 +34,12 @@ class Conflict:
 
 def what_happened(seen: Lease, at: datetime) -> Conflict:
     """Read the task anew and what its journal says since the lease that was seen ended."""
-    task = Task.objects.with_parties().get(pk=seen.task_id)
-    seen = Lease.objects.with_task().get(pk=seen.pk)
-    events = AuditEvent.objects.of_task(task.uuid)
-    since = events.since(seen.ended_at)[:SHOWN] if seen.ended_at else []
+    after = leases.aftermath(seen, most=SHOWN)
     return Conflict(
-        seen=seen,
-        task=task,
-        now=task.live_lease(),
-        result=Result.objects.filter(task=task).first(),
-        between=[in_words(event) for event in since],
+        seen=after.lease,
+        task=after.task,
+        now=after.live,
+        result=after.result,
+        between=[in_words(event) for event in after.events],
         at=at,
     )
-
-
-def already_done(caller: Caller, task: Task) -> AuditEvent | None:
-    """Return the journal row of the repair that this very form made before, if it did."""
-    return AuditEvent.objects.of_task(task.uuid).of_request(caller.name, caller.request_id).first()

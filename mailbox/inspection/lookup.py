@@ -1,4 +1,7 @@
-"""What an exact name means: the id of a task or lease, also of one that was compacted, a number, an agent."""
+"""What an exact name means: the id of a task or lease, also of one that was compacted, a number, an agent.
+
+Numbers are at most 18 digits long.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 from dataclasses import dataclass
 from uuid import UUID
 
-from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
+from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.words.envelopes import DISPLAY_MAX_LENGTH, is_pubkey
 from mailbox.words.kinds import Kind
 
@@ -34,10 +37,10 @@ def find(text: str) -> Found | None:
     Nothing is found by a part of its id.
     """
     text = text.strip()
-    if (plan := _PLAN.fullmatch(text)) and (known := RepairPlan.objects.filter(pk=int(plan[1])).first()):
+    if (plan_number := _PLAN.fullmatch(text)) and (known := RepairPlan.objects.filter(pk=int(plan_number[1])).first()):
         return known
-    if (number := _EVENT.fullmatch(text)) and (event := AuditEvent.objects.filter(pk=int(number[1])).first()):
-        return event
+    if (number := _EVENT.fullmatch(text)) and (row := event(int(number[1]))):
+        return row
     return _by_id(text) or _agent(text)
 
 
@@ -48,6 +51,36 @@ def namesake(text: str, found: Found | None) -> AuditEvent | RepairPlan | None:
         return None
     other = RepairPlan if isinstance(found, AuditEvent) else AuditEvent
     return other._default_manager.filter(pk=int(number[1])).first()
+
+
+def lease(lease_id: UUID) -> Lease | None:
+    """Return the lease, live or ended, with its holder and its task's parties; None where there is none."""
+    return Lease.objects.with_task().named([lease_id]).first()
+
+
+def event(number: int) -> AuditEvent | None:
+    """Return the journal row of this number; None where there is none."""
+    return AuditEvent.objects.filter(pk=number).first()
+
+
+def scan(number: int) -> AuditEvent | None:
+    """Return the pass of the retry gate whose journal row has this number; None where there is none."""
+    return AuditEvent.objects.scans().filter(pk=number).first()
+
+
+def plan(number: int) -> RepairPlan | None:
+    """Return the repair in bulk of this number with the one it follows; None where there is none."""
+    return RepairPlan.objects.select_related("after").filter(pk=number).first()
+
+
+def cached_result(number: int) -> ReplayEntry | None:
+    """Return the cached result of this number with the names of its parties; None where there is none."""
+    return ReplayEntry.objects.with_parties().filter(pk=number).first()
+
+
+def delivery(delivery_id: UUID) -> PushDelivery | None:
+    """Return the callback with its last attempt; None where there is none."""
+    return PushDelivery.objects.with_last_attempt().filter(delivery_id=delivery_id).first()
 
 
 def task_of_lease(lease_id: UUID) -> UUID | None:

@@ -61,6 +61,16 @@ def alike(task: Task) -> TaskQuerySet:
     return same.with_parties().order_by("-pk")
 
 
+def children(task: Task) -> TaskQuerySet:
+    """Return the tasks whose parent is this one, newest first, with their parties, as a query that a page adds to."""
+    return Task.objects.with_parties().children_of(task.uuid).order_by("-pk")
+
+
+def open_children(task: Task) -> TaskQuerySet:
+    """Return the unresolved tasks whose parent is this one, oldest first, with their parties, as a query."""
+    return Task.objects.unresolved().children_of(task.uuid).with_parties().order_by("pk")
+
+
 def earlier_from(caller: Caller, task_id: UUID) -> Task | None:
     """Return the task of this id that the caller sent, with its parties; None where there is none."""
     return Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first()

@@ -1,0 +1,54 @@
+"""Leases, live and ended: those of one task, those of one agent, and what came after one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from mailbox.models import Agent, AuditEvent, Lease, Result, Task
+from mailbox.models.lease import LeaseQuerySet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aftermath:
+    """A lease and its task as they are now, both with their parties.
+
+    ``live`` is the task's live lease, None when nobody holds the task. ``result`` is None until the task is resolved.
+    ``events`` are the first journal rows of the task's life since the lease ended; none while it is live.
+    """
+
+    lease: Lease
+    task: Task
+    live: Lease | None
+    result: Result | None
+    events: Sequence[AuditEvent]
+
+
+def attempts_at(task: Task, *, most: int) -> Sequence[Lease]:
+    """Return the ``most`` newest leases of a task, the newest first, with their holders."""
+    return list(task.leases.select_related("holder").order_by("-attempt")[:most])
+
+
+def oldest_held_by(agent: Agent, *, most: int) -> Sequence[Lease]:
+    """Return the ``most`` oldest live leases that the agent holds, the oldest first, with their tasks."""
+    return list(Lease.objects.live().of_holder(agent).with_task().oldest_first()[:most])
+
+
+def named(ids: Collection[UUID]) -> LeaseQuerySet:
+    """Return the leases of these ids, live or ended, as a query in no order that runs when it is read."""
+    return Lease.objects.named(ids)
+
+
+def aftermath(seen: Lease, *, most: int) -> Aftermath:
+    """Read a lease and its task again, with at most ``most`` journal rows since the lease ended."""
+    task = Task.objects.with_parties().get(pk=seen.task_id)
+    lease = Lease.objects.with_task().get(pk=seen.pk)
+    events = AuditEvent.objects.of_task(task.uuid)
+    return Aftermath(
+        lease=lease,
+        task=task,
+        live=task.live_lease(),
+        result=Result.objects.filter(task=task).first(),
+        events=list(events.since(lease.ended_at)[:most]) if lease.ended_at else [],
+    )

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from mailbox.inspection import standing
+from mailbox.models import Lease, ReplayEntry, Task
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def vera():
+    return User.objects.create_user("vera").username
+
+
+def test_attention_is_one_query_that_counts_no_further_than_its_limit(vera, alice, bob, django_assert_num_queries):
+    for _ in range(3):
+        factories.leased_task(alice, bob)
+
+    with django_assert_num_queries(1):
+        found = standing.attention(vera, timezone.now(), stale_after=timedelta(0), most=1)
+
+    assert found == (2, 0, 0, 0)
+
+
+def test_what_stands_is_one_query_that_counts_each_lease_in_its_band(vera, alice, bob, django_assert_num_queries):
+    now = timezone.now()
+    for age in (1, 5, 5):
+        lease = factories.leased_task(alice, bob)
+        Lease.objects.filter(pk=lease.pk).update(leased_at=now - timedelta(minutes=age))
+    factories.sent_task(alice, bob)
+    bands = [(timedelta(0), timedelta(minutes=2)), (timedelta(minutes=2), None)]
+
+    with django_assert_num_queries(1):
+        found = standing.read(vera, now, bands=bands, stale_after=timedelta(minutes=2), quiet_before=now, most=10)
+
+    assert (found.ages, found.queued, found.pending, found.scan) == ((1, 2), 1, 0, None)
+
+
+def test_without_cached_results_nothing_is_saved(vera):
+    assert standing.savings(vera, ReplayEntry.objects.none(), Task.objects.none(), most=10) == (0, 0, 0)
