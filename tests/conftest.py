@@ -7,7 +7,9 @@ from typing import Any
 
 import hypothesis
 import pytest
+from django.conf import settings
 from django.db import OperationalError, connection
+from django.test import override_settings
 from xdist.remote import Producer
 
 from mailbox.verbs.hot import plain
@@ -109,6 +111,14 @@ def _the_test_s_own_transaction_does_not_count() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain, "is_outermost", is_outermost)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _passwords_are_hashed_in_a_moment() -> Iterator[None]:
+    """Hash new passwords with MD5, which is quick; hashes that a served hub stored can still be checked."""
+    quick = "django.contrib.auth.hashers.MD5PasswordHasher"
+    with override_settings(PASSWORD_HASHERS=[quick, *settings.PASSWORD_HASHERS]):
         yield
 
 
