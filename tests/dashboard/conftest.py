@@ -14,7 +14,7 @@ from mailbox.models import ReplayEntry
 from mailbox.verbs.life import results
 from mailbox.verbs.repairs import auto_retry
 from tests.support import browser, factories
-from tests.support.browser import browse, chromium  # noqa: F401 (fixtures)
+from tests.support.browser import browse, chromium, launched  # noqa: F401 (fixtures)
 from tests.support.cast import *  # noqa: F403 (fixtures)
 
 

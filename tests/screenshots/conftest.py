@@ -1,3 +1,3 @@
 from __future__ import annotations
 
-from tests.support.browser import browse, chromium  # noqa: F401 (fixtures)
+from tests.support.browser import browse, chromium, launched  # noqa: F401 (fixtures)

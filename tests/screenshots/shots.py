@@ -155,21 +155,17 @@ def test_a_tree_of_hundreds(take):
     take("tree-of-500-opened", f"trees/{root.uuid}/?open={root.uuid}.0")
 
 
-def test_without_scripts_and_without_a_session(take, chromium, live_server, browse):
+def test_without_scripts_and_without_a_session(take, browse):
     hub.on_fire()
     User.objects.create_superuser("root")
     take("admin", reverse("admin:mailbox_auditevent_changelist"), person="root", role=Role.ADMIN)
 
-    for name, cookies in {"leases-no-js": browse("ana").context.cookies(), "sign-in": []}.items():
-        for width in WIDTHS:
-            context = chromium.new_context(
-                base_url=live_server.url, java_script_enabled=False, viewport={"width": width, "height": 900}
-            )
-            context.add_cookies(cookies)
-            page = context.new_page()
+    for width in WIDTHS:
+        page = browse("ana", width=width, scripts=False)
+        for name in ("leases-no-js", "sign-in"):
             page.goto("/ops/leases/")
             page.screenshot(path=FOLDER / f"{name}-{width}.png", full_page=True)
-            context.close()
+            page.context.clear_cookies()
 
 
 def test_on_paper_and_in_forced_colours(browse):

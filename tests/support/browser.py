@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import warnings
+from asyncio import AbstractEventLoop
 from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-import axe_playwright_python
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -31,12 +31,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-CHECK = """([tags, contrast]) => axe.run(document, {
-  runOnly: {type: 'tag', values: tags}, rules: {'color-contrast': {enabled: contrast}},
-  resultTypes: ['violations'], preload: false,
-}).then(found => found.violations)"""
+PATIENCE = 90_000  # milliseconds; what a busy machine does late is still done
 FAILED = pytest.StashKey[bool]()
 LOOK = """() => ({
   address: location.href, focus: document.activeElement.outerHTML.slice(0, 300), events: window.events,
@@ -47,42 +42,61 @@ WATCH = """window.events = []; for (const name of ['keydown', 'click', 'submit']
 }, true);"""
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
+@pytest.fixture(scope="session")
+def launched() -> Iterator[tuple[Any, AbstractEventLoop | None]]:
+    """Return the session's one Chromium and Playwright's event loop. Only `chromium` may use them."""
     if CHROMIUM is None:
         assert not os.environ.get("CI"), "there is no Chromium: .ci/run installs one"
         warnings.warn("NO BROWSER TESTS: there is no Chromium on this machine", pytest.PytestWarning, stacklevel=1)
         pytest.skip("there is no Chromium on this machine")
-    # Playwright keeps an event loop in this thread, in which Django would refuse its ordinary work.
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, timeout=PATIENCE)
+        loop = asyncio._get_running_loop()
+        asyncio._set_running_loop(None)
+        yield browser, loop
+        asyncio._set_running_loop(loop)
+        browser.close()
+
+
+@pytest.fixture
+def chromium(launched: tuple[Any, AbstractEventLoop | None]) -> Iterator[Any]:
+    """Return Chromium. Playwright's event loop counts as running in this thread only until the test ends.
+
+    Django refuses its ordinary work in a thread whose loop runs, so the test allows it. Tests without a browser see
+    neither the loop nor the permission.
+    """
+    browser, loop = launched
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        from playwright.sync_api import sync_playwright
-
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-            yield browser
-            browser.close()
+        asyncio._set_running_loop(loop)
+        yield browser
+        asyncio._set_running_loop(None)
 
 
 @pytest.fixture
 def browse(request, chromium, live_server):
     """Return a function that opens the browser of a person; no page may log an error or break the policy.
 
-    With ``may_fail``, errors may be logged, and requests be made to fail by `Page.route` at any time. The report of
-    a test that failed tells what the pages show, and what they asked for.
+    With ``may_fail``, errors may be logged, and requests be made to fail by `Page.route` at any time. Without
+    ``scripts``, pages run none. The report of a test that failed tells what the pages show, and what they asked for.
     """
     asked: list[str] = []
     said: list[str] = []
     contexts = []
 
-    def opened(name, role=Role.OPERATOR, *, theme="light", width=1440, live=0, may_fail=False):
+    def opened(name, role=Role.OPERATOR, *, theme="light", width=1440, live=0, may_fail=False, scripts=True):
         user = User.objects.filter(username=name).first()
         if user is None:
             factories.person(name, role)
             user = User.objects.get(username=name)
         session = Client()
         session.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-        context = chromium.new_context(viewport={"width": width, "height": 900}, base_url=live_server.url)
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, base_url=live_server.url, java_script_enabled=scripts
+        )
+        context.set_default_timeout(PATIENCE)
         context.add_cookies(
             [
                 {"name": "sessionid", "value": session.cookies["sessionid"].value, "url": live_server.url},
@@ -111,14 +125,6 @@ def browse(request, chromium, live_server):
     for context in contexts:
         context.close()
     assert [text for text in said if "status of 4" not in text] == []
-
-
-def violations(page, *, contrast=True):
-    """Return what is wrong with a page; colours, which take the longest to hold up, only with ``contrast``."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE.read_text())
-    found = page.evaluate(CHECK, [TAGS, contrast])
-    return [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found]
 
 
 def stale(alice, bob, **fields):

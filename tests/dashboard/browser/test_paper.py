@@ -11,7 +11,7 @@ from tests.support import factories
 from tests.support.browser import stale
 from tests.support.plans import planned
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 A4 = {"width": 718, "height": 1000}  # at the margins a browser leaves
 DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? UTC")

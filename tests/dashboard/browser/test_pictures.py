@@ -7,7 +7,7 @@ import pytest
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 OVERLAPS = """() => {
   const picture = document.querySelector('.hist').getBoundingClientRect();
@@ -27,9 +27,9 @@ def test_labels_of_the_lease_ages_stand_apart(browse, alice, bob, settings, thre
     for minutes in (0, int(threshold_ms) / 60_000 + 0.1, int(threshold_ms) / 60_000 + 0.2, 20):
         aged(factories.leased_task(alice, bob), minutes=minutes)
     page = browse("ana")
+    page.goto("/ops/")
 
     for width in (1440, 1000, 768, 390, 320):
         page.set_viewport_size({"width": width, "height": 900})
-        page.goto("/ops/")
 
         assert page.evaluate(OVERLAPS) == [], width

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -14,9 +15,11 @@ from tests.support import factories
 from tests.support.browser import stale
 from tests.support.plans import outcomes
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
-EVERY_SECOND = "document.documentElement.dataset.liveMs = 1000"
+TICK = "document.dispatchEvent(new Event('visibilitychange'))"
+SHOWS = "leases => leases.every(id => document.getElementById(`lease-${id}`))"
+SEEN = "document.querySelector('[data-live=table]').dataset.seen"
 BOXES = """() => Object.fromEntries([...document.querySelectorAll('button, .button')].map((one, at) => {
     const row = one.closest('tr'), box = one.getBoundingClientRect();
     return box.width && [`${row ? row.id : at} ${one.textContent}`, [box.x, box.y, box.width, box.height].join()];
@@ -91,21 +94,24 @@ def test_a_click_never_acts_on_another_row_than_the_one_that_was_pressed(browse,
     live = [stale(alice, bob) for _ in range(12)]
     page = browse("ana", live=5)
     page.goto("/ops/leases/")
-    page.evaluate(EVERY_SECOND)
     page.evaluate(WATCH_PRESSES)
     looks = []
     page.on("request", lambda request: looks.append(request) if request.headers.get("x-seen") else None)
     chance = random.Random(6768)  # noqa: S311 nothing is kept secret by it
     hits = 0
 
-    for number in range(200):
+    for number in range(60):
         if number % 4 == 0:
             finish(bob, live.pop(chance.randrange(len(live))))
             live.append(stale(alice, bob))
-        if number % 20 == 19:  # nobody uses the table for a moment, so that it follows
+        if number % 5 == 4:  # nobody uses the table for a moment, so that it follows
             page.mouse.move(5, 5)
-            page.evaluate("document.activeElement.blur()")
-            page.wait_for_timeout(1100)
+            page.evaluate("document.activeElement.blur(); getSelection().empty()")
+        page.evaluate(TICK)
+        if number % 10 == 9:
+            page.wait_for_function(SHOWS, arg=[str(lease.lease_id) for lease in live])
+        else:  # the answer may come before, during and after the click
+            page.wait_for_timeout(chance.uniform(0, 50))
         area = page.evaluate(AREA)  # at one go: the table may be swapped between two looks at it
         page.mouse.move(area["right"] - chance.uniform(15, 185), area["top"] + chance.uniform(0, area["height"]))
         page.mouse.down()
@@ -125,8 +131,8 @@ def test_a_click_never_acts_on_another_row_than_the_one_that_was_pressed(browse,
         page.keyboard.press("Escape")
         page.wait_for_selector("dialog[open]", state="hidden")
 
-    assert hits > 100
-    assert len(looks) >= 10
+    assert hits > 20
+    assert len(looks) >= 40
     assert factories.journal(Kind.REPAIR_APPLIED) == []
 
 
@@ -135,33 +141,34 @@ def test_no_button_moves_by_itself(browse, alice, bob):
     page = browse("ana", live=5)
     page.goto("/ops/leases/")
     before = page.evaluate(BOXES)
-    page.evaluate(EVERY_SECOND)
-    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
 
     for number in range(10):
         finish(bob, live.pop(number))
         stale(alice, bob)
-        with page.expect_request(lambda request: "x-seen" in request.headers):
-            page.wait_for_timeout(100)
-        page.wait_for_timeout(100)
+        seen = page.evaluate(SEEN)
+        page.evaluate(TICK)
+        page.wait_for_function(f"before => {SEEN} !== before", arg=seen)
         assert page.evaluate(BOXES).items() >= before.items()
     assert len([name for name in before if name.startswith("lease-")]) == 60
 
 
 def test_of_all_that_match_those_that_finish_during_the_preview_are_left_alone(browse, alice, bob):
-    live = [stale(alice, bob, idempotency=factories.idempotent()) for _ in range(340)]
+    for _ in range(120):
+        factories.sent_task(alice, bob, idempotency=factories.idempotent())
+    live = leasing.lease_tasks(bob, limit=120)
+    Lease.objects.update(leased_at=timezone.now() - timedelta(minutes=41))
     factories.leased_task(alice, bob, idempotency=factories.idempotent())
     page = browse("ana")
     page.goto("/ops/leases/?state=stale")
 
     page.check("[name=everything]")
-    assert "all 340 matching state:stale" in page.inner_text(".bar")
+    assert "all 120 matching state:stale" in page.inner_text(".bar")
     page.click("text=Preview requeue")
-    assert "Requeue 340 leases" in page.inner_text("h1")
+    assert "Requeue 120 leases" in page.inner_text("h1")
     for lease in live[100:103]:
         finish(bob, lease)
     page.fill("[name=reason]", "hotels pod lost, INC-4412")
-    page.fill("[name=typed]", "340")
+    page.fill("[name=typed]", "120")
     page.click("form.repair [data-submit]")
     page.wait_for_selector(".receipt")
     while page.locator("progress").count():
@@ -169,9 +176,9 @@ def test_of_all_that_match_those_that_finish_during_the_preview_are_left_alone(b
         page.wait_for_load_state()
 
     receipt = page.inner_text(".receipt")
-    for part in ("340 planned", "337 requeued", "0 leases changed", "3 completed meanwhile", "0 failed"):
+    for part in ("120 planned", "117 requeued", "0 leases changed", "3 completed meanwhile", "0 failed"):
         assert part in receipt
-    assert outcomes(RepairPlan.objects.get()) == {"done": 337, "completed": 3}
+    assert outcomes(RepairPlan.objects.get()) == {"done": 117, "completed": 3}
     page.click(".receipt a[href='?show=completed']")
     assert page.locator("#rows tbody tr").count() == 3
     assert Lease.objects.live().count() == 1
@@ -195,14 +202,10 @@ def test_leases_are_chosen_by_the_row_the_range_and_the_page(browse, alice, bob)
     assert page.inner_text("[data-picked]") == "6 selected"
 
 
-def test_without_scripts_stale_leases_are_found_and_repaired_one_by_one_and_in_bulk(
-    chromium, live_server, browse, alice, bob
-):
+def test_without_scripts_stale_leases_are_found_and_repaired_one_by_one_and_in_bulk(browse, alice, bob):
     for _ in range(3):
         stale(alice, bob, idempotency=factories.idempotent())
-    context = chromium.new_context(base_url=live_server.url, java_script_enabled=False)
-    context.add_cookies(browse("ana").context.cookies())
-    page = context.new_page()
+    page = browse("ana", scripts=False)
 
     page.goto("/ops/")
     page.locator("main a[href*='state=stale']").first.click()
@@ -222,12 +225,12 @@ def test_without_scripts_stale_leases_are_found_and_repaired_one_by_one_and_in_b
     assert "pod killed" in single
     assert "2 requeued" in page.inner_text(".receipt")
     assert page.locator("[data-pick-all]").count() == 0
-    context.close()
 
 
 def test_a_lease_is_repaired_from_the_overview_by_twelve_keys_at_most(browse, alice, bob):
     lease = stale(alice, bob)
     page = browse("ana")
+    page.clock.set_fixed_time(timezone.now())  # two keys follow one another at once, also on a busy machine
     page.goto("/ops/")
     pressed = []
 

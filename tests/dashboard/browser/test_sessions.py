@@ -7,9 +7,10 @@ import pytest
 from mailbox.verbs.life import leasing
 from mailbox.words.kinds import Kind
 from tests.support import factories
-from tests.support.browser import stale, violations
+from tests.support.axe import violations
+from tests.support.browser import stale
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 
 def test_a_lease_is_requeued_by_keyboard_alone(browse, alice, bob):
@@ -83,13 +84,15 @@ def test_a_refused_form_keeps_what_was_typed_and_leads_to_the_field(browse, alic
 def test_a_region_in_use_is_held_and_an_idle_one_follows(browse, alice, bob):
     stale(alice, bob)
     page = browse("ana", live=5)
+    page.clock.install()
     page.goto("/ops/leases/")
     tick = "document.querySelector('[data-live]').dispatchEvent(new Event('live:tick'))"
     page.locator("td a", has_text="Requeue").click()
     page.wait_for_selector("dialog[open] form")
     stale(alice, bob)
 
-    page.wait_for_timeout(6000)
+    page.clock.fast_forward(6000)
+    page.wait_for_selector("[data-changed]:not([hidden])")
     held = page.locator("#rows tbody tr").count()
     page.keyboard.press("Escape")
     page.evaluate("document.activeElement.blur()")

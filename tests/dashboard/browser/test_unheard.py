@@ -9,9 +9,10 @@ from mailbox.models import ReplayEntry
 from mailbox.words.kinds import Kind
 from tests.dashboard.views.test_idempotency import cached
 from tests.support import factories
-from tests.support.browser import stale, violations
+from tests.support.axe import violations
+from tests.support.browser import stale
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 DIALOGS = "**/ops/**"
 UNKNOWN = "whether it was done is unknown"
