@@ -8,8 +8,8 @@ from typing import Any
 import hypothesis
 import pytest
 from django.conf import settings
+from django.contrib.auth import hashers
 from django.db import OperationalError, connection
-from django.test import override_settings
 from xdist.remote import Producer
 
 from mailbox.verbs.hot import plain
@@ -118,7 +118,9 @@ def _the_test_s_own_transaction_does_not_count() -> Iterator[None]:
 def _passwords_are_hashed_in_a_moment() -> Iterator[None]:
     """Hash new passwords with MD5, which is quick; hashes that a served hub stored can still be checked."""
     quick = "django.contrib.auth.hashers.MD5PasswordHasher"
-    with override_settings(PASSWORD_HASHERS=[quick, *settings.PASSWORD_HASHERS]):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "PASSWORD_HASHERS", [quick, *settings.PASSWORD_HASHERS])
+        hashers.reset_hashers(setting="PASSWORD_HASHERS")
         yield
 
 
