@@ -27,7 +27,7 @@ class Story:
 
     def introduce(self, hub: Hub) -> None:
         self.keys["operator"] = operator_key(hub)
-        for name, action in (("alice", "a2a.send.*"), ("bob", "a2a.respond.*")):
+        for name, action in (("alice", "a2a.send.*"), ("bob", "a2a.respond.*"), ("carol", "a2a.respond.*")):
             self.keys[name] = self.post(hub, "operator", "/a2a/agents", {"display": name})["api_key"]
             self.post(hub, "operator", "/capabilities/grant", {"subject": name, "action": action})
 
@@ -49,10 +49,25 @@ class Story:
         return answer.json()
 
 
-@pytest.fixture
-def story(tmp_path):
+@pytest.fixture(scope="module")
+def said(tmp_path_factory):
+    """Serve a hub three times over the same data, killed once and stopped once; return what it answered."""
     with database_of_its_own() as url:
-        yield Story(tmp_path, url)
+        story = Story(tmp_path_factory.mktemp("hub"), url)
+        requeued, cached = Requeued(story), Cached(story)
+        with story.served() as hub:
+            story.introduce(hub)
+            requeued.first_hub(hub)
+            cached.first_hub(hub)
+            hub.process.send_signal(signal.SIGKILL)
+            hub.process.wait()
+        with story.served() as hub:
+            requeued.second_hub(hub)
+            cached.second_hub(hub)
+        with story.served() as hub:
+            requeued.third_hub(hub)
+            cached.third_hub(hub)
+    return requeued, cached
 
 
 def requeue(story: Story, hub: Hub, task_id: str) -> Any:
@@ -61,66 +76,88 @@ def requeue(story: Story, hub: Hub, task_id: str) -> Any:
     return story.post(hub, "operator", "/a2a/repair", repair)["outcome"]
 
 
-def test_a_requeued_task_keeps_its_id_and_attempt_across_two_restarts(story):
-    with story.served() as hub:
-        story.introduce(hub)
-        task_id = story.send(hub)
-        first = story.get(hub, "bob", "/a2a/tasks/next")["lease"]
-        hub.process.send_signal(signal.SIGKILL)
-        hub.process.wait()
+class Requeued:
+    """A task of carol's whose worker is gone, requeued after the first restart and after the second."""
 
-    with story.served() as hub:
-        (in_flight,) = story.get(hub, "operator", "/a2a/queue?min_lease_age_ms=1")["tasks"]
-        nothing = story.get(hub, "bob", "/a2a/tasks/next")["task"]
-        outcome = requeue(story, hub, task_id)
+    def __init__(self, story: Story) -> None:
+        self.story = story
 
-    with story.served() as hub:
-        (queued,) = story.get(hub, "operator", "/a2a/queue")["tasks"]
-        second = story.get(hub, "bob", "/a2a/tasks/next")
-        requeue(story, hub, task_id)
-        third = story.get(hub, "bob", "/a2a/tasks/next")
-        timeline = story.get(hub, "alice", f"/a2a/tasks/{task_id}/timeline")["events"]
+    def first_hub(self, hub: Hub) -> None:
+        self.task_id = self.story.send(hub, recipient="carol")
+        self.first = self.story.get(hub, "carol", "/a2a/tasks/next")["lease"]
 
-    assert (in_flight["state"], in_flight["lease_id"], in_flight["attempt"]) == ("in_flight", first["lease_id"], 1)
-    assert nothing is None
-    assert outcome == {"task_id": task_id, "action": "requeued", "state": "queued", "attempt": 1}
-    assert (queued["state"], queued["task"]["id"], queued["attempt"]) == ("queued", task_id, 1)
-    assert [leased["task"]["id"] for leased in (second, third)] == [task_id] * 2
-    assert [leased["lease"]["attempt"] for leased in (second, third)] == [2, 3]
-    leased_and_returned = ["a2a_task_leased", "a2a_repair_applied"]
-    assert [event["kind"] for event in timeline] == ["a2a_task_sent", *leased_and_returned * 2, "a2a_task_leased"]
+    def second_hub(self, hub: Hub) -> None:
+        (self.in_flight,) = self.story.get(hub, "carol", "/a2a/queue?min_lease_age_ms=1")["tasks"]
+        self.nothing = self.story.get(hub, "carol", "/a2a/tasks/next")["task"]
+        self.outcome = requeue(self.story, hub, self.task_id)
+
+    def third_hub(self, hub: Hub) -> None:
+        (self.queued,) = self.story.get(hub, "carol", "/a2a/queue")["tasks"]
+        self.second = self.story.get(hub, "carol", "/a2a/tasks/next")
+        requeue(self.story, hub, self.task_id)
+        self.third = self.story.get(hub, "carol", "/a2a/tasks/next")
+        self.timeline = self.story.get(hub, "alice", f"/a2a/tasks/{self.task_id}/timeline")["events"]
 
 
-def test_results_the_cache_and_waiting_duplicates_outlive_a_restart(story):
-    with story.served() as hub:
-        story.introduce(hub)
-        drained, forced, leader = (story.send(hub), story.send(hub), story.send(hub, idempotency=PROMISE))
-        waiter = story.send(hub, idempotency=PROMISE)
-        queued = [story.send(hub, task_kind="later", parent=leader) for _ in range(2)]
-        taken = [story.get(hub, "bob", "/a2a/tasks/next")["task"]["id"] for _ in range(3)]
-        story.post(hub, "bob", "/a2a/results", {"task_id": drained, "status": "ok"})
+class Cached:
+    """Tasks of bob's: one answered and drained, one failed, and one whose answer is cached for a waiting duplicate."""
+
+    def __init__(self, story: Story) -> None:
+        self.story = story
+
+    def first_hub(self, hub: Hub) -> None:
+        story = self.story
+        self.drained, self.forced = story.send(hub), story.send(hub)
+        self.leader = story.send(hub, idempotency=PROMISE)
+        self.waiter = story.send(hub, idempotency=PROMISE)
+        self.later = [story.send(hub, task_kind="later", parent=self.leader) for _ in range(2)]
+        self.taken = [story.get(hub, "bob", "/a2a/tasks/next")["task"]["id"] for _ in range(3)]
+        story.post(hub, "bob", "/a2a/results", {"task_id": self.drained, "status": "ok"})
         command = {"action": "force_error", "message": "gave up"}
-        story.post(hub, "operator", "/a2a/repair", {"task_id": forced, "reason": "stuck", "command": command})
-        first = story.get(hub, "alice", "/a2a/results/next")["result"]["task_id"]
+        story.post(hub, "operator", "/a2a/repair", {"task_id": self.forced, "reason": "stuck", "command": command})
+        self.first = story.get(hub, "alice", "/a2a/results/next")["result"]["task_id"]
 
-    with story.served() as hub:
-        entries = {entry["task"]["id"]: entry for entry in story.get(hub, "alice", "/a2a/queue")["tasks"]}
-        pending = story.get(hub, "alice", "/a2a/results/next")["result"]
-        later = [story.get(hub, "bob", "/a2a/tasks/next")["task"] for _ in range(2)]
-        story.post(hub, "bob", "/a2a/results", {"task_id": leader, "status": "ok"})
+    def second_hub(self, hub: Hub) -> None:
+        story = self.story
+        self.entries = {entry["task"]["id"]: entry for entry in story.get(hub, "alice", "/a2a/queue")["tasks"]}
+        self.pending = story.get(hub, "alice", "/a2a/results/next")["result"]
+        self.leased_later = [story.get(hub, "bob", "/a2a/tasks/next")["task"] for _ in range(2)]
+        story.post(hub, "bob", "/a2a/results", {"task_id": self.leader, "status": "ok"})
 
-    with story.served() as hub:
-        duplicate = story.send(hub, idempotency=PROMISE)
-        answered = [story.get(hub, "alice", "/a2a/results/next")["result"]["task_id"] for _ in range(3)]
-        rest = story.get(hub, "alice", "/a2a/results/next")["result"]
-        unleased = story.get(hub, "bob", "/a2a/tasks/next")["task"]
+    def third_hub(self, hub: Hub) -> None:
+        story = self.story
+        self.duplicate = story.send(hub, idempotency=PROMISE)
+        self.answered = [story.get(hub, "alice", "/a2a/results/next")["result"]["task_id"] for _ in range(3)]
+        self.rest = story.get(hub, "alice", "/a2a/results/next")["result"]
+        self.unleased = story.get(hub, "bob", "/a2a/tasks/next")["task"]
 
-    assert (taken, first) == ([drained, forced, leader], drained)
-    assert (pending["task_id"], pending["error_message"]) == (forced, "gave up")
-    assert (entries[leader]["state"], entries[waiter]["waits_on"]) == ("in_flight", leader)
-    assert [(task["id"], task["task_kind"], task["parent"]) for task in later] == [
-        (task_id, "later", leader) for task_id in queued
+
+def test_a_requeued_task_keeps_its_id_and_attempt_across_two_restarts(said):
+    seen, _ = said
+    task_id = seen.task_id
+
+    in_flight = (seen.in_flight["state"], seen.in_flight["lease_id"], seen.in_flight["attempt"])
+    assert in_flight == ("in_flight", seen.first["lease_id"], 1)
+    assert seen.nothing is None
+    assert seen.outcome == {"task_id": task_id, "action": "requeued", "state": "queued", "attempt": 1}
+    assert (seen.queued["state"], seen.queued["task"]["id"], seen.queued["attempt"]) == ("queued", task_id, 1)
+    assert [leased["task"]["id"] for leased in (seen.second, seen.third)] == [task_id] * 2
+    assert [leased["lease"]["attempt"] for leased in (seen.second, seen.third)] == [2, 3]
+    leased_and_returned = ["a2a_task_leased", "a2a_repair_applied"]
+    kinds = [event["kind"] for event in seen.timeline]
+    assert kinds == ["a2a_task_sent", *leased_and_returned * 2, "a2a_task_leased"]
+
+
+def test_results_the_cache_and_waiting_duplicates_outlive_a_restart(said):
+    _, seen = said
+
+    assert (seen.taken, seen.first) == ([seen.drained, seen.forced, seen.leader], seen.drained)
+    assert (seen.pending["task_id"], seen.pending["error_message"]) == (seen.forced, "gave up")
+    leader, waiter = seen.entries[seen.leader], seen.entries[seen.waiter]
+    assert (leader["state"], waiter["waits_on"]) == ("in_flight", seen.leader)
+    assert [(task["id"], task["task_kind"], task["parent"]) for task in seen.leased_later] == [
+        (task_id, "later", seen.leader) for task_id in seen.later
     ]
-    assert entries[waiter]["task"]["idempotency"] == PROMISE
-    assert answered == [leader, waiter, duplicate]
-    assert (rest, unleased) == (None, None)
+    assert waiter["task"]["idempotency"] == PROMISE
+    assert seen.answered == [seen.leader, seen.waiter, seen.duplicate]
+    assert (seen.rest, seen.unleased) == (None, None)

@@ -13,6 +13,7 @@ SHARED_HUBS = {
     "tests/mailbox/dialects/yeoman/test_served.py": "recorded hub",
     "tests/mailbox/management/worker/": "served hub",
     "tests/test_readme.py": "readme hub",
+    "tests/test_restarts.py": "restarted hub",
 }
 
 
