@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -43,9 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-test", action="store_true", help=help_text)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out on PostgreSQL the tests of ``one_database``, and mark slow tests."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
+    """Leave out on PostgreSQL the tests of ``one_database``. Mark slow tests and begin with them."""
     if connection.vendor == "postgresql" and not config.getoption("every_test"):
         left_out = [item for item in items if item.get_closest_marker("one_database")]
         items[:] = [item for item in items if not item.get_closest_marker("one_database")]
@@ -53,6 +53,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "browse" in getattr(item, "fixturenames", ()) or item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+    yield
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # so that no process ends long after another
 
 
 @pytest.hookimpl(optionalhook=True)
