@@ -98,6 +98,20 @@ def _flush_empties_the_journal() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _the_tests_database_is_dropped_at_once() -> Iterator[None]:
+    """Drop it although a backend of PostgreSQL still ends: it does a moment after its client closed the connection."""
+
+    def drop(self: Any, test_database_name: str, verbosity: int) -> None:
+        with self._nodb_cursor() as cursor:
+            cursor.execute(f"DROP DATABASE {connection.ops.quote_name(test_database_name)} WITH (FORCE)")
+
+    with pytest.MonkeyPatch.context() as patch:
+        if connection.vendor == "postgresql":
+            patch.setattr(type(connection.creation), "_destroy_test_db", drop)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _the_test_s_own_transaction_does_not_count() -> Iterator[None]:
     """Let the hot verbs take their fast form in a test that is rolled back, as they do where no transaction is open.
 

@@ -5,7 +5,11 @@ import re
 import tomllib
 from importlib.metadata import packages_distributions
 
+import pytest
+
 from tests.test_layout import PRODUCT, ROOT
+
+pytestmark = pytest.mark.one_database
 
 # Distributions that the hub needs and no module of it imports.
 USED_BY_OTHERS = {

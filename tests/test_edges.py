@@ -6,7 +6,11 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.support.hub import ROOT
+
+pytestmark = pytest.mark.one_database
 
 MAILBOX = ROOT / "mailbox"
 DASHBOARD = list((ROOT / "dashboard").rglob("*.py"))

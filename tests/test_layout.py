@@ -3,7 +3,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 import mailbox
+
+pytestmark = pytest.mark.one_database
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = [ROOT / name for name in ("a2aproject", "agentcards", "dashboard", "mailbox", "tests")]

@@ -11,7 +11,9 @@ import sys
 import pytest
 from django.db import connection
 
-from tests.support.hub import ROOT, url_of_the_tests_database
+from tests.support.hub import PATIENCE, ROOT, url_of_the_tests_database
+
+pytestmark = pytest.mark.one_database
 
 PAGES = (
     *("a2aproject.admin", "a2aproject.urls", "dashboard.admin", "dashboard.views", "mailbox.dialects.base.view"),
@@ -32,7 +34,7 @@ def modules_of(program: str) -> set[str]:
         env=os.environ | own,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert ended.returncode == 0, ended.stderr
     return set(json.loads(ended.stderr))

@@ -4,7 +4,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.hub import ROOT
+
+pytestmark = pytest.mark.one_database
 
 RUN = [sys.executable, "-m", "tests.support.postgres"]
 

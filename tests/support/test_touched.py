@@ -4,6 +4,8 @@ import pytest
 
 from tests.support.touched import ALWAYS, touched_by
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.mark.parametrize(
     ("changed", "touched"),

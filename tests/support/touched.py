@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,7 +31,7 @@ def changed_since(base: str) -> set[str]:
 
 def touched_by(changed: Iterable[str]) -> set[str]:
     """Return the paths of the test modules that the changed paths touch."""
-    imports = {module: set(_imports(ROOT / module)) for module in _test_modules()}
+    imports = _imports_of_tests()
     touched = {ALWAYS}
     for path in map(PurePosixPath, changed):
         if path.suffix == ".py":
@@ -51,6 +52,13 @@ def _mirrors(module: PurePosixPath, path: PurePosixPath) -> bool:
     return is_beside and f"{module.stem}_".startswith(f"test_{path.stem}_")
 
 
+@cache
+def _imports_of_tests() -> Mapping[str, set[str]]:
+    """Return by path what each test module imports."""
+    modules = (ROOT / "tests").rglob("test_*.py")
+    return {str(module.relative_to(ROOT)): set(_imports(module)) for module in modules}
+
+
 def _imports(module: Path) -> Iterable[str]:
     """Yield the dotted name of all that the module imports, at its top or inside a function."""
     for node in ast.walk(ast.parse(module.read_bytes())):
@@ -59,10 +67,6 @@ def _imports(module: Path) -> Iterable[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{name.name}" for name in node.names)
-
-
-def _test_modules() -> list[str]:
-    return [str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")]
 
 
 def _dotted(path: PurePosixPath) -> str:

@@ -12,7 +12,7 @@ from mailbox.models import AuditEvent
 from tests.support import hostile
 from tests.support.hostile import BACKWARDS, HUGE, LONG, MARKUP, Reader
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 OURS = re.compile(r"/static/(ops|django_htmx)/[\w.-]+\.js")
 DANGEROUS = re.compile(r"\s*(javascript|data|vbscript):", re.IGNORECASE)

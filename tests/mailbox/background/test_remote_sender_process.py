@@ -96,6 +96,7 @@ def carrier_of(hub):
     return next((child for child in children if command_of(child)[-1:] == ["carry"]), None)
 
 
+@pytest.mark.one_database
 def test_a_killed_carrier_is_succeeded_by_one_that_submits_nothing_again(carrying_hub):
     hub = carrying_hub
     with remote_process(looks=2) as url:
@@ -114,6 +115,7 @@ def test_a_killed_carrier_is_succeeded_by_one_that_submits_nothing_again(carryin
         assert carrier_of(hub).pid != killed.pid
 
 
+@pytest.mark.one_database
 def test_a_served_hub_calls_back(carrying_hub):
     hub = carrying_hub
     key = json.loads(a2a(hub, "agents", "add", "alice", "--json"))["api_key"]

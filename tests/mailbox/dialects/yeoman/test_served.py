@@ -14,6 +14,8 @@ import pytest
 from tests.support import yeoman_recorded as recorded
 from tests.support.hub import PATIENCE, ROOT, database_of_its_own, served
 
+pytestmark = pytest.mark.one_database
+
 SETUP = """
 from agentcards.models import AgentProfile
 from mailbox.models import Agent
