@@ -32,20 +32,21 @@ lint: .venv/dev.stamp ## Check format, style, types, layers, settings and migrat
 	$(python) manage.py check --fail-level WARNING
 	$(python) manage.py makemigrations --check --dry-run
 
-# One test process for each core.
+# One test process for each core. The tests start a hundred Python processes, which are not to compile the hub each time.
 pytest := $(python) -m pytest --numprocesses logical --maxprocesses 8
+tests := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/var/pycache A2A_VAR=var/test
 
 .PHONY: check
 check: lint ## Check everything, then run the tests that a change touches, but for slow ones: BASE=main
-	DATABASE_URL= A2A_VAR=var/test $(pytest) -q -m "not slow" $$($(python) -m tests.support.touched $(BASE))
+	$(tests) DATABASE_URL= $(pytest) -q -m "not slow" $$($(python) -m tests.support.touched $(BASE))
 
 .PHONY: test-sqlite
 test-sqlite: .venv/dev.stamp ## Run the tests on SQLite
-	DATABASE_URL= A2A_VAR=var/test $(pytest)
+	$(tests) DATABASE_URL= $(pytest)
 
 .PHONY: test-postgres
 test-postgres: .venv/dev.stamp ## Run the tests on PostgreSQL: TEST_DATABASE_URL, or a server of their own
-	A2A_VAR=var/test $(python) -m tests.support.postgres -- $(pytest)
+	$(tests) $(python) -m tests.support.postgres -- $(pytest)
 
 SOAKED := tests/mailbox/verbs/test_lifecycle.py $(addprefix tests/mailbox/verbs/life/,test_duplicate_races.py test_repetition_races.py)
 
@@ -81,7 +82,7 @@ lock: ## Pin the newest allowed version of every requirement (needs uv)
 
 .PHONY: clean
 clean: ## Delete the environment and the caches, but no data
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test var/pycache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # Everything of the first is in the second, so whoever has the second needs no other install.
