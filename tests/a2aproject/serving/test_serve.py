@@ -124,7 +124,7 @@ def test_a_killed_web_worker_comes_back(lasting_hub):
     wait_until(lambda: len(lasting_hub.web_workers()) == len(workers))
     wait_until(lambda: all(worker.num_threads() > 1 for worker in lasting_hub.web_workers()))
 
-    assert lasting_hub.is_up()
+    lasting_hub.wait_until_up()
     assert workers[0] not in lasting_hub.web_workers()
 
 
@@ -148,7 +148,7 @@ def test_a_killed_cluster_comes_back(lasting_hub):
     wait_until(lambda: all(map(has_ended, (main, *parts))))
     wait_until(lambda: any("qcluster" in command_of(child) for child in lasting_hub.descendants()))
 
-    assert lasting_hub.is_up()
+    lasting_hub.wait_until_up()
 
 
 @pytest.mark.one_database
