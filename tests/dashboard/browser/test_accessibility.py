@@ -15,7 +15,7 @@ from mailbox.verbs.repairs import auto_retry, repair
 from mailbox.words import advice
 from mailbox.words.kinds import Kind
 from tests.support import factories
-from tests.support.axe import FITS, NARROW, WIDE, look, violations, violations_in_the_dark
+from tests.support.axe import FITS, NARROW, WIDE, Examiner, violations, violations_in_the_dark
 from tests.support.browser import stale
 from tests.support.plans import carried_out, leased, planned
 
@@ -64,17 +64,34 @@ def of_each(alice, bob, olga):
 
 
 def test_pages_are_accessible_and_fit_the_window(browse, of_each):
-    operator, viewer = browse("ana"), browse("vic", Role.VIEWER)
+    operator, viewer, examiner = browse("ana"), browse("vic", Role.VIEWER), Examiner()
 
     for path in [*pages(), *of_each]:
-        look(viewer, path, like=look(operator, path))
+        examiner.look(viewer, path, like=examiner.look(operator, path))
+
+
+PAGE = "<!doctype html><html lang=en><title>Page</title><style>{}</style><main><h1>Dark</h1><p>{}</p></main>"
+
+
+@pytest.mark.parametrize(
+    ("theme", "where"), [(":root", "'contrast'"), (":root[data-theme=dark]", "'contrast in the dark'")]
+)
+def test_low_contrast_is_seen_where_a_style_is_new(browse, theme, where):
+    page, examiner, rule = browse("ana"), Examiner(), f"{theme} b {{ color: #bbb }}"
+    page.route("**/ops/help/", lambda to: to.fulfill(body=PAGE.format(rule, "dark"), content_type="text/html"))
+    page.route("**/ops/audit/", lambda to: to.fulfill(body=PAGE.format(rule, "<b>pale</b>"), content_type="text/html"))
+
+    examiner.look(page, "/ops/help/")
+
+    with pytest.raises(AssertionError, match=where):
+        examiner.look(page, "/ops/audit/")
 
 
 def test_the_sign_in_is_accessible(browse):
     page = browse("ana")
     page.context.clear_cookies()
 
-    look(page, "/ops/sign-in/")
+    Examiner().look(page, "/ops/sign-in/")
 
     assert page.locator("[name=password]").is_visible()
 
@@ -93,10 +110,10 @@ def test_pages_of_a_thousand_rows_are_accessible(browse, alice, bob):
     for _ in range(999):
         factories.sent_task(alice, bob, parent=root.uuid, task_kind="fetch")
     leasing.lease_tasks(bob, limit=1000)
-    page = browse("ana")
+    page, examiner = browse("ana"), Examiner()
 
     for path in ("", "leases/", "tasks/", "audit/", f"trees/{root.uuid}/?open={root.uuid}.0:50"):
-        look(page, f"/ops/{path}", in_the_dark=False)  # the rows of a few, whose colours were checked
+        examiner.look(page, f"/ops/{path}", in_the_dark=False)  # the rows of a few, whose colours were checked
 
 
 def test_dialogs_and_panels_are_accessible_and_give_the_focus_back(browse, alice, bob, olga):
