@@ -1,23 +1,23 @@
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator, Iterator
-from contextlib import suppress
 from typing import Any
 
 import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.auth import hashers
-from django.db import OperationalError, connection
+from django.db import connection
+from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
 from mailbox.verbs.hot import plain
-from tests.support.hub import Hub, served, url_of_the_tests_database
-from tests.support.scheduling import SharedHubScheduling
-
-JOURNAL = "mailbox_auditevent"
-SEEDED_BY_MIGRATIONS = {"auth_group"}
+from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
+from tests.support.flush import quick_flush
+from tests.support.hub import Hub, served
+from tests.support.scheduling import SharedScheduling
 
 # What starts hubs, processes or a browser: `make check` leaves it to `make test`.
 SLOW = (
@@ -57,14 +57,35 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # so that no process ends long after another
 
 
+def pytest_collection_finish() -> None:
+    """Leave what all tests share out of garbage collection, and collect rarely: a tenth of the suite's time."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+
+
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedHubScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedScheduling:
     """Keep tests that share a served hub in one process."""
-    return SharedHubScheduling(config, log)
+    return SharedScheduling(config, log)
 
 
 @pytest.fixture(scope="session")
-def served_hub(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Hub]:
+def django_db_setup(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Databases]:
+    """Set up the tests' database and copy it while it is empty."""
+    with django_db_blocker.unblock(), copies_of_the_tests_database(tmp_path_factory.mktemp("databases")) as copies:
+        yield copies
+
+
+@pytest.fixture(scope="session")
+def migrated_database(django_db_setup: Databases) -> Databases:
+    """Return what makes databases for hubs and processes of their own, which need not migrate them."""
+    return django_db_setup
+
+
+@pytest.fixture(scope="session")
+def served_hub(tmp_path_factory: pytest.TempPathFactory, django_db_setup: Databases) -> Iterator[Hub]:
     """Serve the tests' database to all tests that leave the hub whole. They commit, so that the hub sees their rows."""
     var = tmp_path_factory.mktemp("served")
     with served(var, "--only", "web", "--no-migrate", database_url=url_of_the_tests_database()) as hub:
@@ -72,28 +93,8 @@ def served_hub(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) 
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _flush_empties_the_journal() -> Iterator[None]:
-    """Let tests that commit empty the tables after them, the append-only journal too, and keep the roles."""
-    operations = type(connection.ops)
-    sql_flush = operations.sql_flush
-
-    def sql_flush_with_journal(self: Any, style: Any, tables: list[str], **options: Any) -> list[str]:
-        emptied = [table for table in tables if table not in SEEDED_BY_MIGRATIONS]
-        unprotect, protect = _journal_protection() if JOURNAL in emptied else ([], [])
-        return [*unprotect, *sql_flush(self, style, emptied, **options), *protect]
-
-    execute_sql_flush = operations.execute_sql_flush
-
-    def execute_beside_others(self: Any, sql_list: list[str]) -> None:
-        """A hub that is served may still read for a request whose client is gone; then one of the two is told to retry."""
-        for _ in range(4):
-            with suppress(OperationalError):
-                return execute_sql_flush(self, sql_list)
-        return execute_sql_flush(self, sql_list)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(operations, "sql_flush", sql_flush_with_journal)
-        patch.setattr(operations, "execute_sql_flush", execute_beside_others)
+def _tests_that_commit_leave_empty_tables() -> Iterator[None]:
+    with quick_flush():
         yield
 
 
@@ -140,11 +141,9 @@ def _passwords_are_hashed_in_a_moment() -> Iterator[None]:
         yield
 
 
-def _journal_protection() -> tuple[list[str], list[str]]:
-    """Return the statements that lift the journal's triggers, and those that put them back."""
-    if connection.vendor == "postgresql":
-        return [f"ALTER TABLE {JOURNAL} DISABLE TRIGGER USER"], [f"ALTER TABLE {JOURNAL} ENABLE TRIGGER USER"]
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s", [JOURNAL])
-        triggers = cursor.fetchall()
-    return [f"DROP TRIGGER {name}" for name, _ in triggers], [sql for _, sql in triggers]
+@pytest.fixture(scope="session", autouse=True)
+def _static_files_are_looked_for_when_they_are_requested() -> Iterator[None]:
+    """Spare every test's client the list of all static files, which a web server makes once, at its start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(settings, "WHITENOISE_AUTOREFRESH", True)
+        yield

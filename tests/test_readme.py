@@ -13,7 +13,8 @@ from django.conf import settings
 from django.core.management import load_command_class
 from django.urls import URLResolver, get_resolver, resolve
 
-from tests.support.hub import PATIENCE, ROOT, database_of_its_own, served
+from tests.support.databases import database_of_its_own
+from tests.support.hub import PATIENCE, ROOT, served
 
 pytestmark = pytest.mark.one_database
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.load.cast import operator_key
-from tests.support.hub import PATIENCE, Hub, database_of_its_own, served
+from tests.support.hub import PATIENCE, Hub, served
 
 PROMISE = {"duplicate_safety": "idempotent", "key": "report-1"}
 
@@ -50,9 +50,9 @@ class Story:
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
+def said(tmp_path_factory, migrated_database):
     """Serve a hub three times over the same data, killed once and stopped once; return what it answered."""
-    with database_of_its_own() as url:
+    with migrated_database() as url:
         story = Story(tmp_path_factory.mktemp("hub"), url)
         requeued, cached = Requeued(story), Cached(story)
         with story.served() as hub:

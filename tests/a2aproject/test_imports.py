@@ -11,7 +11,8 @@ import sys
 import pytest
 from django.db import connection
 
-from tests.support.hub import PATIENCE, ROOT, url_of_the_tests_database
+from tests.support.databases import url_of_the_tests_database
+from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = pytest.mark.one_database
 

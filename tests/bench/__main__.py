@@ -22,7 +22,8 @@ from tests.bench.cycles import Run
 from tests.bench.report import tables
 from tests.load.cast import Pair, Worker, must, pairs
 from tests.support import postgres
-from tests.support.hub import Hub, database_of_its_own, served
+from tests.support.databases import database_of_its_own
+from tests.support.hub import Hub, served
 
 
 def main() -> None:

@@ -1,16 +1,19 @@
-"""One process of a load that calls the verbs itself: python -m tests.load.actor COMMAND ARGUMENT...
+"""Processes of a load that call the verbs themselves: python -m tests.load.actor COUNT COMMAND ARGUMENT...
 
-It works on the database of DATABASE_URL and A2A_VAR and prints its findings as one line of JSON.
+They work on the database of DATABASE_URL and A2A_VAR, and begin at the same time. The last line that is printed is a
+JSON list of what each found.
 """
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.synchronize import Barrier
 from typing import Any
 
 import django
@@ -18,7 +21,6 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
 django.setup()
 
-from django.core.management import call_command  # noqa: E402
 from django.db.models import Count, F, Max  # noqa: E402
 
 from mailbox.gate.callers import Caller  # noqa: E402
@@ -32,8 +34,7 @@ SENDER, WORKER = "sender@load", "worker@load"
 
 
 def prepare() -> None:
-    """Make the tables, and a sender and a worker with the grants they need."""
-    call_command("migrate", interactive=False, verbosity=0)
+    """Make a sender and a worker with the grants they need."""
     operator = Caller.command_line()
     for display, action in ((SENDER, f"a2a.send.{WORKER}"), (WORKER, f"a2a.respond.{SENDER}")):
         grants.grant(operator, registration.register_agent(operator, display).agent, action)
@@ -127,7 +128,29 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "problems": problems,
 }
 
+
+def act(command: str, arguments: Sequence[int]) -> object:
+    return COMMANDS[command](*arguments)
+
+
+def act_together(count: int, command: str, arguments: Sequence[int]) -> list[object]:
+    """Act in ``count`` processes, none of which begins before all are there. They are forked before any connection."""
+    forking = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(count, forking, initializer=ready.append, initargs=(forking.Barrier(count),)) as pool:
+        acting = [pool.submit(act_when_all_are_ready, command, arguments) for _ in range(count)]
+        return [one.result() for one in acting]
+
+
+ready: list[Barrier] = []  # in each of the processes, the one barrier at which they wait for each other
+
+
+def act_when_all_are_ready(command: str, arguments: Sequence[int]) -> object:
+    ready[0].wait()
+    return act(command, arguments)
+
+
 if __name__ == "__main__":
-    command, start_at, *arguments = sys.argv[1:]
-    time.sleep(max(0.0, float(start_at) - time.time()))
-    print(json.dumps(COMMANDS[command](*map(int, arguments))), flush=True)  # noqa: T201
+    count, command, *arguments = sys.argv[1:]
+    numbers = [*map(int, arguments)]
+    found = [act(command, numbers)] if count == "1" else act_together(int(count), command, numbers)
+    print(json.dumps(found), flush=True)  # noqa: T201

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from tests.support.hub import PATIENCE, ROOT
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Where actors work: an own folder, and a PostgreSQL database unless ``url`` is empty."""
+    """Where actors work: an own folder, and the database at ``url``."""
 
     folder: Path
     url: str
@@ -34,21 +33,11 @@ class Database:
 
     def act_together(self, count: int, command: str, *arguments: object) -> list[Any]:
         """Run ``count`` actors that begin at the same time; return what each found. An actor that fails, fails the test."""
-        start_at = time.time() + (0.5 + 0.4 * count if count > 1 else 0)
-        call = [sys.executable, "-m", "tests.load.actor", command, str(start_at), *map(str, arguments)]
-        pipe = subprocess.PIPE
-        running = [
-            subprocess.Popen(call, cwd=ROOT, env=self.environment, stdout=pipe, stderr=pipe, text=True)
-            for _ in range(count)
-        ]
-        try:
-            ended = [process.communicate(timeout=PATIENCE) for process in running]
-        finally:
-            for process in running:
-                process.kill()
-        errors = [error for process, (_, error) in zip(running, ended, strict=True) if process.returncode]
-        assert not errors, "\n".join(errors)
-        return [json.loads(printed.splitlines()[-1]) for printed, _ in ended]
+        call = [sys.executable, "-m", "tests.load.actor", str(count), command, *map(str, arguments)]
+        ended = subprocess.run(call, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        assert ended.returncode == 0, ended.stderr
+        found: list[Any] = json.loads(ended.stdout.splitlines()[-1])
+        return found
 
 
 def problems_of(leases: Sequence[Sequence[Any]], sent: Sequence[str]) -> list[str]:

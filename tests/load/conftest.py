@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.load.actors import Database
-from tests.support.hub import Hub, database_of_its_own, served
+from tests.support.databases import Databases
+from tests.support.hub import Hub, served
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    """An empty database, on the server that the tests run on or in a file of its own."""
-    with database_of_its_own() as url:
+def database(tmp_path: Path, migrated_database: Databases) -> Iterator[Database]:
+    """Return a database without rows, on the server that the tests run on or in a file of its own."""
+    with migrated_database() as url:
         yield Database(tmp_path, url)
 
 

@@ -11,16 +11,16 @@ import pytest
 
 from tests.load.cast import Worker, must, pairs
 from tests.load.client import Client
-from tests.support.hub import database_of_its_own, served, wait_until
+from tests.support.hub import served, wait_until
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
 @pytest.fixture(scope="module")
-def hub(tmp_path_factory):
+def hub(tmp_path_factory, migrated_database):
     """Serve one hub to all of these tests: each works for agents of its own."""
     var = tmp_path_factory.mktemp("hub")
-    with database_of_its_own() as url, served(var, "--only", "web", database_url=url) as hub:
+    with migrated_database() as url, served(var, "--only", "web", database_url=url) as hub:
         yield hub
 
 

@@ -35,12 +35,11 @@ def syncs_before_each_acknowledgement(database: Database, options: str = "") -> 
     """Run cycles under strace; return how many syncs stand before each "acked" since the one before it."""
     trace = database.folder / "trace"
     strace = str(shutil.which("strace"))
-    url = f"sqlite:///{database.folder / 'hub.sqlite3'}{options}"
-    command = [sys.executable, "-m", "tests.load.actor", "acknowledge-each", "0", str(CYCLES)]
+    command = [sys.executable, "-m", "tests.load.actor", "1", "acknowledge-each", str(CYCLES)]
     subprocess.run(
-        [strace, "-f", "-o", trace, "-e", "trace=fsync,fdatasync,write", *command],
+        [strace, "-f", "--seccomp-bpf", "-o", trace, "-e", "trace=fsync,fdatasync,write", *command],
         cwd=ROOT,
-        env=database.environment | {"DATABASE_URL": url},
+        env=database.environment | {"DATABASE_URL": f"{database.url}{options}"},
         stdout=subprocess.DEVNULL,
         check=True,
         timeout=120,

@@ -9,17 +9,14 @@ import socket
 import subprocess
 import sys
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import psutil
-import psycopg
-from django.db import connection
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 180.0  # seconds: how long a busy machine may take for what is done at once on an idle one
@@ -103,33 +100,6 @@ def served(
     finally:
         if process.poll() is None:
             hub.stop()
-
-
-@contextlib.contextmanager
-def database_of_its_own() -> Iterator[str]:
-    """Yield the URL of an empty database: on the server the tests run on, or "" for the hub's own SQLite file."""
-    server = os.environ.get("DATABASE_URL", "")
-    if not server.startswith("postgres"):
-        yield ""
-        return
-    name = f"a2a_{uuid.uuid4().hex}"
-    with psycopg.connect(server, autocommit=True) as admin:
-        admin.execute(f'CREATE DATABASE "{name}"'.encode())
-        try:
-            yield urlsplit(server)._replace(path=f"/{name}").geturl()
-        finally:
-            admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
-
-
-def url_of_the_tests_database() -> str:
-    """Return where another process finds the database of this test, which must be one that commits."""
-    database = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return f"sqlite:///{database['NAME']}"
-    user, host = quote(database["USER"]), quote(database["HOST"], safe="")
-    password = f":{quote(database['PASSWORD'], safe='')}" if database["PASSWORD"] else ""
-    port = f":{database['PORT']}" if database["PORT"] else ""
-    return f"postgresql://{user}{password}@{host}{port}/{database['NAME']}"
 
 
 def free_port() -> int:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from xdist.scheduler import LoadScopeScheduling
 
-# Tests that share a served hub, by how their ids begin: the hub is served once, in one of the processes.
-SHARED_HUBS = {
+# Tests that share a served hub or a crowd of rows, by how their ids begin: it is made once, in one of the processes.
+SHARED = {
     "tests/a2aproject/serving/test_serve.py": "lasting hub",
     "tests/load/test_cut_connections.py": "cut hub",
+    "tests/mailbox/inspection/test_list_plans.py": "many rows",
+    "tests/mailbox/verbs/test_query_plans.py": "crowd",
     "tests/mailbox/background/test_remote_sender_process.py": "carrying hub",
     "tests/mailbox/dialects/corvid/test_conversation.py": "served hub",
     "tests/mailbox/dialects/yeoman/test_served.py": "recorded hub",
@@ -17,8 +19,8 @@ SHARED_HUBS = {
 }
 
 
-class SharedHubScheduling(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
-    """Gives each process one test after the other, but all that share a hub to one of them, these first."""
+class SharedScheduling(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """Gives each process one test after the other, but all that share something to one of them, these first."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return next((hub for start, hub in SHARED_HUBS.items() if nodeid.startswith(start)), nodeid)
+        return next((name for start, name in SHARED.items() if nodeid.startswith(start)), nodeid)

@@ -17,16 +17,8 @@ import httpx
 import psycopg
 import pytest
 
-from tests.support.hub import (
-    PATIENCE,
-    ROOT,
-    command_of,
-    database_of_its_own,
-    free_port,
-    has_ended,
-    served,
-    wait_until,
-)
+from tests.support.databases import database_of_its_own
+from tests.support.hub import PATIENCE, ROOT, command_of, free_port, has_ended, served, wait_until
 
 
 @pytest.fixture
@@ -49,6 +41,7 @@ def lasting_hub(tmp_path_factory):
         yield hub
 
 
+@pytest.mark.one_database
 def test_the_first_start_prints_credentials_that_work_and_the_second_none(tmp_path, database_url):
     with served(tmp_path, "--only", "web", database_url=database_url) as hub:
         first = hub.printed

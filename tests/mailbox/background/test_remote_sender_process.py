@@ -19,7 +19,7 @@ from mailbox.background.remote_sender import Carrier
 from mailbox.gate.callers import Caller
 from mailbox.models import Result
 from tests.support import factories
-from tests.support.hub import PATIENCE, ROOT, command_of, database_of_its_own, free_port, served, wait_until
+from tests.support.hub import PATIENCE, ROOT, command_of, free_port, served, wait_until
 from tests.support.receiver import receiver
 
 
@@ -73,11 +73,11 @@ def answers(url):
 
 
 @pytest.fixture(scope="module")
-def carrying_hub(tmp_path_factory):
+def carrying_hub(tmp_path_factory, migrated_database):
     """Serve a hub that may call the loopback."""
     var, services = tmp_path_factory.mktemp("hub"), ("--only", "web,carrier")
     with (
-        database_of_its_own() as database_url,
+        migrated_database() as database_url,
         served(var, *services, database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
     ):
         yield hub

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.support import yeoman_recorded as recorded
-from tests.support.hub import PATIENCE, ROOT, database_of_its_own, served
+from tests.support.hub import PATIENCE, ROOT, served
 
 pytestmark = pytest.mark.one_database
 
@@ -24,9 +24,9 @@ AgentProfile.objects.create(agent=Agent.objects.get(display="bob@local"), defaul
 
 
 @pytest.fixture(scope="module")
-def recorded_hub(tmp_path_factory):
+def recorded_hub(tmp_path_factory, migrated_database):
     with (
-        database_of_its_own() as database_url,
+        migrated_database() as database_url,
         served(
             tmp_path_factory.mktemp("hub"), "--only", "web", database_url=database_url, LOG_LEVEL="DEBUG"
         ) as running,
@@ -57,7 +57,7 @@ def cast(manage):
     return keys | {"route": json.loads(manage("a2a", "route", "add", "alice", "--json"))}
 
 
-@pytest.fixture(params=["X-API-Key", "Bearer", "route"])
+@pytest.fixture(scope="module", params=["X-API-Key", "Bearer", "route"])
 def client(request, recorded_hub, cast):
     running, _ = recorded_hub
     headers = {"X-API-Key": {"X-API-Key": cast["alice"]}, "Bearer": {"Authorization": f"Bearer {cast['alice']}"}}

@@ -14,7 +14,8 @@ from django.core.management.base import CommandError
 from django.db import connection
 
 from tests.support import factories
-from tests.support.hub import PATIENCE, ROOT, url_of_the_tests_database
+from tests.support.databases import url_of_the_tests_database
+from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = pytest.mark.one_database
 

@@ -15,7 +15,8 @@ from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from tests.support import factories
 from tests.support.cast import olga
-from tests.support.hub import free_port, has_ended, served, url_of_the_tests_database, wait_until
+from tests.support.databases import url_of_the_tests_database
+from tests.support.hub import free_port, has_ended, served, wait_until
 from tests.support.workers import await_lease, await_message, lease_of, messages_of, result_of, text_of
 
 pytestmark = pytest.mark.one_database
