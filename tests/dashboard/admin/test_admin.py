@@ -14,7 +14,7 @@ from mailbox.models import ApiKey, AuditEvent, CapabilityGrant
 from mailbox.words.kinds import Kind
 from tests.support import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 READ_ONLY = ("auditevent", "task", "lease", "result", "replayentry")
 

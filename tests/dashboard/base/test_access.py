@@ -13,7 +13,7 @@ from dashboard.base.page import Page
 from mailbox.words.kinds import Kind
 from tests.support import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 OPEN = {"sign-in", "favicon"}  # without a session
 OWN = {"sign-in", "sign-out", "settings"}  # a POST that changes nothing but the person's own browser

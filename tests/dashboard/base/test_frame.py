@@ -18,7 +18,7 @@ from tests.dashboard.views.test_leases import aged
 from tests.support import factories
 from tests.support.plans import planned
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def goal(browser, text):

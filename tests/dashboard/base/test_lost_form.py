@@ -11,7 +11,7 @@ from mailbox.models import RepairPlan, ReplayEntry
 from tests.dashboard.views.test_idempotency import cached
 from tests.support import bulk, factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 DIALOG = {"hx-request": "true", "hx-current-url": "http://testserver/ops/idempotency/"}
 TYPED = {"reason": "prices changed, INC-7"}

@@ -5,7 +5,7 @@ import pytest
 from dashboard.base.preferences import Preferences
 from tests.support import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def save(browser, **choices):

@@ -13,7 +13,7 @@ from tests.support import factories
 from tests.support.bulk import apply, plan, the_plan
 from tests.support.plans import leased
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 def test_an_applied_plan_becomes_its_receipt_at_the_same_address(ana, alice, bob):

@@ -14,7 +14,7 @@ from mailbox.words.times import epoch_ms
 from tests.dashboard.conftest import fields_of
 from tests.support import factories
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 PATH = "/ops/send/"
 
