@@ -32,9 +32,10 @@ lint: .venv/dev.stamp ## Check format, style, types, layers, settings and migrat
 	$(python) manage.py check --fail-level WARNING
 	$(python) manage.py makemigrations --check --dry-run
 
-# One test process for each core. The tests start a hundred Python processes, which are not to compile the hub each time.
-pytest := $(python) -m pytest --numprocesses logical --maxprocesses 8
-tests := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX=$(CURDIR)/var/pycache A2A_VAR=var/test
+# One test process more than there are cores, for tests wait for what they start: a hundred Python processes, which are
+# not to compile the hub each time.
+pytest := $(python) -m pytest --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 8
+tests := env -u PYTHONDONTWRITEBYTECODE A2A_VAR=var/test
 
 .PHONY: check
 check: lint ## Check everything, then run the tests that a change touches, but for slow ones: BASE=main
@@ -82,7 +83,7 @@ lock: ## Pin the newest allowed version of every requirement (needs uv)
 
 .PHONY: clean
 clean: ## Delete the environment and the caches, but no data
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test var/pycache
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # Everything of the first is in the second, so whoever has the second needs no other install.
