@@ -120,7 +120,7 @@ def test_a_request_that_the_document_allows_is_answered_as_it_says(document, tas
     key = factories.key_of(bob if party == "agent" else factories.person("ada", Role.ADMIN))
     named = st.one_of(st.none(), st.sampled_from(tasks))
 
-    @settings(max_examples=15, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=10, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
     @given(case=document[path][method].as_strategy(), task_id=named)
     def answers(case, task_id):
         if task_id and "task_id" in (case.path_parameters or {}):
