@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import hypothesis
@@ -65,7 +66,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedScheduling:
-    """Keep tests that share a served hub in one process."""
+    """Keep tests that share a served hub or many rows in one process."""
     return SharedScheduling(config, log)
 
 
@@ -74,7 +75,9 @@ def django_db_setup(
     django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Databases]:
     """Set up the tests' database and copy it while it is empty."""
-    with django_db_blocker.unblock(), copies_of_the_tests_database(tmp_path_factory.mktemp("databases")) as copies:
+    with ExitStack() as kept:
+        with django_db_blocker.unblock():
+            copies = kept.enter_context(copies_of_the_tests_database(tmp_path_factory.mktemp("databases")))
         yield copies
 
 
