@@ -192,18 +192,14 @@ def test_no_process_outlives_a_killed_parent(hub):
 
 
 @pytest.mark.skipif("not __import__('os').environ.get('DATABASE_URL', '').startswith('postgres')")
-def test_a_hub_whose_server_is_gone_says_so_within_a_probe_s_patience(hub, database_url):
+def test_a_hub_whose_database_is_gone_says_so(hub, database_url):
     assert httpx.get(f"{hub.url}/readyz").status_code == 200
     name = database_url.rpartition("/")[2]
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as admin:
         admin.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS false')
         admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
 
-    asked_at = time.monotonic()
-    answer = httpx.get(f"{hub.url}/readyz", timeout=PATIENCE)
-
-    assert answer.status_code == 503
-    assert time.monotonic() - asked_at < 20
+    assert httpx.get(f"{hub.url}/readyz", timeout=PATIENCE).status_code == 503
 
 
 @pytest.mark.one_database
