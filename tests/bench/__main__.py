@@ -53,7 +53,7 @@ def parsed() -> argparse.Namespace:
 def measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
     """Serve a hub on a new database and measure it."""
     with tempfile.TemporaryDirectory() as folder, database_url(database, Path(folder)) as url:
-        with served(Path(folder), database_url=url) as hub:
+        with served(Path(folder), database_url=url, workers=2) as hub:  # as many as without settings
             agents = pairs(hub, options.clients + 1)
             found = full_cycles(hub, url, agents[:-1], options)
             found["shares"] = {

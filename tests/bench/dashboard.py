@@ -39,7 +39,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         database_url("postgresql", Path(folder)) as url,
-        served(Path(folder), database_url=url) as hub,
+        served(Path(folder), database_url=url, workers=2) as hub,  # as many as without settings
     ):
         found |= measure(hub, url, options)
     options.output.mkdir(parents=True, exist_ok=True)
