@@ -29,6 +29,7 @@ from mailbox.verbs.agents import grants, registration  # noqa: E402
 from mailbox.verbs.life import leasing, results, sending  # noqa: E402
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope  # noqa: E402
 from mailbox.words.kinds import Kind  # noqa: E402
+from tests.support.hub import PATIENCE  # noqa: E402
 
 SENDER, WORKER = "sender@load", "worker@load"
 
@@ -145,7 +146,7 @@ ready: list[Barrier] = []  # in each of the processes, the one barrier at which 
 
 
 def act_when_all_are_ready(command: str, arguments: Sequence[int]) -> object:
-    ready[0].wait()
+    ready[0].wait(PATIENCE)  # so that none stays where another never came
     return act(command, arguments)
 
 

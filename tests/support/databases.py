@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -57,9 +58,9 @@ def copies_of_the_tests_database(folder: Path) -> Iterator[Databases]:
 
 @contextlib.contextmanager
 def _copied(original: Path) -> Iterator[str]:
-    copy = original.with_name(f"{uuid.uuid4().hex}.sqlite3")
-    shutil.copyfile(original, copy)
-    yield f"sqlite:///{copy}"
+    with tempfile.TemporaryDirectory(dir=original.parent) as folder:
+        copy = shutil.copy(original, folder)
+        yield f"sqlite:///{copy}"
 
 
 def url_of_the_tests_database() -> str:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
+from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
@@ -14,10 +15,18 @@ def event(transactional_db):
     return AuditEvent.objects.create(kind="test", actor="tests", data="{}", at=timezone.now(), source="cli")
 
 
-def test_a_flush_empties_the_journal_and_keeps_the_roles(event):
+def ids_of(model):
+    return set(model.objects.values_list("pk", flat=True))
+
+
+def test_a_flush_empties_the_journal_and_keeps_what_migrations_made(event):
+    permissions, types = ids_of(Permission), ids_of(ContentType)
+
     call_command("flush", interactive=False, verbosity=0)
 
     assert not AuditEvent.objects.exists()
+    assert permissions
+    assert (ids_of(Permission), ids_of(ContentType)) == (permissions, types)
     assert {group.name for group in Group.objects.all()} == {"viewer", "operator", "admin"}
 
 
