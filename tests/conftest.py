@@ -54,6 +54,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "browse" in getattr(item, "fixturenames", ()) or item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+        if "migrated_database" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.django_db)  # pytest-django sets up no database that no test is marked for
     yield
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # so that no process ends long after another
 
