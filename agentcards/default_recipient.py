@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from agentcards.models import Tool
+from collections.abc import Sequence
+
+from agentcards.models import AgentProfile, Tool
 from agentcards.profiles import every_profile
 from mailbox.models import Agent
 
 
-def recipient_for(skill: str | None = None) -> Agent | None:
-    """Return the first agent that has ``skill``, else the first with a default project; None when there is neither.
+def recipient_for(skill: str | None = None, *, skill_first: bool = False) -> Agent | None:
+    """Return the first agent with a default project, else the first with ``skill``; None when neither exists.
 
-    An agent has the skills its card lists. One that neither lists its own nor has a default project comes after the
-    others that have it; one without a profile is never chosen.
+    ``skill_first`` turns the two around. An agent has the skills its card lists. Among the agents with a skill, those
+    that list skills of their own or have a default project come first. An agent without a profile is never chosen.
     """
     profiles = every_profile()
-    tool = None if skill is None else Tool.objects.filter(name=skill).first()
-    if tool is not None:
-        having = [profile for profile in profiles if profile.has(tool)]
-        meant = (profile for profile in having if profile.default_project or profile.tool_permissions is not None)
-        if chosen := next(meant, None) or next(iter(having), None):
-            return chosen.agent
-    return next((profile.agent for profile in profiles if profile.default_project), None)
+    in_project = next((profile for profile in profiles if profile.default_project), None)
+    if skill is None or (in_project and not skill_first):
+        chosen = in_project
+    else:
+        chosen = _first_with(skill, profiles) or in_project
+    return chosen.agent if chosen else None
+
+
+def _first_with(skill: str, profiles: Sequence[AgentProfile]) -> AgentProfile | None:
+    tool = Tool.objects.filter(name=skill).first()
+    having = [profile for profile in profiles if tool and profile.has(tool)]
+    meant = (profile for profile in having if profile.default_project or profile.tool_permissions is not None)
+    return next(meant, None) or next(iter(having), None)

@@ -167,6 +167,8 @@ A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer(
     "A2A_INBOUND_RATE_LIMIT_PER_MIN", 5, least=1
 )  # of tasks/send, per credential
 A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
+# Whether an agent that has the ``skill`` of a tasks/send request takes it before the first with a default project.
+A2A_TASKS_SEND_ROUTE_BY_SKILL = env.switch("A2A_TASKS_SEND_ROUTE_BY_SKILL", default=False)
 A2A_ROUTE_RATE_LIMIT_PER_MIN = env.integer(
     "A2A_ROUTE_RATE_LIMIT_PER_MIN", 120, least=1
 )  # of a new public route, if not told

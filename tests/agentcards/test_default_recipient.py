@@ -28,20 +28,36 @@ def test_an_agent_is_chosen_for_the_skills_its_card_lists(permitted, skill):
     assert default_recipient.recipient_for(skill) == (agent if skill in listed else None)
 
 
-def test_of_those_that_have_a_skill_the_first_that_says_so_or_takes_what_names_nobody_is_chosen():
+def test_the_first_agent_with_a_default_project_is_chosen_whatever_the_skill():
+    Tool.objects.create(name="read")
+    add("ann", tool_permissions=["read"])
+    ben = add("ben", default_project="main", tool_permissions=[])
+    add("cat", default_project="main", tool_permissions=["read"])
+
+    assert [default_recipient.recipient_for(skill) for skill in ("read", "unheard_of", None)] == [ben, ben, ben]
+
+
+def test_where_no_agent_has_a_default_project_the_first_that_lists_the_skill_is_chosen():
     Tool.objects.create(name="read", is_default=True)
-    add("ann")
-    add("ben", default_project="main", tool_permissions=[])
+    ann, ben = add("ann"), add("ben", tool_permissions=["read"])
+
+    assert default_recipient.recipient_for("read") == ben
+    AgentProfile.objects.filter(agent=ben).delete()
+    assert default_recipient.recipient_for("read") == ann
+    assert default_recipient.recipient_for() is None
+
+
+def test_with_the_skill_first_an_agent_that_lists_it_or_has_a_default_project_comes_before_others_that_have_it():
+    Tool.objects.create(name="read", is_default=True)
+    ann = add("ann")
+    ben = add("ben", default_project="main", tool_permissions=[])
     cat, dan = add("cat", default_project="main"), add("dan", tool_permissions=["read"])
 
-    assert default_recipient.recipient_for("read") == cat
+    def chosen(skill):
+        return default_recipient.recipient_for(skill, skill_first=True)
+
+    assert (chosen("read"), chosen("unheard_of"), chosen(None)) == (cat, ben, ben)
     AgentProfile.objects.filter(agent=cat).delete()
-    assert default_recipient.recipient_for("read") == dan
-
-
-def test_a_skill_of_the_default_tools_is_had_before_a_default_project_counts():
-    Tool.objects.create(name="read", is_default=True)
-    ann, ben = add("ann"), add("ben", default_project="main", tool_permissions=[])
-
-    assert (default_recipient.recipient_for("read"), default_recipient.recipient_for("unheard_of")) == (ann, ben)
-    assert default_recipient.recipient_for() == ben
+    assert chosen("read") == dan
+    AgentProfile.objects.filter(agent=dan).delete()
+    assert chosen("read") == ann

@@ -38,7 +38,7 @@ class NotFoundError(MailboxError):
 
 
 def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
-    """Send the task that ``body`` describes to the agent it fits; return it as this dialect shows it.
+    """Send the task that ``body`` describes to the agent `default_recipient` chooses; return it as this dialect shows it.
 
     Order of refusals: `shapes.ValidationFailedError`, `RateLimitedError` (per credential, counted before what
     follows), `DepthExceededError`, `NotFoundError`, then those of `sending.send_task`. Keeps the store
@@ -52,7 +52,7 @@ def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
     )
     if wanted.depth > MAX_A2A_DEPTH:
         raise DepthExceededError
-    recipient = default_recipient.recipient_for(wanted.skill)
+    recipient = default_recipient.recipient_for(wanted.skill, skill_first=settings.A2A_TASKS_SEND_ROUTE_BY_SKILL)
     if recipient is None:
         raise NotFoundError("Agent with default project")
     compaction.cap_sent(caller, dialect=DIALECT, cap=settings.A2A_TASKS_SEND_CAP)

@@ -81,7 +81,7 @@ class TaskSendView(CorvidView):
     open_to_routes = frozenset({"POST"})
 
     @describe(
-        summary="Send a task to the agent that fits it",
+        summary="Send a task to the first agent that has a default project",
         tag="tasks/send",
         body=answers.TaskSendBody,
         answer=answers.CorvidTask,

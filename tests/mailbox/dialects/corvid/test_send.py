@@ -145,16 +145,31 @@ def test_invariant_3_first_agent_with_a_default_project_is_selected(send, alice,
     assert Task.objects.get(uuid=task["id"]).recipient == bob.agent
 
 
-def test_an_agent_that_has_the_skill_is_chosen_and_the_skill_is_kept(send):
+def test_invariant_3_holds_for_a_task_with_a_skill_that_another_agent_has(send, bob):
+    AgentProfile.objects.create(agent=factories.row_of(factories.agent("carol")), tool_permissions=["web_search"])
+    Tool.objects.create(name="web_search")
+
+    task = send({"params": {"message": "hi", "skill": "web_search"}}).json()
+
+    stored = Task.objects.get(uuid=task["id"])
+    assert stored.recipient == bob.agent
+    assert json.loads(stored.metadata)["skill"] == "web_search"
+
+
+@pytest.mark.parametrize("somebody_has_a_default_project", [True, False])
+def test_an_agent_that_has_the_skill_is_chosen_by_setting_or_where_nobody_has_a_default_project(
+    send, settings, somebody_has_a_default_project
+):
+    settings.A2A_TASKS_SEND_ROUTE_BY_SKILL = somebody_has_a_default_project
+    if not somebody_has_a_default_project:
+        AgentProfile.objects.update(default_project="")
     carol = factories.agent("carol")
     AgentProfile.objects.create(agent=factories.row_of(carol), tool_permissions=["web_search"])
     Tool.objects.create(name="web_search")
 
     task = send({"params": {"message": "hi", "skill": "web_search"}}).json()
 
-    stored = Task.objects.get(uuid=task["id"])
-    assert stored.recipient == carol.agent
-    assert json.loads(stored.metadata)["skill"] == "web_search"
+    assert Task.objects.get(uuid=task["id"]).recipient == carol.agent
 
 
 def test_a_skill_that_nobody_has_falls_back_to_the_default_project(send, bob):
