@@ -48,11 +48,11 @@ def test_the_prose_keeps_the_rule():
         ("Rows are written so as to be read.", ["write: to"]),
     ],
 )
-def test_a_sentence_is_held_to_the_rule(text: str, reasons: list[str]):
+def test_a_sentence_is_held_to_the_rule(text: str, reasons: list[str]) -> None:
     assert [fault.reason for fault in prose.faults(prose.Passage("page:1", text))] == reasons
 
 
-def test_all_prose_of_a_module_is_read(tmp_path: Path):
+def test_all_prose_of_a_module_is_read(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text('"""Of the module."""\n\n# Of a\n# block.\nx = 1  # Of a line.\n\n\ndef f():\n    """Of f."""\n')
 
@@ -61,14 +61,14 @@ def test_all_prose_of_a_module_is_read(tmp_path: Path):
     assert texts == ["Of the module.", "Of f.", "Of a\nblock.", "Of a line."]
 
 
-def test_messages_are_read_and_sql_is_not(tmp_path: Path):
+def test_messages_are_read_and_sql_is_not(tmp_path: Path) -> None:
     module = tmp_path / "module.py"
     module.write_text('a = f"No agent named {x} is registered here."\nb = "SELECT id FROM mailbox_task WHERE id = 1"\n')
 
     assert [passage.text for passage in prose.messages(module, "m.py")] == ["No agent named VALUE is registered here."]
 
 
-def test_code_of_a_page_is_no_prose(tmp_path: Path):
+def test_code_of_a_page_is_no_prose(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(
         "# A title\n\nOne line\nand the next.\n\n```sh\nwhoever\n```\n\n| a cell | b |\n|---|---|\n- item\n"
