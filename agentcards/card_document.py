@@ -53,7 +53,7 @@ class CardProtocol(TypedDict):
 
 
 class CardDocument(TypedDict):
-    """An A2AAgentCard."""
+    """An agent card: what the agent can do and how to reach it."""
 
     name: str
     description: str

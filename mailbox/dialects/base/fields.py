@@ -45,7 +45,7 @@ AgentField = Annotated[
 
 
 class AgentId(BaseModel):
-    """Source: Covenant A2A, AgentId."""
+    """An agent: its name and its Ed25519 public key in base58."""
 
     display: str
     pubkey: str

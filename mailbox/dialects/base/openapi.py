@@ -20,7 +20,7 @@ ATTEMPT_HEADER = OpenApiParameter(
 
 
 class ErrorBody(BaseModel):
-    """The one shape of every refusal; ids of what it concerns stand beside these."""
+    """An error. Decide by ``code``; ``message`` is for people. The ids it concerns are further keys."""
 
     kind: str = "error"
     code: str

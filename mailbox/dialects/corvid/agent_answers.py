@@ -11,7 +11,7 @@ from mailbox.dialects.base.fields import AgentId
 
 
 class CorvidAgent(BaseModel):
-    """``id`` is the agent's display. ``remoteUrl`` is null for callers who may not change it."""
+    """An agent. ``id`` is its address. ``remoteUrl`` is null for callers who may not change it."""
 
     id: str
     name: str
@@ -31,22 +31,22 @@ class CorvidAgent(BaseModel):
 
 
 class NewAgent(CorvidAgent):
-    """The secrets are shown this once; ``privateKey`` is null when the agent brought its own."""
+    """The new agent with its secrets, which are shown only here. ``privateKey`` is null if the request had a ``publicKey``."""
 
     apiKey: str  # noqa: N815
     privateKey: str | None  # noqa: N815
 
 
 class CorvidAgents(RootModel[list[CorvidAgent]]):
-    """Further pages are named by the header ``Link: <...>; rel="next"``."""
+    """A page of agents. The header ``Link: <...>; rel="next"`` names the next page."""
 
 
 class AgentCardAnswer(RootModel[CardDocument]):
-    """An A2AAgentCard."""
+    """An agent card: what the agent can do and how to reach it."""
 
 
 class Invoked(BaseModel):
-    """``messageId`` is the task's, to be polled at ``/a2a/tasks/<id>``."""
+    """``messageId`` is the id of the task. Poll it at ``/a2a/tasks/<id>``."""
 
     messageId: UUID  # noqa: N815
     txid: None

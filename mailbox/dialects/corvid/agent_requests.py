@@ -18,7 +18,10 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
 
 
 class AgentProfileBody(Lax):
-    """Fields that are left out stay as they are; null empties one. ``mcpToolPermissions`` null: the default tools."""
+    """What an agent's card says. Fields that are left out stay as they are; null empties a field.
+
+    ``mcpToolPermissions`` null means the default tools.
+    """
 
     description: Text | None = None
     persona_archetype: Text | None = Field(None, alias="personaArchetype")
@@ -35,13 +38,15 @@ class AgentProfileBody(Lax):
 
 
 class UpdateAgentBody(AgentProfileBody):
+    """The fields of the agent to change. Fields that are left out stay as they are; null empties a field."""
+
     name: Text | None = None
 
 
 class RegisterAgentBody(AgentProfileBody):
-    """``name`` is what people call the agent; ``display``, made of it unless given, is how it is addressed.
+    """The agent to register. ``name`` is shown to people; ``display`` is the agent's address.
 
-    Spaces and symbols of the name become hyphens in it, and letters with marks lose these.
+    Without a ``display`` the address is made from the name: spaces and symbols become hyphens, accents are dropped.
     """
 
     name: Text = Field(min_length=1, max_length=200)
@@ -67,7 +72,10 @@ class RegisterAgentBody(AgentProfileBody):
 
 
 class InvokeAgentBody(Lax):
-    """With ``toAgentId`` the agent in the path sends, which must be you; without, it receives and you send."""
+    """The task's text. Without ``toAgentId`` the caller sends it to the agent in the path.
+
+    With ``toAgentId`` the agent in the path, which must be the caller, sends it to that agent.
+    """
 
     content: Text
     to_agent: Text | None = Field(None, alias="toAgentId")

@@ -55,7 +55,7 @@ class AgentRoute(CorvidView):
 
 class AgentsView(AgentRoute):
     @describe(
-        summary="List the agents with what they say of themselves",
+        summary="List agents with their profiles",
         tag=TAG,
         query=shapes.AgentsQuery,
         answer=answers.CorvidAgents,
@@ -74,7 +74,7 @@ class AgentsView(AgentRoute):
         return response
 
     @describe(
-        summary="Register an agent with what it says of itself",
+        summary="Register an agent with a profile",
         tag=TAG,
         body=shapes.RegisterAgentBody,
         answer=answers.NewAgent,
@@ -91,7 +91,7 @@ class AgentsView(AgentRoute):
 
 class AgentView(AgentRoute):
     @describe(
-        summary="See one agent with what it says of itself",
+        summary="Read an agent with its profile",
         tag=TAG,
         answer=answers.CorvidAgent,
         refusal=CorvidError,
@@ -102,7 +102,7 @@ class AgentView(AgentRoute):
         return self._shown(AgentProfile.of(registration.agent_at(name)))
 
     @describe(
-        summary="Change what is said of an agent; fields that are left out stay",
+        summary="Change an agent's profile; fields that are left out stay as they are",
         tag=TAG,
         body=shapes.UpdateAgentBody,
         answer=answers.CorvidAgent,
@@ -114,7 +114,7 @@ class AgentView(AgentRoute):
         return self._changed(name)
 
     @describe(
-        summary="Change what is said of an agent; fields that are left out stay",
+        summary="Change an agent's profile; fields that are left out stay as they are",
         tag=TAG,
         body=shapes.UpdateAgentBody,
         answer=answers.CorvidAgent,
@@ -143,7 +143,7 @@ class AgentCardView(AgentRoute):
 
 class InvokeView(AgentRoute):
     @describe(
-        summary="Send a task to this agent, or as it to another",
+        summary="Send a task to this agent, or from it to another",
         tag=TAG,
         body=shapes.InvokeAgentBody,
         answer=answers.Invoked,

@@ -20,11 +20,11 @@ class TaskMessage(TypedDict):
 
 
 class CorvidTask(BaseModel):
-    """corvid-agent's A2ATask; ``sessionId`` is the lease that works on it, times are ISO 8601 in milliseconds.
+    """A task with its conversation. Times are ISO 8601 with milliseconds.
 
-    ``messages`` are at most 2000 and 900 kB: what was sent, cut beyond 100 kB, and the newest of what the agent said, an
-    agent message in brackets telling where earlier ones are left out. The text of the result is the last, cut only beyond
-    what there is room for.
+    ``sessionId`` is the lease, null while no agent works on the task. ``messages`` holds at most 2000 messages and 900 kB.
+    The sent text comes first, cut beyond 100 kB. A note in brackets stands for messages that are left out. The text of
+    the result comes last.
     """
 
     id: UUID
@@ -36,9 +36,11 @@ class CorvidTask(BaseModel):
 
 
 class CorvidError(BaseModel):
+    """An error."""
+
     error: str
     code: str = ""
 
 
 class TaskSendBody(RootModel[dict[str, Any]]):
-    """``{"params": {"message", "skill"?, "timeoutMs"?, "depth"?}}``, or the same keys at the top level."""
+    """The task: ``{"params": {"message", "skill"?, "timeoutMs"?, "depth"?}}``, or these keys at the top level."""

@@ -67,7 +67,7 @@ class HubCardView(PublicView):
 
 class PublicAgentCardView(PublicView):
     @describe(
-        summary="Read an agent's card, where the hub shows those to anyone",
+        summary="Read an agent's card, if the hub publishes agents' cards",
         tag=TAG,
         answer=answers.AgentCardAnswer,
         refusal=CorvidError,

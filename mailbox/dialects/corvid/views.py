@@ -96,7 +96,7 @@ class TaskSendView(CorvidView):
         return Response(handler.handle_task_send(self.caller, body))
 
     @describe(
-        summary="Answer 404: the original reads this path as a task id",
+        summary="Always 404: this path is read as a task id",
         tag="tasks/send",
         answer=answers.CorvidTask,
         refusal=answers.CorvidError,
@@ -111,7 +111,7 @@ class TaskView(CorvidView):
     open_to_routes = frozenset({"GET"})
 
     @describe(
-        summary="Read a task, whichever door it came in by",
+        summary="Read a task, whichever protocol it was sent through",
         tag="tasks/send",
         answer=answers.CorvidTask,
         refusal=answers.CorvidError,

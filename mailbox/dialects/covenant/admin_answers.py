@@ -25,6 +25,8 @@ class Revoked(BaseModel):
 
 
 class Capability(BaseModel):
+    """A grant. ``expires_at`` is in Unix epoch milliseconds. ``max_uses`` null means no limit."""
+
     grant_id: UUID
     subject: AgentId
     action: str
@@ -44,7 +46,7 @@ class CapabilityList(BaseModel):
 
 
 class RegisteredAgent(BaseModel):
-    """The secrets are shown this once; ``private_key`` is null when the agent brought its own."""
+    """The new agent with its secrets, which are shown only here. ``private_key`` is null if the request had a ``pubkey``."""
 
     kind: Literal["a2a_agent"]
     agent: AgentId
@@ -59,7 +61,7 @@ class Agents(BaseModel):
 
 
 class AgentPaused(BaseModel):
-    """Its tasks stay queued until it is resumed."""
+    """The agent's tasks stay queued until it is resumed."""
 
     kind: Literal["a2a_agent_paused"]
     agent: AgentId
@@ -73,7 +75,7 @@ class AgentResumed(BaseModel):
 
 
 class KeyAdded(BaseModel):
-    """The key is shown this once."""
+    """The new key, which is shown only here."""
 
     kind: Literal["a2a_key"]
     public_id: str

@@ -186,7 +186,7 @@ class AuditView(MailboxView):
 
 
 class WirePeer(TypedDict):
-    """``agent`` is whose credential it uses; all but that and the times is what it says of itself."""
+    """A peer. ``agent`` is the agent whose key it uses. The hub sets ``status`` and the times, the peer the other fields."""
 
     agent: AgentId
     peer_id: str
@@ -206,7 +206,7 @@ class Peers(BaseModel):
 
 class PeersView(MailboxView):
     @describe(
-        summary="List the peers that sent heartbeats: an agent its own, people all",
+        summary="List peers: an agent sees its own, a person sees all",
         tag="agents",
         query=requests.ListQuery,
         answer=Peers,

@@ -14,12 +14,14 @@ ResultStatus = Literal["ok", "error", "partial"]
 
 
 class WireIdempotency(TypedDict):
+    """Whether the work may be done twice. Two tasks with the same ``key`` ask for the same work."""
+
     duplicate_safety: Literal["unsafe", "idempotent"]
     key: str
 
 
 class WireTask(TypedDict):
-    """An A2ATask; the optional keys are absent when they are not set."""
+    """A task. Keys without a value are left out."""
 
     id: UUID
     sender: AgentId
@@ -32,13 +34,13 @@ class WireTask(TypedDict):
 
 
 class WireWork(WireTask):
-    """A task for whoever does it; ``metadata`` is what a sender in another dialect said beside the text."""
+    """A task with its ``metadata``: what the sender wrote beside the text in another protocol."""
 
     metadata: NotRequired[dict[str, Any]]
 
 
 class WireResult(TypedDict):
-    """An A2ATaskResult; ``error_message`` is absent when there is none."""
+    """The result of a task. ``error_message`` is left out when there is none."""
 
     task_id: UUID
     status: ResultStatus
@@ -47,6 +49,11 @@ class WireResult(TypedDict):
 
 
 class WireLease(BaseModel):
+    """A lease. ``work_timeout_ms`` is how long the task may stay leased, null for no limit.
+
+    ``attempt`` counts the leases of the task, from 1.
+    """
+
     lease_id: UUID
     attempt: int
     leased_at_ms: int
@@ -55,11 +62,15 @@ class WireLease(BaseModel):
 
 
 class HeldLease(WireLease):
+    """A lease with its task and its holder."""
+
     task: WireWork
     leased_to: AgentId
 
 
 class QueueEntry(TypedDict):
+    """A task with its state. The lease's keys are left out when the task has no live lease."""
+
     state: Literal["queued", "in_flight", "resolved"]
     task: WireTask
     attempt: int
@@ -70,6 +81,8 @@ class QueueEntry(TypedDict):
 
 
 class TaskEntry(QueueEntry):
+    """A task with its state and its times. ``outcome`` is null until the task is resolved."""
+
     task: WireWork  # type: ignore[misc]
     outcome: Literal["ok", "partial", "error", "cancelled", "rejected", "expired"] | None
     sent_at_ms: int
@@ -78,6 +91,8 @@ class TaskEntry(QueueEntry):
 
 
 class TreeNode(BaseModel):
+    """A task of the tree. ``depth`` is 0 for the root."""
+
     depth: int
     state: Literal["queued", "in_flight", "resolved"]
     outcome: str | None
@@ -88,6 +103,8 @@ class TreeNode(BaseModel):
 
 
 class JournalEvent(BaseModel):
+    """A row of the journal. ``seq`` numbers the changes of one task, from 1; it is null in other rows."""
+
     id: int
     kind: str
     actor: str
@@ -105,6 +122,8 @@ class TaskQueued(BaseModel):
 
 
 class TaskOpt(BaseModel):
+    """The leased task with its lease. Both are null when nothing was there to lease."""
+
     kind: Literal["a2a_task_opt"]
     task: WireWork | None
     lease: WireLease | None
@@ -122,6 +141,8 @@ class ResultPosted(BaseModel):
 
 
 class ResultOpt(BaseModel):
+    """The drained result, null when nothing was there to drain."""
+
     kind: Literal["a2a_result_opt"]
     result: WireResult | None
 
@@ -191,7 +212,7 @@ class LeaseAnswer(BaseModel):
 
 
 class TaskUpdated(BaseModel):
-    """``seq`` is the journal number of the last update."""
+    """``seq`` is the number of the last update in the task's journal."""
 
     kind: Literal["a2a_task_updated"]
     task_id: UUID

@@ -13,7 +13,7 @@ from mailbox.dialects.covenant.answers import ResultStatus, WireResult
 
 
 class RepairOutcome(TypedDict):
-    """``result`` is there for a forced error only."""
+    """What the repair did. ``result`` is left out after a requeue."""
 
     task_id: UUID
     action: Literal["requeued", "forced_error"]
@@ -28,6 +28,8 @@ class Repaired(BaseModel):
 
 
 class WirePolicy(TypedDict):
+    """The limits of the pass."""
+
     enabled: bool
     min_lease_age_ms: int
     max_attempts: int
@@ -36,6 +38,8 @@ class WirePolicy(TypedDict):
 
 
 class RetriedRow(TypedDict):
+    """A task that the pass requeued, or would requeue if it were enabled."""
+
     task_id: UUID
     lease_id: UUID
     attempt: int
@@ -43,6 +47,8 @@ class RetriedRow(TypedDict):
 
 
 class SkippedRow(TypedDict):
+    """A leased task that the pass left alone, with the reason."""
+
     task_id: UUID
     reason: str
     attempt: int
@@ -50,6 +56,8 @@ class SkippedRow(TypedDict):
 
 
 class WireReport(TypedDict):
+    """What one pass of the retry gate did."""
+
     policy: WirePolicy
     considered: int
     requeued: list[RetriedRow]
@@ -68,6 +76,8 @@ class Compacted(BaseModel):
 
 
 class WireReplayEntry(TypedDict):
+    """A cached result. ``hits`` counts the duplicates that it answered."""
+
     id: int
     sender_pubkey_b58: str
     recipient_pubkey_b58: str
@@ -93,6 +103,8 @@ class ReplayDropped(BaseModel):
 
 
 class WireAttempt(TypedDict):
+    """One attempt to deliver a callback. ``status`` is null when the receiver did not answer."""
+
     number: int
     at_ms: int
     status: int | None
@@ -100,7 +112,7 @@ class WireAttempt(TypedDict):
 
 
 class WireDelivery(TypedDict):
-    """A callback; its secret is shown by no read."""
+    """A callback and its attempts. The secret is never shown."""
 
     delivery_id: UUID
     task_id: UUID

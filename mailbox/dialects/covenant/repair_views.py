@@ -36,7 +36,7 @@ class RepairView(MailboxView):
 
 class RetryStaleView(MailboxView):
     @describe(
-        summary="Requeue stale idempotent leases, or see what that would do",
+        summary="Requeue stale idempotent leases; a dry run unless enabled",
         tag="repair",
         body=requests.PolicyBody,
         answer=repair_answers.AutoRetried,
@@ -50,7 +50,7 @@ class RetryStaleView(MailboxView):
 
 class CompactView(MailboxView):
     @describe(
-        summary="Drop finished work past its retention",
+        summary="Delete finished tasks older than the retention period",
         tag="repair",
         body=requests.CompactBody,
         answer=repair_answers.Compacted,
@@ -79,7 +79,7 @@ class ReplayEntriesView(MailboxView):
 
 class DropReplayView(MailboxView):
     @describe(
-        summary="Drop a cached result, so that the next duplicate runs",
+        summary="Drop a cached result; the next duplicate is then done again",
         tag="replay",
         body=requests.DropReplayBody,
         answer=repair_answers.ReplayDropped,
@@ -94,7 +94,7 @@ class DropReplayView(MailboxView):
 
 class DeliveriesView(MailboxView):
     @describe(
-        summary="List callbacks and what came of them, newest first",
+        summary="List callbacks with their attempts, newest first",
         tag="callbacks",
         query=requests.ListQuery,
         answer=repair_answers.Deliveries,

@@ -21,12 +21,19 @@ from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultEnvelope
 
 
 class IdempotencyBody(Lax):
+    """Whether the work may be done twice. Two tasks with the same ``key`` ask for the same work."""
+
     duplicate_safety: Literal["unsafe", "idempotent"]
     key: Text
 
 
 class TaskBody(Lax):
-    """An A2ATask. Ours beyond the seed: ``id`` and ``sender`` may be left out; where to call back at its end."""
+    """A task to send.
+
+    A request that names its ``id`` can be repeated: the task is stored once. Without an ``id`` the hub chooses one.
+    ``sender`` must be the caller and may be left out. ``deadline_ms`` is a point in time: a task that is still queued then
+    expires. When the task ends, the hub posts its state to ``callback_url``, signed if there is a ``callback_secret``.
+    """
 
     id: UUID | None = None
     sender: AgentField | None = None
@@ -58,7 +65,12 @@ class TaskBody(Lax):
 
 
 class ResultBody(Lax):
-    """An A2ATaskResult, and ours: ``lease_id`` as the fence."""
+    """The result of a task.
+
+    With a ``lease_id`` the result is rejected unless that lease is live. ``error_message`` explains the statuses ``error``
+    and ``partial``. A content block is an object with a ``type``: ``text``, ``json``, ``image``, ``audio``, ``resource`` or
+    ``resource_link``.
+    """
 
     task_id: UUID
     status: Literal["ok", "error", "partial"]
@@ -77,38 +89,49 @@ class ResultBody(Lax):
 
 
 class NextTask(Exact):
-    """How to receive a task, in the query or the body."""
+    """How to receive, in the query or the body.
+
+    With ``wait_ms`` the hub holds the request until something arrives. The same ``attempt_id`` gets the same answer again.
+    """
 
     wait_ms: int = Field(default=0, ge=0, le=60_000)
     attempt_id: UUID | None = None
 
 
 class NextResult(NextTask):
+    """How to drain, in the query or the body. ``ack`` names the task whose result this request acknowledges."""
+
     ack: UUID | None = None  # the task whose result this call acknowledges
 
 
 class AckBody(Exact):
+    """The tasks whose results arrived. Acknowledging a result twice changes nothing."""
+
     task_ids: list[UUID] = Field(min_length=1, max_length=1000)
 
 
 class ReleaseBody(Exact):
+    """Why the lease is handed back. With a ``lease_id`` nothing happens unless that lease is live."""
+
     reason: Text
     lease_id: UUID | None = None
 
 
 class HeartbeatBody(Exact):
+    """With a ``lease_id`` the heartbeat is rejected unless that lease is live."""
+
     lease_id: UUID | None = None
 
 
 class ProgressBody(Exact):
-    """How far the work is, 0 to 1, and a word on what is happening."""
+    """How much of the work is done, from 0 to 1, and a note on what is happening."""
 
     fraction: float = Field(ge=0, le=1)
     note: Text = ""
 
 
 class UpdateBody(Exact):
-    """One thing said: a message, as text or content blocks, or progress."""
+    """A status update: ``message`` (text or content blocks), ``progress``, or both."""
 
     message: Text | list[dict[str, Any]] | None = None
     progress: ProgressBody | None = None
@@ -124,7 +147,7 @@ class UpdateBody(Exact):
 
 
 class UpdatesBody(Exact):
-    """The same ``attempt_id`` with the same updates gets the same answer, so a lost response costs nothing."""
+    """Status updates, in order. The same ``attempt_id`` with the same updates gets the same answer again."""
 
     updates: list[UpdateBody] = Field(min_length=1, max_length=MAX_UPDATES)
     lease_id: UUID | None = None
@@ -132,23 +155,29 @@ class UpdatesBody(Exact):
 
 
 class CancelBody(Exact):
+    """Why the task is cancelled. The recipient can read it."""
+
     reason: Text = ""
 
 
 class RequeueCommand(Exact):
+    """Return the task to the queue. ``duplicate_risk`` says why doing the work twice is acceptable."""
+
     action: Literal["requeue"]
     duplicate_risk: Literal["idempotent", "operator_accepted"]
     lease_id: UUID | None = None
 
 
 class ForceErrorCommand(Exact):
+    """Resolve the task as an error with this ``message``."""
+
     action: Literal["force_error"]
     message: Text
     lease_id: UUID | None = None
 
 
 class RepairBody(Exact):
-    """An A2ARepairRequest: the command is nested and tagged by its action."""
+    """A repair of a leased task. With a ``lease_id`` in the command, nothing happens unless that lease is live."""
 
     task_id: UUID
     command: RequeueCommand | ForceErrorCommand = Field(discriminator="action")
@@ -161,7 +190,10 @@ def _bound(name: str, usual: int) -> Any:
 
 
 class PolicyBody(Exact):
-    """An A2AAutoRetryPolicy; every key has the seed's default, so ``{}`` is a dry run."""
+    """The limits of one pass of the retry gate.
+
+    Without ``enabled`` the pass is a dry run. ``max_requeues`` and ``scan_limit`` count leases of this pass.
+    """
 
     enabled: bool = Field(False, strict=True)
     min_lease_age_ms: Integer = _bound("min_lease_age_ms", 300_000)
@@ -180,15 +212,17 @@ class PolicyBody(Exact):
 
 
 class CompactBody(Exact):
-    """Nothing to say: the retention is the operator's setting."""
+    """An empty object. The operator's settings say how long finished work is kept."""
 
 
 class ResendBody(Exact):
+    """Why the callback is sent again."""
+
     reason: Text
 
 
 class DropReplayBody(Exact):
-    """Which cached result; ``source_task_id`` guards against dropping one that has taken its place since."""
+    """The cached result to drop. With a ``source_task_id`` nothing is dropped if a newer result took its place."""
 
     id: Integer = Field(ge=1, le=2**63 - 1)
     reason: Text
@@ -218,6 +252,11 @@ class QueueQuery(ListQuery):
 
 
 class GrantBody(Exact):
+    """The capability to grant.
+
+    ``scope`` limits the grant to a peer, a task, a lease or a duplicate risk. ``max_uses`` limits how often it is used.
+    """
+
     subject: AgentField
     action: Text
     scope: dict[str, Any] | None = None
@@ -226,24 +265,32 @@ class GrantBody(Exact):
 
 
 class RevokeBody(Exact):
+    """The grant to revoke."""
+
     grant_id: UUID
 
 
 class AgentBody(Exact):
+    """The agent to register. Without a ``pubkey`` the hub makes a key pair."""
+
     display: Text
     pubkey: Text | None = None
 
 
 class PauseBody(Exact):
+    """Why the agent is paused."""
+
     reason: Text
 
 
 class ResumeBody(Exact):
+    """Why the agent is resumed."""
+
     reason: Text = ""
 
 
 class KeyBody(Exact):
-    """Whose key: an agent's, or for automation a person's; neither means the calling agent's own."""
+    """The owner of the new key: an agent or, for automation, a person. Without either the caller gets the key."""
 
     agent: AgentField | None = None
     username: Text | None = None
@@ -251,6 +298,8 @@ class KeyBody(Exact):
 
 
 class RevokeKeyBody(Exact):
+    """The key to revoke, by its public id."""
+
     public_id: Text
 
 

@@ -75,7 +75,10 @@ class AckView(MailboxView):
 
 class RecentResultsView(MailboxView):
     @describe(
-        summary="List results that wait to be drained", tag="results", query=requests.ListQuery, answer=answers.Results
+        summary="List pending results without draining them",
+        tag="results",
+        query=requests.ListQuery,
+        answer=answers.Results,
     )
     def get(self, request: Request) -> Response:
         asked = self.query(requests.ListQuery)
@@ -86,7 +89,7 @@ class RecentResultsView(MailboxView):
 
 class QueueView(MailboxView):
     @describe(
-        summary="See queued tasks, live leases and pending results",
+        summary="List queued tasks, live leases and pending results",
         tag="queue",
         query=requests.QueueQuery,
         answer=answers.Queue,
@@ -107,7 +110,10 @@ class QueueView(MailboxView):
 
 class StatusView(MailboxView):
     @describe(
-        summary="See the queue as the command line does", tag="queue", query=requests.QueueQuery, answer=answers.Status
+        summary="Read the queue as the command line prints it",
+        tag="queue",
+        query=requests.QueueQuery,
+        answer=answers.Status,
     )
     def get(self, request: Request) -> Response:
         asked = self.query(requests.QueueQuery)
@@ -126,7 +132,9 @@ class LeasesView(MailboxView):
 
 
 class EntryView(MailboxView):
-    @describe(summary="See one task", tag="task", answer=answers.TaskEntryAnswer, errors=(404,))
+    @describe(
+        summary="Read one task with its state and lease", tag="task", answer=answers.TaskEntryAnswer, errors=(404,)
+    )
     def get(self, request: Request, task_id: UUID) -> Response:
         entry = QueueEntry.of(expiry.current(self.caller, task_id))
         return Response({"kind": "a2a_task_entry", "entry": wire.task_entry(entry)})
@@ -140,7 +148,7 @@ class TaskResultView(MailboxView):
 
 
 class TreeView(MailboxView):
-    @describe(summary="See a task and all below it", tag="task", answer=answers.Tree, errors=(404,))
+    @describe(summary="Read the tree of a task", tag="task", answer=answers.Tree, errors=(404,))
     def get(self, request: Request, task_id: UUID) -> Response:
         nodes = trees.tree(self.caller, task_id)
         return Response({"kind": "a2a_tree", "root": task_id, "nodes": [wire.node(node) for node in nodes]})
@@ -163,7 +171,7 @@ class TimelineView(MailboxView):
 
 class ReleaseView(MailboxView):
     @describe(
-        summary="Hand your lease back",
+        summary="Release your lease",
         tag="task",
         body=requests.ReleaseBody,
         answer=answers.TaskReleased,
@@ -178,7 +186,7 @@ class ReleaseView(MailboxView):
 
 class HeartbeatView(MailboxView):
     @describe(
-        summary="Say that you are still at work",
+        summary="Send a heartbeat for your lease",
         tag="task",
         body=requests.HeartbeatBody,
         answer=answers.LeaseAnswer,
@@ -192,7 +200,7 @@ class HeartbeatView(MailboxView):
 
 class UpdatesView(MailboxView):
     @describe(
-        summary="Say what you are doing, as the holder",
+        summary="Post status updates of your lease",
         tag="task",
         body=requests.UpdatesBody,
         answer=answers.TaskUpdated,

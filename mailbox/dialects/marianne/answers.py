@@ -23,13 +23,15 @@ class InboxTasks(BaseModel):
 
 
 class Exported(BaseModel):
+    """An inbox, with its tasks by id."""
+
     job_id: str
     agent_name: str
     tasks: dict[str, A2ATask]
 
 
 class Imported(BaseModel):
-    """``skipped`` tasks were known before, and stay as they are."""
+    """``skipped`` counts tasks that the hub already had. They stay as they are."""
 
     kind: Literal["a2a_inbox_imported"]
     imported: int
@@ -39,7 +41,7 @@ class Imported(BaseModel):
 
 
 class Delegated(BaseModel):
-    """``task_id`` is null where the task was refused, with the reason."""
+    """A task made from one line. ``task_id`` is null when the task was refused; ``error`` says why."""
 
     agent: str
     description: str
@@ -48,7 +50,10 @@ class Delegated(BaseModel):
 
 
 class Delegations(BaseModel):
-    """``unclosed_fence`` is the line, from 1, of a code fence that never closed: all after it was read as code."""
+    """The tasks made from the text.
+
+    ``unclosed_fence`` is the line (from 1) of a code fence that never closes. The text after it was read as code.
+    """
 
     kind: Literal["a2a_delegated"]
     delegated: list[Delegated]

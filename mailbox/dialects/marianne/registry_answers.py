@@ -11,7 +11,7 @@ from mailbox.dialects.marianne.values import AgentCard
 
 
 class RegisteredCard(BaseModel):
-    """``registered_by`` is null for a card that a person registered."""
+    """A card with its job. ``registered_by`` is null for a card that a person registered."""
 
     job_id: str
     card: AgentCard
@@ -28,7 +28,7 @@ class FoundCard(RegisteredCard):
 
 
 class CardDeregistered(BaseModel):
-    """``card`` is null where the job had none, as when the request is repeated."""
+    """The removed card. ``card`` is null if the job had no card, for example in a repeated request."""
 
     kind: Literal["a2a_card_deregistered"]
     job_id: str

@@ -12,7 +12,7 @@ MOST_SKILLS = 1000
 
 
 class CardBody(Exact):
-    """Names are unique; the card of another of your jobs that has this name is removed."""
+    """The card of a running job. The caller's other card with the same name is removed."""
 
     name: Text
     description: Text

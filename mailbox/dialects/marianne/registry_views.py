@@ -33,7 +33,7 @@ class RegistryView(DialectView):
 
 class CardsView(RegistryView):
     @describe(
-        summary="Find the agents of running jobs",
+        summary="Find the cards of running jobs",
         tag="registry",
         query=shapes.RegistryQuery,
         answer=answers.FoundCards,
@@ -48,7 +48,7 @@ class CardsView(RegistryView):
 
 class CardView(RegistryView):
     @describe(
-        summary="See the card of a running job",
+        summary="Read the card of a running job",
         tag="registry",
         answer=answers.FoundCard,
         errors=(404,),

@@ -12,7 +12,7 @@ from mailbox.dialects.marianne.values import A2ATask
 
 
 class SubmitBody(Exact):
-    """A task for the inbox; who sends it is the caller. Under a ``task_id`` of its own a request can be repeated."""
+    """A task for the inbox, sent by the caller. A request that names its ``task_id`` can be repeated."""
 
     task_id: UUID | None = None
     description: Text
@@ -21,23 +21,27 @@ class SubmitBody(Exact):
 
 
 class AcceptBody(Exact):
-    """The same ``attempt_id`` gets the same answer, so a lost response costs nothing."""
+    """The same ``attempt_id`` gets the same answer again."""
 
     attempt_id: UUID | None = None
 
 
 class CompleteBody(Exact):
+    """What the work produced."""
+
     artifacts: dict[str, Any] = {}
 
 
 class FailBody(Exact):
+    """Why the work failed."""
+
     reason: Text
 
 
 class DelegateBody(Exact):
-    """An agent's output; each ``@delegate NAME: TEXT`` line outside code fences becomes a task.
+    """An agent's output. Each ``@delegate NAME: TEXT`` line outside code fences becomes a task.
 
-    Under a ``delegation_id`` of its own a request can be repeated: the task ids follow from it.
+    A request that names its ``delegation_id`` can be repeated: the task ids are derived from it.
     """
 
     text: Text
@@ -46,7 +50,7 @@ class DelegateBody(Exact):
 
 
 class ImportBody(Exact):
-    """What an export answered: an inbox with its tasks by id."""
+    """An exported inbox, with its tasks by id."""
 
     job_id: Text
     agent_name: Text

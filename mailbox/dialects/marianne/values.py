@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class A2ATaskStatus(StrEnum):
-    """How far a task in an inbox is; completed and failed are final."""
+    """The status of a task in an inbox. ``completed`` and ``failed`` are final."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -22,18 +22,22 @@ class Strict(BaseModel):
 
 
 class A2ASkill(Strict):
+    """Something an agent can do."""
+
     id: str
     description: str
 
 
 class AgentCard(Strict):
+    """What an agent of a job can do."""
+
     name: str
     description: str
     skills: list[A2ASkill] = Field(default_factory=list)
 
 
 class A2ATask(Strict):
-    """A task as an inbox shows it: a copy, not a live handle."""
+    """A task as the inbox shows it: a copy that does not change when the task does."""
 
     task_id: str
     source_job_id: str

@@ -101,7 +101,7 @@ class TasksView(InboxView):
 
 
 class TaskView(InboxView):
-    @describe(summary="See one task of an inbox", tag="inbox", answer=answers.InboxTask, errors=(404,))
+    @describe(summary="Read one task of an inbox", tag="inbox", answer=answers.InboxTask, errors=(404,))
     def get(self, request: Request, agent: str, task_id: UUID) -> Response:
         return self.shown(self.owner(agent), task_id)
 
@@ -167,7 +167,7 @@ class ContextView(InboxView):
 
 class ExportView(InboxView):
     @describe(
-        summary="Take an inbox away as JSON",
+        summary="Export an inbox as JSON",
         tag="inbox",
         query=requests.ExportQuery,
         answer=answers.Exported,
@@ -180,7 +180,7 @@ class ExportView(InboxView):
 
 class ImportView(InboxView):
     @describe(
-        summary="Bring the tasks of an export in",
+        summary="Import an exported inbox",
         tag="inbox",
         body=requests.ImportBody,
         answer=answers.Imported,
@@ -198,7 +198,7 @@ class ImportView(InboxView):
 
 class DelegateView(InboxView):
     @describe(
-        summary="Turn the @delegate lines of your output into tasks",
+        summary="Turn the @delegate lines of a text into tasks",
         tag="inbox",
         body=requests.DelegateBody,
         answer=answers.Delegations,

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 
 class Accepted(BaseModel):
-    """``accepted`` and the message's id, and what its type is answered with beside them."""
+    """The accepted message, by its id. The other keys depend on the type of the message."""
 
     accepted: Literal[True]
     message_id: str
@@ -22,6 +22,8 @@ class Accepted(BaseModel):
 
 
 class PeerCapability(BaseModel):
+    """Something the hub can do."""
+
     name: str
     description: str
     version: str
@@ -32,12 +34,16 @@ class PeerCapabilities(BaseModel):
 
 
 class Discovery(PeerCapabilities):
+    """The hub as a peer."""
+
     id: str
     name: str
     publicKey: str  # noqa: N815 the wire's spelling
 
 
 class PeerAgent(BaseModel):
+    """A peer. ``lastSeen`` is in Unix epoch milliseconds."""
+
     id: str
     name: str
     url: str
@@ -53,7 +59,10 @@ class RegisteredPeer(BaseModel):
 
 
 class TaskStatus(BaseModel):
-    """A TaskStatusResponse; ``result`` is the content, or ``{"error"}``, once there is one."""
+    """The status of a task. ``result`` is null until the task ends.
+
+    Then it is the content of the result, or ``{"error"}``.
+    """
 
     task_id: str
     session_id: str
@@ -81,6 +90,6 @@ class SubmittedTaskCancelled(BaseModel):
 
 
 class Refusal(BaseModel):
-    """FastAPI's: a text, or for a body of the wrong shape a list of type, loc, msg and input."""
+    """An error. ``detail`` is a text or, for a body of the wrong shape, a list of problems."""
 
     detail: str | list[dict[str, Any]]

@@ -39,7 +39,7 @@ class UnprocessableError(MailboxError):
 
 
 class Envelope(BaseModel):
-    """An A2AMessage; keys it does not know are ignored, and a null payload reads as an empty one."""
+    """A message between peers. Unknown keys are ignored. A null ``payload`` means an empty one."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -56,7 +56,7 @@ class Envelope(BaseModel):
 
 
 class TaskSubmit(BaseModel):
-    """A TaskSubmitRequest; keys beyond these are kept with the task."""
+    """A task to submit. Further keys are kept with the task."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -73,7 +73,7 @@ class TaskSubmit(BaseModel):
 
 
 class WorkflowTask(BaseModel):
-    """What a SecureYeoman workflow step sends."""
+    """A task sent by a step of a workflow."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -89,7 +89,7 @@ class WorkflowTask(BaseModel):
 
 
 class LocalPeer(BaseModel):
-    """How an edge or agent node registers with its parent."""
+    """A node that registers with its parent."""
 
     model_config = ConfigDict(extra="ignore")
 

@@ -42,7 +42,7 @@ class CapabilitiesView(PublicYeomanView):
     open_to_routes = frozenset({"GET"})
 
     @describe(
-        summary="Read what the hub can do",
+        summary="List the hub's capabilities",
         tag=TAG,
         answer=answers.PeerCapabilities,
         refusal=answers.Refusal,
@@ -59,7 +59,7 @@ class DiscoveryView(PublicYeomanView):
     open_to_routes = frozenset({"GET"})
 
     @describe(
-        summary="Discover the hub as a peer",
+        summary="Describe the hub as a peer",
         tag=TAG,
         answer=answers.Discovery,
         refusal=answers.Refusal,
@@ -76,7 +76,7 @@ class LocalPeersView(YeomanView):
     open_to_routes = frozenset({"POST"})
 
     @describe(
-        summary="Register a node as the peer that uses your key",
+        summary="Register a node as the peer of your key",
         tag=TAG,
         body=requests.LocalPeer,
         answer=answers.RegisteredPeer,

@@ -65,6 +65,29 @@ def test_every_operation_has_a_name_of_its_own_and_a_summary():
     assert not any("A view of some dialect" in operation.get("description", "") for operation in operations)
 
 
+def test_every_request_body_is_described():
+    bodies = {
+        media["schema"]["$ref"].rpartition("/")[2]
+        for operations in schema()["paths"].values()
+        for operation in operations.values()
+        for media in operation.get("requestBody", {"content": {}})["content"].values()
+    }
+    components = schema()["components"]["schemas"]
+
+    assert len(bodies) > 20
+    assert [name for name in sorted(bodies) if not components[name].get("description")] == []
+
+
+def test_the_document_speaks_to_its_users():
+    to_authors = re.compile(
+        r"\b(seed|ours|source: |A2A[A-Z]\w+|TaskSubmitRequest|TaskStatusResponse|whoever|FastAPI)", re.IGNORECASE
+    )
+    texts = [component.get("description", "") for component in schema()["components"]["schemas"].values()]
+    texts += [operation["summary"] for path in schema()["paths"].values() for operation in path.values()]
+
+    assert [text for text in texts if to_authors.search(text)] == []
+
+
 def test_the_document_is_made_without_a_warning(capsys):
     call_command("spectacular", fail_on_warn=True, validate=True, stdout=StringIO())
 
