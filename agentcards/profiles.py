@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from agentcards.models import AgentProfile
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.verbs.agents import registration
 from mailbox.verbs.agents.registration import Registration
@@ -69,8 +69,7 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
 
 
 def _require(caller: Caller, agent: Agent, journal: audit.Journal) -> None:
-    request = Request(verb=capabilities.PROFILE, scope_id=f"a2a-profile:{agent}", peer_pubkey_b58=agent.pubkey)
-    journal.beside(capabilities.require(caller, request, journal.now).draft)
+    journal.beside(capabilities.require(caller, Request.to_change_profile(agent), journal.now).draft)
 
 
 def change_of(profile: AgentProfile, changed: Iterable[str]) -> Draft:

@@ -11,7 +11,7 @@ from agentcards.models import LONGEST_NAME, AgentCard, AgentCardQuerySet
 from mailbox.database.paging import Page, after, page
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.words import json_text
 from mailbox.words.errors import Draft, MailboxError
@@ -147,8 +147,7 @@ class AgentCardRegistry:
             )
 
     def _require_manager(self, journal: audit.Journal, job_id: str) -> None:
-        request = Request(verb=capabilities.MANAGE_REGISTRY, scope_id=f"a2a-registry:{job_id}")
-        journal.beside(capabilities.require(self._caller, request, journal.now).draft)
+        journal.beside(capabilities.require(self._caller, Request.to_manage_cards(job_id), journal.now).draft)
 
 
 def jobs_of(agent: Agent, *, most: int) -> list[AgentCard]:

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from agentcards.models import Tool
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.words.errors import Draft, InvalidRequestError
 from mailbox.words.kinds import Kind
 
@@ -50,8 +50,7 @@ def import_tools(caller: Caller, listing: object, *, default: bool = False) -> I
 
 def _store(caller: Caller, wanted: Sequence[Tool], *, default: bool, is_partial: bool) -> Import:
     with audit.decision(caller) as journal:
-        request = Request(verb=capabilities.TOOLS, scope_id="a2a-tools")
-        journal.beside(capabilities.require(caller, request, journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_manage_tools(), journal.now).draft)
         names = [tool.name for tool in wanted]
         known = {tool.name: tool for tool in Tool.objects.select_for_update().filter(name__in=names).order_by("pk")}
         changed = [

@@ -9,7 +9,7 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
 
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.outbound.destinations import AllowList
 from mailbox.verbs.repairs import auto_retry
 from mailbox.verbs.repairs.auto_retry import SCHEDULER, AutoRetry, BadSettingError
@@ -35,10 +35,8 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
         return []
     if not enabled or not databases or _is_granted():
         return []
-    hint = f"Grant it with: manage.py a2a grant {SCHEDULER} {capabilities.REQUEUE}"
-    return [
-        checks.Warning(f"{SCHEDULER} is switched on but holds no {capabilities.REQUEUE}", hint=hint, id="mailbox.W001")
-    ]
+    hint = f"Grant it with: manage.py a2a grant {SCHEDULER} {actions.REQUEUE}"
+    return [checks.Warning(f"{SCHEDULER} is switched on but holds no {actions.REQUEUE}", hint=hint, id="mailbox.W001")]
 
 
 def _is_granted() -> bool:

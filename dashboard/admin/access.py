@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from dashboard.admin.agents import ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
 from mailbox.gate.callers import Caller, Role
-from mailbox.gate.capabilities import GRANT
+from mailbox.gate.requests import Request
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.verbs.agents import grants, keys
 from mailbox.words import advice
@@ -70,8 +70,7 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         kind = Kind.PERSON_CHANGED if change else Kind.PERSON_ADDED
         note(
             caller_of(request),
-            GRANT,
-            f"a2a-person:{person.username}",
+            Request.to_manage_person(person.username),
             [Draft(kind=kind, data={"username": person.username, **told})],
         )
 
@@ -81,7 +80,8 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
             if request.method == "POST" and response.status_code == 302:
                 username = User.objects.get(pk=id).username
                 data = {"username": username, "password": "changed"}
-                note(caller_of(request), GRANT, f"a2a-person:{username}", [Draft(kind=Kind.PERSON_CHANGED, data=data)])
+                person = Request.to_manage_person(username)
+                note(caller_of(request), person, [Draft(kind=Kind.PERSON_CHANGED, data=data)])
         return response
 
 

@@ -16,7 +16,7 @@ from agentcards import profiles
 from agentcards.models import AgentCard, AgentProfile, Tool
 from mailbox.gate import audit, capabilities, credentials
 from mailbox.gate.callers import Caller, Role
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent
 from mailbox.words.errors import Draft
 from mailbox.words.kinds import Kind
@@ -101,7 +101,8 @@ class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
         changed = [name for name in _changed(obj) if name in profiles.FIELDS]
         with transaction.atomic():
             super().save_model(request, obj, form, change)
-            note(caller_of(request), capabilities.PROFILE, f"a2a-profile:{obj}", [profiles.change_of(obj, changed)])
+            asked = Request.to_change_profile(obj.agent)
+            note(caller_of(request), asked, [profiles.change_of(obj, changed)])
 
 
 @admin.register(Tool)
@@ -119,7 +120,7 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
         with transaction.atomic():
             super().save_model(request, obj, form, change)
             draft = Draft(kind=Kind.TOOL_CHANGED, data={"name": obj.name, "changed": told})
-            note(caller_of(request), capabilities.TOOLS, "a2a-tools", [draft])
+            note(caller_of(request), Request.to_manage_tools(), [draft])
 
     def delete_model(self, request: HttpRequest, obj: Tool) -> None:
         self.delete_queryset(request, Tool.objects.filter(pk=obj.pk))
@@ -129,7 +130,7 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
             names = list(queryset.select_for_update().order_by("pk").values_list("name", flat=True))
             Tool.objects.filter(name__in=names).delete()
             drafts = [Draft(kind=Kind.TOOL_REMOVED, data={"name": name}) for name in names]
-            note(caller_of(request), capabilities.TOOLS, "a2a-tools", drafts)
+            note(caller_of(request), Request.to_manage_tools(), drafts)
 
 
 @admin.register(AgentCard)
@@ -161,10 +162,10 @@ def caller_of(request: HttpRequest) -> Caller:
     return Caller(name=name, source=AuditEvent.Source.DASHBOARD, role=role_of_request(request))
 
 
-def note(caller: Caller, verb: str, scope_id: str, drafts: Iterable[Draft]) -> None:
+def note(caller: Caller, asked: Request, drafts: Iterable[Draft]) -> None:
     """Write the check and what was done in the current transaction, which is the admin's own."""
     journal = audit.Journal(caller)
-    journal.beside(capabilities.require(caller, Request(verb=verb, scope_id=scope_id), journal.now).draft)
+    journal.beside(capabilities.require(caller, asked, journal.now).draft)
     for draft in drafts:
         journal.beside(draft)
     journal.write()

@@ -29,8 +29,8 @@ from dashboard.figures.nav_counts import Attention
 from dashboard.wording.journal import in_words
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
 from mailbox.gate.credentials import role_of
+from mailbox.gate.requests import Request
 from mailbox.inspection import lookup
 from mailbox.models import AuditEvent
 from mailbox.words import advice
@@ -179,7 +179,7 @@ class Page(View):
 
     def asked(self, **where: Any) -> Request:
         """Return what a POST to this address asks of the gate, as the journal tells of its refusal."""
-        return Request(verb=self.needs, scope_id=f"ops:{self.request.path}"[:200])
+        return Request.to_post(self.needs, self.request.path)
 
     def _pass_the_gate(self, **where: Any) -> None:
         if not self.holds(self.needs):

@@ -22,7 +22,7 @@ from dashboard.forms import reasons
 from dashboard.forms.repair import ReasonForm
 from mailbox.database.counted import Counted
 from mailbox.database.paging import Page as Rows
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import agents, leases, search, series
 from mailbox.models import Agent
 from mailbox.models.agent import AgentQuerySet
@@ -76,7 +76,7 @@ class AgentList(ListPage):
 class AgentPage(Act[Agent]):
     """One agent: how it does, what it says of itself, and the switch that lets its tasks wait."""
 
-    needs = capabilities.PAUSE
+    needs = actions.PAUSE
     home = "ops:agents"
 
     def subject(self, **where: Any) -> Agent:
@@ -137,7 +137,7 @@ class AgentPage(Act[Agent]):
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
             "seen": self.seen(agent),
-            "may_pause": self.holds(capabilities.PAUSE),
+            "may_pause": self.holds(actions.PAUSE),
             "needs": self.needs,
             "reasons": reasons.offered(self.request),
         }

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from mailbox.database.paging import Page as Rows
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import lookup, search
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
@@ -40,7 +40,7 @@ class DeliveryList(ListPage):
         return search.deliveries(text, self.at).with_last_attempt()
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
-        return {"tabs": TABS, "keys": search.DELIVERY_KEYS, "may_resend": self.holds(capabilities.RESEND)}
+        return {"tabs": TABS, "keys": search.DELIVERY_KEYS, "may_resend": self.holds(actions.RESEND)}
 
     def shown(self, page: Rows[Any], context: Any) -> object:
         rows = [(delivery.pk, delivery.state, delivery.attempts, delivery.last_at) for delivery in page.items]
@@ -50,7 +50,7 @@ class DeliveryList(ListPage):
 class Resend(Act[PushDelivery]):
     """One callback with all its attempts, and the way to try one again that was given up."""
 
-    needs = capabilities.RESEND
+    needs = actions.RESEND
     home = "ops:deliveries"
     wording = Wording(
         heading="Callback", verb="Send again", busy="Sending…", keep="Leave it", about="ops/delivery_facts.html"

@@ -7,7 +7,7 @@ from dashboard.base.list_page import ListPage
 from dashboard.figures.cache_savings import Saved
 from dashboard.figures.thresholds import Count
 from mailbox.database.paging import Page as Rows
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import lookup, search
 from mailbox.models import ReplayEntry
 from mailbox.models.replay_entry import ReplayEntryQuerySet
@@ -50,7 +50,7 @@ class ReplayList(ListPage):
             "hits": self.saved.hits,
             "waiting": self.saved.waiting,
             "keys": search.REPLAY_KEYS,
-            "may_drop": self.holds(capabilities.DROP_REPLAY),
+            "may_drop": self.holds(actions.DROP_REPLAY),
         }
 
     def shown(self, page: Rows[Any], context: Any) -> object:
@@ -60,7 +60,7 @@ class ReplayList(ListPage):
 class Drop(Act[ReplayEntry]):
     """One cached result, and the way to let the next duplicate run again."""
 
-    needs = capabilities.DROP_REPLAY
+    needs = actions.DROP_REPLAY
     home = "ops:idempotency"
     wording = Wording(
         heading="Drop 1 cached result",

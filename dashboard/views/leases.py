@@ -13,7 +13,7 @@ from dashboard.base.page import Page
 from dashboard.figures import thresholds
 from dashboard.forms import choices
 from mailbox.database.paging import Page as Rows
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import leases, lookup, search
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.verbs.repairs import plans
@@ -67,9 +67,9 @@ class LeaseList(ListPage):
             "whole": self.whole,
             "cap": plans.CAP,
             "form_token": uuid.uuid4(),
-            "may_select": self.holds(capabilities.REQUEUE),
-            "may_requeue": self.holds(capabilities.REQUEUE),
-            "may_force_error": self.holds(capabilities.FORCE_ERROR),
+            "may_select": self.holds(actions.REQUEUE),
+            "may_requeue": self.holds(actions.REQUEUE),
+            "may_force_error": self.holds(actions.FORCE_ERROR),
         }
 
     def shown(self, page: Rows[Any], context: Mapping[str, Any]) -> object:
@@ -91,7 +91,7 @@ class LeasePage(Page):
             "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
             "stale_after": thresholds.stale_after(),
             "attempts": leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN),
-            "may_requeue": self.holds(capabilities.REQUEUE),
-            "may_force_error": self.holds(capabilities.FORCE_ERROR),
+            "may_requeue": self.holds(actions.REQUEUE),
+            "may_force_error": self.holds(actions.FORCE_ERROR),
         }
         return self.page("ops/lease.html", context)

@@ -17,7 +17,7 @@ from dashboard.forms.repair import ApplyForm
 from dashboard.views.repairs import new_token
 from dashboard.wording import commands
 from mailbox.database import paging
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import lookup
 from mailbox.models import RepairPlan, RepairPlanRow
 from mailbox.models.repair_plan import RepairPlanRowQuerySet
@@ -51,7 +51,7 @@ COLUMNS = {
 class PlanPage(Page):
     """One plan, at one address for good: the preview, then its progress, then the receipt."""
 
-    needs = capabilities.REQUEUE
+    needs = actions.REQUEUE
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
         plan = plan_of(number)
@@ -139,7 +139,7 @@ class PlanTwin(Page):
 class Discard(Page):
     """Close a plan that was not applied."""
 
-    needs = capabilities.REQUEUE
+    needs = actions.REQUEUE
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, number: str) -> HttpResponse:
@@ -151,7 +151,7 @@ class Discard(Page):
 class Continue(Page):
     """Go on at once with what is left of a plan, which the scheduler would do within a minute."""
 
-    needs = capabilities.REQUEUE
+    needs = actions.REQUEUE
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, number: str) -> HttpResponse:

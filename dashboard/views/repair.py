@@ -19,8 +19,8 @@ from dashboard.forms import reasons
 from dashboard.forms import repair as forms
 from dashboard.forms.repair import ForceErrorForm, RepairForm, RequeueForm
 from dashboard.wording import commands, lease_conflict
-from mailbox.gate import capabilities
-from mailbox.gate.capabilities import Request
+from mailbox.gate import actions
+from mailbox.gate.requests import Request
 from mailbox.inspection import journal, lookup, tasks
 from mailbox.models import AuditEvent, Lease, Task
 from mailbox.verbs.repairs import repair
@@ -88,8 +88,7 @@ class Repair(Page):
         task_id = lookup.task_of_lease(where["lease_id"])
         if task_id is None:
             return super().asked(**where)
-        scope_id = f"a2a-repair:{task_id}"
-        return Request(verb=self.needs, scope_id=scope_id, task_id=task_id, lease_id=where["lease_id"])
+        return Request.to_repair(self.needs, task_id, lease_id=where["lease_id"])
 
     def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> RepairForm:
         raise NotImplementedError
@@ -151,7 +150,7 @@ class Repair(Page):
 
 
 class Requeue(Repair):
-    needs = capabilities.REQUEUE
+    needs = actions.REQUEUE
     wording = Wording("requeue", "Requeue lease", "Requeueing…", "Requeued")
 
     def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> RequeueForm:
@@ -171,7 +170,7 @@ class Requeue(Repair):
 
 
 class ForceError(Repair):
-    needs = capabilities.FORCE_ERROR
+    needs = actions.FORCE_ERROR
     wording = Wording("force-error", "Force error", "Forcing…", "Forced to an error")
 
     def form(self, lease: Lease, data: QueryDict | None, **options: Any) -> ForceErrorForm:

@@ -10,7 +10,7 @@ from dashboard.base.list_page import ListPage
 from dashboard.forms.repair import PlanForm
 from dashboard.wording import journal
 from mailbox.database.paging import Page as Rows
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import leases, lookup, search
 from mailbox.models import RepairPlan
 from mailbox.models.audit import AuditEventQuerySet
@@ -51,7 +51,7 @@ class RepairList(ListPage):
 class Repairs(RepairList):
     """The list; a POST plans a repair of many."""
 
-    needs = capabilities.REQUEUE
+    needs = actions.REQUEUE
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = PlanForm(request.POST)

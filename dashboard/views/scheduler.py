@@ -18,7 +18,7 @@ from dashboard.wording import retry_verdicts
 from dashboard.wording.journal import in_words
 from mailbox.database import paging
 from mailbox.database.timetable import Cluster
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import journal, lookup, search
 from mailbox.inspection.search import Moment
 from mailbox.models import AuditEvent
@@ -75,8 +75,8 @@ class Scheduler(Page):
             "is_running": cluster.is_running(self.now),
             "agent": auto_retry.SCHEDULER,
             "is_granted": auto_retry.is_granted(),
-            "needs": capabilities.REQUEUE,
-            "may_run": self.holds(capabilities.REQUEUE),
+            "needs": actions.REQUEUE,
+            "may_run": self.holds(actions.REQUEUE),
         }
         seen = [event.pk for event in page.items], cluster, context["is_running"], context["is_granted"]
         if problem:
@@ -108,9 +108,9 @@ class DryRun(Page):
     """What a pass by this person would do now, lease by lease; nothing is changed and nothing journalled."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        if not self.holds(capabilities.REQUEUE):
+        if not self.holds(actions.REQUEUE):
             return self.problem(
-                403, "You may not try this", f"A dry run asks what a pass would; it needs {capabilities.REQUEUE}."
+                403, "You may not try this", f"A dry run asks what a pass would; it needs {actions.REQUEUE}."
             )
         wanted = AutoRetry.from_settings()
         found = retry_verdicts.of(retry.retry_stale(self.caller, retry_verdicts.dry(wanted.policy)))
@@ -131,7 +131,7 @@ class DryRun(Page):
 class RunOnce(Act[AutoRetry]):
     """One pass now, whether or not the scheduler is on, by the person and within the bounds in force."""
 
-    needs = capabilities.REQUEUE
+    needs = actions.REQUEUE
     home = "ops:scheduler"
     wording = Wording(
         heading="Run the retry gate once",

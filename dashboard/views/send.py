@@ -10,7 +10,7 @@ from django.utils.html import format_html
 
 from dashboard.base.page import Page
 from dashboard.forms.send import SendForm
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import agents
 from mailbox.verbs.life import operators
 from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError
@@ -21,7 +21,7 @@ AGENTS_OFFERED = 200
 class Send(Page):
     """A task by hand: from ``operators@hub``, whose results stay on the task's page until somebody has read them."""
 
-    needs = capabilities.SEND
+    needs = actions.SEND
 
     def get(self, request: HttpRequest) -> HttpResponse:
         asked = {name: request.GET.get(name, "") for name in ("recipient", "parent", "intent_text", "task_kind")}
@@ -46,7 +46,7 @@ class Send(Page):
         else:
             messages.success(request, f"Sent to {task.recipient}. Its result will stand here.")
             if not operators.may_answer(task.recipient):
-                how = f"manage.py a2a grant {task.recipient} {capabilities.RESPOND}.{operators.OPERATORS}"
+                how = f"manage.py a2a grant {task.recipient} {actions.RESPOND}.{operators.OPERATORS}"
                 messages.warning(
                     request, format_html("{} may not answer it yet. Grant it: <code>{}</code>", task.recipient, how)
                 )
@@ -67,7 +67,7 @@ class Send(Page):
 class Acknowledge(Page):
     """Somebody has read the result of a task that was sent by hand."""
 
-    needs = capabilities.SEND
+    needs = actions.SEND
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, task_id: UUID) -> HttpResponse:

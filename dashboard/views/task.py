@@ -13,7 +13,7 @@ from dashboard.wording.journal import in_words
 from dashboard.wording.payload import File
 from mailbox.dialects.base.view import JSONRenderer
 from mailbox.dialects.covenant import wire
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import journal, leases, tasks
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life import operators
@@ -122,7 +122,7 @@ class TaskJson(Page):
         return response
 
 
-VERBS = {"requeue": capabilities.REQUEUE, "force_error": capabilities.FORCE_ERROR, "send": capabilities.SEND}
+VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
 
 
 def _part(task: Task, result: Result | None, part: str) -> File:

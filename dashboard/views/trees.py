@@ -14,7 +14,7 @@ from dashboard.figures import thresholds, waterfall
 from dashboard.figures.tree_rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
 from dashboard.figures.waterfall import Attempt, Bar, Window
 from dashboard.forms import choices
-from mailbox.gate import capabilities
+from mailbox.gate import actions
 from mailbox.inspection import search, trees
 from mailbox.inspection.trees import Member
 from mailbox.words import json_text
@@ -63,8 +63,8 @@ class TreePage(Page):
             "asked": asked,
             "focused": focused,
             "lease": next((one for one in focused.leases if one.ended_at is None), None) if focused else None,
-            "may_requeue": self.holds(capabilities.REQUEUE),
-            "may_force_error": self.holds(capabilities.FORCE_ERROR),
+            "may_requeue": self.holds(actions.REQUEUE),
+            "may_force_error": self.holds(actions.FORCE_ERROR),
             "q": request.GET.get("q", "")[:100],
             **self._links(asked),
         }

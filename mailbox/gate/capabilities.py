@@ -5,120 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
 from uuid import UUID
 
 from django.db.models import F
 
+from mailbox.gate import actions
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import Agent, CapabilityGrant, Task
-from mailbox.words.envelopes import DISPLAY, LOCAL_PART, AgentRef, is_pubkey
+from mailbox.gate.requests import SCOPE_FIELDS, Request
+from mailbox.models import CapabilityGrant, Task
+from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import (
     CapabilityMissingError,
     CapabilityScopeMismatchError,
     Draft,
-    InvalidRequestError,
     Lack,
     Remedy,
     UnknownTaskError,
 )
 from mailbox.words.kinds import Kind
 
-SEND = "a2a.send"
-RESPOND = "a2a.respond"
-REQUEUE = "a2a.repair.requeue"
-FORCE_ERROR = "a2a.repair.force_error"
-COMPACT = "a2a.compact"
-REGISTER = "a2a.agents.register"
-GRANT = "a2a.capabilities.grant"  # held by admins only, never granted to an agent
-RESEND = "a2a.push.resend"  # held by operators and admins only, as the four below
-ROUTES = "a2a.routes"
-DROP_REPLAY = "a2a.replay.drop"
-PAUSE = "a2a.agents.pause"
-MANAGE_REGISTRY = "a2a.registry.manage"  # other agents' job cards; its own an agent registers without
-PROFILE = "a2a.agents.profile"  # held by admins only, as the two below
-IMPORT = "a2a.inboxes.import"
-TOOLS = "a2a.tools"
-
-TARGETED = (SEND, RESPOND)
-GRANTABLE = (REQUEUE, FORCE_ERROR, COMPACT, REGISTER)
-SCOPE_FIELDS = ("peer_pubkey_b58", "task_id", "lease_id", "duplicate_risk")
-
-_OPERATOR_ACTIONS = frozenset({SEND, REQUEUE, FORCE_ERROR, DROP_REPLAY, RESEND, ROUTES, PAUSE, MANAGE_REGISTRY})
+_OPERATOR_ACTIONS = frozenset(
+    {
+        *(actions.SEND, actions.REQUEUE, actions.FORCE_ERROR, actions.DROP_REPLAY, actions.RESEND),
+        *(actions.ROUTES, actions.PAUSE, actions.MANAGE_REGISTRY),
+    }
+)
+_ADMIN_ACTIONS = frozenset(
+    {actions.COMPACT, actions.REGISTER, actions.GRANT, actions.PROFILE, actions.IMPORT, actions.TOOLS}
+)
 ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
     Role.VIEWER: frozenset(),
     Role.OPERATOR: _OPERATOR_ACTIONS,
-    Role.ADMIN: _OPERATOR_ACTIONS | {COMPACT, REGISTER, GRANT, PROFILE, IMPORT, TOOLS},
+    Role.ADMIN: _OPERATOR_ACTIONS | _ADMIN_ACTIONS,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """A verb such as ``a2a.send`` and, where it has one, the agent it is aimed at."""
-
-    verb: str
-    target: str | None = None  # a display, a public key, or * for any agent
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read ``a2a.send.<agent>`` or a plain action; raise `InvalidRequestError` for any other text."""
-        if text in GRANTABLE:
-            return cls(text)
-        for verb in TARGETED:
-            target = text.removeprefix(f"{verb}.")
-            if target == text:
-                continue
-            if target != "*" and not DISPLAY.fullmatch(target) and not LOCAL_PART.fullmatch(target):
-                raise InvalidRequestError({"action": f'"{target[:200]}" is no agent: name it whole, such as ben@local'})
-            return cls(verb, target)
-        known = ", ".join([*(f"{verb}.<agent>" for verb in TARGETED), *GRANTABLE])
-        raise InvalidRequestError({"action": f"unknown action; known: {known}"})
-
-    def whole(self) -> Self:
-        """Return the action aimed at a whole name; raise `UnknownAgentError` for a bare one that fits no single agent."""
-        target = self.target
-        if target in (None, "*") or "@" in target or is_pubkey(target):
-            return self
-        return type(self)(self.verb, Agent.objects.named(AgentRef.parse(target)).display)
-
-    def __str__(self) -> str:
-        return self.verb if self.target is None else f"{self.verb}.{self.target}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """One action as it is about to be taken, with all that a scope may pin.
-
-    ``scope_id`` names the check in the journal, such as ``a2a-send:research@local``.
-    """
-
-    verb: str
-    scope_id: str
-    target: Agent | AgentRef | None = None
-    peer_pubkey_b58: str | None = None
-    task_id: UUID | None = None
-    lease_id: UUID | None = None
-    duplicate_risk: str | None = None
-
-    @property
-    def action(self) -> str:
-        """The action as a grant for just this target would spell it."""
-        return self.verb if self.target is None else f"{self.verb}.{self.target}"
-
-    def matched_by(self, grant: CapabilityGrant) -> bool:
-        """Whether the grant is for this action, compared by segment: the verb, then the whole target."""
-        if self.target is None:
-            return grant.action == self.verb
-        names = (self.target.display, self.target.pubkey, "*")
-        return any(name is not None and grant.action == f"{self.verb}.{name}" for name in names)
-
-    def admitted_by(self, pins: Mapping[str, Any]) -> bool:
-        """Whether every pinned field equals this request's; a field this hub does not know admits nothing."""
-        return all(name in SCOPE_FIELDS and _normal(name, pin) == self._field(name) for name, pin in pins.items())
-
-    def _field(self, name: str) -> str | None:
-        value = getattr(self, name)
-        return None if value is None else _normal(name, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +136,7 @@ def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
 
 
 def _remedy(caller: Caller, request: Request) -> Remedy:
-    if caller.agent is None or request.verb not in (*TARGETED, *GRANTABLE):
+    if caller.agent is None or request.verb not in (*actions.TARGETED, *actions.GRANTABLE):
         return Remedy.GROUP
     if isinstance(request.target, AgentRef) and "@" not in str(request.target) and not request.target.pubkey:
         return Remedy.TARGET
@@ -232,8 +151,3 @@ def _scope_mismatch(request: Request) -> CapabilityScopeMismatchError:
         draft=Draft(kind=Kind.CAPABILITY_SCOPE_REJECTED, task_id=request.task_id, data=data),
         action=request.action,
     )
-
-
-def _normal(name: str, value: object) -> str:
-    """Covenant spells the risk both ``operator-accepted`` and ``operator_accepted``."""
-    return str(value).replace("-", "_") if name == "duplicate_risk" else str(value)

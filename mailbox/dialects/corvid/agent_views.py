@@ -20,7 +20,7 @@ from mailbox.dialects.corvid import agent_wire as wire
 from mailbox.dialects.corvid import handler
 from mailbox.dialects.corvid.answers import CorvidError
 from mailbox.dialects.corvid.views import CorvidView
-from mailbox.gate import capabilities
+from mailbox.gate import actions, capabilities
 from mailbox.inspection import lists
 from mailbox.models import Agent
 from mailbox.verbs.agents import registration
@@ -50,7 +50,7 @@ class AgentRoute(CorvidView):
         return super().error_body(error, status)
 
     def may_see_url_of(self, agent: Agent) -> bool:
-        return self.caller.agent == agent or capabilities.holds(self.caller, capabilities.PROFILE, timezone.now())
+        return self.caller.agent == agent or capabilities.holds(self.caller, actions.PROFILE, timezone.now())
 
 
 class AgentsView(AgentRoute):

@@ -8,8 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from mailbox.gate import audit, capabilities
+from mailbox.gate.actions import Action
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import GRANT, SCOPE_FIELDS, Action, Request
+from mailbox.gate.requests import SCOPE_FIELDS, Request
 from mailbox.models import Agent, CapabilityGrant
 from mailbox.words import json_text
 from mailbox.words.envelopes import check_to_come, is_pubkey
@@ -46,8 +47,7 @@ def grant(
         if caller.agent is not None and not caller.trusted:
             wider = _wider_grant(caller, parsed, pins, expires_at, journal.now)
         if wider is None:
-            request = Request(verb=GRANT, scope_id=f"a2a-grant:{subject}", peer_pubkey_b58=subject.pubkey)
-            journal.beside(capabilities.require(caller, request, journal.now).draft)
+            journal.beside(capabilities.require(caller, Request.to_grant(subject), journal.now).draft)
         made = CapabilityGrant.objects.create(
             subject=subject,
             action=str(parsed),
@@ -81,8 +81,7 @@ def revoke(caller: Caller, grant_id: UUID) -> CapabilityGrant:
         if found is None:
             raise UnknownGrantError(f"no grant {grant_id} here", grant_id=grant_id)
         if caller.agent is None or found.subject == caller.agent:
-            request = Request(verb=GRANT, scope_id=f"a2a-revoke:{grant_id}")
-            journal.beside(capabilities.require(caller, request, journal.now).draft)
+            journal.beside(capabilities.require(caller, Request.to_revoke(grant_id), journal.now).draft)
         for fallen in _with_descendants(found):
             CapabilityGrant.objects.filter(pk=fallen.pk).update(revoked_at=journal.now)
             data = {"grant_id": str(fallen.grant_id), "subject_display": str(fallen.subject), "action": fallen.action}

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Agent, ApiKey
 from mailbox.words import tokens
 from mailbox.words.envelopes import check_to_come
@@ -36,7 +36,7 @@ def add_key(
         raise InvalidRequestError(dict.fromkeys(("agent", "username"), "name an agent or a person, one of them"))
     with audit.decision(caller) as journal:
         check_to_come(expires_at, journal.now, path="expires_at")
-        _require_own(caller, agent, journal, scope_id=f"a2a-key:{agent or username}")
+        _require_own(caller, agent, str(agent or username), journal)
         user = User.objects.filter(username=username).first() if username is not None else None
         owner = agent or user
         if owner is None:
@@ -63,7 +63,7 @@ def revoke_key(caller: Caller, public_id: str) -> ApiKey:
         )
         if key is None:
             raise UnknownKeyError(f'no key "{public_id[:8]}" here', public_id=public_id[:8])
-        _require_own(caller, key.agent, journal, scope_id=f"a2a-key:{key.agent or key.user}")
+        _require_own(caller, key.agent, str(key.agent or key.user), journal)
         if key.revoked_at is None:
             key.revoked_at = journal.now
             key.save(update_fields=["revoked_at"])
@@ -72,11 +72,10 @@ def revoke_key(caller: Caller, public_id: str) -> ApiKey:
     return key
 
 
-def _require_own(caller: Caller, agent: Agent | None, journal: audit.Journal, *, scope_id: str) -> None:
+def _require_own(caller: Caller, agent: Agent | None, owner: str, journal: audit.Journal) -> None:
     if caller.agent is not None and caller.agent == agent:
         return
-    permit = capabilities.require(caller, Request(verb=capabilities.GRANT, scope_id=scope_id), journal.now)
-    journal.beside(permit.draft)
+    journal.beside(capabilities.require(caller, Request.to_manage_keys(owner), journal.now).draft)
 
 
 def create_key(now: datetime, **owner: Any) -> str:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, PublicRoute
 from mailbox.words import tokens
 from mailbox.words.errors import Draft, InvalidRequestError, UnknownRouteError
@@ -100,5 +100,4 @@ def caller(route: PublicRoute, *, request_id: str) -> Caller:
 
 
 def _require(caller: Caller, agent: Agent | None, journal: audit.Journal) -> None:
-    request = Request(verb=capabilities.ROUTES, scope_id=f"a2a-route:{agent or 'unknown'}")
-    journal.beside(capabilities.require(caller, request, journal.now).draft)
+    journal.beside(capabilities.require(caller, Request.to_manage_route(agent), journal.now).draft)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.verbs.agents.keys import create_key
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, AgentRef, check_pubkey, check_reason, is_pubkey
@@ -63,7 +63,7 @@ def _register(
     private_key, pubkey = (None, pubkey) if pubkey else _new_pair()
     try:
         with audit.decision(caller) as journal:
-            request = Request(verb=capabilities.REGISTER, scope_id=f"a2a-register:{display}")
+            request = Request.to_register(display)
             permit = capabilities.require(caller, request, journal.now)
             permit.use(journal.now)
             journal.beside(permit.draft)
@@ -189,8 +189,7 @@ def hosted(name: str) -> Agent | None:
 
 
 def _locked_to_pause(caller: Caller, agent: Agent, journal: audit.Journal) -> Agent:
-    request = Request(verb=capabilities.PAUSE, scope_id=f"a2a-pause:{agent}", peer_pubkey_b58=agent.pubkey)
-    journal.beside(capabilities.require(caller, request, journal.now).draft)
+    journal.beside(capabilities.require(caller, Request.to_pause(agent), journal.now).draft)
     return Agent.objects.select_for_update().get(pk=agent.pk)
 
 

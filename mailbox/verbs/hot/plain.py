@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from mailbox.gate import capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Permit, Request
+from mailbox.gate.capabilities import Permit
+from mailbox.gate.requests import Request
 from mailbox.models import Agent, Lease, Result, Task
 from mailbox.verbs.hot import postgresql, sqlite
 from mailbox.words import json_text
@@ -45,14 +46,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
     if not _serves(caller) or caller.agent is None or not _is_plain(envelope, caller.agent):
         return None
     now = timezone.now()
-    request = Request(
-        verb=capabilities.SEND,
-        scope_id=f"a2a-send:{named.display}",
-        target=named,
-        peer_pubkey_b58=named.pubkey,
-        task_id=envelope.id,
-    )
-    permit = _permit(caller, request, now)
+    permit = _permit(caller, Request.to_send(named, envelope.id), now)
     if permit is None:
         return None
     task = Task.from_envelope(envelope, sender=caller.agent, recipient=Agent(), now=now)
@@ -114,15 +108,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
         [task_pk, task_id, attempt, sender[0], caller.agent.pk],
     )
     task.sender, task.recipient = Agent.from_identity(*sender), caller.agent
-    request = Request(
-        verb=capabilities.RESPOND,
-        scope_id=f"a2a-respond:{task_id}",
-        target=task.sender,
-        peer_pubkey_b58=task.sender.pubkey,
-        task_id=task_id,
-        lease_id=envelope.lease_id,
-    )
-    permit = _permit(caller, request, now)
+    permit = _permit(caller, Request.to_respond(task.sender, task_id, envelope.lease_id), now)
     if permit is None:
         return None
     posted = {"status": envelope.status, "lease_id": str(lease_id), "attempt": attempt, "late_result": False}

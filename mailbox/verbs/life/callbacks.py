@@ -20,7 +20,7 @@ from django.utils import timezone
 from mailbox.database import write_turns
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import RESEND, Request
+from mailbox.gate.requests import Request
 from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
 from mailbox.outbound import destinations
 from mailbox.outbound.errors import BlockedUrlError
@@ -154,8 +154,7 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
-        request = Request(verb=RESEND, scope_id=f"a2a-push:{delivery_id}")
-        journal.beside(capabilities.require(caller, request, journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_resend(delivery_id), journal.now).draft)
         row = PushDelivery.objects.select_for_update().filter(delivery_id=delivery_id).first()
         if row is None:
             raise UnknownDeliveryError(f"no delivery {delivery_id} here", delivery_id=delivery_id)

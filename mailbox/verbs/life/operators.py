@@ -10,9 +10,9 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import actions, audit, capabilities, requests
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import RESPOND, SEND, Request
+from mailbox.gate.requests import Request
 from mailbox.models import Agent, CapabilityGrant, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import results, sending
@@ -37,16 +37,15 @@ def acknowledge(caller: Caller, task_id: UUID) -> None:
     hand. Journals ``capability_check`` and, the first time, ``a2a_result_acked``.
     """
     with audit.decision(caller) as journal:
-        request = Request(verb=SEND, scope_id=f"a2a-ack:{task_id}", task_id=task_id)
-        journal.beside(capabilities.require(caller, request, journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_acknowledge(task_id), journal.now).draft)
     results.ack_results(_as_operators(caller), [task_id])
 
 
 def may_answer(agent: Agent) -> bool:
     """Whether the agent holds some grant to post results for ``operators@hub``."""
-    request = Request(verb=RESPOND, scope_id="", target=registration.hub_agent(OPERATORS))
+    sender = registration.hub_agent(OPERATORS)
     live = CapabilityGrant.objects.live(timezone.now()).filter(subject=agent)
-    return any(request.matched_by(grant) for grant in live)
+    return any(requests.is_for(grant, actions.RESPOND, sender) for grant in live)
 
 
 def _as_operators(caller: Caller) -> Caller:

@@ -17,7 +17,7 @@ from django.utils import timezone
 from mailbox.gate import audit, capabilities
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import DROP_REPLAY, Request
+from mailbox.gate.requests import Request
 from mailbox.models import ReplayEntry, Result, Task
 from mailbox.verbs.life import callbacks
 from mailbox.words import json_text
@@ -123,8 +123,7 @@ def drop(caller: Caller, entry_id: int, *, reason: str, source_task_id: UUID | N
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
-        request = Request(verb=DROP_REPLAY, scope_id=f"a2a-replay:{entry_id}")
-        journal.beside(capabilities.require(caller, request, journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_drop_replay(entry_id), journal.now).draft)
         entry = ReplayEntry.objects.select_for_update().filter(pk=entry_id).first()
         if entry is None:
             raise UnknownReplayEntryError(f"no replay entry {entry_id} here", entry_id=entry_id)

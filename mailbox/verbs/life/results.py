@@ -12,7 +12,7 @@ from mailbox.database import waiting
 from mailbox.gate import audit, capabilities
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.hot import plain
 from mailbox.verbs.life import expiry
@@ -50,14 +50,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
         earlier = Result.objects.filter(task=task).first()
         if earlier is not None and earlier.says(envelope):
             return earlier
-        request = Request(
-            verb=capabilities.RESPOND,
-            scope_id=f"a2a-respond:{task.uuid}",
-            target=task.sender,
-            peer_pubkey_b58=task.sender.pubkey,
-            task_id=task.uuid,
-            lease_id=envelope.lease_id,
-        )
+        request = Request.to_respond(task.sender, task.uuid, envelope.lease_id)
         permit = capabilities.require(caller, request, journal.now)
         permit.use(journal.now)
         try:

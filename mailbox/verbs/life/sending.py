@@ -9,7 +9,7 @@ from django.db import IntegrityError
 from mailbox.gate import audit, capabilities
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, Lease, Task
 from mailbox.verbs.hot import plain
 from mailbox.verbs.life import callbacks, replay
@@ -63,13 +63,7 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
             repeat = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
             if earlier.says(repeat) and callbacks.is_asked_again(earlier, envelope):
                 return earlier
-        request = Request(
-            verb=capabilities.SEND,
-            scope_id=f"a2a-send:{recipient or envelope.recipient}",
-            target=recipient or envelope.recipient,
-            peer_pubkey_b58=recipient.pubkey if recipient else envelope.recipient.pubkey,
-            task_id=envelope.id,
-        )
+        request = Request.to_send(recipient or envelope.recipient, envelope.id)
         permit = capabilities.require(caller, request, journal.now)
         permit.use(journal.now)
         if recipient is None:

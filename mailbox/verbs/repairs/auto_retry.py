@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import actions, audit
 from mailbox.gate.callers import Caller
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.verbs.agents import registration
@@ -112,7 +112,7 @@ def scheduler_locked() -> Iterator[None]:
 def is_granted() -> bool:
     """Whether the scheduler's agent holds what its passes need."""
     live = CapabilityGrant.objects.live(timezone.now())
-    return live.filter(subject__display=SCHEDULER, action=capabilities.REQUEUE).exists()
+    return live.filter(subject__display=SCHEDULER, action=actions.REQUEUE).exists()
 
 
 def run_once(caller: Caller, *, reason: str, worded: Callable[[MailboxError], str]) -> AuditEvent:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import actions, audit, capabilities
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Lease, RepairPlan, RepairPlanRow
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.repair_plan import INTENT_KEPT
@@ -24,7 +24,7 @@ COUNTED_TO = 10_000
 TYPED_ABOVE = 50  # more leases than this are confirmed by typing how many
 GOOD_FOR = timedelta(minutes=10)
 
-ACTION = {RepairPlan.Verb.REQUEUE: capabilities.REQUEUE, RepairPlan.Verb.FORCE_ERROR: capabilities.FORCE_ERROR}
+ACTION = {RepairPlan.Verb.REQUEUE: actions.REQUEUE, RepairPlan.Verb.FORCE_ERROR: actions.FORCE_ERROR}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +214,7 @@ def _pass_the_gate(caller: Caller, verb: str, journal: Journal) -> None:
         raise WrongPartyError("only people repair by plan; agents and programs repair lease by lease")
     action = ACTION[RepairPlan.Verb(verb)]
     if not capabilities.holds(caller, action, journal.now):
-        capabilities.require(caller, Request(verb=action, scope_id="a2a-repair-plan"), journal.now)
+        capabilities.require(caller, Request.to_repair_by_plan(action), journal.now)
 
 
 def _locked(caller: Caller, number: int, journal: Journal) -> RepairPlan:

@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import actions, audit, capabilities
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life.leasing import require_lease
 from mailbox.verbs.life.resolution import resolve
@@ -62,9 +62,7 @@ def requeue_within(
     lease_id: UUID | None,
 ) -> Task:
     """Do as `requeue`, with a reason that was checked, within the decision of `deciding`, which may change more."""
-    task, lease = _repairable(
-        caller, task_id, lease_id, journal, verb=capabilities.REQUEUE, duplicate_risk=duplicate_risk
-    )
+    task, lease = _repairable(caller, task_id, lease_id, journal, verb=actions.REQUEUE, duplicate_risk=duplicate_risk)
     if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
         raise DuplicateRiskMismatchError(task_id=task_id)
     task.return_to_queue(lease, Lease.End.REQUEUE, journal.now)
@@ -88,7 +86,7 @@ def force_error_within(
     journal: Journal, caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None
 ) -> Result:
     """Do as `force_error`, with texts that were checked, within the decision of `deciding`, which may change more."""
-    task, lease = _repairable(caller, task_id, lease_id, journal, verb=capabilities.FORCE_ERROR)
+    task, lease = _repairable(caller, task_id, lease_id, journal, verb=actions.FORCE_ERROR)
     return resolve(
         task,
         Task.Outcome.ERROR,
@@ -123,14 +121,7 @@ def _repairable(
     peer = None
     if task is not None:
         peer = task.recipient if caller.agent == task.sender else task.sender
-    request = Request(
-        verb=verb,
-        scope_id=f"a2a-repair:{task_id}",
-        peer_pubkey_b58=peer.pubkey if peer else None,
-        task_id=task_id,
-        lease_id=lease_id,
-        duplicate_risk=duplicate_risk,
-    )
+    request = Request.to_repair(verb, task_id, lease_id=lease_id, peer=peer, duplicate_risk=duplicate_risk)
     permit = capabilities.require(caller, request, journal.now)
     permit.use(journal.now)
     journal.beside(permit.draft)

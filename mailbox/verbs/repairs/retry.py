@@ -13,16 +13,15 @@ from enum import StrEnum
 
 from django.utils import timezone
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import actions, audit, capabilities
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import REQUEUE, Request
+from mailbox.gate.requests import Request
 from mailbox.models import Lease, Task
 from mailbox.verbs.repairs.repair import DuplicateRisk, applied
 from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatchError, InvalidRequestError
 from mailbox.words.kinds import Kind
 
 REASON = "automatic retry policy requeued stale idempotent lease"
-SCOPE_ID = "a2a-auto-retry"
 
 # The least and the most that each bound of a policy may be. None may keep every pass from looking at, or finding, anything.
 BOUNDS: Mapping[str, tuple[int, int]] = {
@@ -106,8 +105,8 @@ def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
     """
     policy.check()
     with audit.decision(caller) as journal:
-        if not capabilities.holds(caller, REQUEUE, journal.now):
-            capabilities.require(caller, Request(verb=REQUEUE, scope_id=SCOPE_ID), journal.now)
+        if not capabilities.holds(caller, actions.REQUEUE, journal.now):
+            capabilities.require(caller, Request.to_scan(), journal.now)
     now = timezone.now()
     report = RetryReport(policy=policy)
     for lease in _candidates(caller, policy, now):
@@ -192,11 +191,4 @@ def _would_refuse(caller: Caller, lease: Lease, now: datetime) -> SkipReason | N
 def _request(caller: Caller, lease: Lease) -> Request:
     task = lease.task
     peer = task.sender if caller.agent == task.recipient else task.recipient
-    return Request(
-        verb=REQUEUE,
-        scope_id=SCOPE_ID,
-        peer_pubkey_b58=peer.pubkey,
-        task_id=task.uuid,
-        lease_id=lease.lease_id,
-        duplicate_risk=DuplicateRisk.IDEMPOTENT,
-    )
+    return Request.to_auto_requeue(lease, peer)

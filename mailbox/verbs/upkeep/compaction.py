@@ -12,7 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 from mailbox.gate import audit, capabilities
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import COMPACT, Request
+from mailbox.gate.requests import Request
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.upkeep import rollups
@@ -43,7 +43,7 @@ def compact(caller: Caller, retention: Retention) -> int:
     in use. Each dropped task journals ``a2a_tasks_compacted``. Source: Covenant A2A, compaction; idempotency policy.
     """
     with audit.decision(caller) as journal:
-        permit = capabilities.require(caller, Request(verb=COMPACT, scope_id="a2a:compact"), journal.now)
+        permit = capabilities.require(caller, Request.to_compact(), journal.now)
         permit.use(journal.now)
         journal.beside(permit.draft)
         now = journal.now
@@ -66,7 +66,7 @@ def cap_sent(caller: Caller, *, dialect: str, cap: int, cycle: int = 100) -> int
 def clear(caller: Caller, *, dialect: str) -> int:
     """Drop every resolved task of one dialect, delivered or not; return how many. Needs ``a2a.compact``."""
     with audit.decision(caller) as journal:
-        permit = capabilities.require(caller, Request(verb=COMPACT, scope_id="a2a:compact"), journal.now)
+        permit = capabilities.require(caller, Request.to_compact(), journal.now)
         permit.use(journal.now)
         journal.beside(permit.draft)
     resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED)

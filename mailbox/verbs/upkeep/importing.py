@@ -9,7 +9,7 @@ from uuid import UUID
 from mailbox.gate import audit, capabilities
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.gate.capabilities import Request
+from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, Lease, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life.leasing import begin
@@ -56,8 +56,7 @@ def import_tasks(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Import
 
 def _import(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Imported:
     with audit.decision(caller) as journal:
-        request = Request(verb=capabilities.IMPORT, scope_id=f"a2a-import:{recipient}")
-        journal.beside(capabilities.require(caller, request, journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_import(recipient), journal.now).draft)
         owner = registration.enrol(recipient, journal)
         fresh = {one.task.id: one for one in kept if one.task.id}
         for task_id in _known(list(fresh), owner):

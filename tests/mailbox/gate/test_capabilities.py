@@ -6,9 +6,10 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from mailbox.gate import capabilities
+from mailbox.gate import actions, capabilities
+from mailbox.gate.actions import Action
 from mailbox.gate.callers import Caller, Role
-from mailbox.gate.capabilities import Action, Request
+from mailbox.gate.requests import Request
 from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatchError, InvalidRequestError
 from tests.support import factories
@@ -234,7 +235,7 @@ def test_the_peer_of_a_send_is_its_recipient(mallory, alice, bob):
 def test_a_role_holds_its_actions_and_no_others(role, held):
     person = factories.person("pat", role)
 
-    for verb in {*capabilities.GRANTABLE, *capabilities.TARGETED, capabilities.GRANT, capabilities.DROP_REPLAY}:
+    for verb in {*actions.GRANTABLE, *actions.TARGETED, actions.GRANT, actions.DROP_REPLAY}:
         if verb in held:
             assert check(person, verb).draft.data["authorized_by"][0]["granted_by_display"] == f"role:{role}"
         else:
