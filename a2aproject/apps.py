@@ -23,10 +23,10 @@ class A2AProjectConfig(AppConfig):
 
 
 class AdminConfig(SimpleAdminConfig):
-    """Django's admin. Its pages load with the URLs and for their checks, so processes without pages start sooner."""
+    """Django's admin. Only the URLs and the checks load its pages, so that processes without pages start faster."""
 
     def ready(self) -> None:
-        """Register the admin's own checks, as Django's configuration does."""
+        """Register Django's checks of the admin, but load its pages only when they run."""
         checks.register(check_dependencies, checks.Tags.admin)
         checks.register(_check_pages, checks.Tags.admin)
 

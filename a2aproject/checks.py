@@ -1,4 +1,4 @@
-"""System checks: the hub refuses to start on settings that would lose or repeat work."""
+"""System checks: the hub does not start with settings that could lose or repeat work."""
 
 from __future__ import annotations
 
@@ -22,50 +22,51 @@ LARGEST_BODY_BYTES = 8 * 1024 * 1024
 
 
 def register_all() -> None:
-    """Make `manage.py check`, and every command that runs it, use the checks below."""
+    """Register the checks below for `manage.py check` and every command that runs it."""
     for check in (check_databases, check_cluster, check_body_limit):
         checks.register(check, "a2a")
 
 
 def check_databases(**_: object) -> list[checks.CheckMessage]:
-    """Refuse databases that could lose an acknowledged write, or that wait for nothing."""
+    """Report databases that could lose an acknowledged write, and those that do not wait for a busy writer."""
     return [error for alias in connections for error in database_errors(alias, connections[alias].settings_dict)]
 
 
 def check_cluster(**_: object) -> list[checks.CheckMessage]:
-    """Refuse a scheduler that would start a running job a second time."""
+    """Report a task cluster that could start a running job a second time."""
     timeout, retry = settings.Q_CLUSTER.get("timeout"), settings.Q_CLUSTER.get("retry", 60)
     if timeout is not None and timeout < retry:
         return []
     return [
         checks.Error(
-            f"Q_CLUSTER has timeout {timeout} and retry {retry}: a job may be started again while it still runs.",
-            hint="Set a timeout that is less than retry.",
+            f"Q_CLUSTER has timeout {timeout} and retry {retry}: a job may start again while it still runs.",
+            hint="Set a timeout shorter than retry.",
             id="a2a.E006",
         )
     ]
 
 
 def check_body_limit(**_: object) -> list[checks.CheckMessage]:
-    """Refuse a body limit that is no limit, and one that Django would undercut."""
+    """Report a body limit that is out of bounds, or differs from Django's own limit."""
     limit = settings.A2A_MAX_BODY_BYTES
     if 0 < limit <= LARGEST_BODY_BYTES and limit == settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
         return []
     return [
         checks.Error(
-            f"A2A_MAX_BODY_BYTES is {limit}.",
-            hint=f"Set it between 1 and {LARGEST_BODY_BYTES}, and DATA_UPLOAD_MAX_MEMORY_SIZE to the same.",
+            f"A2A_MAX_BODY_BYTES is {limit}, which is out of bounds or differs from DATA_UPLOAD_MAX_MEMORY_SIZE.",
+            hint=f"Set it between 1 and {LARGEST_BODY_BYTES}, and DATA_UPLOAD_MAX_MEMORY_SIZE to the same value.",
             id="a2a.E007",
         )
     ]
 
 
 def database_errors(alias: str, database: dict[str, Any]) -> Iterator[checks.CheckMessage]:
+    """Yield an error for each weakness of a database, given by its alias and Django's settings of it."""
     engine, options = database["ENGINE"], database["OPTIONS"]
     if database["ATOMIC_REQUESTS"]:
         yield checks.Error(
-            f"Database {alias!r} has ATOMIC_REQUESTS on: a refused request would take its audit row with it.",
-            hint="Turn it off. Each verb opens its own transaction.",
+            f"Database {alias!r} has ATOMIC_REQUESTS on: the rollback of a rejected request would undo its audit row.",
+            hint="Set it to False. The hub opens its own transactions.",
             id="a2a.E005",
         )
     if engine.endswith(".sqlite3"):
@@ -92,15 +93,15 @@ def _sqlite_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.Check
         weak.append("transaction_mode")
     if weak:
         yield checks.Error(
-            f"SQLite database {alias!r} is not durable and ordered enough: {', '.join(weak)}.",
-            hint="OPTIONS needs transaction_mode IMMEDIATE and, in init_command, journal_mode=WAL, synchronous=FULL "
-            "and recursive_triggers=ON.",
+            f"SQLite database {alias!r} could lose or reorder writes: check {', '.join(weak)}.",
+            hint="Set transaction_mode to IMMEDIATE in OPTIONS. Set journal_mode=WAL, synchronous=FULL and "
+            "recursive_triggers=ON in its init_command.",
             id="a2a.E001",
         )
     if float(options.get("timeout", 5)) < SQLITE_LEAST_TIMEOUT:
         yield checks.Error(
-            f"SQLite database {alias!r} gives up waiting for another writer too early.",
-            hint=f"Set the option timeout to {SQLITE_LEAST_TIMEOUT} seconds or more.",
+            f"SQLite database {alias!r} waits too short for other writers.",
+            hint=f"Set timeout in OPTIONS to {SQLITE_LEAST_TIMEOUT} seconds or more.",
             id="a2a.E002",
         )
 
@@ -109,7 +110,7 @@ def _postgresql_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.C
     given = re.findall(r"(?:-c\s*|--)synchronous_commit=(\S+)", str(options.get("options", "")))
     if given[-1:] not in (["on"], ["remote_apply"]):
         yield checks.Error(
-            f"PostgreSQL database {alias!r} does not ask for synchronous_commit=on: a crash could lose acknowledged writes.",
-            hint="Leave `-c synchronous_commit=on` in the connection's options.",
+            f"PostgreSQL database {alias!r} lacks synchronous_commit=on: a crash could lose acknowledged writes.",
+            hint="Keep `-c synchronous_commit=on` in the connection's options.",
             id="a2a.E003",
         )

@@ -1,4 +1,4 @@
-"""Why the hub does not start; importable before its settings are."""
+"""Errors that keep the hub from starting. The module imports no settings: the settings raise these errors."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 class UnusableSettingError(ImproperlyConfigured):
-    """A variable has a value the hub cannot run with. The message names it, and what it may be."""
+    """The hub cannot run with the value of an environment variable. The message names it and its valid values."""

@@ -10,7 +10,7 @@ from a2aproject.web.probes import healthz, readyz
 
 admin.autodiscover()
 
-# The page is Swagger's: it starts itself by a script of its own in the page.
+# The page of the API reference is Swagger's and starts by an inline script.
 _docs_policy = csp_update({"script-src": [UNSAFE_INLINE], "style-src": [UNSAFE_INLINE]})
 
 urlpatterns = [

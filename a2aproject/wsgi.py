@@ -14,14 +14,14 @@ os.environ["A2A_IS_WEB_PROCESS"] = "1"
 application = get_wsgi_application()
 
 
-def _answer_who_waits() -> None:
+def _end_long_polls() -> None:
     from mailbox.database import waiting
 
     waiting.end()
 
 
-stopping.hear(_answer_who_waits)
+stopping.hear(_end_long_polls)
 
-# What is loaded by now stays for the life of the process: a collection need not look at it again and again.
+# The objects loaded by now live as long as the process, so garbage collections need not scan them.
 gc.collect()
 gc.freeze()

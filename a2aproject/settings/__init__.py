@@ -1,4 +1,4 @@
-"""Settings of the hub. Every value an operator may choose is read from the environment here, and only here."""
+"""Settings of the hub. Only these modules read the environment variables by which operators set the hub up."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from a2aproject.settings.secret_key import opened
 CENTURY_MS = 3_155_760_000_000
 
 env = Environment()
-A2A_ENVIRONMENT_READ = env.seen  # by variable, for the pages that say what was set and where
+A2A_ENVIRONMENT_READ = env.seen  # by variable, for the page that lists the settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 A2A_VAR = BASE_DIR / env.str("A2A_VAR", "var")
 
 DEBUG = False
 
-# Where the hub listens, and the address people and agents know it by.
+# The address where the hub listens, and the public URL that people and agents use.
 BIND_HOST = env.str("BIND_HOST", "127.0.0.1")
 PORT = env.integer("PORT", 3000, least=1, most=65_535)
 _everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (an operator's choice)
@@ -32,12 +32,12 @@ _netloc = f"[{_host}]:{PORT}" if ":" in _host else f"{_host}:{PORT}"
 PUBLIC_URL = env.address("PUBLIC_URL") or f"http://{_netloc}"
 A2A_VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
-# What the hub says of itself in its agent card. Agents' own cards are public too, unless turned off.
+# The hub's own agent card. The cards of its agents are public too, unless A2A_PUBLIC_AGENT_CARDS is off.
 A2A_HUB_NAME = env.str("A2A_HUB_NAME", "A2A Hub")
 A2A_HUB_DESCRIPTION = env.str(
     "A2A_HUB_DESCRIPTION", "A durable mailbox through which agents hand each other tasks and get their results"
 )
-A2A_ENVIRONMENT = env.str("A2A_ENVIRONMENT", "")  # shown beside the hub's name, so that nobody repairs the wrong one
+A2A_ENVIRONMENT = env.str("A2A_ENVIRONMENT", "")  # shown to people, so that they repair the right hub
 A2A_PROVIDER_ORG = env.str("A2A_PROVIDER_ORG", "") or A2A_HUB_NAME
 A2A_PROVIDER_URL = env.str("A2A_PROVIDER_URL", "") or PUBLIC_URL
 A2A_DOCS_URL = env.str("A2A_DOCS_URL", "") or f"{PUBLIC_URL}/api/docs/"
@@ -45,9 +45,8 @@ A2A_PUBLIC_AGENT_CARDS = env.switch("A2A_PUBLIC_AGENT_CARDS", default=True)
 
 WEB_WORKERS = env.integer("WEB_WORKERS", 2, least=1, most=1024)
 STOP_GRACE = env.integer("STOP_GRACE", 15, least=1, most=3600)  # seconds
-WEB_THREADS = env.integer(
-    "WEB_THREADS", 1024, least=1, most=65_536
-)  # of a worker, made when needed: each waiting request holds one
+# Threads of one worker, started when needed. Each waiting request holds a thread.
+WEB_THREADS = env.integer("WEB_THREADS", 1024, least=1, most=65_536)
 
 _public = urlsplit(PUBLIC_URL)
 _is_https = _public.scheme == "https"
@@ -58,7 +57,7 @@ ALLOWED_HOSTS = list(
 )
 CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
 
-# The largest request body. A body has to be read and parsed whole, so there is a ceiling (a2a.E007).
+# The largest request body. The hub reads and parses bodies whole, so this has an upper bound (a2a.E007).
 A2A_MAX_BODY_BYTES = env.int("A2A_MAX_BODY_BYTES", 1_048_576)
 DATA_UPLOAD_MAX_MEMORY_SIZE = A2A_MAX_BODY_BYTES
 
@@ -85,8 +84,8 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "a2aproject.web.bodies.UnreadBodyMiddleware",
-    "mailbox.dialects.base.public_routes.RouteMiddleware",  # before all that look at the path: none sees the token of a public route
-    "django_htmx.middleware.HtmxMiddleware",  # before all that may answer a person
+    "mailbox.dialects.base.public_routes.RouteMiddleware",  # first to read the path: hides the token of a public route
+    "django_htmx.middleware.HtmxMiddleware",  # before every middleware that may answer with a page
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -128,8 +127,8 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
-# Scheduler of the retry gate, as raw text by name: auto_retry reads it, a system check refuses what it cannot
-# keep. The seed's own spelling of each name is understood too.
+# Scheduler of the automatic retry, as raw text by name. The scheduler parses it; a system check reports bad values.
+# Covenant's spelling of each name works too.
 _AUTO_RETRY_DEFAULTS = {
     "SCHEDULER": "0",
     "INTERVAL_MS": "60000",
@@ -143,11 +142,11 @@ A2A_AUTO_RETRY = {
     for name, default in _AUTO_RETRY_DEFAULTS.items()
 }
 
-# Which results of idempotent tasks answer later duplicates, and for how long (0: until dropped).
+# Statuses of the results that the idempotency cache keeps, and for how long (0: until an operator drops the entry).
 A2A_REPLAY_STATUSES = env.words("A2A_REPLAY_STATUSES", ["ok"], "ok", "partial", "error")
 A2A_REPLAY_TTL = timedelta(milliseconds=env.integer("A2A_REPLAY_TTL_MS", 0, least=0, most=CENTURY_MS))
 
-# Names of JSON fields whose values people are not shown on the pages of tasks and results.
+# The pages of tasks and results hide the values of JSON fields with these names.
 A2A_REDACTED_FIELDS = env.list(
     "A2A_REDACTED_FIELDS",
     default=[
@@ -156,25 +155,23 @@ A2A_REDACTED_FIELDS = env.list(
     ],
 )
 
-# How long finished work is kept once acknowledged, and once delivered but never acknowledged; whether the sweep
-# compacts by itself; how many tasks of the tasks/send dialect are kept.
+# How long finished tasks are kept: after the acknowledgement, and after a delivery without one. With SWEEP on, the
+# scheduler deletes them; otherwise operators do.
 A2A_RETENTION_ACKED = timedelta(milliseconds=env.integer("A2A_RETENTION_ACKED_MS", 0, least=0, most=CENTURY_MS))
 A2A_RETENTION_DELIVERED = timedelta(
     milliseconds=env.integer("A2A_RETENTION_DELIVERED_MS", 604_800_000, least=0, most=CENTURY_MS)
 )
 A2A_RETENTION_SWEEP = env.switch("A2A_RETENTION_SWEEP", default=False)
-A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer(
-    "A2A_INBOUND_RATE_LIMIT_PER_MIN", 5, least=1
-)  # of tasks/send, per credential
+# tasks/send: requests per minute and credential, and the number of its tasks that are kept. With ROUTE_BY_SKILL on, an
+# agent with the requested skill gets the task, else the first agent with a default project.
+A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5, least=1)
 A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
-# Whether an agent that has the ``skill`` of a tasks/send request takes it before the first with a default project.
 A2A_TASKS_SEND_ROUTE_BY_SKILL = env.switch("A2A_TASKS_SEND_ROUTE_BY_SKILL", default=False)
-A2A_ROUTE_RATE_LIMIT_PER_MIN = env.integer(
-    "A2A_ROUTE_RATE_LIMIT_PER_MIN", 120, least=1
-)  # of a new public route, if not told
+# Requests per minute through a public route that was created without a limit of its own.
+A2A_ROUTE_RATE_LIMIT_PER_MIN = env.integer("A2A_ROUTE_RATE_LIMIT_PER_MIN", 120, least=1)
 
-# YEOMAN: messages and tasks a minute and credential, when a silent peer is doubted and given up, and what the hub says
-# it can do: a fixed list, and if wanted the skills of its agents.
+# YEOMAN: messages and tasks per minute and credential, and when a silent peer counts as suspect, then as offline.
+# The capabilities are a fixed list. With DYNAMIC on, the skills of the hub's agents are added.
 A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.integer("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600, least=1)
 A2A_PEER_SUSPECT_AFTER = timedelta(
     milliseconds=env.integer("A2A_PEER_SUSPECT_AFTER_MS", 30_000, least=1, most=CENTURY_MS)
@@ -203,12 +200,12 @@ A2A_CAPABILITIES = env.records(
 )
 A2A_CAPABILITIES_DYNAMIC = env.switch("A2A_CAPABILITIES_DYNAMIC", default=False)
 
-# Whom the hub may call although it is not public: host names, addresses, networks. For development, and for remote
-# agents on a network of one's own. And how many tasks one remote agent is given at once.
+# Host names, addresses and networks that the hub may call although they are private: for development, and for remote
+# agents on a private network. A remote agent gets at most A2A_REMOTE_CONCURRENCY tasks at once.
 A2A_OUTBOUND_ALLOW = env.list("A2A_OUTBOUND_ALLOW", default=[])
 A2A_REMOTE_CONCURRENCY = env.int("A2A_REMOTE_CONCURRENCY", 4)
 
-# Files are served by the web processes straight from the packages that bring them: nothing to collect before a start.
+# The web processes serve static files straight from the installed packages, so collectstatic is not needed.
 STATIC_URL = "/static/"
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
@@ -221,7 +218,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _is_https else 
 SESSION_COOKIE_SECURE = _is_https
 CSRF_COOKIE_SECURE = _is_https
 
-# The API knows keys, not sessions: each dialect brings its own authentication and errors.
+# The API accepts keys, not sessions. Each dialect has its own authentication and errors.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
@@ -253,12 +250,12 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-# A job's payload is pickled, so jobs carry ids only, and their results are not kept. A job that outlives `retry` is
-# started a second time beside the first, hence timeout < retry (a2a.E006).
+# The cluster pickles job payloads, so jobs take only ids as arguments, and their results are not kept. A job that
+# outlives `retry` would start a second time beside the first, hence timeout < retry (a2a.E006).
 Q_CLUSTER: dict[str, Any] = {
     "name": "a2a",
     "orm": "default",
-    "workers": 2,  # one may be busy with a plan of repairs for half a minute
+    "workers": 2,  # a plan of repairs may occupy a worker for half a minute
     "poll": 1,
     "timeout": 300,
     "retry": 360,
@@ -282,15 +279,15 @@ LOGGING = {
     },
     "loggers": {
         "django": {"handlers": [], "level": "NOTSET", "propagate": True},
-        # A client's mistake is answered, not logged.
+        # Errors of clients are answered, not logged.
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
         "django.server": {"handlers": [], "propagate": True},
     },
 }
 
-# The last step, so that a value refused above leaves nothing behind. The command line of the mailbox makes no hub: it
-# says that there is none.
+# The last step, so that an invalid setting above creates no file. The mailbox's command line never creates a hub: it
+# reports that there is none.
 SECRET_KEY = opened(
     A2A_VAR,
     sqlite_file(DATABASES["default"]),

@@ -1,4 +1,7 @@
-"""Settings of the pages for people: how they sign in, and what their browsers may load. None is an operator's choice."""
+"""Settings of the pages for people: how they sign in, and which files their browsers may load.
+
+Operators cannot change these settings.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from datetime import timedelta
 
 from csp.constants import NONE, SELF
 
-# No inline script or style anywhere, and nothing from elsewhere. The API's own documentation page brings its policy.
+# Pages load scripts and styles from this hub only, and never inline. The page of the API reference has its own policy.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],
@@ -20,8 +23,8 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# People sign in with a password, on pages for people only. Guessing locks the guesser out of that name for a while,
-# and nobody else: an operator who is being guessed at can still sign in from elsewhere.
+# People sign in with a password, on pages for people only. Failed attempts lock one name from one address for a
+# while. The operator with that name can still sign in from other addresses.
 LOGIN_URL = "ops:sign-in"
 LOGIN_REDIRECT_URL = "ops:overview"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
@@ -43,6 +46,6 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "a2aproject.web.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 
-# As the admin writes moments; the dashboard writes them in each person's own zone.
+# Formats of dates in the admin. The dashboard shows times in each person's own zone.
 DATETIME_FORMAT = "Y-m-d H:i:s"
 DATE_FORMAT = "Y-m-d"

@@ -1,4 +1,4 @@
-"""The database as DATABASE_URL names it, with what durability and many threads need."""
+"""Django's settings of the database in DATABASE_URL, with the options for durability and many threads."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from urllib.parse import unquote, urlsplit
 from a2aproject.errors import UnusableSettingError
 from a2aproject.settings.environment import Environment
 
-# An acknowledged write must survive a crash, so neither database may trade that for speed (a2a.E001 to a2a.E004).
+# An acknowledged write must survive a crash. System checks a2a.E001 to a2a.E004 hold both databases to that.
 SQLITE_OPTIONS: dict[str, Any] = {
-    "transaction_mode": "IMMEDIATE",  # a transaction that upgrades from read to write is not made to wait, it fails
+    "transaction_mode": "IMMEDIATE",  # a transaction that reads first and then writes would fail instead of wait
     "timeout": 10,
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;",
 }
 POSTGRESQL_OPTIONS = {
     "synchronous_commit": "on",
-    # Every query has its index. Plans are kept per connection, and one made while a table is still small would
-    # read it whole until the next ANALYZE, however fast it grows.
+    # Every query has its index. Connections keep their query plans. A plan made while a table is small would scan
+    # the whole table until the next ANALYZE, even after it has grown.
     "enable_seqscan": "off",
     "lock_timeout": "10000",
     "idle_in_transaction_session_timeout": "60000",
@@ -28,7 +28,10 @@ NEVER_BY_COUNT = 2**31
 
 
 def database(env: Environment, folder: Path) -> dict[str, Any]:
-    """Return Django's settings of DATABASE_URL, or of a SQLite file in ``folder``; raise `UnusableSettingError`."""
+    """Return Django's settings of DATABASE_URL, or of a SQLite file in ``folder`` if it is not set.
+
+    Raises `UnusableSettingError`.
+    """
     pool_size = env.integer("DATABASE_POOL_SIZE", 16, least=1)  # connections of one web process
     statement_timeout = env.integer("DATABASE_STATEMENT_TIMEOUT_MS", 30_000, least=0)
     prepares = env.switch("DATABASE_PREPARE", default=True)
@@ -37,24 +40,24 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
     if found["ENGINE"].endswith(".sqlite3"):
         found["OPTIONS"] = SQLITE_OPTIONS | options
         found["CONN_MAX_AGE"] = None
-        found["TEST"] = {"NAME": str(folder / "test.sqlite3")}  # a file: the tests use processes and threads
+        found["TEST"] = {"NAME": str(folder / "test.sqlite3")}  # a file: several processes and threads use it
         return found
     own = POSTGRESQL_OPTIONS | {"statement_timeout": str(statement_timeout)}
     ours = " ".join(f"-c {name}={value}" for name, value in own.items())
-    found["HOST"] = unquote(found["HOST"])  # a socket's folder is written %2Flike%2Fthis
+    found["HOST"] = unquote(found["HOST"])  # the folder of a socket is written %2Flike%2Fthis
     options["options"] = f"{ours} {options.get('options', '')}".strip()
     found["CONN_MAX_AGE"] = 0
     found["CONN_HEALTH_CHECKS"] = True
-    # Only those statements are prepared that ask for it; not at all where a pooler before PostgreSQL loses them.
+    # Statements are prepared only where the code requests it. Poolers that lose them need DATABASE_PREPARE off.
     options["prepare_threshold"] = NEVER_BY_COUNT if prepares else None
-    # Only web processes pool, as wsgi.py says: the task cluster forks, and a pool does not survive that.
+    # Only web processes (wsgi.py) use a pool: the task cluster forks, and a pool does not survive a fork.
     if env.switch("A2A_IS_WEB_PROCESS", default=False):
         options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 10}
     return found
 
 
 def sqlite_file(found: dict[str, Any]) -> Path | None:
-    """Return the file of a SQLite database, None for any other."""
+    """Return the file of a SQLite database, None for other databases."""
     return Path(found["NAME"]) if found["ENGINE"].endswith(".sqlite3") else None
 
 

@@ -1,6 +1,6 @@
-"""The environment as the settings read it.
+"""Reads environment variables for the settings.
 
-Refused where it cannot be meant, and remembered, so that people can be shown what was chosen and where.
+Invalid values are errors. The values read are recorded, so that pages can show which settings an operator chose.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FALSE_STRINGS = ("false", "off", "n", "no", "0", "")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """One variable that was read: the value the settings use, whether it is set, and whether that is the default."""
+    """A variable that was read: its value, whether the environment sets it, and whether the value is the default."""
 
     value: Any
     is_set: bool
@@ -26,9 +26,9 @@ class Read:
 
 
 class Environment(environ.Env):  # type: ignore[misc]
-    """Reads the environment; ``seen`` is what was read so far, by the variable's name.
+    """Reads environment variables. ``seen`` holds the variables read so far, by name.
 
-    Whatever it reads, it raises `UnusableSettingError` for a value that cannot be meant.
+    Every method raises `UnusableSettingError` for an invalid value.
     """
 
     def __init__(self) -> None:
@@ -41,8 +41,8 @@ class Environment(environ.Env):  # type: ignore[misc]
         try:
             value = super().get_value(var, cast=cast, default=default, parse_default=parse_default)
         except ValueError as error:
-            what = {int: "a whole number"}.get(cast, "JSON")
-            raise UnusableSettingError(f"{var} is {self.ENVIRON[var]!r}: it must be {what}.") from error
+            kind = {int: "a whole number"}.get(cast, "JSON")
+            raise UnusableSettingError(f"{var} is {self.ENVIRON[var]!r}: it must be {kind}.") from error
         self.seen[var] = Read(value=value, is_set=var in self.ENVIRON, is_default=value == default)
         return value
 
@@ -50,45 +50,45 @@ class Environment(environ.Env):  # type: ignore[misc]
         """Return whether the variable is on."""
         given = self.ENVIRON.get(var, "").strip().lower()
         if given not in (*self.BOOLEAN_TRUE_STRINGS, *FALSE_STRINGS):
-            raise UnusableSettingError(f"{var} is {given!r}: it must be 1 for on, or 0 for off.")
+            raise UnusableSettingError(f"{var} is {given!r}: it must be 1 (on) or 0 (off).")
         return bool(self.bool(var, default))
 
     def integer(self, var: str, default: int, *, least: int, most: int = 2**31 - 1) -> int:
-        """Return the variable's whole number between ``least`` and ``most``."""
+        """Return the variable's whole number, which must be between ``least`` and ``most``, both included."""
         number: int = self.int(var, default)
         if not least <= number <= most:
             raise UnusableSettingError(f"{var} is {number}: it must be between {least} and {most}.")
         return number
 
     def word(self, var: str, default: str, *words: str) -> str:
-        """Return the one of ``words`` that the variable says, in whatever case."""
+        """Return the variable's value, which must be one of ``words`` in upper or lower case."""
         given: str = self.str(var, default)
         if given.upper() not in words:
             raise UnusableSettingError(f"{var} is {given!r}: it must be one of {', '.join(words)}.")
         return given.upper()
 
     def words(self, var: str, default: list[str], *words: str) -> list[str]:
-        """Return those of ``words`` that the variable lists, one at least, between commas and in whatever case."""
+        """Return the variable's comma-separated values, at least one, each one of ``words`` in upper or lower case."""
         listed: list[str] = self.list(var, default=default)
-        given = [one.strip().lower() for one in listed]
+        given = [word.strip().lower() for word in listed]
         if not given or not set(given) <= set(words):
             raise UnusableSettingError(
-                f"{var} is {','.join(listed)!r}: it must list one or more of {', '.join(words)}, between commas."
+                f"{var} is {','.join(listed)!r}: it must list one or more of {', '.join(words)}, separated by commas."
             )
         return given
 
     def records(self, var: str, default: list[dict[str, str]], *keys: str) -> list[dict[str, str]]:
-        """Return the variable's JSON, a list of objects in which each of ``keys`` is text."""
+        """Return the variable's JSON: a list of objects, each with text under every one of ``keys``."""
         given = self.json(var, default=default)
         whole = isinstance(given, list) and all(
-            isinstance(one, dict) and all(isinstance(one.get(key), str) for key in keys) for one in given
+            isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in keys) for entry in given
         )
         if not whole:
             raise UnusableSettingError(f"{var} must be a JSON list of objects, each with {', '.join(keys)} as text.")
         return list(given)
 
     def address(self, var: str) -> str:
-        """Return the variable's http or https URL without a slash at its end; "" where it is not set."""
+        """Return the variable's http or https URL without a final slash, "" if it is not set."""
         given: str = self.str(var, "").rstrip("/")
         if given and not _is_address(given):
             raise UnusableSettingError(f"{var} is {given!r}: it must be a URL such as https://hub.example.org.")

@@ -1,4 +1,4 @@
-"""The hub's own folder: its database file and its secret, private to the user that runs it."""
+"""The hub's own folder with its database file and its secret. Only the user that runs the hub may read them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from a2aproject.errors import UnusableSettingError
 
 
 def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool) -> str:
-    """Make the hub's folder, secret and database file where they are missing; return the given secret or the kept one.
+    """Create the hub's folder, secret and database file if missing. Return ``given_secret``, or else the stored secret.
 
-    With ``make`` off nothing is made where the database file is missing, and the secret is one of this process alone.
-    ``database`` None is kept elsewhere. Raises `UnusableSettingError` for a folder that cannot be used.
+    ``database`` is the SQLite file; None: the database is not a file. If the file is missing and ``make`` is off,
+    nothing is created, and the secret is a new one for this process alone.
+    Raises `UnusableSettingError` if the folder or a file cannot be used.
     """
     if database is not None and not make and not database.exists():
         return given_secret or _new_secret()
@@ -31,7 +32,7 @@ def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool
 
 
 def private_folder(path: Path) -> Path:
-    """Make the folder if it is missing; nobody but its owner may enter it."""
+    """Create the folder if it is missing, and let only its owner enter it."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.stat().st_mode & 0o077:
         path.chmod(0o700)
@@ -39,7 +40,7 @@ def private_folder(path: Path) -> Path:
 
 
 def private_file(path: Path) -> Path:
-    """Make the file, empty, if it is missing; nobody but its owner may read it.
+    """Create an empty file if it is missing, and let only its owner read it.
 
     SQLite gives its write-ahead log the permissions of the database file.
     """
@@ -54,14 +55,14 @@ def private_file(path: Path) -> Path:
 
 
 def secret(path: Path) -> str:
-    """Return the file's secret, made on first use; processes that race for that all get the same one."""
+    """Return the file's secret, creating it on first use. Processes that race to create it get the same secret."""
     try:
         return path.read_text("ascii")
     except FileNotFoundError:
         draft = private_file(path.with_name(f"{path.name}.{os.getpid()}"))
         draft.write_text(_new_secret(), "ascii")
         try:
-            os.link(draft, path)  # unlike a rename, this fails where another process was first
+            os.link(draft, path)  # fails if another process was first, unlike a rename
         except FileExistsError:
             pass
         finally:

@@ -1,1 +1,1 @@
-"""The middlewares, error pages and probes."""
+"""Middlewares, error pages and health probes."""

@@ -1,4 +1,4 @@
-"""Request bodies that an answer does without."""
+"""Request bodies that the hub answered without reading them whole."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 from django.http import HttpRequest, UnreadablePostError
 from django.http.response import HttpResponseBase
 
-MOST = 16 * 1024 * 1024  # bytes read for the sake of the answer; who sends more may miss it
+MOST = 16 * 1024 * 1024  # bytes to read; a client that sends more may miss the answer
 CHUNK = 64 * 1024
 
 
 class UnreadBodyMiddleware:
-    """Reads the rest of a body that was refused, and throws it away.
+    """Reads and drops the rest of the body after an error answer.
 
-    The server closes a connection on which bytes are still to come; a client that writes all before it
-    reads then meets a broken pipe instead of the refusal that explains it.
+    Otherwise the server closes a connection with unread bytes. A client that writes its whole body before it
+    reads would get a broken pipe instead of the error.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -34,4 +34,4 @@ def _read_out(request: HttpRequest) -> None:
         while left > 0 and (chunk := request.read(CHUNK)):
             left -= len(chunk)
     except UnreadablePostError:
-        return  # nobody is left to answer
+        return  # the client is gone

@@ -1,4 +1,4 @@
-"""What the hub answers when no view did: JSON for machines, pages for people."""
+"""Answers to requests that no view answered: JSON for programs, pages for people."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TYPES = ["text/html", "application/json"]
 
 
 class UnavailableMiddleware:
-    """Answers people as the API answers programs when the database is gone or locked: 503, and try again."""
+    """Answers 503 with `Retry-After` on pages for people when the database is gone or locked, as the API does."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -58,7 +58,7 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 def csrf_failure(request: HtmxRequest, reason: str = "") -> HttpResponseBase:
     if request.path.startswith(PAGES_FOR_PEOPLE):
         return lost_form.answer(request)
-    return error(403, "forbidden", "A form was sent without this site's token.")
+    return error(403, "forbidden", "The request lacks this site's form token.")
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
@@ -73,19 +73,19 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBa
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
     if request.path.startswith(PAGES_FOR_PEOPLE):
-        # A session may fail to be kept after the view has answered.
+        # Saving the session may fail after the view has answered.
         return _unavailable(request) if isinstance(sys.exception(), _UNAVAILABLE) else defaults.server_error(request)
-    return error(500, "internal_error", "The hub failed to answer. Whether the change was made is unknown; repeat it.")
+    return error(500, "internal_error", "The hub failed. Whether it made the change is unknown; repeat the request.")
 
 
 def _unavailable(request: HttpRequest) -> HttpResponse:
-    # Without a panel: a dialog that gets none keeps what was typed into it.
+    # The page has no panel: a dialog without a new panel keeps its form and the text typed there.
     page = loader.render_to_string("503.html", {"request": request})
     return HttpResponse(page, status=503, headers={"Retry-After": "1"})
 
 
 def _front_door(request: HttpRequest) -> HttpResponse:
-    """Lead people to the dashboard; tell programs, which would take its pages for an answer, that nothing is here."""
+    """Redirect browsers to the dashboard. Answer 404 to programs, which could not use its pages."""
     wants_page = request.method in ("GET", "HEAD") and request.get_preferred_type(_TYPES) == "text/html"
     response = HttpResponseRedirect("/ops/") if wants_page else _no_route()
     patch_vary_headers(response, ["Accept"])
@@ -93,27 +93,28 @@ def _front_door(request: HttpRequest) -> HttpResponse:
 
 
 def _meant(request: HttpRequest) -> str:
-    """Return the address of the page whose last slash was left out, "" where there is none."""
+    """Return the address with the missing last slash if that is a page for people, else ""."""
     meant = f"{request.path_info}/"
     is_page = meant.startswith(PAGES_FOR_PEOPLE) and not request.path_info.endswith("/") and is_valid_path(meant)
     return request.get_full_path(force_append_slash=True) if is_page and request.method in ("GET", "HEAD") else ""
 
 
 def _within(template: str, request: HttpRequest) -> str:
-    """Return of a page for people only the panel when it goes into another page."""
+    """Return the template's name. htmx requests get only the page's panel, as it goes into another page."""
     # Not request.htmx: a middleware may fail before HtmxMiddleware has run.
     return f"{template}#panel" if HtmxDetails(request) else template
 
 
 def _malformed(exception: Exception) -> str:
     if isinstance(exception, DisallowedHost):
-        return "The request's Host is not one this hub answers to; ALLOWED_HOSTS names more."
+        return "The hub does not answer to the Host of this request. Operators can add it to ALLOWED_HOSTS."
     return "The request is malformed."
 
 
 def _no_route() -> HttpResponse:
-    return error(404, "not_found", "There is no such route. /api/docs/ lists them.")
+    return error(404, "not_found", "There is no such route. /api/docs/ lists all routes.")
 
 
 def error(status: int, code: str, message: str) -> HttpResponse:
+    """Return an error in the hub's own JSON shape: kind, code, message."""
     return JsonResponse({"kind": "error", "code": code, "message": message}, status=status)

@@ -1,4 +1,4 @@
-"""Whether this process is alive, and whether it can serve."""
+"""Health probes: this process is alive (`/healthz`), and it can serve requests (`/readyz`)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from django.views.decorators.csrf import csrf_exempt
 
 from a2aproject.web.errors import error
 
-PATIENCE = 2.0  # seconds
+PATIENCE = 2.0  # seconds to wait for a connection
 
 
 def _read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """Answer 405 to what is no read, before anything looks for a form's token."""
+    """Answer 405 to methods other than GET and HEAD, before Django checks the form token."""
 
     @csrf_exempt
     def answer(request: HttpRequest) -> HttpResponse:
         if request.method in ("GET", "HEAD"):
             return view(request)
-        response = error(405, "method_not_allowed", f"{request.method} is not answered here")
+        response = error(405, "method_not_allowed", f"{request.method} is not allowed here; use GET or HEAD.")
         response["Allow"] = "GET, HEAD"
         return response
 
@@ -30,18 +30,18 @@ def _read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReq
 
 @_read_only
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 while this process answers at all; the database is not asked."""
+    """Answer 200 while this process answers at all. Runs no query."""
     return _answer(200, "ok")
 
 
 @_read_only
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 when the database answers and holds every migration of this version, else 503 with the reason."""
+    """Answer 200 if the database answers and has every migration of this version, else 503 with the reason."""
     try:
         if (pool := getattr(connection, "pool", None)) is not None:
             pool.open()
             with connection.wrap_database_errors, pool.connection(timeout=PATIENCE):
-                pass  # there is one to be had: without the server, every other wait is longer than a probe's
+                pass  # PATIENCE bounds this wait; a query without a server would wait longer than a probe may
         executor = MigrationExecutor(connection)
         missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError:

@@ -1,4 +1,4 @@
-"""Queries that Django's admin would hand to a database as they are."""
+"""Query strings of Django's admin, which it passes to the database unchecked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mailbox.words import json_text
 
 
 class AdminQueryMiddleware:
-    """Refuses what PostgreSQL stores in no text: the admin's filters compare whatever an address says."""
+    """Answers 400 to admin queries with text that PostgreSQL cannot store, such as NUL: comparing it fails there."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -23,15 +23,15 @@ MIGRATION_LOCK = 0xA2A
 
 
 class Command(BaseCommand):
-    help = "Run the hub: bring the database up to date, then the web server, the task cluster and the carrier until stopped."
+    help = "Run the hub: migrate the database, then run the web server, the task cluster and the carrier until stopped."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--no-migrate", action="store_true", help="leave the database as it is: another hub keeps it"
+            "--no-migrate", action="store_true", help="do not migrate the database: another hub has done so"
         )
         everything = ",".join(services.SERVICES)
         parser.add_argument(
-            "--only", default=everything, metavar="SERVICE,...", help=f"run these services alone; default: {everything}"
+            "--only", default=everything, metavar="SERVICE,...", help=f"run only these services (default: {everything})"
         )
 
     def handle(self, *, no_migrate: bool, only: str, **_: Any) -> None:
@@ -66,7 +66,7 @@ def _addresses() -> list[str]:
 
 
 def _require_free_port(host: str, port: int) -> None:
-    """Refuse a port in use before anything is changed; the web server would share it without a word."""
+    """Raise `CommandError` for a port in use, before the database changes. The web server itself would share it."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
@@ -74,24 +74,24 @@ def _require_free_port(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise CommandError(f"Port {port} on {host} is in use. Stop what uses it, or set PORT.") from error
+            raise CommandError(f"Port {port} on {host} is in use. Stop that program, or set PORT.") from error
         raise CommandError(f"Cannot listen on {host}:{port}: {error}. Set BIND_HOST and PORT.") from error
 
 
 @contextlib.contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Let hubs that share a PostgreSQL and start together set it up one after the other, however long it takes."""
+    """Hold an advisory lock, so that hubs on one PostgreSQL set it up one after the other. Waits without limit."""
     if connection.vendor != "postgresql":
         yield
         return
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0; SET lock_timeout = 0")
         cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-    yield  # the lock goes with the connection
+    yield  # PostgreSQL frees the lock when the connection closes
 
 
 def _raise_open_files_limit() -> None:
-    """Take all the open files the system grants: a waiting agent is an open connection."""
+    """Raise the limit of open files to the highest allowed: each waiting agent keeps a connection open."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

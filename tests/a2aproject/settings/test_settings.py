@@ -120,7 +120,7 @@ def test_the_statuses_that_are_cached_are_read_as_they_are_meant(read):
         ("WEB_WORKERS", "0", "WEB_WORKERS is 0: it must be between 1 and 1024."),
         ("PUBLIC_URL", "garbage", "PUBLIC_URL is 'garbage': it must be a URL such as https://hub.example.org."),
         ("PUBLIC_URL", "ftp://x", "PUBLIC_URL is 'ftp://x': it must be a URL such as https://hub.example.org."),
-        ("A2A_PUBLIC_AGENT_CARDS", "perhaps", "it must be 1 for on, or 0 for off."),
+        ("A2A_PUBLIC_AGENT_CARDS", "perhaps", "it must be 1 (on) or 0 (off)."),
         ("A2A_CAPABILITIES", "{", "A2A_CAPABILITIES is '{': it must be JSON."),
         *(
             ("A2A_CAPABILITIES", value, "A2A_CAPABILITIES must be a JSON list of objects, each with name, description")
@@ -128,7 +128,7 @@ def test_the_statuses_that_are_cached_are_read_as_they_are_meant(read):
         ),
         ("LOG_LEVEL", "loud", "LOG_LEVEL is 'loud': it must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
         *(
-            ("A2A_REPLAY_STATUSES", value, "it must list one or more of ok, partial, error, between commas.")
+            ("A2A_REPLAY_STATUSES", value, "it must list one or more of ok, partial, error, separated by commas.")
             for value in ("okay", "", "ok error")
         ),
         ("A2A_VAR", "/proc/nope", "A2A_VAR: the hub cannot use /proc/nope: No such file or directory."),
