@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from mailbox.dialects.base.fields import AgentId, moment
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.covenant import admin_answers, admin_wire, requests, wire
+from mailbox.dialects.covenant import admin_answers, admin_requests, admin_wire, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
 from mailbox.models import Peer
@@ -26,13 +26,13 @@ class GrantView(MailboxView):
     @describe(
         summary="Grant a capability",
         tag="capabilities",
-        body=requests.GrantBody,
+        body=admin_requests.GrantBody,
         answer=admin_answers.Granted,
         errors=(403, 404),
         operation_id="grant_capability",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(requests.GrantBody)
+        body = self.body(admin_requests.GrantBody)
         made = grants.grant(
             self.caller,
             registration.find_agent(body.subject),
@@ -55,13 +55,13 @@ class RevokeView(MailboxView):
     @describe(
         summary="Revoke a capability",
         tag="capabilities",
-        body=requests.RevokeBody,
+        body=admin_requests.RevokeBody,
         answer=admin_answers.Revoked,
         errors=(403, 404),
         operation_id="revoke_capability",
     )
     def post(self, request: Request) -> Response:
-        revoked = grants.revoke(self.caller, self.body(requests.RevokeBody).grant_id)
+        revoked = grants.revoke(self.caller, self.body(admin_requests.RevokeBody).grant_id)
         rendered = admin_wire.capability(revoked)
         return Response(
             {
@@ -97,13 +97,13 @@ class AgentsView(MailboxView):
     @describe(
         summary="Register an agent",
         tag="agents",
-        body=requests.AgentBody,
+        body=admin_requests.AgentBody,
         answer=admin_answers.RegisteredAgent,
         errors=(403, 409),
         operation_id="register_agent",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(requests.AgentBody)
+        body = self.body(admin_requests.AgentBody)
         made = registration.register_agent(self.caller, body.display, pubkey=body.pubkey)
         return Response(admin_wire.registration(made))
 
@@ -112,13 +112,13 @@ class PauseView(MailboxView):
     @describe(
         summary="Pause an agent: its tasks stay queued",
         tag="agents",
-        body=requests.PauseBody,
+        body=admin_requests.PauseBody,
         answer=admin_answers.AgentPaused,
         errors=(403, 404),
         operation_id="pause_agent",
     )
     def post(self, request: Request, name: str) -> Response:
-        reason = self.body(requests.PauseBody).reason
+        reason = self.body(admin_requests.PauseBody).reason
         return Response(
             admin_wire.paused(registration.pause_agent(self.caller, registration.agent_at(name), reason=reason))
         )
@@ -128,13 +128,13 @@ class ResumeView(MailboxView):
     @describe(
         summary="Resume a paused agent",
         tag="agents",
-        body=requests.ResumeBody,
+        body=admin_requests.ResumeBody,
         answer=admin_answers.AgentResumed,
         errors=(403, 404),
         operation_id="resume_agent",
     )
     def post(self, request: Request, name: str) -> Response:
-        reason = self.body(requests.ResumeBody).reason
+        reason = self.body(admin_requests.ResumeBody).reason
         resumed = registration.resume_agent(self.caller, registration.agent_at(name), reason=reason)
         return Response({"kind": "a2a_agent_resumed", "agent": wire.agent_id(resumed)})
 
@@ -143,13 +143,13 @@ class KeysView(MailboxView):
     @describe(
         summary="Add an API key",
         tag="agents",
-        body=requests.KeyBody,
+        body=admin_requests.KeyBody,
         answer=admin_answers.KeyAdded,
         errors=(403, 404, 409),
         operation_id="add_key",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(requests.KeyBody)
+        body = self.body(admin_requests.KeyBody)
         agent = registration.find_agent(body.agent) if body.agent else None
         if agent is None and body.username is None:
             agent = self.caller.agent
@@ -161,13 +161,13 @@ class RevokeKeyView(MailboxView):
     @describe(
         summary="Revoke an API key",
         tag="agents",
-        body=requests.RevokeKeyBody,
+        body=admin_requests.RevokeKeyBody,
         answer=admin_answers.KeyRevoked,
         errors=(403, 404),
         operation_id="revoke_key",
     )
     def post(self, request: Request) -> Response:
-        revoked = keys.revoke_key(self.caller, self.body(requests.RevokeKeyBody).public_id)
+        revoked = keys.revoke_key(self.caller, self.body(admin_requests.RevokeKeyBody).public_id)
         return Response({"kind": "a2a_key_revoked", "public_id": revoked.public_id})
 
 
@@ -175,11 +175,11 @@ class AuditView(MailboxView):
     @describe(
         summary="Read the journal, newest first",
         tag="audit",
-        query=requests.AuditQuery,
+        query=admin_requests.AuditQuery,
         answer=admin_answers.AuditEvents,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.AuditQuery)
+        asked = self.query(admin_requests.AuditQuery)
         page = lists.recent_events(self.caller, limit=asked.limit, cursor=asked.cursor, since=moment(asked.since_ms))
         events = [wire.event(event) for event in page.items]
         return Response({"kind": "audit_events", "events": events, "next_cursor": page.next_cursor})

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.base.fields import MAX_DATE_MS, AgentField, DateMs, EpochMs, Exact, Integer, Lax, Text
+from mailbox.dialects.base.fields import AgentField, EpochMs, Exact, Integer, Lax, Text
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
 from mailbox.verbs.life.updates import MAX_UPDATES, Update
@@ -249,60 +249,3 @@ class QueueQuery(ListQuery):
             min_lease_age=times.from_ms(self.min_lease_age_ms),
             deadline_within=times.from_ms(self.deadline_within_ms),
         )
-
-
-class GrantBody(Exact):
-    """The capability to grant.
-
-    ``scope`` limits the grant to a peer, a task, a lease or a duplicate risk. ``max_uses`` limits how often it is used.
-    """
-
-    subject: AgentField
-    action: Text
-    scope: dict[str, Any] | None = None
-    expires_at: DateMs | None = None
-    max_uses: Integer | None = Field(None, ge=1, le=2**31 - 1)
-
-
-class RevokeBody(Exact):
-    """The grant to revoke."""
-
-    grant_id: UUID
-
-
-class AgentBody(Exact):
-    """The agent to register. Without a ``pubkey`` the hub makes a key pair."""
-
-    display: Text
-    pubkey: Text | None = None
-
-
-class PauseBody(Exact):
-    """Why the agent is paused."""
-
-    reason: Text
-
-
-class ResumeBody(Exact):
-    """Why the agent is resumed."""
-
-    reason: Text = ""
-
-
-class KeyBody(Exact):
-    """The owner of the new key: an agent or, for automation, a person. Without either the caller gets the key."""
-
-    agent: AgentField | None = None
-    username: Text | None = None
-    expires_at: DateMs | None = None
-
-
-class RevokeKeyBody(Exact):
-    """The key to revoke, by its public id."""
-
-    public_id: Text
-
-
-class AuditQuery(ListQuery):
-    limit: int = Field(20, ge=1, le=1000)
-    since_ms: int | None = Field(None, ge=0, le=MAX_DATE_MS)
