@@ -16,9 +16,14 @@ from mailbox.models.task import TaskQuerySet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """How many tasks an inbox holds, and how many of them its agent could lease now."""
+    """How many tasks an inbox holds, how many of them are pending, and how many its agent could lease now.
+
+    A pending task is queued and within its deadline. It cannot be leased while its agent is paused, or while it waits
+    on another task.
+    """
 
     tasks: int
+    pending: int
     leasable: int
 
 
@@ -52,6 +57,12 @@ def all_to(caller: Caller, owner: Agent) -> Sequence[Task]:
     return list(_addressed(caller, owner))
 
 
+def pending(caller: Caller, owner: Agent) -> Sequence[Task]:
+    """Return the queued tasks of the inbox that are within their deadline, also those that cannot be leased now."""
+    now = timezone.now()
+    return [task for task in _addressed(caller, owner).queued() if not task.is_overdue(now)]
+
+
 def leasable(caller: Caller, owner: Agent, *, limit: int | None = None) -> Sequence[Task]:
     """Return the tasks of the inbox that ``owner`` could lease now, at most ``limit``; None is all of them."""
     return list(_addressed(caller, owner).leasable_now(timezone.now())[:limit])
@@ -59,8 +70,12 @@ def leasable(caller: Caller, owner: Agent, *, limit: int | None = None) -> Seque
 
 def counts(caller: Caller, owner: Agent) -> Counts:
     """Return how many tasks the inbox of ``owner`` holds."""
-    tasks = _addressed(caller, owner)
-    return Counts(tasks=tasks.count(), leasable=tasks.leasable_now(timezone.now()).count())
+    tasks, now = _addressed(caller, owner), timezone.now()
+    return Counts(
+        tasks=tasks.count(),
+        pending=tasks.queued().count() - tasks.overdue(now).count(),
+        leasable=tasks.leasable_now(now).count(),
+    )
 
 
 def _addressed(caller: Caller, owner: Agent) -> TaskQuerySet:

@@ -14,6 +14,7 @@ from mailbox.dialects.corvid import requests, wire
 from mailbox.gate import limits
 from mailbox.gate.callers import Caller
 from mailbox.inspection import tasks
+from mailbox.models import Task
 from mailbox.verbs.life import expiry, sending
 from mailbox.verbs.upkeep import compaction
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
@@ -66,28 +67,30 @@ def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
             dialect=DIALECT,
         ),
     )
-    return handle_task_get(caller, sent.uuid)
+    return _shown(expiry.current(caller, sent.uuid))
 
 
-def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any]:
-    """Return a task the caller is party to, as this dialect shows it; raise `UnknownTaskError`.
+def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any] | None:
+    """Return a task the caller is party to, as this dialect shows it; None without such a task.
 
-    A task whose time is up is resolved as expired before it is shown. Of a task with much to tell the newest messages are
-    shown, `wire.MESSAGES_BYTES` of them at most.
+    A task whose time is up is resolved as expired before it is shown. A long task shows its newest messages, at most
+    `wire.MESSAGES_BYTES` of them.
     """
-    known = _uuid(task_id)
-    task = expiry.current(caller, known)
-    said, is_all = tasks.newest_messages(task, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
-    return wire.task(task, lease=tasks.newest_lease(task), said=said, said_is_all=is_all, result=task.result_or_none)
+    try:
+        task = expiry.current(caller, UUID(str(task_id)))
+    except (ValueError, UnknownTaskError):
+        return None
+    return _shown(task)
 
 
 def clear_task_store(caller: Caller) -> int:
-    """Drop every finished task of this dialect; return how many. Unfinished ones stay. Needs ``a2a.compact``."""
+    """Drop every finished task of this dialect and return their number. Needs ``a2a.compact``.
+
+    An unfinished task stays: its recipient may be at work on it.
+    """
     return compaction.clear(caller, dialect=DIALECT)
 
 
-def _uuid(task_id: UUID | str) -> UUID:
-    try:
-        return UUID(str(task_id))
-    except ValueError as error:
-        raise UnknownTaskError(f"no task {str(task_id)[:100]} is known to you") from error
+def _shown(task: Task) -> dict[str, Any]:
+    said, is_all = tasks.newest_messages(task, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
+    return wire.task(task, lease=tasks.newest_lease(task), said=said, said_is_all=is_all, result=task.result_or_none)

@@ -104,7 +104,7 @@ class TaskSendView(CorvidView):
         operation_id="get_task_named_send",
     )
     def get(self, request: Request) -> Response:
-        return Response(handler.handle_task_get(self.caller, "send"))
+        raise errors.UnknownTaskError
 
 
 class TaskView(CorvidView):
@@ -119,7 +119,10 @@ class TaskView(CorvidView):
         operation_id="get_task",
     )
     def get(self, request: Request, task_id: str) -> Response:
-        return Response(handler.handle_task_get(self.caller, task_id))
+        task = handler.handle_task_get(self.caller, task_id)
+        if task is None:
+            raise errors.UnknownTaskError
+        return Response(task)
 
 
 def _unauthenticated(headers: Mapping[str, str]) -> MailboxError:

@@ -57,7 +57,10 @@ class A2AInbox:
             return None
 
     def get_pending_tasks(self) -> list[A2ATask]:
-        """Return the tasks that can be accepted now, in the order they were sent."""
+        """Return the tasks in pending status, in the order they were sent.
+
+        `mark_accepted` refuses a pending task while the agent is paused, or while another task does the same work.
+        """
         return pending(self._caller, self._owner)
 
     def mark_accepted(self, task_id: str) -> bool:
@@ -77,8 +80,8 @@ class A2AInbox:
         return self._finish(task_id, ResultStatus.ERROR, reason=reason)
 
     def render_pending_context(self) -> str:
-        """Return the pending tasks as Markdown, empty when there are none; accepts nothing."""
-        tasks = self.get_pending_tasks()
+        """Return the pending tasks that can be accepted now as Markdown, empty without any. It accepts nothing."""
+        tasks = acceptable(self._caller, self._owner)
         return wire.pending_context(tasks, len(tasks))
 
     @property
@@ -151,14 +154,19 @@ def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
     return _render(task)
 
 
-def pending(caller: Caller, owner: Agent, *, limit: int | None = None) -> list[A2ATask]:
-    """Return the tasks of an inbox that its agent could accept now, in the order they were sent, at most ``limit``."""
+def pending(caller: Caller, owner: Agent) -> list[A2ATask]:
+    """Return the tasks of an inbox in pending status, in the order they were sent."""
+    return [wire.task(task, None) for task in inboxes.pending(caller, owner)]
+
+
+def acceptable(caller: Caller, owner: Agent, *, limit: int | None = None) -> list[A2ATask]:
+    """Return the pending tasks that the agent could accept now, in the order they were sent, at most ``limit``."""
     return [wire.task(task, None) for task in inboxes.leasable(caller, owner, limit=limit)]
 
 
 def counts(caller: Caller, owner: Agent) -> dict[str, int]:
     counted = inboxes.counts(caller, owner)
-    return {"task_count": counted.tasks, "pending_count": counted.leasable}
+    return {"task_count": counted.tasks, "pending_count": counted.pending}
 
 
 def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.marianne import answers, delegation, exchange, inbox, requests, wire
 from mailbox.dialects.marianne.values import A2ATaskStatus
+from mailbox.inspection import inboxes
 from mailbox.models import Agent
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing, results, sending
@@ -156,12 +157,14 @@ class FailView(CompleteView):
 
 
 class ContextView(InboxView):
-    @describe(summary="Read the pending tasks as Markdown", tag="inbox", answer=None, errors=(404,))
+    @describe(
+        summary="Read the pending tasks that can be accepted now as Markdown", tag="inbox", answer=None, errors=(404,)
+    )
     def get(self, request: Request, agent: str) -> HttpResponse:
         owner = self.owner(agent)
-        tasks = inbox.pending(self.caller, owner, limit=MOST_IN_CONTEXT)
+        tasks = inbox.acceptable(self.caller, owner, limit=MOST_IN_CONTEXT)
         all_shown = len(tasks) < MOST_IN_CONTEXT
-        total = len(tasks) if all_shown else inbox.counts(self.caller, owner)["pending_count"]
+        total = len(tasks) if all_shown else inboxes.counts(self.caller, owner).leasable
         return HttpResponse(wire.pending_context(tasks, total), content_type="text/markdown; charset=utf-8")
 
 

@@ -16,6 +16,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent"), p
 LIMIT = 1_000_000  # bytes, under the 1 MiB that clients read
 
 
+def read(caller, task_id):
+    task = handler.handle_task_get(caller, task_id)
+    assert task is not None
+    return task
+
+
 @pytest.fixture
 def polled(alice, bob):
     """Send a task, lease it and have its holder say these texts; return what the sender sees."""
@@ -28,7 +34,7 @@ def polled(alice, bob):
             updates.post_updates(bob, uuid, batch)
         if answer:
             results.post_result(bob, factories.result_envelope(lease.task, **answer))
-        task = handler.handle_task_get(alice, uuid)
+        task = read(alice, uuid)
         assert len(orjson.dumps(task)) < LIMIT
         return [(message["role"], message["parts"][0]["text"]) for message in task["messages"]]
 
@@ -96,7 +102,7 @@ def test_how_far_the_work_was_is_no_answer(alice, bob):
 
     results.post_result(bob, factories.result_envelope(lease.task, content=[]))
 
-    task = handler.handle_task_get(alice, uuid)
+    task = read(alice, uuid)
     assert (task["state"], task["messages"][-1]["parts"][0]["text"]) == ("completed", "done")
 
 
@@ -110,7 +116,7 @@ def test_how_far_the_work_is_is_said_too(alice, bob):
     ]
     updates.post_updates(bob, uuid, said)
 
-    shown = [message["parts"][0]["text"] for message in handler.handle_task_get(alice, uuid)["messages"]]
+    shown = [message["parts"][0]["text"] for message in read(alice, uuid)["messages"]]
 
     assert shown == ["do it", "29 %", "99 %: nearly there", "checked\n100 %: all pages"]
     told = [event.fields for event in factories.journal("a2a_task_updated")]

@@ -15,7 +15,7 @@ from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.verbs.upkeep import compaction
 from mailbox.words.envelopes import ResultStatus
-from mailbox.words.errors import AlreadyResolvedError, UnknownTaskError
+from mailbox.words.errors import AlreadyResolvedError
 from mailbox.words.kinds import Kind
 from tests.support import factories
 
@@ -24,6 +24,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 def send(caller, **params):
     return handler.handle_task_send(caller, {"params": {"message": "do it", **params}})
+
+
+def read(caller, task_id):
+    task = handler.handle_task_get(caller, task_id)
+    assert task is not None
+    return task
 
 
 def lease(caller):
@@ -43,13 +49,13 @@ def texts_of(task):
 def test_invariant_1_a_requeued_task_never_goes_back_to_submitted(alice, bob, olga):
     sent = send(alice)
     taken = lease(bob)
-    assert handler.handle_task_get(alice, sent["id"])["state"] == "working"
+    assert read(alice, sent["id"])["state"] == "working"
 
     repair.requeue(
         olga, taken.task.uuid, reason="stuck", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED, lease_id=taken.lease_id
     )
 
-    assert handler.handle_task_get(alice, sent["id"])["state"] == "working"
+    assert read(alice, sent["id"])["state"] == "working"
     assert Task.objects.get(uuid=sent["id"]).state == Task.State.QUEUED
 
 
@@ -57,12 +63,12 @@ def test_invariant_1_an_error_after_completion_changes_nothing(alice, bob, olga)
     sent = send(alice)
     taken = lease(bob)
     results.post_result(bob, factories.result_envelope(taken.task))
-    before = handler.handle_task_get(alice, sent["id"])
+    before = read(alice, sent["id"])
 
     with pytest.raises(AlreadyResolvedError):
         repair.force_error(olga, taken.task.uuid, reason="late", message="boom")
 
-    assert handler.handle_task_get(alice, sent["id"]) == before
+    assert read(alice, sent["id"]) == before
     assert before["state"] == "completed"
 
 
@@ -75,8 +81,8 @@ def test_invariant_2_completion_and_failure_follow_from_what_the_holder_posts(al
     )
     results.post_result(bob, failure)
 
-    assert handler.handle_task_get(alice, good["id"])["state"] == "completed"
-    failed = handler.handle_task_get(alice, bad["id"])
+    assert read(alice, good["id"])["state"] == "completed"
+    failed = read(alice, bad["id"])
     assert failed["state"] == "failed"
     assert texts_of(failed)[-1] == ("agent", "no paper")
 
@@ -88,7 +94,7 @@ def test_updates_become_agent_messages_and_the_result_text_is_the_last(alice, bo
     say(bob, taken.task.uuid, "reading", "writing")
     results.post_result(bob, factories.result_envelope(taken.task, content=[{"type": "text", "text": "written"}]))
 
-    task = handler.handle_task_get(alice, sent["id"])
+    task = read(alice, sent["id"])
     assert texts_of(task) == [("user", "do it"), ("agent", "reading"), ("agent", "writing"), ("agent", "written")]
     assert task["sessionId"] == taken.lease_id
     updated = AuditEvent.objects.of_task(taken.task.uuid).filter(kind=Kind.TASK_UPDATED)
@@ -102,7 +108,7 @@ def test_a_result_that_repeats_the_last_message_is_said_once(alice, bob):
 
     results.post_result(bob, factories.result_envelope(taken.task))
 
-    assert texts_of(handler.handle_task_get(alice, sent["id"])) == [("user", "do it"), ("agent", "done")]
+    assert texts_of(read(alice, sent["id"])) == [("user", "do it"), ("agent", "done")]
 
 
 def test_a_json_result_is_told_as_json(alice, bob):
@@ -111,7 +117,7 @@ def test_a_json_result_is_told_as_json(alice, bob):
     envelope = factories.result_envelope(lease(bob).task, content=[{"type": "json", "value": {"pages": 3}}])
     results.post_result(bob, envelope)
 
-    assert texts_of(handler.handle_task_get(alice, sent["id"]))[-1] == ("agent", '{"pages":3}')
+    assert texts_of(read(alice, sent["id"]))[-1] == ("agent", '{"pages":3}')
 
 
 def test_invariant_4_the_task_store_is_capped(alice, bob, settings):
@@ -151,7 +157,7 @@ def test_invariant_5_active_tasks_are_never_pruned(alice, bob, settings):
 
     kept = set(Task.objects.values_list("uuid", flat=True))
     assert kept == {task["id"] for task in (working, waiting, newest)}
-    assert handler.handle_task_get(alice, working["id"])["state"] == "working"
+    assert read(alice, working["id"])["state"] == "working"
 
 
 def test_invariant_6_a_task_that_works_beyond_its_timeout_fails_when_it_is_next_read(alice, bob, time_machine):
@@ -160,7 +166,7 @@ def test_invariant_6_a_task_that_works_beyond_its_timeout_fails_when_it_is_next_
     lease(bob)
     time_machine.shift(timedelta(seconds=5))
 
-    task = handler.handle_task_get(alice, sent["id"])
+    task = read(alice, sent["id"])
 
     assert task["state"] == "failed"
     assert texts_of(task)[-1] == ("agent", "Task timed out")
@@ -175,7 +181,7 @@ def test_invariant_7_a_task_that_finished_in_time_is_never_timed_out(alice, bob,
 
     time_machine.shift(timedelta(hours=1))
 
-    assert handler.handle_task_get(alice, sent["id"])["state"] == "completed"
+    assert read(alice, sent["id"])["state"] == "completed"
 
 
 def test_the_timeout_counts_from_the_lease_so_waiting_work_does_not_time_out(alice, bob, time_machine):
@@ -184,7 +190,7 @@ def test_the_timeout_counts_from_the_lease_so_waiting_work_does_not_time_out(ali
 
     time_machine.shift(timedelta(hours=1))
 
-    assert handler.handle_task_get(alice, sent["id"])["state"] == "submitted"
+    assert read(alice, sent["id"])["state"] == "submitted"
 
 
 def test_invariant_13_a_task_sent_by_an_agent_has_source_agent(alice, bob):
@@ -197,20 +203,21 @@ def test_a_cancelled_task_reads_as_failed_with_the_reason(alice, bob):
     sent = send(alice)
     sending.cancel(alice, sent["id"], reason="changed my mind")
 
-    task = handler.handle_task_get(alice, sent["id"])
+    task = read(alice, sent["id"])
 
     assert task["state"] == "failed"
     assert texts_of(task)[-1] == ("agent", "cancelled by the sender: changed my mind")
 
 
-def test_a_stranger_learns_nothing(alice, bob, mallory):
+def test_a_task_that_the_caller_does_not_know_is_none(alice, bob, mallory):
     sent = send(alice)
 
-    with pytest.raises(UnknownTaskError):
-        handler.handle_task_get(mallory, sent["id"])
+    assert handler.handle_task_get(mallory, sent["id"]) is None
+    assert handler.handle_task_get(alice, "nonexistent") is None
+    assert handler.handle_task_get(alice, "6a2f1d34-8f0e-4c57-9b1e-2d7c5a90e4b1") is None
 
 
-def test_clearing_the_store_drops_what_is_finished_and_nothing_else(alice, bob):
+def test_clearing_the_store_drops_finished_tasks_and_nothing_else(alice, bob):
     finished, waiting = send(alice), send(alice)
     sending.cancel(alice, finished["id"])
     factories.sent_task(alice, bob)

@@ -10,6 +10,7 @@ import time_machine
 from django.utils import timezone
 
 from mailbox.dialects.marianne.inbox import A2AInbox
+from mailbox.dialects.marianne.values import A2ATaskStatus
 from mailbox.models import Lease, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing, results
@@ -90,13 +91,23 @@ def test_in_process_they_answer_false(inbox, request, state):
     assert not Lease.objects.exists()
 
 
-@pytest.mark.parametrize(("state", "offered"), [("overdue", 0), ("waiting", 1), ("paused", 0)])
-def test_what_cannot_be_accepted_is_not_offered(inbox, owner, request, state, offered):
+@pytest.mark.parametrize("state", ["overdue", "waiting", "paused"])
+def test_a_task_that_cannot_be_accepted_is_not_in_the_context(inbox, owner, request, state):
     task = request.getfixturevalue(state)
 
-    assert inbox.pending_count == len(inbox.get_pending_tasks()) == offered
     assert str(task.uuid) not in inbox.render_pending_context()
     assert str(task.uuid) not in owner.get(f"{INBOX}/context").content.decode()
+
+
+@pytest.mark.parametrize(("state", "is_pending"), [("overdue", False), ("waiting", True), ("paused", True)])
+def test_the_pending_tasks_are_those_whose_own_status_is_pending(inbox, request, state, is_pending):
+    task_id = str(request.getfixturevalue(state).uuid)
+
+    pending, count, task = inbox.get_pending_tasks(), inbox.pending_count, inbox.get_task(task_id)
+
+    assert (task.status is A2ATaskStatus.PENDING) is is_pending
+    assert [one for one in pending if one.task_id == task_id] == [task] * is_pending
+    assert count == len(pending)
 
 
 def test_a_refused_result_is_on_record(owner, waiting):
@@ -107,7 +118,7 @@ def test_a_refused_result_is_on_record(owner, waiting):
 
 
 def test_the_twin_is_answered_with_the_one_that_is_done(inbox, waiting):
-    (first,) = inbox.get_pending_tasks()
+    first, _ = inbox.get_pending_tasks()
 
     assert inbox.complete_task(first.task_id, {"r": 1}) is True
     assert inbox.get_task(str(waiting.uuid)).artifacts == {"r": 1}
