@@ -111,7 +111,7 @@ class TaskView(CorvidView):
     open_to_routes = frozenset({"GET"})
 
     @describe(
-        summary="Read a task, whichever protocol it was sent through",
+        summary="Read a task, sent through any protocol",
         tag="tasks/send",
         answer=answers.CorvidTask,
         refusal=answers.CorvidError,

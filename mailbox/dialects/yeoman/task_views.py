@@ -86,7 +86,7 @@ class TaskView(YeomanView):
     open_to_routes = frozenset({"GET"})
 
     @describe(
-        summary="Read a task, whichever protocol it was sent through",
+        summary="Read a task, sent through any protocol",
         tag=TAG,
         answer=answers.TaskStatus,
         refusal=answers.Refusal,

@@ -14,28 +14,28 @@ PAGE = 1000
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("agents", help="register agents and list them")
+    group = commands.add_parser("agents", help="register, list, pause and resume agents")
     verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    add = verbs.add_parser("add", help="register an agent; its secrets are printed once")
-    add.add_argument("name", metavar="NAME", help="research@local, or research for the same")
-    add.add_argument("--pubkey", metavar="K", help="its own public key, base58; without it a pair is made")
+    add = verbs.add_parser("add", help="register an agent and print its secrets, once")
+    add.add_argument("name", metavar="NAME", help="the agent's name; research means research@local")
+    add.add_argument("--pubkey", metavar="KEY", help="its Ed25519 public key in base58 (default: make a key pair)")
     arguments.add_json(add)
     add.set_defaults(run=_add)
 
-    listed = verbs.add_parser("list", help="list the registered agents by name")
+    listed = verbs.add_parser("list", help="list agents by name")
     arguments.add_json(listed)
     listed.set_defaults(run=_list)
 
-    pause = verbs.add_parser("pause", help="keep an agent's tasks queued until it is resumed")
-    pause.add_argument("name", metavar="NAME")
-    pause.add_argument("--reason", required=True, metavar="R", help="why, for the journal and for whoever asks")
+    pause = verbs.add_parser("pause", help="stop an agent from leasing tasks until it is resumed")
+    pause.add_argument("name", metavar="NAME", help="the agent")
+    pause.add_argument("--reason", required=True, metavar="TEXT", help="why; other agents and the journal see it")
     arguments.add_json(pause)
     pause.set_defaults(run=_pause)
 
-    resume = verbs.add_parser("resume", help="let a paused agent lease again")
-    resume.add_argument("name", metavar="NAME")
-    resume.add_argument("--reason", default="", metavar="R", help="why, for the journal")
+    resume = verbs.add_parser("resume", help="let a paused agent lease tasks again")
+    resume.add_argument("name", metavar="NAME", help="the agent")
+    resume.add_argument("--reason", default="", metavar="TEXT", help="why; the journal keeps it")
     arguments.add_json(resume)
     resume.set_defaults(run=_resume)
 

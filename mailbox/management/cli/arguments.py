@@ -1,4 +1,4 @@
-"""How words on the command line are read, and what is said of those that cannot be. Source: Covenant A2A, CLI."""
+"""Readers of command-line arguments, with their error messages. Source: Covenant A2A, CLI."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Commands(Protocol):
-    """What argparse's ``add_subparsers`` returns."""
+    """The type of the object that argparse's ``add_subparsers`` returns."""
 
     def add_parser(self, name: str, *, help: str, description: str = ...) -> ArgumentParser: ...  # noqa: A002
 
 
 def add_json(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the answer as the API spells it")
+    parser.add_argument("--json", action="store_true", help="print the JSON that the API answers")
 
 
 def add_receiving(parser: ArgumentParser) -> None:
-    """Add how to receive: how long to wait, and under which id to ask again."""
+    """Add the options of a receive: how long to wait, and the id under which it can be repeated."""
     parser.add_argument(
         "--wait-ms",
         type=integer("--wait-ms", most=LONGEST_WAIT_MS),
         default=0,
         metavar="N",
-        help=f"wait up to N milliseconds for one to arrive, at most {LONGEST_WAIT_MS}",
+        help=f"wait up to N milliseconds, at most {LONGEST_WAIT_MS} (default: 0)",
     )
     parser.add_argument(
         "--attempt-id",
         type=uuid("--attempt-id"),
         metavar="UUID",
-        help="name this receive; asking again under the same id gives the same again",
+        help="id of this receive; the same id returns the same answer again",
     )
 
 
@@ -76,7 +76,7 @@ def integer(name: str, *, least: int = 0, most: int | None = None) -> Callable[[
 
 
 def one_of(what: str, *words: str) -> Callable[[str], str]:
-    """Read one of ``words``, whose hyphens may also be written as underscores, and the other way round."""
+    """Read one of ``words``. Hyphens and underscores are the same."""
     spellings = {word.replace("-", "_"): word for word in words}
 
     def read(text: str) -> str:
@@ -89,7 +89,7 @@ def one_of(what: str, *words: str) -> Callable[[str], str]:
 
 
 def instant(name: str) -> Callable[[str], datetime]:
-    """Read Unix epoch milliseconds, or ISO 8601, which without an offset is UTC."""
+    """Read Unix epoch milliseconds or ISO 8601. A time without an offset is UTC."""
 
     def read(text: str) -> datetime:
         try:

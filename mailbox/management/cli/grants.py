@@ -17,23 +17,40 @@ PAGE = 1000
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    give = commands.add_parser("grant", help="let an agent take an action")
+    give = commands.add_parser("grant", help="grant an agent a capability")
     give.add_argument("name", metavar="NAME", help="the agent")
-    give.add_argument("action", metavar="ACTION", help="such as a2a.send.research@local, or a2a.repair.requeue")
-    give.add_argument("--scope", type=arguments.json_object("--scope"), metavar="JSON", help="pins the request")
-    give.add_argument("--expires-at", type=arguments.instant("--expires-at"), metavar="T", help="never, without it")
-    give.add_argument("--max-uses", type=arguments.integer("--max-uses", least=1), metavar="N")
+    give.add_argument("action", metavar="ACTION", help="for example a2a.send.research@local or a2a.repair.requeue")
+    give.add_argument(
+        "--scope",
+        type=arguments.json_object("--scope"),
+        metavar="JSON",
+        help='only for requests that match, for example {"version": 1, "task_id": "ID"}',
+    )
+    give.add_argument(
+        "--expires-at",
+        type=arguments.instant("--expires-at"),
+        metavar="TIME",
+        help="ISO 8601 or epoch ms (default: never)",
+    )
+    give.add_argument(
+        "--max-uses",
+        type=arguments.integer("--max-uses", least=1),
+        metavar="N",
+        help="how often it can be used (default: no limit)",
+    )
     arguments.add_json(give)
     give.set_defaults(run=_grant)
 
-    take = commands.add_parser("revoke", help="take a grant back, with all that was passed on from it")
-    take.add_argument("grant_id", type=arguments.uuid("grant-id"), metavar="ID")
+    take = commands.add_parser("revoke", help="revoke a grant and every grant made from it")
+    take.add_argument(
+        "grant_id", type=arguments.uuid("grant-id"), metavar="ID", help="the id that `grants list` prints"
+    )
     arguments.add_json(take)
     take.set_defaults(run=_revoke)
 
     group = commands.add_parser("grants", help="list grants")
     verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    listed = verbs.add_parser("list", help="list grants, newest first, dead ones too")
+    listed = verbs.add_parser("list", help="list all grants, also revoked and expired, newest first")
     arguments.add_json(listed)
     listed.set_defaults(run=_list)
 

@@ -11,14 +11,19 @@ from mailbox.words import tokens
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("keys", help="add API keys and revoke them")
+    group = commands.add_parser("keys", help="add and revoke API keys")
     verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    add = verbs.add_parser("add", help="add a key of an agent or a person; it is printed once")
+    add = verbs.add_parser("add", help="add a key for an agent or a person and print it, once")
     owner = add.add_mutually_exclusive_group(required=True)
     owner.add_argument("name", nargs="?", metavar="NAME", help="the agent")
-    owner.add_argument("--user", metavar="U", help="the person, who automates with it in their own role")
-    add.add_argument("--expires-at", type=arguments.instant("--expires-at"), metavar="T", help="never, without it")
+    owner.add_argument("--user", metavar="USER", help="the person; the key acts with the person's role")
+    add.add_argument(
+        "--expires-at",
+        type=arguments.instant("--expires-at"),
+        metavar="TIME",
+        help="ISO 8601 or epoch ms (default: never)",
+    )
     arguments.add_json(add)
     add.set_defaults(run=_add)
 

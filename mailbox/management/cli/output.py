@@ -19,9 +19,9 @@ Item = TypeVar("Item")
 
 
 def print_anything() -> None:
-    """Let this process print any text, whatever its terminal's encoding.
+    """Let this process print any text on any terminal.
 
-    A character the encoding lacks goes out as JSON escapes it: what was leased must not be lost in printing it.
+    A character that the terminal's encoding lacks is printed as a JSON escape. So a leased task is never lost in print.
     """
     codecs.register_error("json_escape", _json_escape)
     for stream in (sys.stdout, sys.stderr):
@@ -37,7 +37,7 @@ def _json_escape(error: UnicodeError) -> tuple[str, int]:
 
 
 def printable(text: str) -> str:
-    """Return the text without what a terminal would take for commands: it comes from strangers, or may."""
+    """Return the text without control characters: a stranger may have written it, and a terminal obeys them."""
     return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
 
 
@@ -47,7 +47,7 @@ def as_json(value: object) -> str:
 
 
 def every(look: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
-    """Yield what all pages hold; ``look`` returns the page at a cursor."""
+    """Yield the items of all pages; ``look`` returns the page at a cursor."""
     cursor = None
     while True:
         page = look(cursor)
@@ -58,7 +58,7 @@ def every(look: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
 
 
 def lines(parts: Iterable[str], *, none: str) -> str:
-    """Return one part per line, or ``none`` where there is none."""
+    """Return one part per line, or ``none`` if there is no part."""
     return "\n".join(parts) or none
 
 
@@ -74,7 +74,7 @@ def moment(at: datetime) -> str:
 
 
 def lease(row: Lease) -> str:
-    """Return a leased task: what its holder needs, a blank line, then the text."""
+    """Return a leased task: its ids and parties, a blank line, then the text."""
     task = row.task
     head = [
         ("task", str(task.uuid)),

@@ -12,24 +12,26 @@ from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
 
 TEXTS = {
-    "name": "what people call it",
-    "description": "what it does, for its card",
-    "persona_archetype": "its persona, for its card",
-    "default_project": "where it works; set, it takes the tasks that name no agent",
-    "wallet_address": "its Algorand address",
-    "remote_url": "where the agent really is: the hub carries its tasks there",
+    "name": "the name that people see",
+    "description": "what the agent does, for its card",
+    "persona_archetype": "the agent's persona, for its card",
+    "default_project": "its project; such an agent receives tasks/send tasks that name no agent",
+    "wallet_address": "the agent's Algorand address, for its card",
+    "remote_url": "base URL of a remote agent; the hub delivers its tasks there",
 }
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    profile = commands.add_parser("profile", help="see or change what is said of an agent; '' empties a field")
-    profile.add_argument("agent", metavar="NAME")
+    profile = commands.add_parser("profile", help="show an agent's profile, or change it; '' empties a field")
+    profile.add_argument("agent", metavar="NAME", help="the agent")
     for field, what in TEXTS.items():
         profile.add_argument(_option(field), dest=f"profile_{field}", metavar="TEXT", help=what)
-    profile.add_argument("--skill-bundles", type=_names, metavar="A,B", help="its bundles of skills, for its card")
+    profile.add_argument("--skill-bundles", type=_names, metavar="A,B", help="names of skill bundles, for its card")
     permissions = profile.add_mutually_exclusive_group()
-    permissions.add_argument("--tools", type=_names, metavar="A,B", help="the only tools it may use, in this order")
-    permissions.add_argument("--default-tools", action="store_true", help="it may use the default tools")
+    permissions.add_argument(
+        "--tools", type=_names, metavar="A,B", help="the tools it may use, in the order of its card"
+    )
+    permissions.add_argument("--default-tools", action="store_true", help="let it use the default tools")
     arguments.add_json(profile)
     profile.set_defaults(run=_profile)
 
@@ -57,7 +59,7 @@ def _changes(options: Namespace) -> dict[str, Any]:
 
 
 def _said(told: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return what there is to say: no identity twice, nothing that is not set."""
+    """Return the fields that are set, without the second form of the identity."""
     return [(name, value) for name, value in told.items() if name != "agentId" and value not in (None, "", [], False)]
 
 

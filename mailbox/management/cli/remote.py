@@ -1,4 +1,4 @@
-"""``discover``, ``invoke``, ``carry``: agents and receivers that live elsewhere. Source: corvid-agent, MCP tools."""
+"""``discover``, ``invoke``, ``carry``: calls to remote agents and callbacks. Source: corvid-agent, MCP tools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mailbox.management.cli.spinner import spinning
 if TYPE_CHECKING:
     from agentcards.client import RemoteInvocationResult
 
-# Each command imports what it runs by: the other commands start without httpx and httpcore.
+# Each command imports its client itself, so the other commands start without httpx and httpcore.
 LEAST_TIMEOUT_MS, USUAL_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 300_000, 600_000
 
 
@@ -28,22 +28,22 @@ def add_commands(commands: arguments.Commands) -> None:
     arguments.add_json(discover)
     discover.set_defaults(run=_discover)
 
-    invoke = commands.add_parser("invoke", help="hand a remote agent a task and wait for its answer")
-    invoke.add_argument("url", metavar="URL", help="its base URL; credentials in it are sent as Basic, :KEY@ as Bearer")
-    invoke.add_argument("text", metavar="TEXT", help="what is asked")
-    invoke.add_argument("--skill", metavar="S", help="which of its skills to use")
+    invoke = commands.add_parser("invoke", help="send a remote agent a task and wait for the answer")
+    invoke.add_argument("url", metavar="URL", help="its base URL; user:password@ is sent as Basic, :KEY@ as Bearer")
+    invoke.add_argument("text", metavar="TEXT", help="what to do")
+    invoke.add_argument("--skill", metavar="SKILL", help="the skill to use")
     invoke.add_argument(
         "--timeout-ms",
         type=arguments.integer("--timeout-ms", least=LEAST_TIMEOUT_MS, most=MOST_TIMEOUT_MS),
         default=USUAL_TIMEOUT_MS,
         metavar="N",
-        help=f"wait no longer than N milliseconds; {USUAL_TIMEOUT_MS}, without it",
+        help="wait at most N milliseconds (default: %(default)s)",
     )
     arguments.add_json(invoke)
     invoke.set_defaults(run=_invoke)
 
     carry = commands.add_parser(
-        "carry", help="carry tasks to remote agents, and callbacks out, until stopped; `serve` runs one"
+        "carry", help="deliver tasks to remote agents and send callbacks, until stopped (started by `serve`)"
     )
     carry.set_defaults(run=_carry)
 
@@ -80,7 +80,7 @@ def _carry(options: Namespace) -> str:
     with ThreadPoolExecutor(2) as rounds:
         running = [rounds.submit(walk, stop) for walk in (Carrier().run, Courier().run)]
         wait(running, return_when=FIRST_COMPLETED)
-        stop.set()  # one that failed ends the other too: whoever keeps this command running starts both again
+        stop.set()  # If one of the two fails, both end: the supervisor then starts both again.
     for one in running:
         one.result()
     return ""
@@ -96,7 +96,7 @@ def _spelled(result: RemoteInvocationResult) -> dict[str, object]:
 
 
 def _lines(card: dict[str, Any]) -> Iterator[str]:
-    """Yield what a card tells, one fact a line. Nothing but name and version is known to be there, or of any shape."""
+    """Yield the facts of a card, one per line. Only name and version are checked; any other field may have any shape."""
     skills = [skill for skill in _items(card, "skills") if isinstance(skill, dict)]
     protocols = [entry for entry in _items(card, "supportedProtocols") if isinstance(entry, dict)]
     provider = card.get("provider")

@@ -19,21 +19,23 @@ def add_commands(commands: arguments.Commands) -> None:
         required=True,
         type=arguments.one_of("duplicate risk", "idempotent", "operator-accepted"),
         metavar="idempotent|operator-accepted",
-        help="why doing it twice is acceptable: the task declares it, or you take the risk",
+        help="why doing the work twice is acceptable: the task is idempotent, or you accept the risk",
     )
     requeue.set_defaults(run=_requeue)
 
-    force_error = commands.add_parser("force-error", help="end the lease and resolve the task as an error")
+    force_error = commands.add_parser("force-error", help="end the lease of a task and resolve the task as an error")
     _add_repair(force_error)
-    force_error.add_argument("--message", required=True, metavar="T", help="the error message its sender reads")
+    force_error.add_argument(
+        "--message", required=True, metavar="TEXT", help="the error message of the result, for the sender"
+    )
     force_error.set_defaults(run=_force_error)
 
 
 def _add_repair(parser: ArgumentParser) -> None:
-    parser.add_argument("task_id", type=arguments.uuid("task-id"), metavar="TASK_ID")
-    parser.add_argument("--reason", required=True, metavar="T", help="why, for the journal")
+    parser.add_argument("task_id", type=arguments.uuid("task-id"), metavar="TASK_ID", help="the task")
+    parser.add_argument("--reason", required=True, metavar="TEXT", help="why; the journal keeps it")
     parser.add_argument(
-        "--lease-id", type=arguments.uuid("--lease-id"), metavar="UUID", help="refuse to touch any other lease"
+        "--lease-id", type=arguments.uuid("--lease-id"), metavar="UUID", help="refuse unless this lease is live"
     )
 
 

@@ -15,26 +15,35 @@ from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    post = commands.add_parser("post-result", help="resolve a task on behalf of its recipient")
-    post.add_argument("task_id", type=arguments.uuid("task-id"), metavar="TASK_ID")
+    post = commands.add_parser("post-result", help="post a task's result as its recipient")
+    post.add_argument("task_id", type=arguments.uuid("task-id"), metavar="TASK_ID", help="the task")
     post.add_argument(
-        "--status", required=True, type=arguments.one_of("status", "ok", "error", "partial"), metavar="ok|error|partial"
+        "--status",
+        required=True,
+        type=arguments.one_of("status", "ok", "error", "partial"),
+        metavar="ok|error|partial",
+        help="how the work ended",
     )
     said = post.add_mutually_exclusive_group()
-    said.add_argument("--text", metavar="T", help="one text block")
+    said.add_argument("--text", metavar="TEXT", help="the content, as one text block")
     said.add_argument(
-        "--content", type=arguments.content_blocks("--content"), metavar="JSON", help="an array of content blocks"
+        "--content",
+        type=arguments.content_blocks("--content"),
+        metavar="JSON",
+        help='the content, as content blocks: [{"type": "text", "text": "…"}]; also json, image, audio, resource, resource_link',
     )
-    post.add_argument("--error-message", metavar="T")
-    post.add_argument("--lease-id", type=arguments.uuid("--lease-id"), metavar="UUID", help="must be the live lease")
+    post.add_argument("--error-message", metavar="TEXT", help="why the work failed, for error and partial")
+    post.add_argument(
+        "--lease-id", type=arguments.uuid("--lease-id"), metavar="UUID", help="refuse unless this lease is live"
+    )
     arguments.add_json(post)
     post.set_defaults(run=_post)
 
-    drain = commands.add_parser("drain", help="take the oldest result that waits for an agent")
-    drain.add_argument("name", metavar="NAME", help="the agent that sent the task")
+    drain = commands.add_parser("drain", help="receive the oldest pending result of the tasks that an agent sent")
+    drain.add_argument("name", metavar="NAME", help="the agent that sent the tasks")
     arguments.add_receiving(drain)
     drain.add_argument(
-        "--ack", type=arguments.uuid("--ack"), metavar="TASK_ID", help="first acknowledge this earlier result"
+        "--ack", type=arguments.uuid("--ack"), metavar="TASK_ID", help="first acknowledge the result of this task"
     )
     arguments.add_json(drain)
     drain.set_defaults(run=_drain)

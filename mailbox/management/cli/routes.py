@@ -1,4 +1,4 @@
-"""``route add``, ``route list``, ``route revoke``: addresses for clients that cannot authenticate."""
+"""``route add``, ``route list``, ``route revoke``: public routes, for clients that cannot authenticate."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from mailbox.words.times import epoch_ms
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("route", help="open addresses that answer as an agent, and close them")
+    group = commands.add_parser("route", help="add, list and revoke public routes: secret URLs that act as an agent")
     verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     add = verbs.add_parser(
         "add",
-        help="open an address for a client that cannot authenticate; it is printed once",
-        description="Whoever knows the address can send tasks as the agent and read those it sent, nothing else.",
+        help="add a public route and print its URL, once",
+        description="A client that knows the URL can send tasks as the agent and read the tasks the agent sent, nothing else.",
     )
-    add.add_argument("name", metavar="NAME", help="the agent it answers as")
+    add.add_argument("name", metavar="NAME", help="the agent that the route acts as")
     add.add_argument(
         "--rate",
         type=arguments.integer("--rate", least=1, most=public_routes.HIGHEST_RATE),
         default=settings.A2A_ROUTE_RATE_LIMIT_PER_MIN,
         metavar="N",
-        help=f"requests a minute, {settings.A2A_ROUTE_RATE_LIMIT_PER_MIN} without it",
+        help="requests a minute (default: %(default)s)",
     )
     arguments.add_json(add)
     add.set_defaults(run=_add)
 
-    listed = verbs.add_parser("list", help="list the addresses, closed ones too, newest first")
+    listed = verbs.add_parser("list", help="list all public routes, also revoked, newest first")
     arguments.add_json(listed)
     listed.set_defaults(run=_list)
 
-    revoke = verbs.add_parser("revoke", help="close an address at once")
-    revoke.add_argument("public_id", metavar="ID", help="the eight characters after p_")
+    revoke = verbs.add_parser("revoke", help="revoke a public route; the next request is refused")
+    revoke.add_argument("public_id", metavar="ID", help="the eight characters after p_ in the URL")
     arguments.add_json(revoke)
     revoke.set_defaults(run=_revoke)
 

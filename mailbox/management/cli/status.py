@@ -14,21 +14,25 @@ from mailbox.words import times
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    status = commands.add_parser("status", help="see queued tasks, live leases and pending results")
+    status = commands.add_parser("status", help="list queued tasks, live leases and pending results")
     status.add_argument(
-        "--limit", type=arguments.integer("--limit", least=1, most=1000), default=10, metavar="N", help="10, without it"
+        "--limit",
+        type=arguments.integer("--limit", least=1, most=1000),
+        default=10,
+        metavar="N",
+        help="(default: %(default)s)",
     )
     status.add_argument(
         "--min-lease-age-ms",
         type=arguments.integer("--min-lease-age-ms", most=times.MOST_MS),
         metavar="N",
-        help="leave out younger leases",
+        help="leave out leases younger than N milliseconds",
     )
     status.add_argument(
         "--deadline-within-ms",
         type=arguments.integer("--deadline-within-ms", most=times.MOST_MS),
         metavar="N",
-        help="only tasks whose deadline is at most N milliseconds away, or past",
+        help="only tasks whose deadline is within N milliseconds, or has passed",
     )
     status.add_argument(
         "--state",

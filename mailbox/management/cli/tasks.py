@@ -19,30 +19,41 @@ WRONG_USAGE = 2
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    send = commands.add_parser("send", help="send a task on behalf of an agent")
+    send = commands.add_parser("send", help="send a task as an agent")
     send.add_argument("--from", dest="sender", required=True, metavar="NAME", help="the agent that sends")
     send.add_argument("--to", dest="recipient", required=True, metavar="NAME", help="the agent that receives")
-    send.add_argument("text", metavar="TEXT", help="what is asked, or - to read it from stdin")
-    send.add_argument("--id", type=arguments.uuid("--id"), metavar="UUID", help="makes sending again harmless")
-    send.add_argument("--kind", metavar="KIND", help="the kind of work")
-    send.add_argument("--parent", type=arguments.uuid("--parent"), metavar="UUID", help="the task this is a part of")
+    send.add_argument("text", metavar="TEXT", help="what to do; - reads stdin")
+    send.add_argument(
+        "--id",
+        type=arguments.uuid("--id"),
+        metavar="UUID",
+        help="the task's id; the same command can then be repeated safely (default: random)",
+    )
+    send.add_argument("--kind", metavar="KIND", help="the kind of work; duplicates have the same kind")
+    send.add_argument(
+        "--parent", type=arguments.uuid("--parent"), metavar="UUID", help="the task that this task belongs to"
+    )
     send.add_argument(
         "--deadline-ms",
         type=arguments.integer("--deadline-ms", most=MAX_DEADLINE_MS),
         metavar="N",
-        help="Unix epoch milliseconds after which it is not started",
+        help="epoch ms; the task expires if it is still queued then (default: never)",
     )
-    send.add_argument("--idempotency-key", metavar="KEY", help="names the logical unit of work")
+    send.add_argument(
+        "--idempotency-key",
+        metavar="KEY",
+        help="tasks with the same key ask for the same work; needs --duplicate-safety",
+    )
     send.add_argument(
         "--duplicate-safety",
         type=arguments.one_of("duplicate safety", "unsafe", "idempotent"),
         metavar="unsafe|idempotent",
-        help="whether doing it twice is safe; goes with --idempotency-key",
+        help="whether doing the work twice is safe; needs --idempotency-key",
     )
     arguments.add_json(send)
     send.set_defaults(run=_send)
 
-    recv = commands.add_parser("recv", help="lease the oldest task of an agent")
+    recv = commands.add_parser("recv", help="lease the oldest queued task of an agent")
     recv.add_argument("name", metavar="NAME", help="the agent that receives")
     arguments.add_receiving(recv)
     arguments.add_json(recv)

@@ -16,16 +16,16 @@ from mailbox.words.errors import InvalidJsonError
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("tools", help="the MCP tools that agents may use, which are the skills of their cards")
+    group = commands.add_parser("tools", help="register and list MCP tools, which agent cards show as skills")
     verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    bring = verbs.add_parser("import", help="register the tools of an MCP tools/list answer, or renew them")
-    bring.add_argument("listing", type=_json_file, metavar="FILE", help="its JSON; - reads standard input")
-    bring.add_argument("--default", action="store_true", help="for every agent without permissions of its own")
+    bring = verbs.add_parser("import", help="register the tools of an MCP tools/list answer, or update them")
+    bring.add_argument("listing", type=_json_file, metavar="FILE", help="file with the JSON answer; - reads stdin")
+    bring.add_argument("--default", action="store_true", help="let every agent without a list of tools use these tools")
     arguments.add_json(bring)
     bring.set_defaults(run=_import)
 
-    listed = verbs.add_parser("list", help="list the registered tools, as they were registered")
+    listed = verbs.add_parser("list", help="list tools in the order of registration")
     arguments.add_json(listed)
     listed.set_defaults(run=_list)
 

@@ -18,23 +18,27 @@ from mailbox.verbs.upkeep.compaction import Retention
 
 def add_commands(commands: arguments.Commands) -> None:
     gate = commands.add_parser(
-        "retry-stale", help="requeue stale idempotent leases within bounds; without --enable, say what that would do"
+        "retry-stale", help="requeue stale leases of idempotent tasks; a dry run unless --enable is given"
     )
     usual = RetryPolicy()
-    gate.add_argument("--enable", action="store_true", help="really requeue")
+    gate.add_argument("--enable", action="store_true", help="requeue (default: dry run)")
     for name, default, what in (
-        ("--min-lease-age-ms", usual.min_lease_age // timedelta(milliseconds=1), "leave younger leases alone"),
-        ("--max-attempts", usual.max_attempts, "leave tasks alone that were leased this often"),
-        ("--max-requeues", usual.max_requeues, "requeue at most this many"),
-        ("--scan-limit", usual.scan_limit, "look at this many leases at most, oldest first"),
+        (
+            "--min-lease-age-ms",
+            usual.min_lease_age // timedelta(milliseconds=1),
+            "skip leases younger than N milliseconds",
+        ),
+        ("--max-attempts", usual.max_attempts, "skip tasks that were leased N times"),
+        ("--max-requeues", usual.max_requeues, "requeue at most N tasks"),
+        ("--scan-limit", usual.scan_limit, "examine at most N leases, retryable leases first"),
     ):
         least, most = BOUNDS[name.removeprefix("--").replace("-", "_")]
         kind = arguments.integer(name, least=least, most=most)
-        gate.add_argument(name, type=kind, default=default, metavar="N", help=what)
+        gate.add_argument(name, type=kind, default=default, metavar="N", help=f"{what} (default: %(default)s)")
     arguments.add_json(gate)
     gate.set_defaults(run=_retry_stale)
 
-    compact = commands.add_parser("compact", help="drop finished work past its retention")
+    compact = commands.add_parser("compact", help="delete finished tasks older than the retention period")
     arguments.add_json(compact)
     compact.set_defaults(run=_compact)
 

@@ -20,56 +20,65 @@ LONGEST_GRACE = 86_400
 WRONG_USAGE = 2
 
 DESCRIPTION = """
-Leases the tasks of an agent over HTTP, with its key, and runs CMD once for each: the task's text on stdin, the task as
-JSON in A2A_TASK, also A2A_TASK_ID, A2A_LEASE_ID and A2A_ATTEMPT. Lines on stdout become messages while it runs; exit 0
-answers with the last of them, anything else is an error with the tail of stderr. The task's own time limit, Ctrl-C and
-a lease ended by others stop CMD with all it started. Needs no database. Exit code 0 when no lease was left behind.
+Leases the tasks of an agent over HTTP, with the agent's key, and runs CMD once per task. CMD reads the task's text on
+stdin. A2A_TASK holds the task as JSON; A2A_TASK_ID, A2A_LEASE_ID and A2A_ATTEMPT hold its ids and attempt. Each line on
+stdout becomes a message. If CMD exits with 0, its last line is the result. Otherwise the result is an error with the
+end of stderr. CMD and all processes it started are stopped by the task's work timeout, by the end of the lease and by
+Ctrl-C. The command needs no database. It exits with 0 if it holds no lease any more.
 """
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    work = commands.add_parser("work", help="run a program for each task of an agent", description=DESCRIPTION)
-    work.add_argument("name", metavar="NAME", help="the agent whose key it is")
-    work.add_argument("--url", type=_url, default=settings.PUBLIC_URL, metavar="URL", help="the hub; %(default)s")
-    work.add_argument("--key", metavar="KEY", help=f"better in {KEY_VARIABLE}, which a list of processes does not show")
+    work = commands.add_parser(
+        "work", help="run a program once per task of an agent, over HTTP", description=DESCRIPTION
+    )
+    work.add_argument("name", metavar="NAME", help="the agent that owns the key")
+    work.add_argument(
+        "--url", type=_url, default=settings.PUBLIC_URL, metavar="URL", help="the hub (default: %(default)s)"
+    )
+    work.add_argument(
+        "--key", metavar="KEY", help=f"the agent's API key; {KEY_VARIABLE} is safer, since process lists show arguments"
+    )
     work.add_argument(
         "--concurrency",
         type=arguments.integer("--concurrency", least=1, most=MOST_AT_ONCE),
         default=1,
         metavar="N",
-        help="how many programs may run at once; 1, without it",
+        help="run at most N programs at once (default: %(default)s)",
     )
     much = work.add_mutually_exclusive_group()
-    much.add_argument("--max-tasks", type=arguments.integer("--max-tasks", least=1), metavar="N", help="end after N")
-    much.add_argument("--once", action="store_const", const=1, dest="max_tasks", help="end after one task")
+    much.add_argument(
+        "--max-tasks", type=arguments.integer("--max-tasks", least=1), metavar="N", help="exit after N tasks"
+    )
+    much.add_argument("--once", action="store_const", const=1, dest="max_tasks", help="exit after one task")
     work.add_argument(
         "--grace",
         type=arguments.integer("--grace", most=LONGEST_GRACE),
         default=10,
         metavar="S",
-        help="seconds to finish after Ctrl-C, and from SIGTERM to SIGKILL; 10, without it",
+        help="seconds to finish after Ctrl-C, and from SIGTERM to SIGKILL (default: %(default)s)",
     )
     work.add_argument(
         "--heartbeat",
         type=arguments.integer("--heartbeat", least=1, most=3600),
         default=10,
         metavar="S",
-        help="seconds between signs of life, by which a lost lease is noticed; 10, without it",
+        help="seconds between heartbeats, which also notice a lost lease (default: %(default)s)",
     )
     work.add_argument(
         "--result",
         type=arguments.one_of("result", "last", "all"),
         default="last",
         metavar="last|all",
-        help="answer with the last line of the output, or with all of it; last, without it",
+        help="post the last line of the output or all of it (default: %(default)s)",
     )
     work.add_argument("command", nargs="+", metavar="CMD", help="the program and its arguments, after --")
-    # The checks open the database, and the machine this runs on need not have one.
+    # The checks open the database, which the machine of a worker need not have.
     work.set_defaults(run=_work, skip_checks=True)
 
 
 def _work(options: Namespace) -> str:
-    # Imported here: the other commands start without httpx.
+    # Imported here, so that the other commands start without httpx.
     from mailbox.management.worker.attempt import Work
     from mailbox.management.worker.client import Hub
     from mailbox.management.worker.worker import Worker
@@ -97,7 +106,7 @@ def _work(options: Namespace) -> str:
 
 
 def environment_without(key: str) -> dict[str, str]:
-    """Return this process's environment as its user gave it, without the key and what Django and manage.py put in."""
+    """Return the environment that the user gave, without the key and without the additions of Django and manage.py."""
     ours = {ENVIRONMENT_VARIABLE: settings.SETTINGS_MODULE, "TZ": settings.TIME_ZONE, "A2A_IS_COMMAND_LINE": "1"}
     kept = {name: value for name, value in os.environ.items() if ours.get(name) != value and key not in value}
     kept.pop(KEY_VARIABLE, None)

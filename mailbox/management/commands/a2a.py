@@ -34,12 +34,21 @@ INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 class Command(BaseCommand):
     """The mailbox on the command line.
 
-    Each module of `GROUPS` adds its commands; a command returns what to print, so that a refused one prints
-    nothing on stdout. A refusal is exit code 1 with the message on stderr, wrong usage is 2.
+    Each module of `GROUPS` adds its commands. A command returns its output as text, so a refused command prints
+    nothing on stdout. A refusal exits with 1 and prints its message on stderr. Wrong usage exits with 2.
     """
 
-    help = "Work with the mailbox: agents, keys, capabilities, tasks, results, repair, programs as agents."
+    help = "Manage agents, keys and grants; send, receive and repair tasks; run programs as agents."
     requires_system_checks = ("a2a",)
+    suppressed_base_arguments = {
+        "--version",
+        "--verbosity",
+        "--settings",
+        "--pythonpath",
+        "--traceback",
+        "--no-color",
+        "--force-color",
+    }
 
     def add_arguments(self, parser: CommandParser) -> None:
         commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -51,7 +60,7 @@ class Command(BaseCommand):
         super().run_from_argv(argv)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
-        """Refuse a database that is not there before the checks open it, which would make it."""
+        """Refuse a missing database before the checks open it: opening an SQLite file creates it."""
         file = Path(settings.DATABASES["default"]["NAME"])
         if connection.vendor == "sqlite" and not options["skip_checks"] and not file.exists():
             where = "A2A_VAR and DATABASE_URL say where it is; `make serve` or `manage.py migrate` makes it"

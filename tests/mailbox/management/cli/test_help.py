@@ -34,8 +34,3 @@ def test_every_command_option_and_argument_is_explained():
 
 def test_the_help_shows_no_option_of_django():
     assert [parser.prog for parser in COMMANDS if "--settings" in parser.format_help()] == []
-
-
-@pytest.mark.parametrize("parser", COMMANDS, ids=lambda parser: parser.prog.removeprefix("manage.py "))
-def test_the_help_is_printed(parser):
-    assert parser.format_help().startswith("usage: manage.py a2a")
