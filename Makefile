@@ -68,6 +68,10 @@ screenshots: .venv/dev.stamp ## Take pictures of the dashboard, in both themes a
 bench-dashboard: .venv/dev.stamp ## Measure the operator pages over a million tasks on PostgreSQL, at rest and under load: BENCH="--tasks 100000 ..."
 	A2A_VAR=var/bench $(python) -m tests.bench.dashboard $(BENCH)
 
+.PHONY: docs
+docs: .venv/dev.stamp ## Write the generated parts of the documentation
+	$(python) -m docs.generate
+
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and fix what can be fixed
 	$(python) -m ruff format .

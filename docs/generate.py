@@ -1,0 +1,113 @@
+"""Write the generated parts of the documentation: python -m docs.generate (`make docs`).
+
+Each page of `PAGES` has one function, which returns the whole text that the page must have. A test compares both.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import grimp
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("a2aproject", "agentcards", "dashboard", "mailbox")
+FLOORS = (
+    "1 wires",
+    "2 edges: translate",
+    "3 agents' cards",
+    "4 verbs: decide, and inspections: look",
+    "5 gate: who calls, may it, journal",
+    "6 models: rows hold",
+    "7 words name, on plain ground",
+)
+
+
+def architecture() -> str:
+    """Return docs/architecture.md with the picture of the floors drawn from the imports."""
+    return _with_block("docs/architecture.md", "floors", _floors())
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "docs/architecture.md": architecture,
+}
+
+
+def main() -> None:
+    for path, page in PAGES.items():
+        (ROOT / path).write_text(page())
+
+
+def _with_block(path: str, name: str, block: str) -> str:
+    """Return the page with the text between its marks ``<!-- name -->`` and ``<!-- /name -->`` replaced."""
+    marks = re.compile(rf"(?<=<!-- {name} -->\n).*(?=<!-- /{name} -->)", re.DOTALL)
+    page, found = marks.subn(lambda _: block, (ROOT / path).read_text())
+    if found != 1:
+        raise ValueError(f"{path} needs the marks <!-- {name} --> and <!-- /{name} --> once")
+    return page
+
+
+def _floors() -> str:
+    """Return a mermaid diagram of the rooms on their floors, and a table of the rooms that each imports from."""
+    floors = [re.split(r"\s*[:|]\s*", layer) for layer in _layers()]
+    rooms = [room for floor in floors for room in floor]
+    imports = _imports_between(rooms)
+    lines = ["```mermaid", "flowchart TB"]
+    for number, (title, floor) in enumerate(zip(FLOORS, floors, strict=True), 1):
+        lines += [f'  subgraph floor{number}["{title}"]', "    direction LR"]
+        lines += [f"    {_node(room)}[{_short(room)}]" for room in floor]
+        lines.append("  end")
+    lines += [f"  {_node(importer)} --> {_node(imported)}" for importer, imported in _without_detours(imports)]
+    lines += ["```", "", "| Room | imports from |", "|---|---|"]
+    for room in rooms:
+        below = ", ".join(f"`{_short(imported)}`" for imported in rooms if imported in imports[room])
+        lines.append(f"| `{_short(room)}` | {below or '(no other room)'} |")
+    return "\n".join([*lines, ""])
+
+
+def _layers() -> list[str]:
+    """Return the floors of the import contract, from the top."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers: list[str] = next(contract["layers"] for contract in contracts if "containers" not in contract)
+    return layers
+
+
+def _imports_between(rooms: Iterable[str]) -> dict[str, set[str]]:
+    """Return by room the other rooms that its modules import from. A room is a module with everything below it."""
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    for room in rooms:
+        graph.squash_module(room)
+    return {room: graph.find_modules_directly_imported_by(room) & ({*rooms} - {room}) for room in rooms}
+
+
+def _without_detours(imports: Mapping[str, set[str]]) -> list[tuple[str, str]]:
+    """Return the imports as pairs, without those that a longer way of imports says too."""
+    return [
+        (importer, imported)
+        for importer, others in imports.items()
+        for imported in sorted(others)
+        if not any(imported in _reach(other, imports) for other in others - {imported})
+    ]
+
+
+def _reach(room: str, imports: Mapping[str, set[str]]) -> set[str]:
+    reached: set[str] = set()
+    ahead = set(imports[room])
+    while ahead:
+        reached |= ahead
+        ahead = {further for other in ahead for further in imports[other]} - reached
+    return reached
+
+
+def _short(room: str) -> str:
+    return room.removeprefix("mailbox.")
+
+
+def _node(room: str) -> str:
+    return room.replace(".", "_")
+
+
+if __name__ == "__main__":
+    main()
