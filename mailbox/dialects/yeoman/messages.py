@@ -14,10 +14,14 @@ from mailbox.gate.callers import Caller
 from mailbox.verbs.agents import peers
 from mailbox.verbs.life import results
 from mailbox.words import json_text
-from mailbox.words.errors import UnknownTaskError
+from mailbox.words.errors import UnknownTaskError, WrongPartyError
 
 Handler = Callable[[Caller, Envelope], dict[str, Any]]
 NEWEST_SHOWN = 20
+NOT_KEPT = (
+    "The result was not kept: no task with this id takes it from you. The task's recipient posts it with its API key. "
+    "This hub keeps no results of other systems' tasks."
+)
 
 
 def receive(caller: Caller, envelope: Envelope) -> dict[str, Any]:
@@ -32,11 +36,13 @@ def _delegate(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
 
 def _delegate_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    """Send each of ``tasks``, all checked before the first is sent; sent again, those that were are not sent twice.
+    """Send each of ``tasks``, after a check of all of them. A repeated message sends no task twice.
 
-    What shows only as they are sent, such as a grant whose uses end midway, leaves those before it sent.
+    A refusal that shows only at the send, such as a grant whose uses end midway, leaves the tasks before it sent.
     """
     given = requests.batch(envelope.content, "tasks", dict)
+    if given is None:
+        return {"task_ids": [], **_without_list("tasks")}
     path = ("body", "payload", "tasks")
     wanted = [requests.delegated(one, *path, number) for number, one in enumerate(given)]
     names = [f"{envelope.id}#{number}" if envelope.id else "" for number in range(len(wanted))]
@@ -88,20 +94,28 @@ def _asked(caller: Caller, envelope: Envelope, kind: str) -> dict[str, Any]:
 
 
 def _status_query_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    asked = requests.batch(envelope.content, "task_ids", str)
-    return {"statuses": {task_id: tasks.record_or_none(caller, task_id) for task_id in asked}}
+    task_ids = requests.batch(envelope.content, "task_ids", str)
+    if task_ids is None:
+        return {"statuses": {}, **_without_list("task_ids")}
+    return {"statuses": {task_id: tasks.record_or_none(caller, task_id) for task_id in task_ids}}
+
+
+def _without_list(key: str) -> dict[str, str]:
+    return {"warning": f'Nothing was done: the payload has no list "{key}"'}
 
 
 def _result(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    """Post the result of a task that is addressed to the caller; one of any other task is acknowledged, not kept."""
+    """Post the result of a task that is addressed to the caller. The result of any other task is not kept.
+
+    A public route posts no results. It answers alike for every task, also for those addressed to its agent.
+    """
     task_id = tasks.identify(envelope.content.get("task_id"))
     try:
         if task_id is None:
             raise UnknownTaskError
         results.post_result(caller, wire.result_envelope(task_id, envelope.content))
-    except UnknownTaskError:
-        warning = "No such task is addressed to you; this hub keeps no results of other systems' tasks"
-        return {"type": "result_cached", "warning": warning}
+    except (UnknownTaskError, WrongPartyError):
+        return {"type": "result_cached", "warning": NOT_KEPT}
     return {"type": "result_cached", "task_id": str(task_id)}
 
 

@@ -155,11 +155,14 @@ def submitted(body: TaskSubmit) -> Work:
     return delegated(body.model_dump(), "body")
 
 
-def batch(content: Mapping[str, Any], key: str, kind: type) -> list[Any]:
-    """Return the list ``key`` of a batch message's payload, whose members are all ``kind``; raise `UnprocessableError`."""
+def batch(content: Mapping[str, Any], key: str, kind: type) -> list[Any] | None:
+    """Return the list ``key`` of a batch message's payload, None without a list.
+
+    Raises `UnprocessableError` for more than `MOST_IN_BATCH` members, and for members that are not ``kind``.
+    """
     items = content.get(key)
     if not isinstance(items, list):
-        raise UnprocessableError([problem("list_type", ("body", "payload", key), "Input should be a valid list")])
+        return None
     if len(items) > MOST_IN_BATCH:
         text = f"List should have at most {MOST_IN_BATCH} items"
         raise UnprocessableError([problem("too_long", ("body", "payload", key), text)])

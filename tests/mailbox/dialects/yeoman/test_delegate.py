@@ -196,9 +196,16 @@ def test_a_batch_becomes_a_task_each_and_twice_is_once(peer):
     assert Task.objects.count() == 2
 
 
-@pytest.mark.parametrize(
-    "tasks", [None, "x", [1], [{"description": "good"}, {"description": 7}], [{}] * 101, {"description": "x"}]
-)
+@pytest.mark.parametrize("payload", [{}, {"tasks": None}, {"tasks": "x"}, {"tasks": {"description": "x"}}, None])
+def test_a_batch_without_a_list_is_accepted_with_a_warning(peer, payload):
+    answer = peer.send("a2a:delegate_batch", payload)
+
+    assert answer["task_ids"] == []
+    assert answer["warning"] == 'Nothing was done: the payload has no list "tasks"'
+    assert not Task.objects.exists()
+
+
+@pytest.mark.parametrize("tasks", [[1], [{"description": "good"}, {"description": 7}], [{}] * 101])
 def test_a_batch_with_a_mistake_sends_nothing(peer, tasks):
     response = peer.post(envelope("a2a:delegate_batch", {"tasks": tasks}))
 

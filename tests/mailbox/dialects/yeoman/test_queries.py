@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mailbox.models import Result, Task
+from mailbox.verbs.agents import public_routes
 from mailbox.verbs.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories, yeoman
@@ -16,6 +17,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 @pytest.fixture
 def worker(bob):
     return yeoman.Peer(bob)
+
+
+@pytest.fixture
+def through_route(alice, olga):
+    route = public_routes.add(olga, alice.agent, rate_limit=1000)
+    return yeoman.Peer(prefix=f"/p/{route.token}")
 
 
 @pytest.fixture
@@ -81,8 +88,16 @@ def test_a_batch_of_questions_is_answered_by_id(peer, task_id):
     assert (statuses[unknown], statuses["x"]) == (None, None)
 
 
-@pytest.mark.parametrize("task_ids", [None, [1], "x", ["x"] * 101])
-def test_a_batch_of_questions_that_is_none_is_unprocessable(peer, task_ids):
+@pytest.mark.parametrize("payload", [{}, {"task_ids": None}, {"task_ids": "x"}, {"tasks": []}, None])
+def test_a_batch_of_questions_without_a_list_is_accepted_with_a_warning(peer, payload):
+    answer = peer.send("a2a:status_query_batch", payload)
+
+    assert answer["statuses"] == {}
+    assert answer["warning"] == 'Nothing was done: the payload has no list "task_ids"'
+
+
+@pytest.mark.parametrize("task_ids", [[1], ["x"] * 101])
+def test_a_batch_of_questions_with_a_mistake_is_unprocessable(peer, task_ids):
     assert peer.post(envelope("a2a:status_query_batch", {"task_ids": task_ids})).status_code == 422
 
 
@@ -123,8 +138,25 @@ def test_a_result_of_no_task_of_the_caller_is_acknowledged_and_said_not_to_be_ke
     assert not Result.objects.exists()
 
 
-def test_the_sender_cannot_answer_its_own_task(peer, task_id):
-    assert "warning" in peer.send("a2a:result", {"task_id": task_id, "result": "mine"})
+def test_the_sender_cannot_answer_its_own_task_by_key_or_by_public_route(peer, through_route, task_id):
+    by_key, by_route = (one.send("a2a:result", {"task_id": task_id, "result": "mine"}) for one in (peer, through_route))
+
+    assert by_key == by_route
+    assert "was not kept" in by_key["warning"]
+    assert not Result.objects.exists()
+
+
+def test_a_public_route_posts_no_result_and_tells_no_task_of_its_agent_from_others(through_route, alice, bob):
+    factories.grant(bob, "a2a.send.*")
+    factories.grant(alice, "a2a.respond.*")
+    received = factories.sent_task(bob, alice)
+
+    answers = [
+        through_route.send("a2a:result", {"task_id": task_id, "result": "x"})
+        for task_id in (str(received.uuid), "00000000-0000-4000-8000-000000000000")
+    ]
+
+    assert answers[0] == answers[1]
     assert not Result.objects.exists()
 
 
