@@ -16,7 +16,7 @@ from mailbox.dialects.base.view import ROUTE_ATTRIBUTE, DialectView, Unavailable
 from mailbox.verbs.agents import public_routes
 
 _PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)
-NOWHERE = "/p/"
+PREFIX = "/p/"  # of a public route; no view answers at it
 # Where a client or a server in front may have left a copy of the address.
 _COPIES = ("HTTP_REFERER", "HTTP_X_REQUEST_ID", "HTTP_X_ORIGINAL_URL", "HTTP_X_FORWARDED_URI", "RAW_URI", "REQUEST_URI")
 
@@ -41,9 +41,9 @@ class RouteMiddleware:
         except (OperationalError, InterfaceError):
             return _unavailable()
         if route is None or not _is_open(path):
-            _move(request, NOWHERE)
+            readdress(request, PREFIX)
         else:
-            _move(request, path)
+            readdress(request, path)
             setattr(request, ROUTE_ATTRIBUTE, route)
         response = self.get_response(request)
         response["Referrer-Policy"] = "no-referrer"
@@ -59,7 +59,8 @@ def _is_open(path: str) -> bool:
     return isinstance(view, type) and issubclass(view, DialectView) and bool(view.open_to_routes)
 
 
-def _move(request: HttpRequest, path: str) -> None:
+def readdress(request: HttpRequest, path: str) -> None:
+    """Let the request ask for ``path``, without a redirect."""
     request.path_info = request.META["PATH_INFO"] = path
     request.path = request.META.get("SCRIPT_NAME", "").rstrip("/") + path
 

@@ -90,7 +90,8 @@ def test_what_stands_where_a_token_would_is_cut_short(written, printed):
 
 def test_every_printed_line_passes_the_redaction(settings):
     assert settings.LOGGING["handlers"]["stderr"]["filters"] == ["redacted"]
-    assert settings.MIDDLEWARE[:2] == [
+    assert settings.MIDDLEWARE[:3] == [
         "a2aproject.web.bodies.UnreadBodyMiddleware",  # looks at no path
+        "a2aproject.web.slashes.LeadingSlashesMiddleware",  # keeps no path
         "mailbox.dialects.base.public_routes.RouteMiddleware",
     ]

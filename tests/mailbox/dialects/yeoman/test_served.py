@@ -138,6 +138,19 @@ def leases(worker):
         yield task
 
 
+@pytest.mark.parametrize("slash", ["/", "//"])
+def test_a_base_url_that_ends_in_slashes_reaches_the_hub(recorded_hub, cast, slash):
+    running, _ = recorded_hub
+    message = recorded.envelope("a2a:heartbeat", "{}")
+
+    answers = [
+        httpx.post(f"{base}{slash}{recorded.RECEIVE}", content=message, headers=headers | recorded.JSON)
+        for base, headers in ((running.url, {"X-API-Key": cast["alice"]}), (cast["route"]["url"], {}))
+    ]
+
+    assert [(answer.status_code, answer.json()["accepted"]) for answer in answers] == [(200, True)] * 2
+
+
 def test_what_the_hub_says_of_itself_is_public(client):
     assert client.get("/.well-known/a2a-agent").json()["id"] == "bob@local"
     assert len(client.get("/api/v1/a2a/capabilities").json()["capabilities"]) == 3
