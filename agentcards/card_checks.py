@@ -1,4 +1,4 @@
-"""What is wrong with the cards of an agent, as far as the hub can tell without calling anybody."""
+"""Checks of an agent's cards. They look at the hub's own data and call no other server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mailbox.words.errors import InvalidRequestError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One thing that a good card is; ``problem`` says what is wrong and what to do, "" when it passed."""
+    """A check of an agent's card. ``problem`` says what is wrong and what to do; "" if the check passed."""
 
     words: str
     problem: str = ""
@@ -28,42 +28,42 @@ class Check:
 
 
 def checks_of(profile: AgentProfile, card: CardDocument, jobs: Sequence[AgentCard]) -> list[Check]:
-    """Look at an agent's profile, the card made of it, and the cards that its jobs registered."""
+    """Check an agent's profile, its card, and the cards that its jobs registered."""
     permitted = profile.tool_permissions or []
     known = {skill["id"] for skill in card["skills"]}
-    untold = list(Tool.objects.filter(name__in=known, description="").values_list("name", flat=True))
+    undescribed = list(Tool.objects.filter(name__in=known, description="").values_list("name", flat=True))
     found = [
-        Check(words="It says what the agent does", problem="" if profile.description.strip() else _NO_DESCRIPTION),
-        Check(words="It offers a skill", problem="" if card["skills"] else _NO_SKILL),
+        Check(words="The card describes the agent", problem="" if profile.description.strip() else _NO_DESCRIPTION),
+        Check(words="The card lists a skill", problem="" if card["skills"] else _NO_SKILL),
         Check(
             words="Every tool the agent may use is registered",
-            problem=_named("No such tool is registered", (name for name in permitted if name not in known)),
+            problem=_named("These tools are not registered", (name for name in permitted if name not in known)),
         ),
-        Check(words="Every skill says what it does", problem=_named("These tools have no description", untold)),
-        Check(words="Others can reach the address in it", problem=_reached(card["url"], settings.PUBLIC_URL)),
-        Check(words="What the agent says of itself keeps the rules", problem=_rules(profile)),
+        Check(words="Every skill has a description", problem=_named("These tools have no description", undescribed)),
+        Check(words="Others can reach the card's URL", problem=_reached(card["url"], settings.PUBLIC_URL)),
+        Check(words="The agent's profile is valid", problem=_rules(profile)),
     ]
     if profile.remote_url:
-        found.append(Check(words="The hub may call where it lives", problem=_refused(profile.remote_url)))
+        found.append(Check(words="The hub may call the agent's URL", problem=_refused(profile.remote_url)))
     return found + [_of_job(job) for job in jobs]
 
 
-_NO_DESCRIPTION = "It only says what kind of instance it is: describe it in its profile."
-_NO_SKILL = "Nobody can tell what to ask of it: register tools, or permit it some."
+_NO_DESCRIPTION = "The profile has no description: write what the agent does."
+_NO_SKILL = "Other agents cannot tell what this agent does: register tools, or permit it some."
 
 
 def _of_job(job: AgentCard) -> Check:
-    missing = [word for word, told in (("description", job.description.strip()), ("skill", job.skills)) if not told]
+    missing = [word for word, value in (("description", job.description.strip()), ("skill", job.skills)) if not value]
     missing += [
         f"description of {skill['id']}" for skill in job.skills if not str(skill.get("description", "")).strip()
     ]
-    return Check(words=f"The card of its job {job.job_id} is whole", problem=_named("It has no", missing))
+    return Check(words=f"The card of job {job.job_id} is complete", problem=_named("It has no", missing))
 
 
 def _reached(url: str, public_url: str) -> str:
     if problem := _refused(url):
-        return f"{problem}. Set PUBLIC_URL, now {public_url}, to an address that others reach."
-    return "" if url.startswith("https://") else f"{public_url} is not encrypted: set PUBLIC_URL to https."
+        return f"{problem}. PUBLIC_URL is {public_url}: set it to a URL that others can reach."
+    return "" if url.startswith("https://") else f"{public_url} is not encrypted: set PUBLIC_URL to an https URL."
 
 
 def _refused(url: str) -> str:

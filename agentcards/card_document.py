@@ -1,6 +1,6 @@
-"""The cards this hub publishes: of itself, and of each of its agents.
+"""The agent cards that this hub publishes: its own, and that of each of its agents.
 
-Source: corvid-agent, ``agent-card.ts``, whose field order, skill mapping and protocol lists are kept.
+Field order, skill mapping and protocol lists are those of corvid-agent's ``agent-card.ts``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TASKS_SEND = "/a2a/tasks/send"
 TOOL_PREFIX = "corvid_"
 SPELLINGS = {"github": "GitHub", "pr": "PR", "prs": "PRs", "a2a": "A2A", "api": "API"}
 UNTAGGED = ("general",)
-UNTOLD_ARCHETYPES = ("", "custom")
+UNSHOWN_ARCHETYPES = ("", "custom")
 TEXT_AND_JSON = ("text/plain", "application/json")
 
 
@@ -70,9 +70,9 @@ class CardDocument(TypedDict):
 
 
 def build_agent_card(base_url: str | None = None) -> CardDocument:
-    """Return the card of this hub, with every registered tool as a skill, in the order of registration.
+    """Return the card of this hub. Its skills are all registered tools, in the order of registration.
 
-    ``base_url`` None is the hub's ``PUBLIC_URL``.
+    If ``base_url`` is None, the URLs in the card start with ``PUBLIC_URL``.
     """
     base = _base(base_url)
     return _card(
@@ -94,9 +94,9 @@ def build_agent_card(base_url: str | None = None) -> CardDocument:
 
 
 def build_agent_card_for_agent(agent: Agent, base_url: str | None = None) -> CardDocument:
-    """Return the card of one agent: the tools it is permitted, as it lists them, else the default tools.
+    """Return the card of one agent. Its skills are `tools_of` its profile.
 
-    Permissions that name no registered tool are left out. ``base_url`` None is the hub's ``PUBLIC_URL``.
+    If ``base_url`` is None, the URLs in the card start with ``PUBLIC_URL``.
     """
     profile = AgentProfile.of(agent)
     url = f"{_base(base_url)}/api/agents/{agent.display}"
@@ -116,7 +116,10 @@ def build_agent_card_for_agent(agent: Agent, base_url: str | None = None) -> Car
 
 
 def tools_of(profile: AgentProfile) -> list[Tool]:
-    """Return the registered tools an agent may use: those it is permitted, in that order, else the default ones."""
+    """Return the registered tools an agent may use: the permitted tools in the profile's order, or the default tools.
+
+    Permissions for tools that are not registered are left out.
+    """
     if profile.tool_permissions is None:
         return list(Tool.objects.default().in_order())
     permitted = list(dict.fromkeys(profile.tool_permissions))
@@ -125,9 +128,9 @@ def tools_of(profile: AgentProfile) -> list[Tool]:
 
 
 def describe(profile: AgentProfile) -> str:
-    """Return what the card says of the agent, with its archetype and its skill bundles where it has them."""
+    """Return the card's description of the agent, with its archetype and its skill bundles if it has any."""
     parts = [profile.description or f"{settings.A2A_HUB_NAME} instance"]
-    if profile.persona_archetype.strip().lower() not in UNTOLD_ARCHETYPES:
+    if profile.persona_archetype.strip().lower() not in UNSHOWN_ARCHETYPES:
         parts.append(f"Archetype: {profile.persona_archetype}")
     if profile.skill_bundles:
         parts.append(f"Skills: {', '.join(profile.skill_bundles)}")
@@ -135,7 +138,7 @@ def describe(profile: AgentProfile) -> str:
 
 
 def skill(tool: Tool) -> CardSkill:
-    """Return a tool as the skill that cards show."""
+    """Return a tool as a skill of a card."""
     return {
         "id": tool.name,
         "name": humanise(tool.name),
@@ -147,7 +150,7 @@ def skill(tool: Tool) -> CardSkill:
 
 
 def humanise(tool_name: str) -> str:
-    """Return ``corvid_github_star_repo`` as ``GitHub Star Repo``; a name of nothing but underscores as it is."""
+    """Return ``corvid_github_star_repo`` as ``GitHub Star Repo``. A name of only underscores stays unchanged."""
     words = filter(None, tool_name.removeprefix(TOOL_PREFIX).split("_"))
     return " ".join(SPELLINGS.get(word, word[:1].upper() + word[1:]) for word in words) or tool_name
 

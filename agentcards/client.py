@@ -1,7 +1,7 @@
-"""What corvid-agent's client does to remote agents: read their cards, hand them a task, poll for its end.
+"""Client of remote agents: fetches their cards, submits tasks and polls until they end, like corvid-agent's client.
 
-Source: corvid-agent, A2A protocol, "Exported Functions", invariants 8 to 11, "Error Cases". Base URLs come from
-operators and may carry credentials (`BaseUrl`); no URL that a card names is ever called.
+Base URLs come from operators and may carry credentials (`BaseUrl`). The hub never calls a URL from a card.
+Source: corvid-agent, A2A protocol, "Exported Functions", invariants 8 to 11, "Error Cases".
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteInvocationResult:
-    """How an invocation ended. ``task_id`` is the remote agent's, empty when it did not take the task.
+    """How an invocation ended.
 
-    ``response_text`` is what it said last, None when it said nothing; ``error`` is None on success.
+    ``task_id`` is the remote agent's id of the task, "" if it did not take the task. ``response_text`` is the
+    agent's last message, None without any. ``error`` is None on success.
     """
 
     success: bool
@@ -50,10 +51,10 @@ class RemoteInvocationResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteTask:
-    """A task as its remote agent shows it. ``said`` holds the first text of each agent message, in order."""
+    """A task as its remote agent shows it. ``texts`` holds the first text of each agent message, in order."""
 
     state: str
-    said: tuple[str | None, ...]
+    texts: tuple[str | None, ...]
 
     @property
     def has_ended(self) -> bool:
@@ -61,22 +62,22 @@ class RemoteTask:
 
     @property
     def response_text(self) -> str | None:
-        return self.said[-1] if self.said else None
+        return self.texts[-1] if self.texts else None
 
     @property
     def error(self) -> str | None:
-        """Why it failed; None when it did not fail."""
+        """The reason of a failure, None if the task has not failed."""
         if self.state != "failed":
             return None
         return self.response_text or "Task failed"
 
 
 def fetch_agent_card(base_url: str) -> dict[str, Any]:
-    """Return the card at ``<base_url>/.well-known/agent-card.json``, from the cache if it is at most 5 minutes old.
+    """Return the card at ``<base_url>/.well-known/agent-card.json``.
 
-    All processes share the cache; a fetch drops what is older. Nothing but ``name`` and ``version`` is
-    validated, and a failure is not cached. Raises `BlockedUrlError`, `ExternalServiceError` within 10
-    seconds, `ValidationError`.
+    All processes share a cache. Cards at most 5 minutes old come from there; a fetch deletes older cards. Failures
+    are not cached. Only ``name`` and ``version`` are validated. Raises `BlockedUrlError`, `ValidationError`, and
+    `ExternalServiceError` within 10 seconds.
     """
     base = BaseUrl.parse(base_url)
     url = base.text + CARD_PATH
@@ -99,28 +100,28 @@ def fetch_agent_card(base_url: str) -> dict[str, Any]:
 
 
 def discover_agent(base_url: str) -> dict[str, Any] | None:
-    """Return the card as `fetch_agent_card` does, None when there is none to be had for whatever reason."""
+    """Return the card as `fetch_agent_card` does, None on any failure."""
     try:
         return fetch_agent_card(base_url)
     except (ExternalServiceError, ValidationError) as error:
-        _logger.debug("no agent found: %s", error)
+        _logger.debug("no agent card: %s", error)
         return None
 
 
 def clear_agent_card_cache() -> None:
-    """Forget every cached card, for all processes."""
+    """Delete every cached card, for all processes."""
     RemoteCard.objects.all().delete()
 
 
 def invoke_remote_agent(
     base_url: str, message: str, *, skill: str | None = None, timeout_ms: int = DEFAULT_TIMEOUT_MS
 ) -> RemoteInvocationResult:
-    """Hand the remote agent a task and poll it, at once and then every 3 seconds, until it ends or time is up.
+    """Submit a task to a remote agent, once. Poll it at once and then every 3 seconds until it ends or time is up.
 
-    The time counts from when it took the task. A refused submission, a failed task, one that is too large to be
-    read and the timeout are results; polls that fail are tried again. Nothing is ever submitted twice, and a task that outlasts the
-    timeout goes on over there. Raises `BlockedUrlError`, and `ExternalServiceError` when the submission
-    has no usable answer, so that nobody knows whether it was taken.
+    The timeout counts from the moment the agent took the task. These outcomes are results with an error: a rejected
+    submission, a failed task, an answer too large to read, the timeout. Failed polls are repeated. A task that
+    outlasts the timeout continues at the remote agent. Raises `BlockedUrlError`. Raises `ExternalServiceError` if
+    the submission got no usable answer; whether the agent took the task is then unknown.
     """
     base = BaseUrl.parse(base_url)
     try:
@@ -142,15 +143,14 @@ def invoke_remote_agent(
 
 
 def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int, depth: int | None = None) -> str:
-    """Hand over a task, once, within 30 seconds; return the id the remote agent gave it.
+    """Submit a task, once, within 30 seconds; return the remote agent's id of it.
 
-    ``depth`` counts the agents that have passed the request on, the hub included; None: nobody counts.
-
-    Raises `SubmitRefusedError` when it did not take the task; any other `ExternalServiceError` leaves open
-    whether it did.
+    ``depth`` counts the agents that have passed the request on, including the hub; None leaves it out.
+    Raises `SubmitRefusedError` if the agent did not take the task. After any other `ExternalServiceError` it is
+    unknown whether the agent took the task.
     """
-    told = {"message": storable(message), "skill": skill, "timeoutMs": timeout_ms, "depth": depth}
-    params = {name: value for name, value in told.items() if value is not None}
+    given = {"message": storable(message), "skill": skill, "timeoutMs": timeout_ms, "depth": depth}
+    params = {name: value for name, value in given.items() if value is not None}
     try:
         answer = exchange.exchange(
             "POST",
@@ -162,7 +162,7 @@ def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int, d
     except AnswerTooLargeError as error:
         if error.is_success:
             raise
-        raise SubmitRefusedError(error.status, error.told) from error
+        raise SubmitRefusedError(error.status, error.public_message) from error
     if not answer.is_success:
         raise SubmitRefusedError(answer.status, storable(answer.text))
     task_id = _object(answer, f"task from {base.text}").get("id")
@@ -172,9 +172,9 @@ def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int, d
 
 
 def look(base: BaseUrl, task_id: str, *, within: float = LOOK_WITHIN) -> RemoteTask | None:
-    """Return the task as the remote agent shows it now; None when it shows nothing, for whatever reason.
+    """Poll: return the task as the remote agent shows it now, None on any failure.
 
-    Raises `AnswerTooLargeError` for a task that is shown but too large to be read, now and whenever it is shown again.
+    Raises `AnswerTooLargeError` if the answer is a success but too large to read: repeating the poll cannot help.
     """
     url = f"{base.text}/a2a/tasks/{quote(task_id, safe='')}"
     try:
@@ -183,9 +183,11 @@ def look(base: BaseUrl, task_id: str, *, within: float = LOOK_WITHIN) -> RemoteT
     except (ExternalServiceError, ValidationError) as error:
         if isinstance(error, AnswerTooLargeError) and error.is_success:
             raise
-        _logger.debug("a look at a remote task failed: %s", error)
+        _logger.debug("polling a remote task failed: %s", error)
         return None
-    return None if shown is None else RemoteTask(state=str(shown.get("state")), said=_said(shown.get("messages")))
+    if shown is None:
+        return None
+    return RemoteTask(state=str(shown.get("state")), texts=_agent_texts(shown.get("messages")))
 
 
 def timed_out(timeout_ms: int) -> str:
@@ -198,7 +200,10 @@ def _headers(base: BaseUrl, **more: str) -> Mapping[str, str]:
 
 
 def _object(answer: exchange.Answer, what: str) -> dict[str, Any]:
-    """Read a JSON object as leniently as the remote agents' own client; raise `ExternalServiceError` for other bytes."""
+    """Return the answer's JSON object, and {} for any other JSON, as corvid-agent's client does.
+
+    Raises `ExternalServiceError` if the body is not JSON. ``what`` names the answer in its message.
+    """
     try:
         value = json.loads(answer.body)
     except (ValueError, RecursionError) as error:
@@ -206,7 +211,7 @@ def _object(answer: exchange.Answer, what: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _said(messages: object) -> tuple[str | None, ...]:
+def _agent_texts(messages: object) -> tuple[str | None, ...]:
     entries = messages if isinstance(messages, list) else []
     return tuple(
         _first_text(entry.get("parts")) for entry in entries if isinstance(entry, dict) and entry.get("role") == "agent"

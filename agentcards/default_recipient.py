@@ -1,4 +1,4 @@
-"""Which hosted agent takes a task that names none. Source: corvid-agent, invariant 3."""
+"""Chooses the agent for a task that names no recipient. Source: corvid-agent, invariant 3."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from mailbox.models import Agent
 def recipient_for(skill: str | None = None, *, skill_first: bool = False) -> Agent | None:
     """Return the first agent with a default project, else the first with ``skill``; None when neither exists.
 
-    ``skill_first`` turns the two around. An agent has the skills its card lists. Among the agents with a skill, those
-    that list skills of their own or have a default project come first. An agent without a profile is never chosen.
+    With ``skill_first`` the agent with ``skill`` comes first. An agent has the skills that its card lists. Of several
+    agents with the skill, the first with a default project or a list of permitted tools is chosen, else the first.
+    An agent without a profile is never chosen.
     """
     profiles = every_profile()
     in_project = next((profile for profile in profiles if profile.default_project), None)

@@ -1,4 +1,4 @@
-"""Who the agents are: what they say of themselves, here and elsewhere."""
+"""Rows that describe agents: profiles, tools, cards of running jobs, and calls to remote agents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mailbox.words import json_text
 MOST_NAMES = 1000
 LONGEST_NAME = 200
 LONGEST_TEXT = 20_000
-MAX_A2A_DEPTH = 3  # agents that may have passed a request on, the sender of this one included
+MAX_A2A_DEPTH = 3  # agents that may have passed a request on, including its sender
 
 
 def validate_names(value: object) -> None:
@@ -28,19 +28,19 @@ def validate_names(value: object) -> None:
     if not isinstance(value, list) or not all(isinstance(name, str) and name.strip() for name in value):
         raise ValidationError("must be a list of names")
     if len(value) > MOST_NAMES or any(len(name) > LONGEST_NAME for name in value):
-        raise ValidationError(f"holds more than {MOST_NAMES} names, or one longer than {LONGEST_NAME} characters")
+        raise ValidationError(f"must have at most {MOST_NAMES} names, each of at most {LONGEST_NAME} characters")
     if problem := json_text.problem_in(value):
         raise ValidationError(problem)
 
 
 def validate_storable(value: str) -> None:
-    """Raise `ValidationError` for text that not both databases can keep."""
+    """Raise `ValidationError` for text that one of the two databases cannot store."""
     if problem := json_text.problem_with(value):
         raise ValidationError(problem)
 
 
 def validate_base_url(value: str) -> None:
-    """Raise `ValidationError` for a URL that the hub does not call, as far as its spelling tells."""
+    """Raise `ValidationError` for a URL that the hub may not call. Judges the text alone; resolves no name."""
     try:
         BaseUrl.parse(value)
     except BlockedUrlError as error:
@@ -49,7 +49,7 @@ def validate_base_url(value: str) -> None:
 
 class AgentProfileQuerySet(models.QuerySet["AgentProfile"]):
     def remote(self) -> AgentProfileQuerySet:
-        """Narrow to agents that live elsewhere."""
+        """Narrow to remote agents: the hub calls them at their own URL."""
         return self.exclude(remote_url="")
 
     def with_work(self) -> AgentProfileQuerySet:
@@ -59,22 +59,22 @@ class AgentProfileQuerySet(models.QuerySet["AgentProfile"]):
 
 
 class AgentProfile(models.Model):
-    """What an agent of this hub tells about itself. Source: corvid-agent, agent rows and agent cards."""
+    """The description of an agent, and its settings. Source: corvid-agent, agent rows and agent cards."""
 
     agent = models.OneToOneField(Agent, models.CASCADE, related_name="profile")
-    # What people call it, told in the card; blank: the local part of its display.
+    # The name in the card. Blank: the local part of the agent's display.
     name = models.CharField(max_length=200, blank=True, validators=[validate_storable])
-    # Blank: the card says what kind of instance it is.
+    # Blank: the card says "<hub name> instance".
     description = models.TextField(blank=True, validators=[MaxLengthValidator(LONGEST_TEXT), validate_storable])
-    # Blank or "custom": not told.
+    # Blank or "custom": not shown in the card.
     persona_archetype = models.CharField(max_length=100, blank=True, validators=[validate_storable])
-    skill_bundles = models.JSONField(default=list, blank=True, validators=[validate_names])  # names, told in the card
-    # Set: takes tasks addressed to nobody by name.
+    skill_bundles = models.JSONField(default=list, blank=True, validators=[validate_names])  # names, shown in the card
+    # If set, the agent may get tasks that name no recipient.
     default_project = models.CharField(max_length=200, blank=True, validators=[validate_storable])
-    # Names of the tools it may use, which are its skills; None: the default tools.
+    # Names of the tools it may use; they are its skills. None: the default tools.
     tool_permissions = models.JSONField(null=True, blank=True, validators=[validate_names])
     wallet_address = models.CharField(max_length=200, blank=True, validators=[validate_storable])
-    # The base URL of a remote agent: its tasks are carried out there by the hub. Blank: it leases for itself.
+    # The base URL of a remote agent: the hub submits its tasks there. Blank: the agent leases its tasks itself.
     remote_url = models.CharField(max_length=500, blank=True, validators=[validate_base_url])
 
     objects: ClassVar[AgentProfileQuerySet] = managed_by(AgentProfileQuerySet)
@@ -87,11 +87,11 @@ class AgentProfile(models.Model):
 
     @classmethod
     def of(cls, agent: Agent) -> AgentProfile:
-        """Return the agent's profile; one that says nothing, and is not stored, where it has none."""
+        """Return the agent's profile: an empty, unsaved profile if it has none."""
         return cls.objects.filter(agent=agent).select_related("agent").first() or cls(agent=agent)
 
     def has(self, tool: Tool) -> bool:
-        """Whether a registered tool is one of its skills, which its card lists."""
+        """Whether a registered tool is one of the agent's skills."""
         return tool.is_default if self.tool_permissions is None else tool.name in self.tool_permissions
 
     @property
@@ -104,19 +104,19 @@ class ToolQuerySet(models.QuerySet["Tool"]):
         return self.filter(is_default=True)
 
     def in_order(self) -> ToolQuerySet:
-        """Order as they were registered, which is the order of skills in a card."""
+        """Sort by registration, the order of skills in a card."""
         return self.order_by("pk")
 
 
 class Tool(models.Model):
-    """An MCP tool that agents may use; each is a skill in the card of an agent that may. Source: corvid-agent."""
+    """An MCP tool that agents may use. It is a skill in the cards of these agents. Source: corvid-agent."""
 
-    # Such as corvid_web_search; the skill's id.
+    # The id of the skill, for example corvid_web_search.
     name = models.CharField(max_length=LONGEST_NAME, unique=True, validators=[validate_storable])
-    # Blank: "Tool: <name>".
+    # Blank: cards show "Tool: <name>".
     description = models.TextField(blank=True, validators=[MaxLengthValidator(LONGEST_TEXT), validate_storable])
     tags = models.JSONField(default=list, blank=True, validators=[validate_names])  # empty: ["general"]
-    is_default = models.BooleanField(default=False)  # used by agents without permissions of their own
+    is_default = models.BooleanField(default=False)  # for agents whose profile lists no permissions
 
     objects: ClassVar[ToolQuerySet] = managed_by(ToolQuerySet)
 
@@ -129,7 +129,7 @@ class Tool(models.Model):
 
 class AgentCardQuerySet(models.QuerySet["AgentCard"]):
     def in_order(self) -> AgentCardQuerySet:
-        """Order as they were registered; a job that replaces its own card keeps its place."""
+        """Sort by registration. A job that replaces its own card keeps its place."""
         return self.order_by("pk")
 
     def of_agent(self, agent: Agent) -> AgentCardQuerySet:
@@ -145,12 +145,12 @@ class AgentCard(models.Model):
     """A card that a running job registered. One per job, one per name. Source: Marianne, AgentCardRegistry."""
 
     job_id = models.CharField(max_length=200, unique=True)
-    name = models.CharField(max_length=200, unique=True)  # taken over by the last job that registers it
+    name = models.CharField(max_length=200, unique=True)  # belongs to the last job that registered it
     description = models.TextField()
     skills = models.JSONField(default=list)  # [{"id", "description"}], as registered
     registered_at = models.DateTimeField()
-    # The agent whose job it is, which alone may replace or remove it, besides operators; None: registered by a
-    # person or by code in this process.
+    # The agent that owns the job. Only it and operators may replace or remove the card. None: registered by a person
+    # or by code in this process.
     registered_by = models.ForeignKey(Agent, models.CASCADE, null=True, blank=True, related_name="+")
 
     objects: ClassVar[AgentCardQuerySet] = managed_by(AgentCardQuerySet)
@@ -163,7 +163,7 @@ class AgentCard(models.Model):
 
 
 class RemoteCard(models.Model):
-    """A remote agent's card as it was last fetched, shared by all processes. Source: corvid-agent, card cache."""
+    """A cached card of a remote agent, shared by all processes. Source: corvid-agent, card cache."""
 
     url = models.CharField(max_length=600, unique=True)  # of the card itself
     document = models.TextField()  # JSON text, as received
@@ -180,35 +180,39 @@ class RemoteCard(models.Model):
 
 class RemoteCallQuerySet(models.QuerySet["RemoteCall"]):
     def at_work(self, now: datetime) -> RemoteCallQuerySet:
-        """Narrow to calls that a remote agent works on, or is being given; not those cut off while being given."""
-        being_given = Q(remote_task_id=None, began_at__gte=now - RemoteCall.GIVING_LASTS)
-        return self.filter(Q(remote_task_id__isnull=False) | being_given, lease__ended_at=None)
+        """Narrow to calls that a remote agent works on or that are being submitted.
+
+        Leaves out calls whose submission was interrupted.
+        """
+        being_submitted = Q(remote_task_id=None, began_at__gte=now - RemoteCall.SUBMISSION_LASTS)
+        return self.filter(Q(remote_task_id__isnull=False) | being_submitted, lease__ended_at=None)
 
     def due(self, now: datetime) -> RemoteCallQuerySet:
+        """Narrow to calls whose next poll is due, the longest due first."""
         return self.filter(next_look_at__lte=now, lease__ended_at=None).order_by("next_look_at")
 
     def over(self) -> RemoteCallQuerySet:
-        """Narrow to calls whose lease has ended, be it by the call's own result or by someone else."""
+        """Narrow to calls whose lease has ended, for any reason."""
         return self.filter(lease__ended_at__isnull=False)
 
 
 class RemoteCall(models.Model):
-    """A lease that the hub carries out at a remote agent for its holder. One per lease, deleted when that has ended.
+    """A lease whose task the hub has a remote agent do. One per lease, deleted after the lease has ended.
 
-    The row is there before the remote agent hears of the task, so that a carrier that dies never makes
-    another submit it again; and it remembers the remote task, so that another can go on polling.
+    The row exists before the hub submits the task. If a carrier dies, no other carrier submits the task again. The row
+    keeps the remote task's id, so that another carrier can continue to poll it.
     """
 
-    GIVING_LASTS = timedelta(minutes=1)  # longer than any submission can take
+    SUBMISSION_LASTS = timedelta(minutes=1)  # longer than any submission can take
 
     lease = models.OneToOneField("mailbox.Lease", models.CASCADE, related_name="remote_call")
-    base_url = models.CharField(max_length=500)  # the agent's, when the call began
-    # The remote agent's id of the task. None: being submitted; if that lasts, nobody knows whether it was.
+    base_url = models.CharField(max_length=500)  # of the agent, when the call began
+    # The remote agent's id of the task. None: being submitted, or interrupted; then it is unknown if the agent has it.
     remote_task_id = models.CharField(max_length=500, null=True)
     began_at = models.DateTimeField()
-    gives_up_at = models.DateTimeField()  # when the work's time or the task's deadline is over
-    next_look_at = models.DateTimeField(null=True)  # None until there is a remote task to look at
-    messages_seen = models.PositiveIntegerField(default=0)  # of the remote agent, already in the task's journal
+    gives_up_at = models.DateTimeField()  # the end of the work timeout, or the task's deadline if that is earlier
+    next_look_at = models.DateTimeField(null=True)  # time of the next poll; None until there is a remote task
+    messages_seen = models.PositiveIntegerField(default=0)  # messages of the remote agent posted as updates
 
     objects: ClassVar[RemoteCallQuerySet] = managed_by(RemoteCallQuerySet)
 
@@ -220,11 +224,11 @@ class RemoteCall(models.Model):
 
     @property
     def timeout_ms(self) -> int:
-        """How long the remote agent was given, counted from the lease."""
+        """The time the remote agent has for the task, counted from the start of the lease."""
         return (self.gives_up_at - self.lease.leased_at) // timedelta(milliseconds=1)
 
     def claim(self, until: datetime) -> bool:
-        """Take the look that is due, so that no other carrier does before ``until``; False: another was first."""
+        """Claim the due poll, so that no other carrier polls before ``until``. False: another carrier was first."""
         unclaimed = RemoteCall.objects.filter(pk=self.pk, next_look_at=self.next_look_at)
         self.next_look_at = until
         return bool(unclaimed.update(next_look_at=until))

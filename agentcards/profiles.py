@@ -1,4 +1,4 @@
-"""What agents tell about themselves, and who may say so."""
+"""Profiles of agents, and the right to change them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mailbox.verbs.agents.registration import Registration
 from mailbox.words.errors import Draft, InvalidRequestError
 from mailbox.words.kinds import Kind
 
-# What an agent may say of itself. The others decide which tasks reach it and whom the hub calls for it.
+# An agent may change these fields itself. The other fields decide which tasks reach it, and which URL the hub calls.
 OWN_FIELDS = frozenset({"description", "persona_archetype", "skill_bundles", "wallet_address"})
 FIELDS = OWN_FIELDS | {"name", "default_project", "tool_permissions", "remote_url"}
 SECRET_FIELDS = frozenset({"remote_url"})  # may carry a password or a secret path
@@ -28,12 +28,10 @@ def register_agent(
 ) -> Registration:
     """Register an agent together with its profile, in one transaction. Needs ``a2a.agents.register``.
 
-    ``profile`` maps names of `FIELDS` to their values; to say more than `OWN_FIELDS` and a name needs
-    ``a2a.agents.profile``, as changing it does. Raises `InvalidRequestError`, `AgentConflictError`,
-    `CapabilityMissingError`.
+    ``profile`` maps names of `FIELDS` to values. Fields other than ``name`` and `OWN_FIELDS` also need
+    ``a2a.agents.profile``. Raises `InvalidRequestError`, `AgentConflictError`, `CapabilityMissingError`.
     """
-    told = dict(profile or {})
-    wanted = AgentProfile(**told)
+    wanted = AgentProfile(**dict(profile or {}))
     check(wanted, FIELDS)
 
     def add_profile(agent: Agent, journal: audit.Journal) -> None:
@@ -46,11 +44,11 @@ def register_agent(
 
 
 def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> AgentProfile:
-    """Change the named `FIELDS` of an agent's profile and leave the others; one without a profile gets one.
+    """Change the named `FIELDS` of an agent's profile, which is created if the agent has none.
 
-    An agent may change its own `OWN_FIELDS`; all else needs ``a2a.agents.profile``. Nothing is stored or
-    journalled where nothing differs. Raises `InvalidRequestError`, `CapabilityMissingError`. Locks the profile;
-    journals ``agent_profile_changed`` with the new values, but not a remote URL.
+    An agent may change its own `OWN_FIELDS`; every other change needs ``a2a.agents.profile``. Locks the profile.
+    Journals ``agent_profile_changed`` with the new values, except the remote URL. If no value differs, nothing is
+    stored or journalled. Raises `InvalidRequestError`, `CapabilityMissingError`.
     """
     with audit.decision(caller) as journal:
         AgentProfile.objects.get_or_create(agent=agent)
@@ -73,31 +71,31 @@ def _require(caller: Caller, agent: Agent, journal: audit.Journal) -> None:
 
 
 def change_of(profile: AgentProfile, changed: Iterable[str]) -> Draft:
-    """Return the journal row of a change to these fields."""
-    told = {name: "(not shown)" if name in SECRET_FIELDS else getattr(profile, name) for name in changed}
-    return Draft(kind=Kind.AGENT_PROFILE_CHANGED, data={"display": profile.agent.display, "changed": told})
+    """Return the journal row for a change of these fields. `SECRET_FIELDS` are not shown in it."""
+    shown = {name: "(not shown)" if name in SECRET_FIELDS else getattr(profile, name) for name in changed}
+    return Draft(kind=Kind.AGENT_PROFILE_CHANGED, data={"display": profile.agent.display, "changed": shown})
 
 
 def profiles_of(agents: Iterable[Agent]) -> list[AgentProfile]:
-    """Return the profile of each agent, in their order; one that says nothing where it has none."""
+    """Return the profile of each agent, in their order: an empty, unsaved profile for an agent without one."""
     agents = list(agents)
-    told = {profile.agent_id: profile for profile in AgentProfile.objects.filter(agent__in=agents)}
-    found = []
+    stored = {profile.agent_id: profile for profile in AgentProfile.objects.filter(agent__in=agents)}
+    profiles = []
     for agent in agents:
-        profile = told.get(agent.pk) or AgentProfile()
+        profile = stored.get(agent.pk) or AgentProfile()
         profile.agent = agent
-        found.append(profile)
-    return found
+        profiles.append(profile)
+    return profiles
 
 
 def every_profile() -> Sequence[AgentProfile]:
-    """Return the stored profiles with their agents, as the agents were registered."""
+    """Return the stored profiles with their agents, in the order of the agents' registration."""
     return list(AgentProfile.objects.select_related("agent").order_by("agent_id"))
 
 
 def check(profile: AgentProfile, fields: Collection[str]) -> None:
-    """Raise `InvalidRequestError` naming every one of these fields that breaks a rule."""
-    # Django checks nothing about the empty value of a field that may be blank, not even that it is not null.
+    """Raise `InvalidRequestError` with the problem of each invalid field among ``fields``."""
+    # Django skips all checks for an empty value of a field that may be blank, even the check for null.
     if nulls := [name for name in fields if name != "tool_permissions" and getattr(profile, name) is None]:
         raise InvalidRequestError(dict.fromkeys(nulls, "must not be null"))
     others = {field.name for field in profile._meta.fields} - set(fields)

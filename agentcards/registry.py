@@ -1,4 +1,4 @@
-"""The cards of running jobs: who is at work now, under which job, with which skills. Source: Marianne."""
+"""The registry of running jobs: each job registers a card with a name and skills. Source: Marianne."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ from mailbox.words import json_text
 from mailbox.words.errors import Draft, MailboxError
 from mailbox.words.kinds import Kind
 
-# Every clash with a racing registration means that the other one got through, so this many rivals at one instant.
+# Registrations that race each other: each lost race means that a rival succeeded. More rivals at once are an error.
 MOST_CLASHES = 50
 
 Decided = TypeVar("Decided")
 
 
 class CardTakenError(MailboxError):
-    """Another agent's job holds that job id or that name."""
+    """A job of another agent holds this job id or this name."""
 
     code = "card_taken"
 
 
 class AgentCardRegistry:
-    """The registry, for one caller; all of them, in every process, see the same cards.
+    """The registry as one caller uses it. The rows are shared by all callers and processes.
 
-    Code in this process needs no caller. An agent registers cards for jobs of its own, and nobody but it and
-    those who hold ``a2a.registry.manage`` (operators) may replace or remove them. Source: Marianne,
-    AgentCardRegistry.
+    Code in this process may leave the caller out. An agent registers cards for its own jobs. Only that agent, and
+    operators with ``a2a.registry.manage``, may replace or remove them. Source: Marianne, AgentCardRegistry.
     """
 
     def __init__(self, caller: Caller | None = None) -> None:
@@ -43,9 +42,10 @@ class AgentCardRegistry:
     def register(self, job_id: str, card: AgentCard) -> AgentCard:
         """Register the card of a running job; return it as stored.
 
-        The job's earlier card is replaced, and keeps its place in `query`. Another job's card of the same name is
-        removed: a name belongs to one job. Registering what is registered already changes nothing. Raises
-        `ValueError` for an empty job id or name and for malformed skills, `CardTakenError`. Journals ``agent_card_registered``.
+        It replaces the job's earlier card and keeps that card's place in `query`. A name belongs to one job: another
+        job's card of the same name is removed. Repeating a registration changes nothing. Journals
+        ``agent_card_registered``. Raises `CardTakenError`, and `ValueError` for an empty job id or name and for
+        malformed skills.
         """
         _check("job_id", job_id, "job_id must not be empty")
         _check("agent card name", card.name, "agent card name must not be empty")
@@ -53,7 +53,7 @@ class AgentCardRegistry:
         return _settle(lambda: self._register(job_id, card))
 
     def deregister(self, job_id: str) -> AgentCard | None:
-        """Remove a job's card and return it; None when it had none. Journals ``agent_card_deregistered``."""
+        """Remove a job's card and return it, None if it had none. Journals ``agent_card_deregistered``."""
         with audit.decision(self._caller) as journal:
             card = _rows(job_id=job_id).select_for_update(of=("self",)).first()
             self._require(journal, job_id, [card] if card else [])
@@ -64,25 +64,28 @@ class AgentCardRegistry:
         return card
 
     def get(self, job_id: str) -> AgentCard | None:
-        """Return the job's card, None when it has none."""
+        """Return the job's card, None if it has none."""
         return _rows(job_id=job_id).first()
 
     def get_job_id_for_agent(self, agent_name: str) -> str | None:
-        """Return the job that runs the agent of this name, None when none does."""
+        """Return the id of the job whose card has this name, None if no card has it."""
         return _rows(name=agent_name).values_list("job_id", flat=True).first()
 
     def query(self) -> list[AgentCard]:
-        """Return all cards as they are now, in the order of registration."""
+        """Return all cards, in the order of registration."""
         return list(_rows().in_order())
 
     def query_by_skill(self, skill_id: str) -> list[AgentCard]:
-        """Return the cards that declare exactly this skill, in the order of registration."""
+        """Return the cards with exactly this skill id, in the order of registration."""
         return [card for card in _rows().in_order().iterator() if card.offers(skill_id)]
 
     def look(
         self, *, name: str | None = None, skill: str | None = None, limit: int = 10, cursor: str | None = None
     ) -> Page[AgentCard]:
-        """Return a page of cards; None filters nothing. Raises `InvalidRequestError` for a foreign cursor."""
+        """Return a page of cards in the order of registration, filtered by name and skill unless they are None.
+
+        Raises `InvalidRequestError` for a cursor of another list.
+        """
         position = after(cursor, "registry", (int,))
         rows = (_rows() if name is None else _rows(name=name)).in_order()
         if position:
@@ -97,11 +100,11 @@ class AgentCardRegistry:
 
     @property
     def count(self) -> int:
-        """How many cards are registered."""
+        """The number of registered cards."""
         return AgentCard.objects.count()
 
     def clear(self) -> int:
-        """Remove every card; return how many. Needs ``a2a.registry.manage``; journals ``agent_cards_cleared``."""
+        """Remove every card; return their number. Needs ``a2a.registry.manage``. Journals ``agent_cards_cleared``."""
         with audit.decision(self._caller) as journal:
             self._require_manager(journal, "*")
             removed, _ = AgentCard.objects.all().delete()
@@ -115,14 +118,14 @@ class AgentCardRegistry:
             self._require(journal, job_id, rivals)
             row = next((rival for rival in rivals if rival.job_id == job_id), None)
             removed = [rival for rival in rivals if rival.job_id != job_id]
-            said = {"name": card.name, "description": card.description, "skills": card.skills}
-            if row is not None and all(getattr(row, field) == value for field, value in said.items()):
+            wanted = {"name": card.name, "description": card.description, "skills": card.skills}
+            if row is not None and all(getattr(row, field) == value for field, value in wanted.items()):
                 return row
             for rival in removed:
                 rival.delete()
             row = row or AgentCard(job_id=job_id, registered_by=self._caller.agent)
             row.registered_at = journal.now
-            for field, value in said.items():
+            for field, value in wanted.items():
                 setattr(row, field, value)
             row.save()
             data = {"job_id": job_id, "name": row.name, "skill_count": len(row.skills)}
@@ -131,7 +134,7 @@ class AgentCardRegistry:
         return row
 
     def _require(self, journal: audit.Journal, job_id: str, touched: list[AgentCard]) -> None:
-        """Let an agent touch cards of its own alone; raise `CardTakenError` for those of others."""
+        """Raise `CardTakenError` if an agent touches another agent's card; other callers need the capability."""
         if self._caller.trusted:
             return
         if self._caller.agent is None:
@@ -140,8 +143,8 @@ class AgentCardRegistry:
         foreign = next((card for card in touched if card.registered_by != self._caller.agent), None)
         if foreign is not None:
             raise CardTakenError(
-                f'"{foreign.name}" of job "{foreign.job_id}" was registered by {foreign.registered_by or "an operator"}; '
-                "only they and operators may replace or remove it",
+                f'"{foreign.name}" of job "{foreign.job_id}" belongs to {foreign.registered_by or "an operator"}; '
+                "only its owner and operators may replace or remove it",
                 job_id=foreign.job_id,
                 name=foreign.name,
             )
@@ -151,12 +154,12 @@ class AgentCardRegistry:
 
 
 def jobs_of(agent: Agent, *, most: int) -> list[AgentCard]:
-    """Return the first ``most`` cards of this agent's jobs, in the order they were registered."""
+    """Return the first ``most`` cards of this agent's jobs, in the order of registration."""
     return list(AgentCard.objects.of_agent(agent)[:most])
 
 
 def _rows(**wanted: str) -> AgentCardQuerySet:
-    """Return the cards whose fields equal ``wanted``; none for text that no row can hold."""
+    """Return the cards whose fields equal ``wanted``. Text that the database cannot store matches no card."""
     if any(json_text.problem_with(text) for text in wanted.values()):
         return AgentCard.objects.none()
     return AgentCard.objects.select_related("registered_by").filter(**wanted)
@@ -175,15 +178,15 @@ def _check_content(card: AgentCard) -> None:
     for skill in card.skills:
         if not isinstance(skill, dict) or skill.keys() != {"id", "description"}:
             raise ValueError("a skill must have an id and a description, and nothing else")
-    told = [card.description, *(text for skill in card.skills for text in skill.values())]
-    if not all(isinstance(text, str) for text in told):
+    texts = [card.description, *(text for skill in card.skills for text in skill.values())]
+    if not all(isinstance(text, str) for text in texts):
         raise ValueError("descriptions and skill ids must be text")
-    if problem := json_text.problem_in(told):
+    if problem := json_text.problem_in(texts):
         raise ValueError(problem)
 
 
 def _settle(decide: Callable[[], Decided]) -> Decided:
-    """Decide anew each time a unique constraint says that a rival was faster."""
+    """Run the decision. Run it again each time it fails because a rival broke a unique constraint first."""
     for _ in range(MOST_CLASHES):
         try:
             return decide()

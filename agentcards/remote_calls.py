@@ -1,8 +1,8 @@
-"""The tasks of remote agents on their way out to them, and their results on the way back.
+"""Brings tasks to remote agents, and their results back.
 
-To the mailbox a remote agent is a recipient like any other: its task is leased, worked on and answered under
-that lease. Only the hands are the hub's. A task is submitted once per lease and never again by itself: when a
-carrier dies before it knows the remote task, the lease stays for operators or the retry gate.
+To the mailbox a remote agent is a recipient like any other. The hub leases its task, submits it, polls it, and posts
+the result under that lease. It submits a task once per lease and never repeats a submission. If a carrier dies before
+it knows the id of the remote task, the lease stays until operators or the automatic retry requeue it.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import MailboxError
 
 LOOK_EVERY = timedelta(seconds=client.LOOK_EVERY)
-LOOK_LASTS = timedelta(seconds=client.LOOK_WITHIN + 5)  # longer than any look can take
+LOOK_LASTS = timedelta(seconds=client.LOOK_WITHIN + 5)  # longer than any poll can take
 DEFAULT_TIMEOUT = timedelta(milliseconds=client.DEFAULT_TIMEOUT_MS)
-LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 600_000  # what corvid-agent takes as timeoutMs
+LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 600_000  # the bounds of corvid-agent's timeoutMs
 
 _logger = logging.getLogger(__name__)
 
 
 def agents_with_work() -> AgentProfileQuerySet:
-    """Return the remote agents that have a task to lease, the longest known first."""
+    """Return the profiles of the remote agents that have a task to lease, in the order of their creation."""
     return AgentProfile.objects.remote().with_work().select_related("agent").order_by("pk")
 
 
 def take_on(profile: AgentProfile) -> RemoteCall | None:
-    """Lease a remote agent's oldest task and begin its call; None: no task waits, or it has as many as it may at once.
+    """Lease a remote agent's oldest task and begin its call.
 
-    Locks the profile while it counts, so that several carriers together begin no more than one would. The lease and
-    its call commit together.
+    Returns None if no task waits, or if the agent already has ``A2A_REMOTE_CONCURRENCY`` tasks. Locks the profile
+    while it counts them, so that several carriers together keep that limit. The lease and its call commit together.
     """
-    if not _has_room(profile):  # nearly every look at a busy agent: no write lock is taken for it
+    if not _has_room(profile):  # saves the write lock for agents that are busy
         return None
     return audit.once_more_on_conflict(lambda: _take_on(profile))
 
@@ -69,23 +69,22 @@ def _has_room(profile: AgentProfile) -> bool:
 
 
 def due(now: datetime) -> RemoteCallQuerySet:
-    """Return the calls whose remote task should be looked at now, the longest due first. Each is still to be claimed."""
-    beside = ("lease__task__intent_text", "lease__task__metadata")  # large, and of no use to a look
-    return RemoteCall.objects.due(now).select_related("lease__holder", "lease__task").defer(*beside)
+    """Return the calls whose next poll is due, the longest due first. Claim each before polling it."""
+    unused = ("lease__task__intent_text", "lease__task__metadata")  # large, and a poll does not need them
+    return RemoteCall.objects.due(now).select_related("lease__holder", "lease__task").defer(*unused)
 
 
 def submit(call: RemoteCall) -> bool | None:
-    """Hand the task over, once, and return whether the remote agent answered; None: it was not asked.
+    """Submit the task, once. Return whether the remote agent answered; None: the hub sent no request.
 
-    A task that was not taken, or perhaps not, is answered with the error.
-
-    The sender is told the remote agent's host at most: its URL may hold a secret. Whatever fails before there is a
-    remote task to look at, foreseen or not, ends the call: nobody else would come back to it.
+    If the agent did not take the task, or might not have, the task gets an error as result. Any exception before the
+    remote task is known also ends the call, because no carrier would continue it. Error texts show at most the host
+    of the remote agent to the sender: its URL may hold a secret.
     """
     try:
-        return _hand_over(BaseUrl.parse(call.base_url), call)
+        return _submit(BaseUrl.parse(call.base_url), call)
     except BlockedUrlError as refusal:
-        answer(call, ResultStatus.ERROR, error=_told(refusal))
+        answer(call, ResultStatus.ERROR, error=_for_sender(refusal))
     except Exception as failure:
         _logger.exception("the carrier failed at %s", call)
         if RemoteCall.objects.filter(pk=call.pk, remote_task_id=None).exists():
@@ -93,7 +92,7 @@ def submit(call: RemoteCall) -> bool | None:
     return None
 
 
-def _hand_over(base: BaseUrl, call: RemoteCall) -> bool | None:
+def _submit(base: BaseUrl, call: RemoteCall) -> bool | None:
     task = call.lease.task
     metadata = json_text.loads(task.metadata)
     skill, depth = metadata.get("skill"), _depth_of(metadata)
@@ -110,25 +109,26 @@ def _hand_over(base: BaseUrl, call: RemoteCall) -> bool | None:
             depth=depth,
         )
     except ExternalServiceError as failure:
-        _logger.info("%s was not handed over: %s", call, failure.message.replace(base.text, base.host))
-        answer(call, ResultStatus.ERROR, error=failure.told.replace(base.text, base.host))
+        _logger.info("submitting %s failed: %s", call, failure.message.replace(base.text, base.host))
+        answer(call, ResultStatus.ERROR, error=failure.public_message.replace(base.text, base.host))
         return not isinstance(failure, NoAnswerError)
     call.remote_task_id, call.next_look_at = remote_task_id, timezone.now()
     call.save(update_fields=["remote_task_id", "next_look_at"])
-    say(call, [Update(progress=0, note=f"submitted to {base.host} as {remote_task_id}")])
+    _post(call, [Update(progress=0, note=f"submitted to {base.host} as {remote_task_id}")])
     return True
 
 
 def _depth_of(metadata: Mapping[str, Any]) -> int | None:
-    """Return how many agents have passed a task on when the hub does; None where its sender did not count."""
+    """Return the number of agents that have passed the task on, including the hub; None if its sender did not count."""
     depth = metadata.get("depth")
     return depth + 1 if type(depth) is int and depth > 0 else None
 
 
 def look(call: RemoteCall) -> bool | None:
-    """Look at the remote task: pass on what is new, answer if it has ended or its time is up, else look again later.
+    """Poll the remote task once, and post its new messages as updates.
 
-    Return whether the remote agent showed it; None: it was not asked.
+    If it has ended, or its time is up, post the result; else set the time of the next poll. Return whether the remote
+    agent showed the task; None: the hub sent no request.
     """
     if timezone.now() >= call.gives_up_at:
         answer(call, ResultStatus.ERROR, error=client.timed_out(call.timeout_ms))
@@ -136,32 +136,18 @@ def look(call: RemoteCall) -> bool | None:
     try:
         seen = _seen(call)
     except AnswerTooLargeError as failure:
-        answer(call, ResultStatus.ERROR, error=failure.told)
+        answer(call, ResultStatus.ERROR, error=failure.public_message)
         return True
     if seen is not None and seen.has_ended:
-        _pass_on(call, seen.said[:-1])
+        _post_new(call, seen.texts[:-1])
         _answer_as(call, seen)
-    elif seen is None or _pass_on(call, seen.said):
+    elif seen is None or _post_new(call, seen.texts):
         RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now() + LOOK_EVERY)
     return seen is not None
 
 
-def say(call: RemoteCall, said: list[Update]) -> bool:
-    """Post updates under the call's lease, or a sign of life when there is nothing to say; False: the lease has ended."""
-    caller, task_id, lease_id = caller_for(call.lease.holder), call.lease.task.uuid, call.lease.lease_id
-    try:
-        if not said:
-            leasing.heartbeat(caller, task_id, lease_id=lease_id)
-        for start in range(0, len(said), MAX_UPDATES):
-            updates.post_updates(caller, task_id, said[start : start + MAX_UPDATES], lease_id=lease_id)
-    except MailboxError as refusal:
-        _logger.info("%s is no longer waited for: %s", call, refusal)
-        return False
-    return True
-
-
 def answer(call: RemoteCall, status: ResultStatus, *, text: str | None = None, error: str | None = None) -> None:
-    """Post the call's result under its lease, which is the fence: if the lease has ended, nothing changes."""
+    """Post the call's result under its lease. If the lease has ended, nothing changes."""
     content = [] if text is None else [{"type": "text", "text": text}]
     envelope = ResultEnvelope(
         task_id=call.lease.task.uuid,
@@ -173,7 +159,7 @@ def answer(call: RemoteCall, status: ResultStatus, *, text: str | None = None, e
     try:
         results.post_result(caller_for(call.lease.holder), envelope)
     except MailboxError as refusal:
-        _logger.info("the result of %s came too late: %s", call, refusal)
+        _logger.info("the hub rejected the result of %s: %s", call, refusal)
 
 
 def forget_ended() -> None:
@@ -183,7 +169,7 @@ def forget_ended() -> None:
 
 
 def caller_for(agent: Agent) -> Caller:
-    """Return the hub acting for a remote agent: on local trust, since an operator entered the agent's URL."""
+    """Return the caller with which the hub acts for a remote agent. It is trusted: an operator entered the URL."""
     return Caller(name=agent.display, source=AuditEvent.Source.SCHEDULER, agent=agent, trusted=True)
 
 
@@ -195,8 +181,8 @@ def _begin(lease: Lease, base_url: str) -> RemoteCall:
     return RemoteCall.objects.create(lease=lease, base_url=base_url, began_at=lease.leased_at, gives_up_at=gives_up_at)
 
 
-def _told(refusal: BlockedUrlError) -> str:
-    """Return the refusal as others than its operator may read it: one that repeats the URL says only that there is one."""
+def _for_sender(refusal: BlockedUrlError) -> str:
+    """Return the error's text for the task's sender. A text that would show the URL is replaced by a general one."""
     blocked = refusal.message.startswith("Blocked URL")
     return refusal.message if blocked else "the hub cannot call this agent's URL"
 
@@ -208,13 +194,27 @@ def _seen(call: RemoteCall) -> RemoteTask | None:
         return None
 
 
-def _pass_on(call: RemoteCall, said: tuple[str | None, ...]) -> bool:
-    """Post the agent messages that were not posted before, each once; False: the lease has ended."""
+def _post_new(call: RemoteCall, texts: tuple[str | None, ...]) -> bool:
+    """Post the agent messages that were not posted before, each once. False: the lease has ended."""
     unseen = RemoteCall.objects.filter(pk=call.pk, messages_seen=call.messages_seen)
-    fresh = said[call.messages_seen :] if len(said) > call.messages_seen else ()
-    if fresh and not unseen.update(messages_seen=len(said)):
+    fresh = texts[call.messages_seen :] if len(texts) > call.messages_seen else ()
+    if fresh and not unseen.update(messages_seen=len(texts)):
         return False
-    return say(call, [Update(message=[{"type": "text", "text": text}]) for text in fresh if text])
+    return _post(call, [Update(message=[{"type": "text", "text": text}]) for text in fresh if text])
+
+
+def _post(call: RemoteCall, news: list[Update]) -> bool:
+    """Post updates under the call's lease, or a heartbeat if there are no updates. False: the lease has ended."""
+    caller, task_id, lease_id = caller_for(call.lease.holder), call.lease.task.uuid, call.lease.lease_id
+    try:
+        if not news:
+            leasing.heartbeat(caller, task_id, lease_id=lease_id)
+        for start in range(0, len(news), MAX_UPDATES):
+            updates.post_updates(caller, task_id, news[start : start + MAX_UPDATES], lease_id=lease_id)
+    except MailboxError as refusal:
+        _logger.info("the hub rejected the updates of %s: %s", call, refusal)
+        return False
+    return True
 
 
 def _answer_as(call: RemoteCall, seen: RemoteTask) -> None:

@@ -1,4 +1,4 @@
-"""The MCP tools that agents may use, as the hub knows them."""
+"""The registered MCP tools, which agents may use."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FASTMCP_KEYS = ("fastmcp", "_fastmcp")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Import:
-    """What an import did, by tool name. ``is_partial``: the listing said that more pages follow."""
+    """The outcome of an import, as names of tools. ``is_partial``: the listing has further pages."""
 
     added: Sequence[str]
     changed: Sequence[str]
@@ -30,18 +30,18 @@ class Import:
 
 
 def registered() -> Sequence[Tool]:
-    """Return the tools that the hub knows, as they were registered."""
+    """Return the registered tools, in the order of registration."""
     return list(Tool.objects.in_order())
 
 
 def import_tools(caller: Caller, listing: object, *, default: bool = False) -> Import:
-    """Register the tools of an MCP ``tools/list`` answer, or bring those already registered up to date.
+    """Register the tools of an MCP ``tools/list`` answer, and update those that are already registered.
 
-    ``listing`` is the JSON-RPC response, its result, or the list of tools alone. Beside MCP's ``name`` and
-    ``description`` a tool may carry ``tags``, its own or as FastMCP writes them; without any it keeps those it
-    has. ``default`` makes all of them default tools; otherwise new ones are none, and known ones stay what they
-    are. Tools that the listing lacks stay. All or nothing. Needs ``a2a.tools``. Raises `InvalidRequestError`;
-    journals ``tools_imported``. Source: MCP, "Listing Tools".
+    ``listing`` is the JSON-RPC response, its result, or the list of tools. A tool has ``name`` and ``description``.
+    It may have ``tags``, at the top level or as FastMCP writes them; without tags, a registered tool keeps its own.
+    ``default`` makes all listed tools default tools. Without it new tools are not, and registered tools stay as they
+    are. Registered tools that the listing lacks stay. The import stores all tools or none. Needs ``a2a.tools``.
+    Journals ``tools_imported``. Raises `InvalidRequestError`. Source: MCP, "Listing Tools".
     """
     given, is_partial = _tools_in(listing)
     wanted = _read(given)
@@ -84,14 +84,14 @@ def _tools_in(listing: object) -> tuple[list[Any], bool]:
 
 
 def _read(given: Sequence[Any]) -> list[Tool]:
-    """Return the tools as rows that are not stored; raise `InvalidRequestError` naming every one that is none."""
+    """Return the tools as unsaved rows. Raises `InvalidRequestError` with the problem of each invalid entry."""
     problems: dict[str, str] = {}
     tools: dict[str, Tool] = {}
-    for number, one in enumerate(given):
-        fields = one if isinstance(one, Mapping) else {}
+    for number, entry in enumerate(given):
+        fields = entry if isinstance(entry, Mapping) else {}
         name, description = fields.get("name"), fields.get("description") or ""
         if not isinstance(name, str) or not name.strip() or not isinstance(description, str):
-            problems[f"tools.{number}"] = "expected an object with a name, and a description that is text"
+            problems[f"tools.{number}"] = "expected an object with a name, and with text as description"
         elif name in tools:
             problems[f"tools.{number}"] = f"{name!r} is listed twice"
         else:
@@ -111,19 +111,19 @@ def _problems(tool: Tool, path: str) -> dict[str, str]:
 
 
 def _tags(fields: Mapping[str, Any]) -> Any:
-    """Return the tags as given, MCP having no word for them; an empty list without."""
+    """Return the tool's tags as given, [] if it has none. MCP has no field for them, but FastMCP has."""
     meta = fields.get("_meta")
     places = [fields, *(meta.get(key) for key in FASTMCP_KEYS)] if isinstance(meta, Mapping) else [fields]
     return next((place["tags"] for place in places if isinstance(place, Mapping) and place.get("tags")), [])
 
 
 def _bring_up_to_date(known: Tool, wanted: Tool, *, default: bool) -> bool:
-    """Store what the listing says differently; say whether there was anything."""
-    news = {"description": wanted.description, "tags": wanted.tags or known.tags}
-    news["is_default"] = default or known.is_default
-    changed = [field for field, value in news.items() if getattr(known, field) != value]
+    """Store the fields that differ from the listing; return whether any did."""
+    values = {"description": wanted.description, "tags": wanted.tags or known.tags}
+    values["is_default"] = default or known.is_default
+    changed = [field for field, value in values.items() if getattr(known, field) != value]
     for field in changed:
-        setattr(known, field, news[field])
+        setattr(known, field, values[field])
     if changed:
         known.save(update_fields=changed)
     return bool(changed)

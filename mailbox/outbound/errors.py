@@ -1,4 +1,4 @@
-"""Why a call to the outside failed, or was refused before it began."""
+"""Errors of outbound calls: the hub refused to call, or the call failed."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ from mailbox.words.errors import MailboxError
 
 
 class ValidationError(MailboxError):
-    """What was given, or what the remote agent gave, is not what it has to be."""
+    """A value given to the hub, or an answer of a remote agent, is invalid."""
 
     code = "validation_error"
 
 
 class BlockedUrlError(ValidationError):
-    """The hub does not call this URL. Addresses that are not public need A2A_OUTBOUND_ALLOW."""
+    """The hub may not call this URL. Addresses that are not public must be listed in A2A_OUTBOUND_ALLOW."""
 
     code = "blocked_url"
 
 
 class ExternalServiceError(MailboxError):
-    """A remote agent did not answer, or not as it should."""
+    """A remote agent did not answer, or its answer is unusable."""
 
     code = "external_service_error"
 
     def __init__(self, message: str, *, detail: str = "") -> None:
-        """``message`` says what failed; the error names the service before it, as the seed does.
+        """``message`` says what failed; "A2A: " goes before it, as corvid-agent writes.
 
-        ``detail`` is what may hold a secret: a URL, or a library's words, which may repeat all that was sent.
-        Only whoever entered it may read that; all others are told ``told``.
+        ``detail`` may hold a secret: a URL, or the text of a library's error, which may repeat the request.
+        Show ``message`` with its detail only to the person who entered the URL, and ``public_message`` to others.
         """
-        self.told = f"A2A: {message}"
-        super().__init__(f"{self.told}: {detail}" if detail else self.told)
+        self.public_message = f"A2A: {message}"
+        super().__init__(f"{self.public_message}: {detail}" if detail else self.public_message)
 
 
 class NoAnswerError(ExternalServiceError):
-    """A server could not be reached, hung, or spoke no HTTP."""
+    """A server could not be reached, did not answer in time, or did not answer in HTTP."""
 
     code = "no_answer"
 
 
 class AnswerTooLargeError(ExternalServiceError):
-    """A server answered, with the status ``status``, more than the hub reads."""
+    """A server's answer is larger than the hub reads. ``status`` is its HTTP status."""
 
     code = "answer_too_large"
 

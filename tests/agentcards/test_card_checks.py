@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def agent(settings):
-    """An agent whose card has nothing wrong with it."""
+    """An agent whose card passes every check."""
     settings.PUBLIC_URL = "https://hub.example.com"
     row = factories.row_of(factories.agent("writer"))
     Tool.objects.create(name="corvid_search", description="Search the web", is_default=True)
@@ -35,12 +35,12 @@ def test_a_good_card_passes(agent):
 @pytest.mark.parametrize(
     ("changes", "words", "problem"),
     [
-        ({"description": " "}, "It says what the agent does", "describe it"),
-        ({"tool_permissions": []}, "It offers a skill", "register tools"),
+        ({"description": " "}, "The card describes the agent", "no description"),
+        ({"tool_permissions": []}, "The card lists a skill", "register tools"),
         ({"tool_permissions": ["corvid_search", "gone"]}, "Every tool the agent may use is registered", "gone"),
-        ({"skill_bundles": [""]}, "What the agent says of itself keeps the rules", "skill_bundles"),
-        ({"remote_url": "http://10.0.0.7/agent"}, "The hub may call where it lives", "10.0.0.7"),
-        ({"remote_url": "https://:secret@10.0.0.7"}, "The hub may call where it lives", "10.0.0.7"),
+        ({"skill_bundles": [""]}, "The agent's profile is valid", "skill_bundles"),
+        ({"remote_url": "http://10.0.0.7/agent"}, "The hub may call the agent's URL", "10.0.0.7"),
+        ({"remote_url": "https://:secret@10.0.0.7"}, "The hub may call the agent's URL", "10.0.0.7"),
     ],
 )
 def test_each_problem_is_named(agent, changes, words, problem):
@@ -54,19 +54,19 @@ def test_each_problem_is_named(agent, changes, words, problem):
 def test_a_skill_without_a_description_is_named(agent):
     Tool.objects.create(name="corvid_mute", is_default=True)
 
-    assert problems(agent) == {"Every skill says what it does": "These tools have no description: corvid_mute"}
+    assert problems(agent) == {"Every skill has a description": "These tools have no description: corvid_mute"}
 
 
 @pytest.mark.parametrize(
     ("url", "problem"), [("http://127.0.0.1:8000", "Blocked URL"), ("http://hub.example.com", "not encrypted")]
 )
-def test_an_address_that_others_cannot_reach_is_a_problem(agent, settings, url, problem):
+def test_a_url_that_others_cannot_reach_is_a_problem(agent, settings, url, problem):
     settings.PUBLIC_URL = url
 
-    assert problem in problems(agent)["Others can reach the address in it"]
+    assert problem in problems(agent)["Others can reach the card's URL"]
 
 
-def test_the_cards_of_its_jobs_are_looked_at_too(agent):
+def test_the_cards_of_an_agent_s_jobs_are_checked_too(agent):
     whole, bare = (
         AgentCard(job_id="j1", name="one", description="x", skills=[{"id": "s", "description": "d"}]),
         AgentCard(job_id="j2", name="two", description="", skills=[{"id": "s", "description": ""}]),
@@ -77,4 +77,4 @@ def test_the_cards_of_its_jobs_are_looked_at_too(agent):
 
     found = problems(agent, *AgentCard.objects.of_agent(agent))
 
-    assert found == {"The card of its job j2 is whole": "It has no: description, description of s"}
+    assert found == {"The card of job j2 is complete": "It has no: description, description of s"}

@@ -94,7 +94,7 @@ def test_invariant_14_agent_specific_cards_respect_mcp_tool_permissions(register
     assert ids(build_agent_card_for_agent(bob.agent, BASE)) == [f"corvid_{name}" for name, *_ in ROWS]
 
 
-def test_an_agent_permitted_nothing_has_no_skills_and_a_repeated_name_is_one_skill(registered, alice, bob):
+def test_no_permissions_mean_no_skills_and_repeated_names_count_once(registered, alice, bob):
     profile(alice, tool_permissions=[])
     profile(bob, tool_permissions=["corvid_web_search", "corvid_web_search"])
 
@@ -102,7 +102,7 @@ def test_an_agent_permitted_nothing_has_no_skills_and_a_repeated_name_is_one_ski
     assert ids(build_agent_card_for_agent(bob.agent)) == ["corvid_web_search"]
 
 
-def test_the_hub_s_card_has_every_field_of_the_original_s_in_its_order(settings):
+def test_the_hub_s_card_has_corvid_agent_s_fields_in_the_same_order(settings):
     settings.A2A_HUB_NAME, settings.A2A_HUB_DESCRIPTION = "Our hub", "Hands tasks around"
     settings.A2A_PROVIDER_ORG, settings.A2A_PROVIDER_URL = "Example", "https://example.org"
     settings.A2A_DOCS_URL = "https://example.org/docs"
@@ -127,7 +127,7 @@ def test_the_hub_s_card_has_every_field_of_the_original_s_in_its_order(settings)
     ]
 
 
-def test_the_hub_s_card_names_its_protocols_and_where_they_are():
+def test_the_hub_s_card_lists_its_protocols_and_their_endpoints():
     protocols = build_agent_card(BASE)["supportedProtocols"]
 
     assert [(one["protocol"], one.get("endpoint")) for one in protocols] == [
@@ -140,14 +140,14 @@ def test_the_hub_s_card_names_its_protocols_and_where_they_are():
 
 
 @pytest.mark.parametrize("base", ["https://hub.example", "https://hub.example/", None])
-def test_the_base_url_ends_without_a_slash_and_is_the_public_one_by_default(settings, alice, base):
+def test_card_urls_start_with_public_url_and_without_a_double_slash(settings, alice, base):
     settings.PUBLIC_URL = BASE
 
     assert build_agent_card(base)["url"] == BASE
     assert build_agent_card_for_agent(alice.agent, base)["url"] == f"{BASE}/api/agents/alice@local"
 
 
-def test_an_agent_s_card_says_what_its_profile_says(alice):
+def test_an_agent_s_card_shows_its_profile(alice):
     profile(alice, name="Alice the Reviewer", description="Reviews code", wallet_address="ALGO7")
 
     card = build_agent_card_for_agent(alice.agent, BASE)

@@ -1,4 +1,4 @@
-"""The seed's invariants 8 to 11 and its error cases, by their own words, against a corvid-agent on the loopback."""
+"""Corvid-agent's invariants 8 to 11 and its error cases, named as there, against a server on the loopback."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CARD = "/.well-known/agent-card.json"
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
-    """Let sleeping take no time but move the client's clock; return the naps."""
+    """Make sleeps take no time and advance the client's clock; return the list of sleeps in seconds."""
     now, naps = [1000.0], []
 
     def nap(seconds):
@@ -104,7 +104,7 @@ class TestCards:
         with pytest.raises(ExternalServiceError, match="not JSON"):
             fetch_agent_card(remote.url)
 
-    def test_a_cleared_cache_is_fetched_anew(self, remote):
+    def test_clearing_the_cache_forces_a_new_fetch(self, remote):
         fetch_agent_card(remote.url)
         client.clear_agent_card_cache()
         fetch_agent_card(remote.url)
@@ -117,7 +117,7 @@ class TestCards:
 
         assert remote.paths == [CARD]
 
-    def test_a_url_that_grows_as_it_is_encoded_is_judged_by_what_is_stored(self, remote):
+    def test_the_length_of_a_url_is_checked_after_percent_encoding(self, remote):
         assert fetch_agent_card(f"{remote.url}/{'ü' * 70}")["name"] == "Corvid"
         assert RemoteCard.objects.get().url.endswith("%C3%BC" * 70 + CARD)
         assert discover_agent(f"{remote.url}/{'ü' * 80}") is None
@@ -133,7 +133,7 @@ class TestCards:
 
 
 class TestInvocation:
-    def test_a_task_answered_at_once_needs_no_waiting(self, remote, clock):
+    def test_a_task_that_ends_at_once_is_returned_without_waiting(self, remote, clock):
         result = invoke_remote_agent(remote.url, "Summarize this")
 
         (task_id,) = remote.tasks
@@ -155,7 +155,7 @@ class TestInvocation:
 
         assert invoke_remote_agent(remote.url, "hi").response_text == "hi: done"
 
-    def test_the_submission_has_the_seed_s_shape(self, remote):
+    def test_the_submission_has_corvid_agent_s_shape(self, remote):
         invoke_remote_agent(remote.url, "a")
         invoke_remote_agent(remote.url, "b", skill="web", timeout_ms=5000)
 
@@ -192,14 +192,14 @@ class TestInvocation:
         assert (result.success, result.response_text, result.error) == (False, text, "Task failed")
 
     @pytest.mark.parametrize("status", [404, 500, 503])
-    def test_polls_that_fail_are_tried_again(self, remote, clock, monkeypatch, status):
+    def test_failed_polls_are_repeated(self, remote, clock, monkeypatch, status):
         remote.poll_status = status
         monkeypatch.setattr(client, "sleep", lambda _: setattr(remote, "poll_status", 200))
 
         assert invoke_remote_agent(remote.url, "hi").success
         assert len(remote.requests) == 3
 
-    def test_any_other_state_is_polled_to_the_timeout(self, remote, monkeypatch):
+    def test_a_task_in_any_other_state_is_polled_until_the_timeout(self, remote, monkeypatch):
         monkeypatch.setattr(remote, "_show", lambda _: (200, {"state": "canceled", "messages": None}))
 
         assert invoke_remote_agent(remote.url, "hi", timeout_ms=4000).error == "Timed out after 4000ms"
@@ -213,7 +213,7 @@ class TestInvocation:
 
         assert invoke_remote_agent(remote.url, "hi").response_text is None
 
-    def test_text_that_no_database_can_store_is_mended(self, remote, monkeypatch):
+    def test_characters_that_the_database_cannot_store_are_replaced(self, remote, monkeypatch):
         messages = [{"role": "agent", "parts": [{"text": "a\x00b\ud800c"}]}]
         monkeypatch.setattr(remote, "_show", lambda _: (200, {"state": "completed", "messages": messages}))
 
@@ -228,7 +228,7 @@ class TestInvocation:
 
         assert len(remote.requests) == 1
 
-    def test_a_network_error_at_the_submission_raises_and_is_not_tried_again(self, settings):
+    def test_a_network_error_during_submission_raises_and_is_not_repeated(self, settings):
         settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
 
         with raw_server(lambda connection, over: None) as url:
@@ -238,7 +238,7 @@ class TestInvocation:
 
         assert len(connections) == 1
 
-    def test_a_task_too_large_to_be_read_is_polled_no_further(self, remote, clock, monkeypatch):
+    def test_polling_ends_with_an_error_when_the_answer_is_too_large(self, remote, clock, monkeypatch):
         monkeypatch.setattr(remote, "_show", lambda _: (200, b" " * 2**20 + b"{}"))
 
         result = invoke_remote_agent(remote.url, "hi")
@@ -248,18 +248,18 @@ class TestInvocation:
         assert result == RemoteInvocationResult(success=False, task_id=task_id, response_text=None, error=error)
         assert clock == []
 
-    def test_a_page_of_errors_is_polled_again_however_large_it_is(self, remote, monkeypatch):
+    def test_large_error_answers_to_a_poll_are_ignored(self, remote, monkeypatch):
         monkeypatch.setattr(remote, "_show", lambda _: (500, b" " * 2**21))
 
         assert invoke_remote_agent(remote.url, "hi", timeout_ms=4000).error == "Timed out after 4000ms"
 
-    def test_a_refusal_too_large_to_be_read_is_one(self, remote, monkeypatch):
+    def test_a_large_error_answer_to_a_submission_counts_as_a_rejection(self, remote, monkeypatch):
         monkeypatch.setattr(remote, "_send", lambda _: (503, b" " * 2**21))
 
         error = "Submit failed: HTTP 503 — A2A: the answer is larger than 1 MiB"
         assert invoke_remote_agent(remote.url, "hi").error == error
 
-    def test_a_task_id_stays_below_the_tasks(self, remote, monkeypatch):
+    def test_a_remote_task_id_cannot_change_the_polled_path(self, remote, monkeypatch):
         monkeypatch.setattr(remote, "_send", lambda _: (200, {"id": "../../admin?x=1#"}))
 
         invoke_remote_agent(remote.url, "hi", timeout_ms=1000)

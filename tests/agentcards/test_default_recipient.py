@@ -18,7 +18,7 @@ def add(name, **profile):
 
 @pytest.mark.parametrize("permitted", [None, [], ["search"], ["unheard_of"]])
 @pytest.mark.parametrize("skill", ["search", "read", "unheard_of"])
-def test_an_agent_is_chosen_for_the_skills_its_card_lists(permitted, skill):
+def test_an_agent_is_chosen_only_for_skills_its_card_lists(permitted, skill):
     Tool.objects.create(name="search")
     Tool.objects.create(name="read", is_default=True)
     agent = add("ann", tool_permissions=permitted)
@@ -28,7 +28,7 @@ def test_an_agent_is_chosen_for_the_skills_its_card_lists(permitted, skill):
     assert default_recipient.recipient_for(skill) == (agent if skill in listed else None)
 
 
-def test_the_first_agent_with_a_default_project_is_chosen_whatever_the_skill():
+def test_the_first_agent_with_a_default_project_is_chosen_for_any_skill():
     Tool.objects.create(name="read")
     add("ann", tool_permissions=["read"])
     ben = add("ben", default_project="main", tool_permissions=[])
@@ -37,7 +37,7 @@ def test_the_first_agent_with_a_default_project_is_chosen_whatever_the_skill():
     assert [default_recipient.recipient_for(skill) for skill in ("read", "unheard_of", None)] == [ben, ben, ben]
 
 
-def test_where_no_agent_has_a_default_project_the_first_that_lists_the_skill_is_chosen():
+def test_without_default_projects_the_first_agent_that_lists_the_skill_is_chosen():
     Tool.objects.create(name="read", is_default=True)
     ann, ben = add("ann"), add("ben", tool_permissions=["read"])
 
@@ -47,7 +47,7 @@ def test_where_no_agent_has_a_default_project_the_first_that_lists_the_skill_is_
     assert default_recipient.recipient_for() is None
 
 
-def test_with_the_skill_first_an_agent_that_lists_it_or_has_a_default_project_comes_before_others_that_have_it():
+def test_skill_first_prefers_agents_that_list_the_skill_or_have_a_project():
     Tool.objects.create(name="read", is_default=True)
     ann = add("ann")
     ben = add("ben", default_project="main", tool_permissions=[])

@@ -17,7 +17,7 @@ def ada():
     return factories.person("ada", Role.ADMIN)
 
 
-def test_an_agent_says_of_itself_what_it_is(alice):
+def test_an_agent_can_change_its_own_description_fields(alice):
     told = {
         "description": "Reviews code",
         "persona_archetype": "Scholar",
@@ -54,7 +54,7 @@ def test_an_agent_may_not_decide_which_tasks_reach_it(mallory, changes):
 @pytest.mark.parametrize(
     "profile", [{"default_project": "main"}, {"tool_permissions": []}, {"remote_url": "https://mallory.example"}]
 )
-def test_who_only_registers_agents_may_not_decide_which_tasks_reach_them(profile):
+def test_a_registrar_cannot_set_fields_that_route_tasks(profile):
     registrar = factories.agent("registrar", "a2a.agents.register")
 
     with pytest.raises(CapabilityMissingError):
@@ -64,7 +64,7 @@ def test_who_only_registers_agents_may_not_decide_which_tasks_reach_them(profile
     assert factories.last_event().fields["missing_actions"] == ["a2a.agents.profile"]
 
 
-def test_who_only_registers_agents_may_say_who_they_are():
+def test_a_registrar_can_set_names_and_descriptions():
     registrar = factories.agent("registrar", "a2a.agents.register")
     told = {"name": "A Puppet", "description": "mine", "default_project": "", "tool_permissions": None}
 
@@ -73,14 +73,14 @@ def test_who_only_registers_agents_may_say_who_they_are():
     assert AgentProfile.of(made.agent).shown_name == "A Puppet"
 
 
-def test_an_agent_may_not_speak_for_another_even_if_it_registers_agents(bob):
+def test_a_registrar_cannot_change_another_agent_s_profile(bob):
     registrar = factories.agent("registrar", "a2a.agents.register")
 
     with pytest.raises(CapabilityMissingError):
         profiles.update_profile(registrar, bob.agent, {"description": "mine now"})
 
 
-def test_operators_may_not_and_admins_and_the_command_line_may(bob, olga, ada):
+def test_admins_and_the_command_line_can_change_profiles_but_operators_cannot(bob, olga, ada):
     with pytest.raises(CapabilityMissingError):
         profiles.update_profile(olga, bob.agent, {"default_project": "main"})
 
@@ -91,7 +91,7 @@ def test_operators_may_not_and_admins_and_the_command_line_may(bob, olga, ada):
     assert (stored.default_project, stored.name) == ("main", "Bob")
 
 
-def test_a_change_that_changes_nothing_is_not_journalled(alice):
+def test_an_update_with_equal_values_is_not_journalled(alice):
     profiles.update_profile(alice, alice.agent, {"description": "Reviews"})
     before = factories.journal_length()
 
@@ -100,7 +100,7 @@ def test_a_change_that_changes_nothing_is_not_journalled(alice):
     assert factories.journal_length() == before
 
 
-def test_an_agent_may_repeat_what_it_may_not_change(bob, ada):
+def test_an_agent_can_send_fields_it_may_not_change_with_equal_values(bob, ada):
     profiles.update_profile(ada, bob.agent, {"default_project": "main"})
 
     profiles.update_profile(bob, bob.agent, {"default_project": "main", "description": "Works"})
@@ -137,7 +137,7 @@ def test_a_remote_url_is_not_journalled(bob, ada):
         ("remote_url", "https://remote.example/" + "x" * 500),
     ],
 )
-def test_a_value_that_cannot_be_is_refused_and_nothing_changes(bob, ada, field, value):
+def test_an_invalid_value_is_rejected_and_nothing_changes(bob, ada, field, value):
     profiles.update_profile(ada, bob.agent, {"description": "before"})
 
     with pytest.raises(InvalidRequestError) as refused:
@@ -148,7 +148,7 @@ def test_a_value_that_cannot_be_is_refused_and_nothing_changes(bob, ada, field, 
     assert (stored.description, stored.wallet_address) == ("before", "")
 
 
-def test_a_remote_url_that_is_no_longer_allowed_does_not_stop_other_changes(bob, ada, settings):
+def test_a_blocked_stored_remote_url_does_not_prevent_other_changes(bob, ada, settings):
     settings.A2A_OUTBOUND_ALLOW = ["localhost"]
     profiles.update_profile(ada, bob.agent, {"remote_url": "http://localhost:3000"})
     settings.A2A_OUTBOUND_ALLOW = []

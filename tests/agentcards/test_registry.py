@@ -42,7 +42,7 @@ def test_query_is_in_the_order_of_registration(registry):
     assert [row.name for row in registry.query()] == ["forge", "canyon", "atlas"]
 
 
-def test_deregister_returns_the_card_and_clears_both_ways_to_it(registry):
+def test_deregister_returns_the_card_and_frees_job_id_and_name(registry):
     registry.register("job-1", card("canyon", "review"))
 
     removed = registry.deregister("job-1")
@@ -51,7 +51,7 @@ def test_deregister_returns_the_card_and_clears_both_ways_to_it(registry):
     assert (registry.get("job-1"), registry.get_job_id_for_agent("canyon"), registry.count) == (None, None, 0)
 
 
-def test_deregister_of_an_unknown_job_is_none(registry):
+def test_deregister_of_an_unknown_job_returns_none(registry):
     assert registry.deregister("nothing") is None
 
 
@@ -70,7 +70,7 @@ def test_a_name_resolves_to_its_job(registry):
     assert registry.get_job_id_for_agent("Canyon") is None
 
 
-def test_a_name_is_unique_and_its_old_job_loses_the_card(registry):
+def test_registering_a_taken_name_removes_the_other_job_s_card(registry):
     registry.register("job-1", card("canyon"))
 
     registry.register("job-2", card("canyon"))
@@ -99,7 +99,7 @@ def test_a_replaced_card_s_old_name_no_longer_resolves(registry):
     assert registry.get_job_id_for_agent("gorge") == "job-1"
 
 
-def test_a_job_may_take_another_s_name_while_giving_up_its_own(registry):
+def test_a_job_can_change_its_name_to_another_job_s_name(registry):
     registry.register("job-1", card("canyon"))
     registry.register("job-2", card("forge"))
 
@@ -131,7 +131,7 @@ def test_clear_removes_all(registry):
         ("job-1", "c" * 201, "agent card name is longer than 200 characters"),
     ],
 )
-def test_ids_and_names_that_cannot_be_are_value_errors(registry, job_id, name, message):
+def test_invalid_ids_and_names_raise_value_error(registry, job_id, name, message):
     with pytest.raises(ValueError) as refused:  # noqa: PT011
         registry.register(job_id, card(name))
 
@@ -142,13 +142,13 @@ def test_ids_and_names_that_cannot_be_are_value_errors(registry, job_id, name, m
 @pytest.mark.parametrize(
     "skills", [["review"], [{"id": "x"}], [{"id": "x", "description": "", "tags": []}], [{"id": 1, "description": ""}]]
 )
-def test_malformed_skills_are_value_errors(registry, skills):
+def test_malformed_skills_raise_value_error(registry, skills):
     with pytest.raises(ValueError, match=r"skill"):
         registry.register("job-1", AgentCard(name="canyon", description="", skills=skills))
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800", "x" * 10_000, "'; DROP TABLE agentcards_agentcard; --"])
-def test_text_that_no_card_holds_finds_nothing(registry, text):
+def test_lookups_by_unknown_or_unstorable_text_return_nothing(registry, text):
     registry.register("job-1", card())
 
     assert registry.get(text) is registry.deregister(text) is registry.get_job_id_for_agent(text) is None
@@ -156,13 +156,13 @@ def test_text_that_no_card_holds_finds_nothing(registry, text):
     assert registry.count == 1
 
 
-def test_empty_texts_and_duplicate_skill_ids_are_kept_as_the_seed_keeps_them(registry):
+def test_empty_texts_and_duplicate_skill_ids_are_kept(registry):
     registry.register("job-1", card("canyon", "", "a", "a", description=""))
 
     assert told(registry.get("job-1")) == ("canyon", "", ["", "a", "a"])
 
 
-def test_changing_a_card_after_registering_it_changes_no_answer(registry):
+def test_changes_to_a_card_object_after_registering_are_not_stored(registry):
     mine = card("canyon", "review")
     registry.register("job-1", mine)
 
@@ -186,7 +186,7 @@ def test_pages_filter_before_they_limit(registry):
 
 
 def at_once(*works):
-    """Run the works in threads that start together; return what each returned or raised."""
+    """Run the functions in threads that start together; return the result or exception of each."""
     outcomes: list[object] = [None] * len(works)
     barrier = threading.Barrier(len(works))
 
@@ -208,7 +208,7 @@ def at_once(*works):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_jobs_that_race_for_one_name_leave_exactly_one_card():
+def test_jobs_that_race_for_a_name_leave_exactly_one_card():
     jobs = [f"job-{number}" for number in range(8)]
     outcomes = at_once(*(lambda job=job: AgentCardRegistry().register(job, card("canyon")) for job in jobs))
 
@@ -218,7 +218,7 @@ def test_jobs_that_race_for_one_name_leave_exactly_one_card():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_jobs_that_swap_names_at_once_end_with_no_name_or_job_twice():
+def test_jobs_that_swap_names_at_once_leave_each_name_with_one_job():
     AgentCardRegistry().register("job-0", card("name-0"))
     AgentCardRegistry().register("job-1", card("name-1"))
 
@@ -235,7 +235,7 @@ def test_jobs_that_swap_names_at_once_end_with_no_name_or_job_twice():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_agents_that_race_for_one_job_one_gets_it():
+def test_only_one_of_the_agents_that_race_for_a_job_id_gets_it():
     agents = [factories.agent(f"agent{number}") for number in range(5)]
     outcomes = at_once(
         *(

@@ -11,7 +11,7 @@ from tests.support import factories
 pytestmark = pytest.mark.django_db
 
 
-def test_registering_the_same_again_changes_and_journals_nothing(alice):
+def test_repeating_a_registration_changes_and_journals_nothing(alice):
     registry = AgentCardRegistry(alice)
     first = registry.register("job-1", card("canyon", "review"))
     before = factories.journal_length()
@@ -42,7 +42,7 @@ def test_registrations_are_journalled(alice):
 def test_another_agent_s_card_is_not_replaced(alice, mallory, job_id, name):
     AgentCardRegistry(alice).register("job-1", card("canyon", "review"))
 
-    with pytest.raises(CardTakenError, match="registered by alice@local"):
+    with pytest.raises(CardTakenError, match="belongs to alice@local"):
         AgentCardRegistry(mallory).register(job_id, card(name))
 
     assert told(AgentCardRegistry().get("job-1")) == ("canyon", "Reviews architecture", ["review"])
@@ -68,7 +68,7 @@ def test_an_agent_may_not_clear_the_registry(alice, mallory):
     assert AgentCardRegistry().count == 1
 
 
-def test_operators_replace_and_remove_any_card_and_it_stays_its_agent_s(alice, olga):
+def test_operators_can_replace_and_remove_cards_without_becoming_their_owner(alice, olga):
     AgentCardRegistry(alice).register("job-1", card("canyon"))
 
     AgentCardRegistry(olga).register("job-1", card("gorge"))
@@ -79,7 +79,7 @@ def test_operators_replace_and_remove_any_card_and_it_stays_its_agent_s(alice, o
     assert AgentCardRegistry(olga).clear() == 0
 
 
-def test_a_viewer_registers_nothing():
+def test_a_viewer_cannot_register_a_card():
     with pytest.raises(CapabilityMissingError):
         AgentCardRegistry(factories.person("vera", Role.VIEWER)).register("job-1", card())
 

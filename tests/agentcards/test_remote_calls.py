@@ -1,4 +1,4 @@
-"""Tasks of remote agents, from the mailbox to the loopback and back."""
+"""Tasks of remote agents, submitted to a server on the loopback, and their results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def fault(*_, **__):
     raise KeyError
 
 
-def test_a_task_is_carried_out_and_its_result_comes_back(remote, rita, alice):
+def test_a_remote_task_s_result_is_posted_to_the_mailbox(remote, rita, alice):
     task = factories.sent_task(alice, rita, intent_text="summarize this")
 
     submit_all()
@@ -49,7 +49,7 @@ def test_a_task_is_carried_out_and_its_result_comes_back(remote, rita, alice):
     assert not RemoteCall.objects.exists()
 
 
-def test_what_the_remote_agent_says_is_seen_while_it_works(remote, rita, alice, now):
+def test_messages_of_the_remote_agent_are_posted_while_it_works(remote, rita, alice, now):
     remote.looks = 2
     task = factories.sent_task(alice, rita, intent_text="work")
     submit_all()
@@ -69,7 +69,7 @@ def test_what_the_remote_agent_says_is_seen_while_it_works(remote, rita, alice, 
     assert began.fields["note"] == f"submitted to {remote.url.removeprefix('http://')} as {remote_id}"
 
 
-def test_the_remote_task_is_looked_at_every_3_seconds_and_each_look_is_a_sign_of_life(remote, rita, alice, now):
+def test_each_poll_every_3_seconds_is_a_heartbeat(remote, rita, alice, now):
     task = factories.sent_task(alice, rita, intent_text="never")
     submit_all()
     look_all()
@@ -87,7 +87,7 @@ def test_the_remote_task_is_looked_at_every_3_seconds_and_each_look_is_a_sign_of
     assert lease.last_seen_at - lease.leased_at == timedelta(seconds=6)
 
 
-def test_a_failed_remote_task_is_an_error_with_its_last_words(remote, rita, alice):
+def test_a_failed_remote_task_is_an_error_with_its_last_message(remote, rita, alice):
     task = factories.sent_task(alice, rita, intent_text="fail")
 
     submit_all()
@@ -96,7 +96,7 @@ def test_a_failed_remote_task_is_an_error_with_its_last_words(remote, rita, alic
     assert (result_of(task).status, result_of(task).error_message) == ("error", "no ink")
 
 
-def test_a_refused_submission_is_an_error_and_not_repeated(remote, rita, alice):
+def test_a_rejected_submission_is_an_error_and_not_repeated(remote, rita, alice):
     task = factories.sent_task(alice, rita, intent_text="refuse")
 
     submit_all()
@@ -118,7 +118,7 @@ def test_a_lost_answer_to_a_submission_is_an_error_and_not_repeated(rita, alice)
     assert len(connections) == 1
 
 
-def test_an_agent_whose_url_came_to_be_blocked_is_not_called(rita, alice, settings):
+def test_an_agent_whose_url_is_now_blocked_is_not_called(rita, alice, settings):
     settings.A2A_OUTBOUND_ALLOW = []
     task = factories.sent_task(alice, rita)
 
@@ -130,7 +130,7 @@ def test_an_agent_whose_url_came_to_be_blocked_is_not_called(rita, alice, settin
 
 
 @pytest.mark.parametrize("url", ["http://xn--127/path", "http://:sekret%0A@host.example/path"])
-def test_a_stored_url_that_cannot_be_called_is_an_error_that_does_not_repeat_it(rita, alice, url):
+def test_the_error_for_an_unusable_stored_url_does_not_show_the_url(rita, alice, url):
     AgentProfile.objects.update(remote_url=url)
     task = factories.sent_task(alice, rita)
 
@@ -139,7 +139,7 @@ def test_a_stored_url_that_cannot_be_called_is_an_error_that_does_not_repeat_it(
     assert result_of(task).error_message == "the hub cannot call this agent's URL"
 
 
-def test_the_sender_is_told_nothing_that_a_library_says(rita, alice, monkeypatch):
+def test_library_error_texts_are_hidden_from_the_sender(rita, alice, monkeypatch):
     def fail(*_, **__):
         raise ExternalServiceError("no answer from http://127.0.0.1", detail="Illegal header value b'Bearer sekret'")
 
@@ -151,7 +151,7 @@ def test_the_sender_is_told_nothing_that_a_library_says(rita, alice, monkeypatch
     assert result_of(task).error_message == "A2A: no answer from http://127.0.0.1"
 
 
-def test_a_failure_of_the_hub_itself_before_there_is_a_remote_task_ends_the_task(rita, alice, monkeypatch):
+def test_an_internal_error_before_the_submission_succeeded_ends_the_task(rita, alice, monkeypatch):
     monkeypatch.setattr(client, "submit", fault)
     task = factories.sent_task(alice, rita)
 
@@ -160,7 +160,7 @@ def test_a_failure_of_the_hub_itself_before_there_is_a_remote_task_ends_the_task
     assert (result_of(task).status, result_of(task).error_message) == ("error", "the hub itself failed: KeyError")
 
 
-def test_a_failure_of_the_hub_itself_later_leaves_the_remote_task_to_be_looked_at(remote, rita, alice, monkeypatch):
+def test_an_internal_error_after_the_submission_does_not_stop_polling(remote, rita, alice, monkeypatch):
     task = factories.sent_task(alice, rita, intent_text="work")
 
     with monkeypatch.context() as patched:
@@ -182,7 +182,7 @@ def test_the_work_timeout_bounds_the_call(remote, rita, alice, now):
     assert remote.bodies[0]["params"]["timeoutMs"] == 4000
 
 
-def test_whoever_meets_the_timeout_first_answers_and_the_other_changes_nothing(remote, rita, alice, now):
+def test_a_poll_after_the_sweep_expired_the_task_changes_nothing(remote, rita, alice, now):
     task = factories.sent_task(alice, rita, intent_text="never", work_timeout=timedelta(seconds=4))
     submit_all()
     now.shift(4)
@@ -204,7 +204,7 @@ def test_the_deadline_bounds_the_call(remote, rita, alice, now):
 
 
 @pytest.mark.parametrize(("timeout", "told"), [(0.1, 1000), (2, 2000), (3600, 600_000)])
-def test_the_remote_agent_is_told_a_timeout_that_it_understands(remote, rita, alice, timeout, told):
+def test_the_timeout_sent_to_the_remote_agent_stays_within_its_bounds(remote, rita, alice, timeout, told):
     factories.sent_task(alice, rita, work_timeout=timedelta(seconds=timeout))
 
     submit_all()
@@ -212,7 +212,7 @@ def test_the_remote_agent_is_told_a_timeout_that_it_understands(remote, rita, al
     assert remote.bodies[0]["params"]["timeoutMs"] == told
 
 
-def test_a_remote_task_too_large_to_be_read_is_an_error_at_once(remote, rita, alice, monkeypatch):
+def test_a_poll_answer_that_is_too_large_is_an_error_at_once(remote, rita, alice, monkeypatch):
     monkeypatch.setattr(remote, "_show", lambda _: (200, b" " * 2**21))
     task = factories.sent_task(alice, rita, intent_text="work")
 
@@ -222,7 +222,7 @@ def test_a_remote_task_too_large_to_be_read_is_an_error_at_once(remote, rita, al
     assert result_of(task).error_message == "A2A: the answer is larger than 1 MiB"
 
 
-def test_the_skill_goes_with_the_task(remote, rita, alice):
+def test_the_skill_is_sent_with_the_task(remote, rita, alice):
     factories.sent_task(alice, rita, metadata={"skill": "web"})
 
     submit_all()

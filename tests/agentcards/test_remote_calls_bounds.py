@@ -1,4 +1,4 @@
-"""What stops a carrier, and what it leaves behind."""
+"""Interrupted calls to remote agents, and the limits of calls."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ from tests.support.remote_rounds import claim_all, look_all, result_of, submit_a
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("now")]
 
 
-def test_a_carrier_that_dies_before_it_knows_the_remote_task_leaves_the_lease_to_operators(
-    remote, rita, alice, olga, now
-):
+def test_a_call_cut_off_before_the_remote_task_is_known_stays_leased(remote, rita, alice, olga, now):
     task = factories.sent_task(alice, rita, intent_text="work")
     take_all()
     now.shift(timedelta(hours=1))
@@ -37,7 +35,7 @@ def test_a_carrier_that_dies_before_it_knows_the_remote_task_leaves_the_lease_to
     assert Lease.objects.filter(task=task).count() == 2
 
 
-def test_a_carrier_that_dies_later_is_succeeded_by_another_that_submits_nothing(remote, rita, alice, now):
+def test_another_carrier_polls_on_for_a_dead_carrier_without_submitting_again(remote, rita, alice, now):
     remote.looks = 1
     task = factories.sent_task(alice, rita, intent_text="work")
     submit_all()
@@ -53,7 +51,7 @@ def test_a_carrier_that_dies_later_is_succeeded_by_another_that_submits_nothing(
     assert len(remote.bodies) == 1
 
 
-def test_two_carriers_never_take_the_same_look(remote, rita, alice):
+def test_only_one_carrier_can_claim_a_due_poll(remote, rita, alice):
     factories.sent_task(alice, rita, intent_text="never")
     submit_all()
     (one,) = RemoteCall.objects.all()
@@ -63,7 +61,7 @@ def test_two_carriers_never_take_the_same_look(remote, rita, alice):
     assert [one.claim(until), other.claim(until)] == [True, False]
 
 
-def test_a_lease_that_someone_ended_is_followed_no_longer(remote, rita, alice, now):
+def test_a_remote_task_is_no_longer_polled_after_its_lease_ended(remote, rita, alice, now):
     task = factories.sent_task(alice, rita, intent_text="never")
     submit_all()
     sending.cancel(alice, task.uuid, reason="changed my mind")
@@ -75,7 +73,7 @@ def test_a_lease_that_someone_ended_is_followed_no_longer(remote, rita, alice, n
     assert task.leases.get().end == "cancel"
 
 
-def test_a_result_that_comes_after_the_lease_s_end_changes_nothing(remote, rita, alice):
+def test_a_remote_result_after_the_end_of_the_lease_changes_nothing(remote, rita, alice):
     task = factories.sent_task(alice, rita, intent_text="work")
     submit_all()
     (call,) = claim_all()
@@ -86,7 +84,7 @@ def test_a_result_that_comes_after_the_lease_s_end_changes_nothing(remote, rita,
     assert result_of(task).error_message == "cancelled by the sender: changed my mind"
 
 
-def test_a_remote_agent_has_no_more_at_once_than_the_setting_says(remote, rita, alice, settings):
+def test_a_remote_agent_gets_at_most_the_configured_number_of_tasks_at_once(remote, rita, alice, settings):
     settings.A2A_REMOTE_CONCURRENCY = 2
     for number in range(5):
         factories.sent_task(alice, rita, intent_text=f"never {number}")
@@ -95,31 +93,31 @@ def test_a_remote_agent_has_no_more_at_once_than_the_setting_says(remote, rita, 
     assert [body["params"]["message"] for body in remote.bodies] == ["never 0", "never 1"]
 
 
-def test_calls_cut_off_while_submitting_take_no_one_s_place(remote, rita, alice, settings, now):
+def test_interrupted_submissions_stop_counting_towards_the_limit(remote, rita, alice, settings, now):
     settings.A2A_REMOTE_CONCURRENCY = 1
     factories.sent_task(alice, rita)
     factories.sent_task(alice, rita)
     take_all()
 
     assert submit_all() == []
-    now.shift(RemoteCall.GIVING_LASTS + timedelta(seconds=1))
+    now.shift(RemoteCall.SUBMISSION_LASTS + timedelta(seconds=1))
     assert len(submit_all()) == 1
 
 
-def test_a_paused_remote_agent_is_given_nothing(remote, rita, alice):
+def test_a_paused_remote_agent_gets_no_tasks(remote, rita, alice):
     factories.sent_task(alice, rita)
     registration.pause_agent(Caller.command_line(), factories.row_of(rita), reason="maintenance")
 
     assert submit_all() == []
 
 
-def test_agents_that_lease_for_themselves_are_left_alone(remote, rita, alice, bob):
+def test_tasks_of_local_agents_are_not_submitted(remote, rita, alice, bob):
     factories.sent_task(alice, bob)
 
     assert submit_all() == []
 
 
-def test_an_agent_can_come_home(remote, rita, alice):
+def test_an_agent_whose_remote_url_was_removed_leases_its_tasks_itself(remote, rita, alice):
     profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": ""})
     factories.sent_task(alice, rita)
 
@@ -127,7 +125,7 @@ def test_an_agent_can_come_home(remote, rita, alice):
 
 
 @pytest.mark.parametrize(("depth", "told"), [(1, 2), (2, 3), (None, None), (0, None), ("1", None), (True, None)])
-def test_the_hub_counts_itself_among_those_that_pass_a_task_on(remote, rita, alice, depth, told):
+def test_the_hub_adds_itself_to_the_depth_it_sends(remote, rita, alice, depth, told):
     factories.sent_task(alice, rita, metadata={} if depth is None else {"depth": depth})
 
     submit_all()
@@ -136,7 +134,7 @@ def test_the_hub_counts_itself_among_those_that_pass_a_task_on(remote, rita, ali
 
 
 @pytest.mark.parametrize("depth", [3, 10])
-def test_a_task_that_went_too_far_is_passed_on_no_further(remote, rita, alice, depth):
+def test_a_task_beyond_the_depth_limit_is_not_submitted(remote, rita, alice, depth):
     task = factories.sent_task(alice, rita, metadata={"depth": depth})
 
     submit_all()

@@ -1,4 +1,4 @@
-"""Carriers that take tasks on at the same moment."""
+"""Several carriers lease tasks of a remote agent at the same moment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize("attempt", ROUNDS)
-def test_several_carriers_begin_no_more_than_one_would(alice, settings, attempt):
+def test_several_carriers_together_keep_the_limit_of_one_agent(alice, settings, attempt):
     settings.A2A_REMOTE_CONCURRENCY = 3
     rita = factories.agent("rita")
     profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": "https://rita.example"})

@@ -22,7 +22,7 @@ CLI = Caller.command_line()
         {"jsonrpc": "2.0", "id": 1, "result": {"tools": [SEARCH]}},
     ],
 )
-def test_an_answer_to_tools_list_is_read_in_any_wrapping(listing):
+def test_a_tools_list_answer_is_accepted_with_and_without_its_wrapping(listing):
     done = import_tools(CLI, listing)
 
     tool = Tool.objects.get()
@@ -38,7 +38,7 @@ def test_an_answer_to_tools_list_is_read_in_any_wrapping(listing):
         {**SEARCH, "_meta": {"_fastmcp": {"tags": ["web"]}}},
     ],
 )
-def test_tags_are_read_where_servers_put_them(tagged):
+def test_tags_are_read_from_the_tool_and_from_fastmcp_metadata(tagged):
     import_tools(CLI, [tagged])
 
     assert Tool.objects.get().tags == ["web"]
@@ -66,11 +66,11 @@ def test_default_makes_known_tools_default_too():
     assert Tool.objects.get().is_default
 
 
-def test_a_page_that_is_not_the_last_is_said_to_be_partial():
+def test_a_listing_with_further_pages_is_reported_as_partial():
     assert import_tools(CLI, {"tools": [SEARCH], "nextCursor": "2"}).is_partial
 
 
-def test_an_import_is_journalled_and_one_that_changes_nothing_is_not():
+def test_only_imports_that_change_something_are_journalled():
     import_tools(CLI, [SEARCH])
     import_tools(CLI, [SEARCH])
 
@@ -104,7 +104,7 @@ def test_an_import_is_journalled_and_one_that_changes_nothing_is_not():
         ([{"name": "x", "tags": ["t"] * 1001}], "tools.0.tags"),
     ],
 )
-def test_what_is_no_listing_is_refused_whole(listing, path):
+def test_an_invalid_listing_is_rejected_whole(listing, path):
     with pytest.raises(InvalidRequestError) as refused:
         import_tools(CLI, listing)
 

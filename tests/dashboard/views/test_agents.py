@@ -97,7 +97,7 @@ def test_its_card_is_shown_with_what_is_wrong_with_it(ana, bob):
     page = ana.get(BOB)
 
     problems = {check.words: check.problem for check in page.context["checks"] if not check.passed}
-    assert "It says what the agent does" in problems
+    assert "The card describes the agent" in problems
     assert HOSTILE in problems["Every tool the agent may use is registered"]
     assert HOSTILE in page.context["card"]
     assert "<img" not in page.text

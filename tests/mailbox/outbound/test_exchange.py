@@ -215,7 +215,7 @@ def test_what_the_library_says_is_not_for_everyone():
         exchange.exchange("GET", url, within=5, headers={"Authorization": "Bearer sekret\n"})
 
     assert "sekret" in failure.value.message
-    assert failure.value.told == f"A2A: no answer from {url}"
+    assert failure.value.public_message == f"A2A: no answer from {url}"
 
 
 def test_the_environment_s_proxy_is_not_used(monkeypatch):

@@ -67,7 +67,7 @@ def test_a_foreign_card_is_409_and_says_whose_it_is(http, alice, mallory):
 
     assert {replaced.status_code, removed.status_code} == {409}
     assert replaced.json()["code"] == "card_taken"
-    assert "registered by alice@local" in replaced.json()["message"]
+    assert "belongs to alice@local" in replaced.json()["message"]
     assert AgentCard.objects.get().job_id == "job-1"
 
 
