@@ -1,4 +1,4 @@
-"""The API as one caller meets it, each answer held against what the OpenAPI document says of its route."""
+"""The API as one caller uses it. Each answer is checked against the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 import jsonschema_rs
+from django.conf import settings
 from django.test import Client
 from django.urls import Resolver404, resolve
 from drf_spectacular.generators import SchemaGenerator
@@ -18,11 +19,14 @@ from tests.support import factories
 
 
 class Api:
-    """Calls with a key of the caller's own, or with whatever headers are given."""
+    """Calls with a key of the caller's own and with ``headers``. ``prefix`` is the address of a public route."""
 
-    def __init__(self, caller: Caller | None = None, *, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self, caller: Caller | None = None, *, headers: dict[str, str] | None = None, prefix: str = ""
+    ) -> None:
         key = {"Authorization": f"Bearer {factories.key_of(caller)}"} if caller else {}
         self._client = Client(headers=key | (headers or {}))
+        self._prefix = prefix
 
     def get(self, path: str, *, headers: dict[str, str] | None = None, **query: Any) -> Any:
         return self.call("GET", path, query=query, headers=headers)
@@ -44,7 +48,7 @@ class Api:
         """Send ``body``, bytes as they are and anything else as JSON; return the response."""
         raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         response = self._client.generic(
-            method, path, raw, content_type, query_params=query or None, headers=headers, **extra
+            method, self._prefix + path, raw, content_type, query_params=query or None, headers=headers, **extra
         )
         assert_as_documented(method, path, response)
         return response
@@ -66,9 +70,15 @@ def error_of(response: Any) -> tuple[int, str]:
     return response.status_code, body["code"]
 
 
-@functools.cache
 def schema() -> dict[str, Any]:
-    return json.loads(json.dumps(SchemaGenerator().get_schema(public=True), default=str))  # type: ignore[no-any-return]
+    """Return the OpenAPI document of the URL configuration in force."""
+    return _schema(settings.ROOT_URLCONF)
+
+
+@functools.cache
+def _schema(urlconf: str) -> dict[str, Any]:
+    document = SchemaGenerator(urlconf=urlconf).get_schema(public=True)
+    return json.loads(json.dumps(document, default=str))  # type: ignore[no-any-return]
 
 
 def template_of(path: str) -> str:
@@ -77,8 +87,9 @@ def template_of(path: str) -> str:
 
 
 @functools.cache
-def _validator(name: str) -> Any:
-    return jsonschema_rs.validator_for({"$ref": f"#/components/schemas/{name}", "components": schema()["components"]})
+def _validator(urlconf: str, name: str) -> Any:
+    components = _schema(urlconf)["components"]
+    return jsonschema_rs.validator_for({"$ref": f"#/components/schemas/{name}", "components": components})
 
 
 def assert_as_documented(method: str, path: str, response: Any) -> None:
@@ -96,5 +107,5 @@ def assert_as_documented(method: str, path: str, response: Any) -> None:
     if media_type != "application/json":
         return
     name = content[media_type]["schema"]["$ref"].rpartition("/")[2]
-    problems = [error.message for error in _validator(name).iter_errors(response.json())]
+    problems = [error.message for error in _validator(settings.ROOT_URLCONF, name).iter_errors(response.json())]
     assert problems == [], (method, path, response.content)

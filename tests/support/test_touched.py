@@ -17,6 +17,8 @@ pytestmark = pytest.mark.one_database
         ("tests/mailbox/gate/test_audit.py", "tests/mailbox/gate/test_audit.py"),
         ("tests/support/races.py", "tests/mailbox/verbs/life/test_duplicate_races.py"),
         ("templates/ops/leases.html", "tests/dashboard/views/test_leases.py"),
+        ("mailbox/dialects/corvid/views.py", "tests/mailbox/dialects/conformance/test_life.py"),
+        ("tests/mailbox/management/cli/doors.py", "tests/mailbox/dialects/conformance/test_refusals.py"),
         ("README.md", "tests/test_readme.py"),
     ],
 )

@@ -1,7 +1,8 @@
 """List the test modules that a change touches: python -m tests.support.touched [BASE].
 
 The change is every file that differs from BASE, committed or not; BASE is the branch's upstream, or HEAD without one. A
-module touches the tests that import it and those of its own name in the mirrored folder; a template those of its name.
+module touches the tests that import it and those of its own name in the mirrored folder; a template those of its name. A
+module of a dialect or of its doors touches the conformance suite.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).resolve().parents[2]
 ALWAYS = "tests/test_layout.py"
 IN_FRONT = {"README.md", "CHANGELOG.md", "pyproject.toml"}
+DIALECTS = PurePosixPath("mailbox/dialects")
+CONFORMANCE = "tests/mailbox/dialects/conformance/"
 
 
 def main(arguments: list[str]) -> int:
@@ -39,6 +42,8 @@ def touched_by(changed: Iterable[str]) -> set[str]:
             touched |= {module for module, names in imports.items() if name in names}
             touched |= {module for module in imports if _mirrors(PurePosixPath(module), path)}
             touched |= {str(path)} & imports.keys()
+            if DIALECTS in path.parents or path.name == "doors.py":
+                touched |= {module for module in imports if module.startswith(CONFORMANCE)}
         elif path.parts[0] == "templates":
             touched |= {module for module in imports if PurePosixPath(module).stem == f"test_{path.stem.lstrip('_')}"}
         elif str(path) in IN_FRONT:

@@ -1,0 +1,172 @@
+"""A refused request changes nothing, and its error has the shape of the dialect."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from uuid import uuid4
+
+import pytest
+
+from mailbox.models import Lease, Result, Task
+from tests.mailbox.dialects.conformance.registry import doors_that, http_doors_that
+from tests.mailbox.words.test_json_text import HOSTILE
+from tests.support import factories
+from tests.support.doors import Act, Refused
+
+pytestmark = pytest.mark.django_db
+
+GRANT_IT = (
+    'this requires capability "a2a.send.bob@local". Grant it with: manage.py a2a grant mallory@local a2a.send.bob@local'
+)
+MALFORMED = {400, 422}
+
+
+@doors_that(Act.ADDRESS)
+def test_a_send_to_an_unknown_agent_is_refused(door, alice):
+    with pytest.raises(Refused) as refusal:
+        door(alice).send("x", to="nobody")
+
+    assert refusal.value.status == 404
+    assert not Task.objects.exists()
+
+
+@doors_that(Act.DEFAULT)
+def test_a_send_to_nobody_is_refused_without_a_default_agent(door, alice, bob):
+    with pytest.raises(Refused) as refusal:
+        door(alice).send("x")
+
+    assert refusal.value.status == 404
+    assert not Task.objects.exists()
+
+
+@pytest.mark.usefixtures("default_agent")
+@doors_that(Act.SEND, Act.AUTHORISE)
+def test_a_send_without_a_grant_is_refused_with_the_command_that_grants_it(door, mallory):
+    with pytest.raises(Refused) as refusal:
+        door(mallory).send("x")
+
+    assert (refusal.value.status, refusal.value.message) == (403, GRANT_IT)
+    assert not Task.objects.exists()
+    check = factories.last_event()
+    assert (check.kind, check.fields["agent_id"]) == ("capability_check", "a2a-send:bob@local")
+    assert check.fields["passed"] is False
+
+
+@pytest.mark.usefixtures("default_agent")
+@doors_that(Act.SEND)
+def test_a_send_of_text_with_a_nul_is_refused(door, alice):
+    with pytest.raises(Refused) as refusal:
+        door(alice).send("a\0b")
+
+    assert refusal.value.status in MALFORMED
+    assert not Task.objects.exists()
+
+
+@pytest.mark.usefixtures("default_agent")
+@doors_that(Act.SEND)
+@pytest.mark.parametrize("text", ["", " \n"], ids=["empty", "blank"])
+def test_a_task_without_words_is_never_stored(door, alice, text):
+    """A dialect refuses it, or puts other words of the request in their place."""
+    with suppress(Refused):
+        door(alice).send(text)
+
+    assert not [task for task in Task.objects.all() if not task.intent_text.strip()]
+
+
+@http_doors_that(Act.AUTHENTICATE)
+def test_a_send_without_a_key_is_refused(door):
+    nobody = door(None)
+    response = nobody.api.post(door.send_path, {})
+
+    assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
+    assert nobody.refusal(response.json())
+
+
+@doors_that(Act.READ, Act.AUTHORISE)
+def test_a_stranger_cannot_tell_a_foreign_task_from_an_absent_one(door, alice, bob, mallory):
+    foreign, absent = factories.resolved_task(alice, bob).task.uuid, uuid4()
+    stranger = door(mallory)
+
+    refusals = []
+    for task_id in (foreign, absent):
+        with pytest.raises(Refused) as refusal:
+            stranger.read(task_id)
+        refusals.append((refusal.value.status, refusal.value.message.replace(str(task_id), "")))
+
+    assert refusals[0] == refusals[1]
+    assert refusals[0][0] == 404
+
+
+@doors_that(Act.LEASE)
+def test_a_stranger_leases_nothing(door, alice, bob, mallory):
+    factories.sent_task(alice, bob)
+
+    assert door(mallory).lease() is None
+    assert not Lease.objects.exists()
+
+
+@doors_that(Act.ANSWER, Act.AUTHORISE)
+def test_a_stranger_cannot_answer_a_task(door, alice, bob, mallory):
+    foreign, absent = factories.leased_task(alice, bob).task.uuid, uuid4()
+    stranger = door(mallory)
+
+    refusals = []
+    for task_id in (foreign, absent):
+        with pytest.raises(Refused) as refusal:
+            stranger.answer(task_id, "mine")
+        refusals.append((refusal.value.status, refusal.value.message.replace(str(task_id), "")))
+
+    assert refusals[0] == refusals[1]
+    assert not Result.objects.exists()
+    assert Lease.objects.get().ended_at is None
+
+
+@pytest.mark.one_database
+@pytest.mark.usefixtures("default_agent")
+@http_doors_that(Act.PARSE)
+@pytest.mark.parametrize("body", [body for body, _ in HOSTILE.values() if body], ids=list(HOSTILE)[1:])
+def test_a_body_that_is_not_strict_json_is_refused(door, alice, body):
+    assert refused(door(alice), body) in MALFORMED
+
+
+@pytest.mark.one_database
+@pytest.mark.usefixtures("default_agent")
+@http_doors_that(Act.PARSE)
+@pytest.mark.parametrize("body", [[], "x", 7, None, True, [{}], {}], ids=repr)
+def test_a_body_of_another_shape_is_refused(door, alice, body):
+    assert refused(door(alice), json.dumps(body).encode()) in MALFORMED
+
+
+@pytest.mark.one_database
+@http_doors_that(Act.PARSE)
+def test_a_body_that_is_too_large_is_refused(door, alice, settings):
+    settings.A2A_MAX_BODY_BYTES = 100
+
+    assert refused(door(alice), b"{}" + b" " * 99) == 413
+
+
+@pytest.mark.one_database
+@http_doors_that(Act.PARSE)
+def test_a_body_of_unknown_length_is_refused(door, alice):
+    assert refused(door(alice), b"{}", headers={"Transfer-Encoding": "chunked"}) == 411
+
+
+@pytest.mark.one_database
+@http_doors_that(Act.PARSE)
+def test_a_body_of_another_media_type_is_refused(door, alice):
+    assert refused(door(alice), b"x=1", content_type="application/x-www-form-urlencoded") == 415
+
+
+@pytest.mark.one_database
+@http_doors_that(Act.PARSE)
+def test_a_method_that_the_route_lacks_is_refused(door, alice):
+    assert refused(door(alice), b"", method="PATCH") in {404, 405}
+
+
+def refused(sender, body, *, method="POST", **how):
+    """Send a body to the send route, which must refuse it and store nothing; return the status."""
+    with pytest.raises(Refused) as refusal:
+        sender.call(method, sender.send_path, body, **how)
+    assert not Task.objects.exists()
+    return refusal.value.status

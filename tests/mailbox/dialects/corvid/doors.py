@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from mailbox.gate.callers import Caller
+from mailbox.verbs.agents import public_routes
+from tests.support import factories
+from tests.support.api import Api
+from tests.support.doors import RECIPIENT, Act, Door, HttpDoor, Seen
+
+STATES = {"submitted": "open", "working": "open", "completed": "done", "failed": "failed"}
+
+
+class TasksSend(HttpDoor):
+    dialect = "corvid"
+    does = frozenset({Act.SEND, Act.DEFAULT, Act.READ, Act.AUTHENTICATE, Act.AUTHORISE, Act.PARSE})
+    send_path = "/a2a/tasks/send"
+
+    def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
+        return UUID(self.post(self.send_path, {"params": {"message": text}})["id"])
+
+    def read(self, task_id: UUID) -> Seen:
+        task = self.get(f"/a2a/tasks/{task_id}")
+        first, *said = task["messages"]
+        assert first["role"] == "user"
+        return Seen(STATES[task["state"]], said[-1]["parts"][0]["text"] if said else None)
+
+    def refusal(self, body: Any) -> str:
+        assert body.keys() <= {"error", "code"}
+        return str(body["error"])
+
+
+class TasksSendByRoute(TasksSend):
+    """The same at a public route of the caller, without a key."""
+
+    does = TasksSend.does - {Act.AUTHENTICATE}
+
+    def client(self) -> Api:
+        assert self.caller is not None
+        added = public_routes.add(Caller.command_line(), factories.row_of(self.caller), rate_limit=1000)
+        return Api(prefix=f"/p/{added.token}")
+
+
+DOORS: list[type[Door]] = [TasksSend, TasksSendByRoute]

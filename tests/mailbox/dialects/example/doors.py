@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from tests.mailbox.dialects.example.requests import DIALECT
+from tests.support.doors import RECIPIENT, Act, Door, HttpDoor, Seen
+
+
+class Example(HttpDoor):
+    dialect = DIALECT
+    does = frozenset(Act) - {Act.DEFAULT, Act.LEASE, Act.ANSWER, Act.DRAIN}
+    urlconf = "tests.mailbox.dialects.example.project_urls"
+    send_path = "/example/tasks"
+
+    def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
+        named = {"id": str(name)} if name else {}
+        return UUID(self.post(self.send_path, {"to": to, "text": text, **named})["id"])
+
+    def read(self, task_id: UUID) -> Seen:
+        task = self.get(f"{self.send_path}/{task_id}")
+        return Seen(task["state"], task["text"])
+
+    def refusal(self, body: Any) -> str:
+        assert body.keys() == {"problem"}
+        return str(body["problem"])
+
+
+DOORS: list[type[Door]] = [Example]

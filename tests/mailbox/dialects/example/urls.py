@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
+from tests.mailbox.dialects.example import views
+
+urlpatterns = [
+    path("example/tasks", views.TasksView.as_view()),
+    path("example/tasks/<id:task_id>", views.TaskView.as_view()),
+]

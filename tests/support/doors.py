@@ -1,0 +1,185 @@
+"""How an agent uses the mailbox through one dialect, in the words of the conformance suite."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any, NamedTuple, Protocol
+from uuid import UUID
+
+from mailbox.dialects.base.statuses import STATUS
+from mailbox.gate.callers import Caller
+from mailbox.words.errors import MailboxError
+from tests.support import factories
+from tests.support.api import Api
+
+PROJECT = "a2aproject.urls"
+RECIPIENT = "bob"  # also the default agent, for a send that names no recipient
+
+
+class Act(StrEnum):
+    """What a door does itself. The suite checks each act over all doors that do it."""
+
+    SEND = "send"
+    ADDRESS = "address"  # a send names its recipient
+    DEFAULT = "default"  # a send without a recipient goes to the default agent
+    REPEAT = "repeat"  # a send under a name of the sender's own can be repeated
+    LEASE = "lease"
+    ANSWER = "answer"
+    DRAIN = "drain"
+    READ = "read"
+    AUTHENTICATE = "authenticate"  # a request needs an API key
+    AUTHORISE = "authorise"  # a send needs a grant, and a task is shown to its parties alone
+    PARSE = "parse"  # a send is the JSON body of an HTTP request
+
+
+class Refused(Exception):  # noqa: N818 it is an answer
+    """The door refused. ``status`` is the HTTP status, or the status that HTTP has for the same error."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(status, message)
+        self.status = status
+        self.message = message
+
+
+class Seen(NamedTuple):
+    """A task as its sender sees it. ``state`` is open, done or failed; ``text`` is the answer or the error."""
+
+    state: str
+    text: str | None
+
+
+class Door(Protocol):
+    """One agent at one dialect. A method that the dialect refuses raises `Refused`.
+
+    ``dialect`` is the dialect that the hub notes on a task sent here. ``urlconf`` names the URL configuration that serves
+    the dialect.
+    """
+
+    dialect: str
+    does: frozenset[Act]
+    urlconf: str
+
+    def __init__(self, caller: Caller) -> None: ...
+
+    def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
+        """Send a task and return its id. ``name`` is the sender's own name for this send, if the dialect has one."""
+
+    def lease(self) -> UUID | None:
+        """Lease the oldest task and return its id; None when no task waits."""
+
+    def answer(self, task_id: UUID, text: str) -> None:
+        """Post an ok result of a task."""
+
+    def drain(self) -> tuple[UUID, str] | None:
+        """Take the oldest result of the caller's tasks, as (task id, text); None when no result waits."""
+
+    def read(self, task_id: UUID) -> Seen:
+        """Return one task as it stands now."""
+
+
+class HttpDoor(ABC):
+    """A door of routes. What it does not do itself, its agents do by the hub's own routes, which are Covenant's."""
+
+    dialect: str
+    does: frozenset[Act]
+    urlconf: str = PROJECT
+    send_path: str
+
+    def __init__(self, caller: Caller | None) -> None:
+        """Without a ``caller``, requests carry no key."""
+        self.caller = caller
+        self.api = self.client()
+
+    def client(self) -> Api:
+        return Api(self.caller)
+
+    @abstractmethod
+    def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID: ...
+
+    @abstractmethod
+    def refusal(self, body: Any) -> str:
+        """Return the message of a refusal, after checking that ``body`` has the dialect's shape."""
+
+    def lease(self) -> UUID | None:
+        return HubDoor(self.caller).lease()
+
+    def answer(self, task_id: UUID, text: str) -> None:
+        HubDoor(self.caller).answer(task_id, text)
+
+    def drain(self) -> tuple[UUID, str] | None:
+        return HubDoor(self.caller).drain()
+
+    def read(self, task_id: UUID) -> Seen:
+        return HubDoor(self.caller).read(task_id)
+
+    def get(self, path: str, **query: Any) -> Any:
+        return self.call("GET", path, query=query)
+
+    def post(self, path: str, body: Any = None, **how: Any) -> Any:
+        return self.call("POST", path, body, **how)
+
+    def call(self, method: str, path: str, body: Any = None, **how: Any) -> Any:
+        """Return the JSON of an answer; raise `Refused` for a status of 400 or more."""
+        response = self.api.call(method, path, body, **how)
+        assert response["Content-Type"] == "application/json"
+        if response.status_code < HTTPStatus.BAD_REQUEST:
+            return response.json()
+        message = self.refusal(response.json())
+        assert message
+        raise Refused(response.status_code, message)
+
+    @property
+    def name(self) -> str:
+        assert self.caller is not None
+        return factories.row_of(self.caller).local
+
+
+class HubDoor(HttpDoor):
+    """The mailbox's own routes."""
+
+    dialect = "mailbox"
+    does = frozenset(Act) - {Act.DEFAULT}
+    send_path = "/a2a/tasks"
+
+    def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
+        named = {"id": str(name)} if name else {}
+        return UUID(self.post(self.send_path, {"recipient": to, "intent_text": text, **named})["task_id"])
+
+    def lease(self) -> UUID | None:
+        task = self.post("/a2a/tasks/next")["task"]
+        return UUID(task["id"]) if task else None
+
+    def answer(self, task_id: UUID, text: str) -> None:
+        content = [{"type": "text", "text": text}]
+        self.post("/a2a/results", {"task_id": str(task_id), "status": "ok", "content": content})
+
+    def drain(self) -> tuple[UUID, str] | None:
+        result = self.post("/a2a/results/next")["result"]
+        return (UUID(result["task_id"]), result["content"][0]["text"]) if result else None
+
+    def read(self, task_id: UUID) -> Seen:
+        outcome = self.get(f"/a2a/tasks/{task_id}/entry")["entry"]["outcome"]
+        if outcome is None:
+            return Seen("open", None)
+        result = self.get(f"/a2a/tasks/{task_id}/result")["result"]
+        return (
+            Seen("done", result["content"][0]["text"]) if outcome == "ok" else Seen("failed", result["error_message"])
+        )
+
+    def refusal(self, body: Any) -> str:
+        assert body["kind"] == "error"
+        assert body["code"]
+        return str(body["message"])
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn an error that a verb raised in this process into `Refused`."""
+    try:
+        yield
+    except MailboxError as error:
+        raise Refused(STATUS[type(error)], error.message) from error
