@@ -12,11 +12,13 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, resolve
 
-from mailbox.dialects.base.view import ROUTE_ATTRIBUTE, DialectView, UnavailableError
+from mailbox.dialects.base.view import ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE, DialectView, UnavailableError
 from mailbox.verbs.agents import public_routes
 
 _PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)
 PREFIX = "/p/"  # of a public route; no view answers at it
+# A cache would keep the address, and would answer after the route's revocation.
+HEADERS = {"Referrer-Policy": "no-referrer", "Cache-Control": "private, no-store", "Vary": "*"}
 # Where a client or a server in front may have left a copy of the address.
 _COPIES = ("HTTP_REFERER", "HTTP_X_REQUEST_ID", "HTTP_X_ORIGINAL_URL", "HTTP_X_FORWARDED_URI", "RAW_URI", "REQUEST_URI")
 
@@ -36,6 +38,12 @@ class RouteMiddleware:
             return self.get_response(request)
         token, path = prefixed[1], "/" + prefixed[2].lstrip("/")
         _forget(request, token)
+        response = self._answer(request, token, path)
+        for name, value in HEADERS.items():
+            response[name] = value
+        return response
+
+    def _answer(self, request: HttpRequest, token: str, path: str) -> HttpResponse:
         try:
             route = public_routes.recognise(token)
         except (OperationalError, InterfaceError):
@@ -45,10 +53,8 @@ class RouteMiddleware:
         else:
             readdress(request, path)
             setattr(request, ROUTE_ATTRIBUTE, route)
-        response = self.get_response(request)
-        response["Referrer-Policy"] = "no-referrer"
-        response["Cache-Control"] = "no-store"  # a cache would keep the address, and answer after its revocation
-        return response
+            setattr(request, ROUTE_PATH_ATTRIBUTE, f"{PREFIX}{token}")
+        return self.get_response(request)
 
 
 def _is_open(path: str) -> bool:
@@ -74,4 +80,4 @@ def _forget(request: HttpRequest, token: str) -> None:
 def _unavailable() -> HttpResponse:
     error = UnavailableError()
     body = {"kind": "error", "code": error.code, "message": error.message}
-    return JsonResponse(body, status=503, headers={"Retry-After": "1", "Referrer-Policy": "no-referrer"})
+    return JsonResponse(body, status=503, headers={"Retry-After": "1"})

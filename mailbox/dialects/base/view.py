@@ -37,7 +37,8 @@ from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedE
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
-ROUTE_ATTRIBUTE = "a2a_route"  # of a request that came by a public route: its PublicRoute
+# Of a request that came by a public route: its PublicRoute, and the path before its own, with the token.
+ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
@@ -155,6 +156,11 @@ class DialectView(APIView):
     def route(self) -> PublicRoute | None:
         """Return the public route the request came by; None for a request at the hub's own address."""
         return getattr(self.request._request, ROUTE_ATTRIBUTE, None)
+
+    def base_url(self) -> str:
+        """Return the base URL under which the hub answers this client. A public route's ends in its token, a secret."""
+        path: str = getattr(self.request._request, ROUTE_PATH_ATTRIBUTE, "")
+        return f"{settings.PUBLIC_URL}{path}"
 
     def body(self, shape: type[Shape]) -> Shape:
         """Return the request's JSON body as ``shape``; an absent body reads as ``{}``.

@@ -142,6 +142,8 @@ class AgentCardView(AgentRoute):
 
 
 class InvokeView(AgentRoute):
+    open_to_routes = frozenset({"POST"})
+
     @describe(
         summary="Send a task to this agent, or from it to another",
         tag=TAG,

@@ -62,7 +62,7 @@ class HubCardView(PublicView):
         summary="Read the hub's agent card", tag=TAG, answer=answers.AgentCardAnswer, refusal=CorvidError, public=True
     )
     def get(self, request: Request) -> HttpResponseBase | None:
-        return self.shown(build_agent_card())
+        return self.shown(build_agent_card(self.base_url()))
 
 
 class PublicAgentCardView(PublicView):
@@ -77,4 +77,8 @@ class PublicAgentCardView(PublicView):
     def get(self, request: Request, name: str) -> HttpResponseBase | None:
         if not settings.A2A_PUBLIC_AGENT_CARDS:
             raise UnknownAgentError
-        return self.shown(build_agent_card_for_agent(registration.agent_at(name)))
+        agent = registration.agent_at(name)
+        card = build_agent_card_for_agent(agent, self.base_url())
+        if self.route() is not None:  # a route opens the card and what sends tasks, not what the agent says of itself
+            card["url"] = f"{self.base_url()}/.well-known/agents/{agent.display}"
+        return self.shown(card)

@@ -71,7 +71,7 @@ def test_slashes_before_a_public_route_are_one_and_hide_no_token(alice, bob, olg
     closed = get(client, f"//p/{route.token}/a2a/tasks/recent")
 
     assert (opened.status_code, stranger.status_code, closed.status_code) == (200, 404, 404)
-    assert opened["Cache-Control"] == "no-store"
+    assert opened["Cache-Control"] == "private, no-store"
     assert route.token.encode() not in closed.content + opened.content
 
 

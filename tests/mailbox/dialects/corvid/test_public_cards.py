@@ -6,6 +6,7 @@ import pytest
 
 from agentcards.card_document import build_agent_card, build_agent_card_for_agent
 from agentcards.models import AgentProfile, Tool
+from mailbox.models import Task
 from mailbox.verbs.agents import public_routes
 from tests.support.documented import DocumentedClient
 
@@ -129,9 +130,59 @@ def test_a_client_that_only_knows_a_route_finds_the_hub_s_card_under_it(anyone, 
     answers = [anyone.get(f"/p/{route.token}{HUB}") for _ in range(3)]
 
     assert [answer.status_code for answer in answers] == [200, 200, 429]
-    assert answers[0].json() == build_agent_card()
-    assert answers[0]["Cache-Control"] == "no-store"
-    assert route.token.encode() not in answers[0].content
+
+
+@pytest.fixture
+def prefix(alice, olga):
+    return f"/p/{public_routes.add(olga, alice.agent, rate_limit=100).token}"
+
+
+def addresses(card):
+    """Return the addresses that a card names for requests to its agent."""
+    endpoints = [protocol.get("endpoint") for protocol in card["supportedProtocols"]]
+    return [card["url"], *filter(None, endpoints)]
+
+
+def test_a_card_read_under_a_route_names_addresses_under_that_route(anyone, page, prefix, settings):
+    settings.PUBLIC_URL = "https://hub.example"
+
+    card = anyone.get(f"{prefix}{page}", headers={"Host": "localhost"}).json()
+
+    assert len(addresses(card)) > 1
+    assert all(address.startswith(f"https://hub.example{prefix}") for address in addresses(card))
+
+
+def test_a_card_read_under_a_route_is_kept_by_no_cache(anyone, page, prefix):
+    of_route, of_hub = anyone.get(f"{prefix}{page}"), anyone.get(page)
+
+    assert (of_route["Cache-Control"], of_route["Vary"]) == ("private, no-store", "*")
+    assert prefix not in of_hub.text
+    assert of_hub["Cache-Control"] == "public, max-age=300"
+
+
+@pytest.mark.usefixtures("default_agent")
+def test_the_addresses_of_a_card_read_under_a_route_answer_its_client(anyone, prefix, alice, bob, settings):
+    hub = anyone.get(f"{prefix}{HUB}").json()
+    agent = anyone.get(f"{prefix}/.well-known/agents/bob").json()
+    sends = hub["supportedProtocols"][0]["endpoint"].removeprefix(settings.PUBLIC_URL)
+    invokes = agent["supportedProtocols"][1]["endpoint"].removeprefix(settings.PUBLIC_URL)
+
+    sent = anyone.post(sends, {"message": "hi"}, content_type="application/json").json()["id"]
+    invoked = anyone.post(invokes, {"content": "hi"}, content_type="application/json").json()["messageId"]
+
+    assert anyone.get(agent["url"].removeprefix(settings.PUBLIC_URL)).json() == agent
+    read = [anyone.get(f"{prefix}/a2a/tasks/{task_id}").status_code for task_id in (sent, invoked)]
+    assert read == [200, 200]
+    assert set(Task.objects.values_list("sender", "recipient")) == {(alice.agent.pk, bob.agent.pk)}
+
+
+@pytest.mark.parametrize("path", ["/.well-known/a2a-agent", "/api/v1/a2a/capabilities"])
+def test_a_description_for_peers_names_no_address_at_all(anyone, prefix, path, settings):
+    answer = anyone.get(f"{prefix}{path}")
+
+    assert answer.status_code == 200
+    assert settings.PUBLIC_URL not in answer.text
+    assert (answer["Cache-Control"], answer["Vary"]) == ("private, no-store", "*")
 
 
 @pytest.mark.parametrize("path", ["/api/agents", "/api/agents/bob", "/api/agents/bob/agent-card"])

@@ -5,8 +5,6 @@ Source: Agnostic, YeomanA2AClient; SecureYeoman, core, Go edge, MCP tools, workf
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from django.test import Client
 
@@ -162,10 +160,10 @@ def test_a_route_that_is_asked_too_often_says_so_as_the_dialect_does(alice, bob,
     assert at_route.post(message("a2a:heartbeat", {})).json() == {"detail": "A2A rate limit exceeded"}
 
 
-def test_what_a_route_answers_is_kept_by_no_cache(alice, bob, olga):
+def test_an_answer_under_a_route_is_kept_by_no_cache(alice, bob, olga):
     at_route = yeoman.Peer(prefix=f"/p/{public_routes.add(olga, alice.agent, rate_limit=10).token}")
 
-    response = at_route.get("/.well-known/agent-card.json")
+    response = at_route.get("/api/v1/a2a/capabilities")
 
-    assert response["Cache-Control"] == "no-store"
-    assert at_route.prefix not in json.dumps(response.json())
+    assert (response["Cache-Control"], response["Vary"]) == ("private, no-store", "*")
+    assert at_route.prefix not in response.text

@@ -160,10 +160,11 @@ def test_a_served_route_logs_no_token_and_closes_at_once(recorded_hub, cast, man
     running, _ = recorded_hub
     route = json.loads(manage("a2a", "route", "add", "alice", "--json"))
     before = httpx.get(f"{route['url']}/.well-known/a2a-agent").status_code
+    card = httpx.get(f"{route['url']}/.well-known/agent-card.json").json()
     httpx.get(f"{route['url']}/nowhere")
 
     manage("a2a", "route", "revoke", route["public_id"])
 
-    assert before == 200
+    assert (before, card["url"]) == (200, route["url"])
     assert httpx.get(f"{route['url']}/.well-known/a2a-agent").status_code == 404
     assert route["url"].split("_")[-2] not in running.printed
