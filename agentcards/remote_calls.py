@@ -86,7 +86,7 @@ def submit(call: RemoteCall) -> bool | None:
     except BlockedUrlError as refusal:
         answer(call, ResultStatus.ERROR, error=_for_sender(refusal))
     except Exception as failure:
-        _logger.exception("the carrier failed at %s", call)
+        _logger.exception("the sender of remote tasks failed at %s", call)
         if RemoteCall.objects.filter(pk=call.pk, remote_task_id=None).exists():
             answer(call, ResultStatus.ERROR, error=f"the hub itself failed: {type(failure).__name__}")
     return None

@@ -1,6 +1,6 @@
-"""The durable mailbox: tasks, leases, results, and the verbs that move them.
+"""The durable mailbox: tasks, leases and results, and the verbs that change them.
 
-``from mailbox import Mailbox`` gives the in-process surface. It is loaded on first use, because
+``from mailbox import Mailbox`` gives the interface for Python code in this process. It is imported on first use:
 models cannot be imported before Django's apps are ready.
 """
 

@@ -17,18 +17,18 @@ from mailbox.verbs.repairs.auto_retry import SCHEDULER, AutoRetry, BadSettingErr
 
 @register()
 def scheduler_settings(**kwargs: Any) -> list[CheckMessage]:
-    """Refuse environment values that the scheduler could only ignore."""
+    """Report invalid environment variables of the scheduler."""
     try:
         AutoRetry.from_settings()
     except BadSettingError as error:
-        hint = "Mend the A2A_AUTO_RETRY_... (or COVENANT_A2A_AUTO_RETRY_...) variable, or unset it for its default."
+        hint = "Correct the A2A_AUTO_RETRY_... (or COVENANT_A2A_AUTO_RETRY_...) variable, or unset it."
         return [Error(str(error), hint=hint, id="mailbox.E001")]
     return []
 
 
 @register(Tags.database)
 def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
-    """Warn when the scheduler is switched on but holds no grant, so that every pass would fail."""
+    """Warn if the scheduler is switched on without its grant: every pass would fail."""
     try:
         enabled = AutoRetry.from_settings().policy.enabled
     except BadSettingError:
@@ -40,7 +40,7 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
 
 
 def _is_granted() -> bool:
-    """Whether the scheduler holds its grant; also true while there is no table, which `migrate` is about to make."""
+    """Whether the scheduler has its grant. Also true before `migrate` has created the table."""
     try:
         return auto_retry.is_granted()
     except DatabaseError:
@@ -49,7 +49,7 @@ def _is_granted() -> bool:
 
 @register("a2a")
 def outbound_settings(**_: Any) -> list[CheckMessage]:
-    """Refuse an allow-list that cannot be read, and a hub that gives remote agents nothing."""
+    """Report an invalid allow-list, and a limit that would keep all tasks from remote agents."""
     found: list[CheckMessage] = []
     try:
         AllowList.from_settings()
@@ -57,6 +57,6 @@ def outbound_settings(**_: Any) -> list[CheckMessage]:
         hint = "List host names, addresses and networks, such as agents.internal,127.0.0.0/8."
         found.append(Error(f"A2A_OUTBOUND_ALLOW: {error}", hint=hint, id="agentcards.E001"))
     if settings.A2A_REMOTE_CONCURRENCY < 1:
-        hint = "Set it to 1 or more; pause an agent to give it nothing."
+        hint = "Set it to 1 or more. To stop the tasks of one agent, pause the agent."
         found.append(Error("A2A_REMOTE_CONCURRENCY is less than 1.", hint=hint, id="agentcards.E002"))
     return found

@@ -1,1 +1,1 @@
-"""The edge that no request reaches: timed jobs, the sender of callbacks, the sender of remote tasks."""
+"""Background work: timed jobs, and the senders of callbacks and of remote agents' tasks."""

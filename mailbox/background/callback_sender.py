@@ -1,4 +1,4 @@
-"""Callbacks on their way out: signed, through the outbound guard, a bounded number at once."""
+"""Sends callbacks (webhooks): signed, through the outbound guard, with a bounded number at once."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from mailbox.verbs.life.callbacks import Outcome
 from mailbox.words import secret_box
 from mailbox.words.envelopes import WEBHOOK_KEY
 
-TIMEOUT = 10.0  # seconds for one attempt, until its status is there: less than `serve` lets a process take to stop
-AT_ONCE = 32  # attempts under way together
-AT_ONE_RECEIVER = 8  # of them, so that one receiver that hangs delays no other
+TIMEOUT = 10.0  # seconds until an attempt must have a status: less than `serve` gives a process to stop
+AT_ONCE = 32  # attempts at the same time
+AT_ONE_RECEIVER = 8  # attempts at one receiver, so that a receiver that hangs delays no other
 LOOK_AROUND_EVERY = 0.5  # seconds
-READ_OF_ANSWER = 1024  # bytes, for operators who ask why an attempt failed
+READ_OF_ANSWER = 1024  # bytes to keep, so that operators see why an attempt failed
 
 _logger = logging.getLogger(__name__)
 
 
-class Courier:
-    """One process's part of the work; any number of couriers can share it.
+class CallbackSender:
+    """Sends due callbacks. Any number of processes can run a sender.
 
-    Only threads of its own wait for receivers. The rows are read and written by the thread that runs it.
+    A pool of threads waits for the receivers. Only the thread that runs the sender reads and writes rows.
     """
 
     def __init__(self) -> None:
-        self._hands = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="courier")
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="callback")
         self._under_way: dict[Future[Outcome], PushDelivery] = {}
 
     def run(self, stop: threading.Event) -> None:
-        """Work until ``stop`` is set, then wait for the attempts that are under way and report them."""
+        """Send callbacks until ``stop`` is set. Then wait for the attempts that have begun, and record them."""
         while not stop.is_set():
             try:
                 self.look_around()
             except (OperationalError, InterfaceError):
-                _logger.exception("the courier cannot use the database")
+                _logger.exception("the callback sender cannot use the database")
                 connections.close_all()
                 stop.wait(LOOK_AROUND_EVERY * 10)
             if self._under_way:
@@ -56,27 +56,27 @@ class Courier:
         self.finish()
 
     def look_around(self) -> int:
-        """Report the attempts that have ended, then begin those that are due while hands are free; return how many."""
+        """Record the attempts that have ended, and begin due attempts while threads are free; return their number."""
         for ended in [attempt for attempt in self._under_way if attempt.done()]:
             self._report(ended)
         busy = Counter(callbacks.receiver(delivery.url) for delivery in self._under_way.values())
         free = AT_ONCE - len(self._under_way)
         claimed = callbacks.claim_due(limit=free, busy=busy, at_one_receiver=AT_ONE_RECEIVER) if free else []
         for delivery in claimed:
-            self._under_way[self._hands.submit(attempt, delivery)] = delivery
+            self._under_way[self._threads.submit(attempt, delivery)] = delivery
         return len(claimed)
 
     def finish(self) -> None:
-        """Wait for the attempts that are under way and report each."""
-        self._hands.shutdown()
+        """Wait for the attempts that have begun, and record each."""
+        self._threads.shutdown()
         for ended in list(self._under_way):
             self._report(ended)
 
     def _report(self, ended: Future[Outcome]) -> None:
-        """Record what came of an attempt; while the database is away it stays to be reported."""
+        """Record the outcome of an attempt. While the database is unavailable, the outcome stays for the next try."""
         delivery = self._under_way[ended]
         if (failure := ended.exception()) is not None:
-            _logger.error("the courier failed at %s", delivery.delivery_id, exc_info=failure)
+            _logger.error("the callback sender failed at delivery %s", delivery.delivery_id, exc_info=failure)
             outcome = Outcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
         else:
             outcome = ended.result()
@@ -85,14 +85,14 @@ class Courier:
         except (OperationalError, InterfaceError):
             raise
         except Exception:
-            _logger.exception("what came of an attempt at %s could not be stored", delivery.delivery_id)
+            _logger.exception("the outcome of an attempt at delivery %s could not be stored", delivery.delivery_id)
         del self._under_way[ended]
 
 
 def attempt(delivery: PushDelivery) -> Outcome:
-    """Send one delivery; whatever goes wrong is an outcome. No row is read or written.
+    """Send one delivery and return its outcome, also for errors. Reads and writes no row.
 
-    The receiver is judged by its status alone, whatever it says besides, and however slowly.
+    Only the receiver's status decides. A slow or broken body does not matter.
     """
     body = delivery.body.encode()
     try:
@@ -106,7 +106,7 @@ def attempt(delivery: PushDelivery) -> Outcome:
             glimpse=READ_OF_ANSWER,
         )
     except secret_box.UnreadableSecretError:
-        return Outcome(status=None, problem="its secret was encrypted under another SECRET_KEY")
+        return Outcome(status=None, problem="the callback's secret was encrypted under another SECRET_KEY")
     except (BlockedUrlError, ExternalServiceError) as error:
         return Outcome(status=None, problem=error.message)
     problem = "" if answer.is_success else f"the receiver answered {answer.status}: {answer.text}"
@@ -114,9 +114,10 @@ def attempt(delivery: PushDelivery) -> Outcome:
 
 
 def headers(delivery_id: str, body: bytes, secret: str | None) -> dict[str, str]:
-    """Return the headers of one attempt: Agnostic's signature over the bytes, and those of Standard Webhooks.
+    """Return the headers of one attempt: Agnostic's signature of the body, and the headers of Standard Webhooks.
 
-    Agnostic's key is the secret as it is written. The other one's is the same, or what follows ``whsec_`` in base64.
+    The key of Agnostic's signature is the secret's text. The key of Standard Webhooks is the base64 text after
+    ``whsec_``, decoded, or the secret's text if it has no such prefix.
     """
     found = {"Content-Type": "application/json", "User-Agent": "A2A-Hub/callbacks", "webhook-id": delivery_id}
     stamp = str(int(timezone.now().timestamp()))

@@ -1,7 +1,7 @@
-"""What the task cluster does on a timer.
+"""The jobs that the task cluster runs on a timer.
 
-Jobs carry a dotted name and no arguments. Each is safe to run twice at once, because the cluster
-delivers at least once.
+A stored job is a dotted name without arguments. The cluster may run a job twice, so each job is safe to run twice at
+once.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from mailbox.words import advice
 from mailbox.words.errors import Draft
 from mailbox.words.kinds import Kind
 
-ALWAYS = (SWEEP_JOB,)  # run every minute, the finest that the cluster keeps
+ALWAYS = (SWEEP_JOB,)  # run every minute, the shortest interval of the cluster
 _logger = logging.getLogger(__name__)
 
 
 def register() -> None:
-    """Make the cluster's schedule say what the settings say, once, however many processes start at once.
+    """Bring the cluster's schedule in line with the settings. Raises `BadSettingError`.
 
-    Locks the scheduler's own agent row. Raises `BadSettingError`.
+    Locks the row of the scheduler's agent, so that processes that start together create each job once.
     """
     wanted = AutoRetry.from_settings()
     minutes = dict.fromkeys(ALWAYS, 1)
@@ -47,7 +47,7 @@ def register() -> None:
 
 
 def retry_pass() -> None:
-    """Run the retry gate once, if the settings opt in now, and write one summary row, also of a failed pass."""
+    """Run the automatic retry once if the settings enable it. Journals one summary row, also for a failed pass."""
     wanted = AutoRetry.from_settings()
     if wanted.policy.enabled:
         caller = Caller.scheduler(scheduler_agent())
@@ -55,17 +55,17 @@ def retry_pass() -> None:
 
 
 def sweep_pass() -> None:
-    """Expire what ran out of time, roll up minutes, drop what is kept no longer, go on with plans.
+    """Run every step of the sweep: expire tasks, roll up minutes, delete old rows, continue repair plans.
 
-    No step waits for another to succeed: one that fails is logged and leaves a row, ``a2a_sweep_failed`` with its
-    name and the error, and the next pass tries it again.
+    A step that fails does not stop the others. Its failure is logged and journalled as ``a2a_sweep_failed``, with the
+    name of the step and the error. The next pass runs the step again.
     """
     caller = Caller(name=SCHEDULER, source=AuditEvent.Source.SCHEDULER, trusted=True)
     failed: dict[str, str] = {}
     for name, step in sweep.steps(caller).items():
         try:
             step()
-        except Exception as failure:  # whatever stopped one step, the others are due all the same
+        except Exception as failure:  # any failure of a step must leave the other steps running
             _logger.exception("the sweep failed to %s", name)
             failed[name] = failure_text(failure)
     for name, error in failed.items():

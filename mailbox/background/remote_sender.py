@@ -1,7 +1,7 @@
-"""Carries the tasks of remote agents: whose turn it is, and how many at once.
+"""Schedules the calls to remote agents: which agent is next, and how many calls run at once.
 
-An agent that hangs holds whatever asks it for as long as that waits. So that it costs no other agent anything, looks
-and submissions have hands of their own, nobody has many of them, and whoever is silent has one.
+A call to an agent that hangs occupies a thread until its timeout. To protect other agents, polls and submissions use
+separate pools of threads. Each agent may use a few threads of a pool, and an unresponsive agent only one.
 """
 
 from __future__ import annotations
@@ -19,95 +19,98 @@ from django.utils import timezone
 from agentcards import remote_calls
 from agentcards.models import RemoteCall
 
-HANDS = 32  # for looks, and as many for submissions
-AT_ONE_AGENT = 8  # of them, so that those that fall silent together do not hold all
-AT_THE_SILENT = 16  # with all that did not answer when they were last asked, or never were; one with each
+THREADS = 32  # for polls, and as many for submissions
+AT_ONE_AGENT = 8  # threads of a pool, so that a few agents that stop answering together do not occupy all
+AT_SILENT_AGENTS = 16  # threads of a pool, one for each agent that did not answer its last call or had no call yet
 LOOK_AROUND_EVERY = 0.5  # seconds
 
 _logger = logging.getLogger(__name__)
 
 
-class Carrier:
-    """One process's part of the work; any number of carriers can share it.
+class RemoteSender:
+    """Brings tasks to remote agents and polls them. Any number of processes can run a sender.
 
-    ``answering`` holds the agents that answered what they were last asked by this process; all others are silent.
+    ``answering`` holds the ids of the agents that answered the last call of this process. All other agents count as
+    silent.
     """
 
     def __init__(self) -> None:
         self.answering: set[int] = set()
-        self._looking = Hands("looking", self.answering)
-        self._submitting = Hands("submitting", self.answering)
+        self._looking = CallPool("looking", self.answering)
+        self._submitting = CallPool("submitting", self.answering)
         self._turns = itertools.count(1)
         self._last_turn: dict[int, int] = {}
 
     def run(self, stop: threading.Event) -> None:
-        """Work until ``stop`` is set, then finish the exchanges that are under way."""
+        """Submit and poll tasks until ``stop`` is set, then wait for the calls that have begun."""
         while not stop.is_set():
             pause = LOOK_AROUND_EVERY
             try:
                 self.look_around()
             except (OperationalError, InterfaceError):
-                _logger.exception("the carrier cannot use the database")
+                _logger.exception("the sender of remote tasks cannot use the database")
                 connections.close_all()
                 pause *= 10
             stop.wait(pause)
         self.finish()
 
     def look_around(self) -> None:
-        """Start what there is to do and hands are free for: looks that are due, and new submissions."""
-        self._looking.learn()
-        self._submitting.learn()
+        """Begin due polls, and then submissions of new tasks, as far as threads are free. Agents take turns."""
+        self._looking.collect()
+        self._submitting.collect()
         remote_calls.forget_ended()
         now = timezone.now()
         for call in remote_calls.due(now):
-            asks_nobody = call.gives_up_at <= now
-            is_its_turn = asks_nobody or self._looking.are_free_for(call.lease.holder_id)
-            if is_its_turn and call.claim(now + remote_calls.LOOK_LASTS):
+            sends_no_request = call.gives_up_at <= now
+            may_begin = sends_no_request or self._looking.has_room_for(call.lease.holder_id)
+            if may_begin and call.claim(now + remote_calls.LOOK_LASTS):
                 self._looking.begin(remote_calls.look, call)
-        waiting = deque(sorted(remote_calls.agents_with_work(), key=lambda one: self._last_turn.get(one.agent_id, 0)))
+        profiles = remote_calls.agents_with_work()
+        waiting = deque(sorted(profiles, key=lambda profile: self._last_turn.get(profile.agent_id, 0)))
         while waiting:
             profile = waiting.popleft()
-            if self._submitting.are_free_for(profile.agent_id) and (begun := remote_calls.take_on(profile)) is not None:
+            if self._submitting.has_room_for(profile.agent_id) and (begun := remote_calls.take_on(profile)) is not None:
                 self._submitting.begin(remote_calls.submit, begun)
                 self._last_turn[profile.agent_id] = next(self._turns)
                 waiting.append(profile)
         close_old_connections()
 
     def finish(self) -> None:
-        """Wait for the exchanges that are under way."""
+        """Wait for the calls that have begun."""
         self._looking.finish()
         self._submitting.finish()
 
 
-class Hands:
-    """Threads for one kind of exchange, shared out so that agents that hang hold few of them."""
+class CallPool:
+    """Threads for one kind of call, polls or submissions. Limits the threads that unresponsive agents occupy."""
 
     def __init__(self, name: str, answering: set[int]) -> None:
+        """``answering`` is shared by the pools of a sender; `collect` updates it."""
         self._answering = answering
-        self._pool = ThreadPoolExecutor(HANDS, thread_name_prefix=name)
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix=name)
         self._under_way: dict[Future[bool | None], int] = {}
 
     @property
     def held(self) -> Counter[int]:
-        """How many hands each agent holds."""
+        """The number of threads that each agent occupies, by the agent's id."""
         return Counter(self._under_way.values())
 
-    def are_free_for(self, agent: int) -> bool:
-        """Whether one more exchange with this agent may begin now."""
+    def has_room_for(self, agent: int) -> bool:
+        """Whether another call to this agent may begin now."""
         held = self.held
-        if held.total() >= HANDS:
+        if held.total() >= THREADS:
             return False
         if agent in self._answering:
             return held[agent] < AT_ONE_AGENT
-        return not held[agent] and sum(held[one] for one in held if one not in self._answering) < AT_THE_SILENT
+        return not held[agent] and sum(held[other] for other in held.keys() - self._answering) < AT_SILENT_AGENTS
 
     def begin(self, act: Callable[[RemoteCall], bool | None], call: RemoteCall) -> None:
-        """Do this in a thread of its own; ``act`` returns whether the agent answered, None when it was not asked."""
-        self._under_way[self._pool.submit(_alone, act, call)] = call.lease.holder_id
+        """Run ``act`` in a thread. It returns whether the agent answered, None if the hub sent no request."""
+        self._under_way[self._pool.submit(_run, act, call)] = call.lease.holder_id
 
-    def learn(self) -> None:
-        """Take back the hands that have done their work, and note which agents answered."""
-        for done in [exchange for exchange in self._under_way if exchange.done()]:
+    def collect(self) -> None:
+        """Free the threads of ended calls, and record which agents answered."""
+        for done in [running for running in self._under_way if running.done()]:
             agent, answered = self._under_way.pop(done), done.result()
             if answered:
                 self._answering.add(agent)
@@ -118,12 +121,12 @@ class Hands:
         self._pool.shutdown()
 
 
-def _alone(act: Callable[[RemoteCall], bool | None], call: RemoteCall) -> bool | None:
-    """Do one exchange and leave no connection open; a failure that nobody foresaw is told."""
+def _run(act: Callable[[RemoteCall], bool | None], call: RemoteCall) -> bool | None:
+    """Run one call and close the thread's database connections. Logs unexpected exceptions."""
     try:
         return act(call)
     except Exception:
-        _logger.exception("the carrier failed at %s", call)
+        _logger.exception("the sender of remote tasks failed at %s", call)
         return None
     finally:
-        connections.close_all()  # the thread may end before it has another exchange to do
+        connections.close_all()  # the thread may never run another call

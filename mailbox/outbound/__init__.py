@@ -1,1 +1,1 @@
-"""The one guarded way out of the hub: destinations judged, connections bounded, answers limited."""
+"""Outbound HTTP. Every outbound call checks its destination, and has limits of time and of answer size."""

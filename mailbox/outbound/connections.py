@@ -1,4 +1,4 @@
-"""Connections that go only to checked addresses, and whose every wait ends with the deadline of what they serve."""
+"""Connections to checked addresses only. One deadline bounds all waits of an exchange."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _gives_up_at: ContextVar[float] = ContextVar("gives_up_at")
 
 @contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Let everything that connections do in this block end ``seconds`` from now, and no later than a block around it."""
+    """Bound all waits of connections in this block: they end ``seconds`` from now, or at an outer block's deadline."""
     token = _gives_up_at.set(min(monotonic() + seconds, _gives_up_at.get(math.inf)))
     try:
         yield
@@ -33,7 +33,7 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 class GuardedBackend(httpcore.NetworkBackend):
-    """Connects to the very addresses that were checked; Host and server name stay those of the URL."""
+    """Connects to exactly the addresses that were checked. Host header and TLS server name stay those of the URL."""
 
     def connect_tcp(
         self,
@@ -51,7 +51,7 @@ class GuardedBackend(httpcore.NetworkBackend):
 
 
 class DeadlineStream(httpcore.NetworkStream):
-    """A connected socket. The timeouts of single reads and writes are replaced by the one `deadline`."""
+    """A connected socket. It ignores the timeouts of single reads and writes; `deadline` bounds them all."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -85,7 +85,7 @@ class DeadlineStream(httpcore.NetworkStream):
         return self._has_ended() if info == "is_readable" else None
 
     def _has_ended(self) -> bool:
-        """Whether an idle connection has something to read, which can only be its end."""
+        """Whether the server has closed an idle connection: only then is there something to read."""
         if self._sock.fileno() < 0:
             return True
         poller = select.poll()
@@ -94,8 +94,8 @@ class DeadlineStream(httpcore.NetworkStream):
 
 
 def _connected(addresses: Sequence[Address], port: int) -> socket.socket:
-    """Connect to the first address that answers; each gets an equal share of the time that is left."""
-    failure = OSError("it has no address")
+    """Connect to the first address that answers. Each address gets an equal share of the remaining time."""
+    failure = OSError("the host has no address")
     for number, address in enumerate(addresses):
         sock = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
         try:
@@ -111,20 +111,20 @@ def _connected(addresses: Sequence[Address], port: int) -> socket.socket:
 
 
 def _addresses(host: str, port: int) -> Sequence[Address]:
-    """Return what `destinations.addresses` does, in the time that is left: the system's resolver knows no deadline."""
+    """Call `destinations.addresses` within the deadline, in a thread: the system's resolver has no timeout."""
     answer: queue.SimpleQueue[Sequence[Address] | Exception] = queue.SimpleQueue()
 
     def resolve() -> None:
         try:
             answer.put(destinations.addresses(host, port))
-        except Exception as error:  # noqa: BLE001 (raised again where it was asked for)
+        except Exception as error:  # noqa: BLE001 (raised again below)
             answer.put(error)
 
     threading.Thread(target=resolve, daemon=True).start()
     try:
         found = answer.get(timeout=_remaining())
     except queue.Empty:
-        raise TimeoutError(f"{host} was not resolved in time") from None
+        raise TimeoutError(f"resolving {host} took too long") from None
     if isinstance(found, Exception):
         raise found
     return found
@@ -133,7 +133,7 @@ def _addresses(host: str, port: int) -> Sequence[Address]:
 def _remaining() -> float:
     left = _gives_up_at.get() - monotonic()
     if left <= 0:
-        raise TimeoutError("the time is up")
+        raise TimeoutError("the deadline has passed")
     return left
 
 

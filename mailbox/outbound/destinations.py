@@ -1,8 +1,9 @@
-"""Whom the hub may call: public addresses over http and https, and what an operator allows besides.
+"""The guard against calls to private addresses (SSRF).
 
-An agent's card or a task may name any URL, so a URL is judged twice: as written, for a clear refusal, and by
-`addresses`, which every connection goes through and which alone decides. Source: corvid-agent, SSRF guard,
-whose words the refusals use; the table is wider and knows what names resolve to.
+The hub calls public addresses over http and https, and the addresses that an operator allows. A task or a profile may
+name any URL, so each URL is checked twice. The first check reads the text, for a clear error. The second runs in
+`addresses`, which every connection uses. It checks the resolved addresses and decides.
+Source: corvid-agent, SSRF guard. The errors use its texts; the table of addresses is larger.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ if TYPE_CHECKING:
 
 Address = IPv4Address | IPv6Address
 LONGEST_URL = 500
-MOST_ADDRESSES = 8  # tried of one name
+MOST_ADDRESSES = 8  # to try for one name
 
-# Everything that is not the address of one host on the public Internet. Source: the IANA special-purpose registries.
+# All networks that hold no address of a host on the public Internet. Source: the IANA special-purpose registries.
 NOT_PUBLIC_V4 = tuple(
     IPv4Network(network)
     for network in (
         *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
         *("192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16"),
         *("192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
-        "168.63.129.16/32",  # public by number, but the metadata service inside every Azure machine
+        "168.63.129.16/32",  # a public number, but the metadata service inside every Azure machine
     )
 )
 # All other IPv6 space is loopback, local, multicast, unassigned, or carries an IPv4 address (mapped, compatible,
@@ -51,8 +52,8 @@ NOT_PUBLIC_V6 = tuple(
     )
 )
 
-# Besides 80 and 443 only ports that no system service has: below 1024 every other is refused, and above it those that
-# browsers refuse because an HTTP request is understood there as something else. Source: WHATWG Fetch, "Port blocking".
+# Below 1024 the hub calls only ports 80 and 443, because system services use the others. Above, it refuses the ports
+# that browsers refuse: other protocols there could misread an HTTP request. Source: WHATWG Fetch, "Port blocking".
 WEB_PORTS = (80, 443)
 OTHER_PROTOCOLS = (
     *(1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697),
@@ -63,19 +64,19 @@ _HOST_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", re.ASCII)
 _CREDENTIALS = re.compile(r"//[^/]*@")
 _NO_URL = re.compile(r"[\x00-\x20\x7f\\]")
 _BEARER = re.compile(r"[!-~]+")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # RFC 7617: neither user nor password may hold any
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # forbidden in users and passwords by RFC 7617
 
 
 @dataclass(frozen=True, slots=True)
 class AllowList:
-    """What an operator lets the hub call although it is not public: host names, and networks of addresses."""
+    """Host names and networks that the hub may call although they are not public."""
 
     hosts: frozenset[str] = frozenset()
     networks: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @classmethod
     def parse(cls, entries: Iterable[str]) -> Self:
-        """Read names, addresses and networks; raise `ValueError` naming the entry that is none of them."""
+        """Read host names, addresses and networks. Raises `ValueError`, which names the first invalid entry."""
         hosts, networks = set(), []
         for entry in filter(None, (entry.strip() for entry in entries)):
             if "/" in entry or ":" in entry or _ends_in_number(entry):
@@ -90,16 +91,16 @@ class AllowList:
         return cls.parse(settings.A2A_OUTBOUND_ALLOW)
 
     def admits(self, host: str, address: Address | None = None) -> bool:
-        """Whether the host is listed by name, or the address by network; a name alone does not list an address."""
+        """Whether the list has the host's name, or a network with the address."""
         return host in self.hosts or (address is not None and any(address in network for network in self.networks))
 
 
 @dataclass(frozen=True, slots=True)
 class BaseUrl:
-    """A remote agent's base URL as an operator gives it, without slashes at its end and without the credentials.
+    """A remote agent's base URL, without final slashes and without the credentials of the given URL.
 
-    ``authorization`` is the header made of them: ``https://user:password@host`` is Basic, ``https://:key@host`` a
-    Bearer key. None: no credentials.
+    ``authorization`` is the header for these credentials: ``https://user:password@host`` gives Basic,
+    ``https://:key@host`` gives a Bearer key. None: no credentials.
     """
 
     text: str
@@ -107,7 +108,7 @@ class BaseUrl:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Raise `BlockedUrlError` for a URL the hub does not call, as far as its spelling tells."""
+        """Read a URL. Raises `BlockedUrlError` if the hub may not call it; judges the text and resolves no name."""
         url = _parsed(text)
         if url.query or url.fragment:
             raise _invalid(text)
@@ -116,25 +117,28 @@ class BaseUrl:
             authorization = _authorization(url.username, url.password)
             url = url.copy_with(username=None, password=None)
         base = str(url).rstrip("/")
-        if len(base) > LONGEST_URL:  # percent-encoding made it longer
+        if len(base) > LONGEST_URL:  # percent-encoding may have made it longer
             raise _invalid(text)
         return cls(base, authorization)
 
     @property
     def host(self) -> str:
-        """The host and, where it is not the usual one, the port: what may be told to others."""
+        """The host, with the port unless it is the default: the part of the URL that other agents may see."""
         return urlsplit(self.text).netloc
 
 
 def judge(text: str, *, longest: int) -> None:
-    """Raise `BlockedUrlError` for a URL the hub does not call, or one of more characters, as far as its spelling tells."""
+    """Raise `BlockedUrlError` if the hub may not call the URL, or if it has more than ``longest`` characters.
+
+    Judges the text and resolves no name.
+    """
     _parsed(text, longest)
 
 
 def addresses(host: str, port: int) -> Sequence[Address]:
-    """Resolve the host once and return its addresses in the system's order, if the hub may call every one of them.
+    """Resolve the host once and return its addresses in the resolver's order.
 
-    Raises `BlockedUrlError`, also when only one of several is not public, and `OSError` when there is none.
+    Raises `BlockedUrlError` if the hub may not call even one of them, and `OSError` if the host has no address.
     """
     allow = AllowList.from_settings()
     name = host.lower().removesuffix(".")
@@ -149,21 +153,21 @@ def addresses(host: str, port: int) -> Sequence[Address]:
 
 
 def is_public(address: Address) -> bool:
-    """Whether this is the address of one host on the public Internet, and carries no other address inside."""
+    """Whether this is the address of a host on the public Internet, with no other address embedded in it."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in NOT_PUBLIC_V4)
     return address in PUBLIC_V6 and not any(address in network for network in NOT_PUBLIC_V6)
 
 
 def _parsed(text: str, longest: int = LONGEST_URL) -> URL:
-    from httpx import URL, InvalidURL  # a tenth of a process's start, and most processes judge no URL
+    from httpx import URL, InvalidURL  # imported late: it is slow, and most processes check no URL
 
     if _NO_URL.search(text) or len(text) > longest:
         raise _invalid(text)
     try:
         url = URL(text)
         host = url.raw_host.decode("ascii").lower()
-        _ = url.host  # which the client reads, and which not every name that begins with xn-- has
+        _ = url.host  # the HTTP client reads it; it fails for some names that begin with xn--
     except (InvalidURL, ValueError) as error:
         raise _invalid(text) from error
     if url.scheme and url.scheme not in ("http", "https"):
@@ -181,7 +185,7 @@ def _parsed(text: str, longest: int = LONGEST_URL) -> URL:
 
 
 def _check_name(name: str, allow: AllowList) -> None:
-    """Refuse names that mean this machine or this network, and numbers that are no plain address."""
+    """Raise `BlockedUrlError` for names of this machine or this network, and for odd spellings of IPv4 addresses."""
     if allow.admits(name):
         return
     literal = _literal(name)
@@ -213,7 +217,7 @@ def _is_this_host(address: Address) -> bool:
 
 
 def _ends_in_number(name: str) -> bool:
-    """Whether resolvers take the name for an IPv4 address in some notation. Source: WHATWG URL, host parsing."""
+    """Whether resolvers may read the name as an IPv4 address in some notation. Source: WHATWG URL, host parsing."""
     return bool(_NUMBER.fullmatch(name.rpartition(".")[2]))
 
 
@@ -227,9 +231,9 @@ def _invalid(text: str) -> BlockedUrlError:
 
 
 def _authorization(username: str, password: str) -> str:
-    """Return the header; raise `BlockedUrlError`, which does not repeat them, for credentials that none can carry."""
+    """Return the header. Raises `BlockedUrlError` for credentials that no header can carry, without showing them."""
     if _CONTROL.search(username + password) or not (username or _BEARER.fullmatch(password)):
-        raise BlockedUrlError("Invalid URL: the credentials in it hold characters that cannot be sent")
+        raise BlockedUrlError("Invalid URL: its credentials contain characters that an HTTP header cannot carry")
     if not username:
         return f"Bearer {password}"
     return f"Basic {b64encode(f'{username}:{password}'.encode()).decode()}"

@@ -1,8 +1,8 @@
-"""HTTP to the outside: one pooled client that connects only where `destinations` says it may.
+"""Outbound HTTP requests through one pooled client, which connects only to addresses that `destinations` allows.
 
-An exchange has one deadline for all it does, names, connection, handshake and body included, and its answer is
-at most 1 MiB after decompression, unless a glimpse of it is enough. A redirect is an answer like any other; no proxy, certificate or credential is
-taken from the environment.
+One deadline bounds the whole exchange: name resolution, connection, handshake, request and body. An answer has at most
+1 MiB after decompression. Redirects are not followed. The client reads no proxy, certificate or credential from the
+environment.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from mailbox.outbound import connections
 from mailbox.outbound.errors import AnswerTooLargeError, NoAnswerError
 
 LARGEST_ANSWER = 1024 * 1024
-GLIMPSE_WITHIN = 1.0  # seconds that a body is waited for whose first bytes are enough
-KEPT_OPEN = 4.0  # seconds an idle connection is kept: less than servers do, so that none is used as they close it
+GLIMPSE_WITHIN = 1.0  # seconds to wait for the first bytes of a body
+KEPT_OPEN = 4.0  # seconds to keep an idle connection: less than servers do, so that they do not close it in use
 GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
-_one_at_a_time = threading.Lock()  # threads that ask for the first client together get the same
+_one_at_a_time = threading.Lock()  # so that all threads share the first client
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a server answered, whole. ``reason`` is its status line's, which may be empty."""
+    """A server's answer. ``reason`` is the text of its status line; it may be ""."""
 
     status: int
     reason: str
@@ -56,18 +56,19 @@ def exchange(
 ) -> Answer:
     """Send one request and return the answer, all within ``within`` seconds.
 
-    With ``glimpse`` an answer counts as soon as its status and headers are there: its body is what comes within a
-    moment of its first so many bytes, as they are sent, and whatever befalls the rest is no failure.
-    Raises `BlockedUrlError` before any connection is made, and `NoAnswerError` when there is no
-    whole answer in time, `AnswerTooLargeError` when there is one of more than 1 MiB.
+    Without ``glimpse`` the answer is read whole. With it, the answer is complete once its status and headers are
+    there. Its body is then at most its first ``glimpse`` bytes, without decompression, as far as they arrive within
+    a second; errors while reading them are ignored.
+    Raises `BlockedUrlError` before any connection is made. Raises `NoAnswerError` if the answer is not complete in
+    time, and `AnswerTooLargeError` if its body is larger than 1 MiB.
     """
     with _one_at_a_time:
         client = _client(os.getpid())
-    asked = {"Accept-Encoding": "gzip", **headers}
+    sent = {"Accept-Encoding": "gzip", **headers}
     try:
         with (
             connections.deadline(within),
-            client.stream(method, url, headers=asked, content=content, timeout=within) as response,
+            client.stream(method, url, headers=sent, content=content, timeout=within) as response,
         ):
             body = b"".join(_body(response, url)) if glimpse is None else _beginning(response, glimpse)
     except httpx.TimeoutException as error:
@@ -78,11 +79,11 @@ def exchange(
 
 
 def _body(response: httpx.Response, url: str) -> Iterator[bytes]:
-    """Yield the body, never decompressing more at once than is still allowed of it."""
+    """Yield the decompressed body. A decompression step never produces more than the size limit leaves, plus 1 byte."""
     room = LARGEST_ANSWER
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
-        raise httpx.DecodingError(f"it is encoded as {encoding[:40]}, which was not asked for")
+        raise httpx.DecodingError(f"unsupported content encoding {encoding[:40]}")
     inflate = None if encoding == "identity" else zlib.decompressobj(GZIP_OR_ZLIB)
     for raw in response.iter_raw():
         data = raw if inflate is None else inflate.decompress(raw, room + 1)
@@ -104,12 +105,12 @@ def _beginning(response: httpx.Response, size: int) -> bytes:
 
 @cache
 def _client(pid: int) -> httpx.Client:
-    """Return the client of this process; a forked one must not share its parent's connections, hence the id."""
+    """Return this process's client. A forked process must not share its parent's connections, hence the ``pid``."""
     return httpx.Client(transport=_Transport(), follow_redirects=False, trust_env=False)
 
 
 class _Transport(httpx.HTTPTransport):
-    """httpx's own transport, with a pool that connects through the guard."""
+    """httpx's transport, with a connection pool that uses `GuardedBackend`."""
 
     def __init__(self) -> None:
         certificates = httpx.create_ssl_context(trust_env=False)

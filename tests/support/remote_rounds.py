@@ -1,4 +1,4 @@
-"""A carrier's round, one step at a time, in the thread of the test."""
+"""The steps of a round of the sender of remote tasks, run in the thread of the test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mailbox.models import Result, Task
 
 
 def take_all() -> list[RemoteCall]:
-    """Take on as much as there is room for."""
+    """Lease as many tasks of remote agents as the limits allow; return their calls."""
     calls = []
     for profile in remote_calls.agents_with_work():
         while (call := remote_calls.take_on(profile)) is not None:
@@ -19,12 +19,13 @@ def take_all() -> list[RemoteCall]:
 
 
 def claim_all() -> list[RemoteCall]:
-    """Claim the looks that are due."""
+    """Claim the due polls; return their calls."""
     now = timezone.now()
     return [call for call in remote_calls.due(now) if call.claim(now + remote_calls.LOOK_LASTS)]
 
 
 def submit_all() -> list[RemoteCall]:
+    """Lease and submit as many tasks as the limits allow; return their calls."""
     calls = take_all()
     for call in calls:
         remote_calls.submit(call)
@@ -32,6 +33,7 @@ def submit_all() -> list[RemoteCall]:
 
 
 def look_all() -> list[RemoteCall]:
+    """Make the due polls, and delete ended calls; return the polled calls."""
     calls = claim_all()
     for call in calls:
         remote_calls.look(call)

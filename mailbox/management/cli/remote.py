@@ -71,18 +71,18 @@ def _invoke(options: Namespace) -> str:
 
 
 def _carry(options: Namespace) -> str:
-    from mailbox.background.callback_sender import Courier
-    from mailbox.background.remote_sender import Carrier
+    from mailbox.background.callback_sender import CallbackSender
+    from mailbox.background.remote_sender import RemoteSender
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     with ThreadPoolExecutor(2) as rounds:
-        running = [rounds.submit(walk, stop) for walk in (Carrier().run, Courier().run)]
+        running = [rounds.submit(run, stop) for run in (RemoteSender().run, CallbackSender().run)]
         wait(running, return_when=FIRST_COMPLETED)
-        stop.set()  # If one of the two fails, both end: the supervisor then starts both again.
-    for one in running:
-        one.result()
+        stop.set()  # If a sender fails, both end: the supervisor then starts both again.
+    for ended in running:
+        ended.result()
     return ""
 
 

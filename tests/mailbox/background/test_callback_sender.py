@@ -1,4 +1,4 @@
-"""Callbacks on their way: receivers that do their worst delay no other, and nothing that arrived is sent again."""
+"""The callback sender: broken receivers do not delay others, and no callback that arrived is sent again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from django.db import DataError, connection
 
 from mailbox.background import callback_sender
-from mailbox.background.callback_sender import Courier
+from mailbox.background.callback_sender import CallbackSender
 from mailbox.models import PushDelivery
 from mailbox.verbs.life import callbacks, results
 from mailbox.verbs.life.callbacks import Outcome
@@ -42,7 +42,7 @@ def hang(connection, over):
 
 
 def drip(head):
-    """Answer with ``head``, then a byte now and then for ever."""
+    """Answer with ``head``, then send single bytes without end."""
 
     def converse(connection, over):
         connection.sendall(head)
@@ -54,13 +54,13 @@ def drip(head):
 
 @contextlib.contextmanager
 def going():
-    """Yield a courier at work; what it has begun is finished when the block ends."""
-    one = Courier()
+    """Yield a sender; wait for its attempts when the block ends."""
+    one = CallbackSender()
     yield one
     one.finish()
 
 
-def test_one_bad_receiver_delays_no_other(alice, bob):
+def test_a_broken_receiver_does_not_delay_others(alice, bob):
     with receiver() as redirecting, receiver() as good:
         redirecting.statuses, redirecting.extra = [302], {"Location": "http://127.0.0.1:1/"}
         for seen in (redirecting, good):
@@ -75,7 +75,7 @@ def test_one_bad_receiver_delays_no_other(alice, bob):
     assert by_url[NOWHERE].log.get().problem
 
 
-def test_receivers_that_hang_delay_no_other(alice, bob):
+def test_receivers_that_hang_do_not_delay_others(alice, bob):
     with going() as one, receiver() as good, contextlib.ExitStack() as servers:
         silent = [servers.enter_context(raw_server(hang)) for _ in range(20)]
         for url in silent:
@@ -89,7 +89,7 @@ def test_receivers_that_hang_delay_no_other(alice, bob):
     assert PushDelivery.objects.filter(state=State.PENDING, attempts=1).exclude(log__problem="").count() == 20
 
 
-def test_a_receiver_that_hangs_holds_a_few_hands_at_most(alice, bob):
+def test_a_receiver_that_hangs_occupies_few_threads(alice, bob):
     with going() as one, receiver() as good, raw_server(hang) as silent:
         for _ in range(callback_sender.AT_ONCE + 8):
             written(alice, bob, f"{silent}/hook")
@@ -101,7 +101,7 @@ def test_a_receiver_that_hangs_holds_a_few_hands_at_most(alice, bob):
     assert PushDelivery.objects.filter(attempts=0).count() == callback_sender.AT_ONCE
 
 
-def test_a_hand_that_is_free_takes_the_next(alice, bob, monkeypatch):
+def test_a_free_thread_takes_the_next_delivery(alice, bob, monkeypatch):
     monkeypatch.setattr(callback_sender, "AT_ONCE", 2)
     with going() as one, receiver() as good, raw_server(hang) as silent:
         hanging = written(alice, bob, f"{silent}/hook")
@@ -115,7 +115,7 @@ def test_a_hand_that_is_free_takes_the_next(alice, bob, monkeypatch):
 
 
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n"])
-def test_a_success_is_one_however_slowly_the_receiver_goes_on(alice, bob, head):
+def test_a_success_status_counts_however_slow_the_body_is(alice, bob, head):
     with raw_server(drip(head)) as slow:
         slowly = written(alice, bob, f"{slow}/hook")
         began = time.monotonic()
@@ -126,7 +126,7 @@ def test_a_success_is_one_however_slowly_the_receiver_goes_on(alice, bob, head):
 
 
 @pytest.mark.parametrize(("status", "state"), [(200, State.DELIVERED), (503, State.PENDING)])
-def test_of_a_large_answer_only_the_beginning_is_read(alice, bob, status, state):
+def test_only_the_beginning_of_a_large_answer_is_read(alice, bob, status, state):
     with receiver() as flooding:
         flooding.statuses, flooding.body = [status], b"sorry " * 2_000_000
         one = written(alice, bob, flooding.url)
@@ -137,7 +137,7 @@ def test_of_a_large_answer_only_the_beginning_is_read(alice, bob, status, state)
     assert len(one.log.get().problem) < 1100
 
 
-def test_what_no_database_can_store_of_an_answer_is_replaced(alice, bob):
+def test_unstorable_characters_of_an_answer_are_replaced(alice, bob):
     with receiver() as strange, receiver() as good:
         strange.statuses, strange.body = [500], b"out of \x00 ink \xff"
         failed, healthy = written(alice, bob, strange.url), written(alice, bob, good.url)
@@ -147,7 +147,7 @@ def test_what_no_database_can_store_of_an_answer_is_replaced(alice, bob):
     assert failed.log.get().problem == "the receiver answered 500: out of \ufffd ink \ufffd"
 
 
-def test_a_report_that_cannot_be_stored_stops_no_other(alice, bob, monkeypatch):
+def test_an_outcome_that_cannot_be_stored_does_not_stop_others(alice, bob, monkeypatch):
     failed, healthy = written(alice, bob, NOWHERE), None
     report = callbacks.report
 
@@ -164,7 +164,7 @@ def test_a_report_that_cannot_be_stored_stops_no_other(alice, bob, monkeypatch):
     assert states(failed, healthy) == [State.PENDING, State.DELIVERED]
 
 
-def test_a_fault_of_the_hub_itself_is_an_outcome(alice, bob, monkeypatch):
+def test_an_internal_error_is_recorded_as_an_outcome(alice, bob, monkeypatch):
     def fail(*_):
         raise KeyError
 
@@ -176,14 +176,14 @@ def test_a_fault_of_the_hub_itself_is_an_outcome(alice, bob, monkeypatch):
     assert one.log.get().problem == "the hub itself failed: KeyError"
 
 
-def test_a_url_whose_host_cannot_be_spelled_is_refused_without_repeating_it():
+def test_the_error_for_an_invalid_host_does_not_show_the_url():
     with pytest.raises(InvalidRequestError) as refusal:
         callbacks.judge("http://xn--127/hook")
 
     assert refusal.value.fields == {"callback_url": "the hub cannot call this URL"}
 
 
-def test_a_stored_url_whose_host_cannot_be_spelled_is_an_outcome(alice, bob, caplog):
+def test_a_stored_url_with_an_invalid_host_is_recorded_as_an_outcome(alice, bob, caplog):
     one = written(alice, bob, NOWHERE)
     PushDelivery.objects.update(url="http://xn--127/hook")
 
@@ -193,7 +193,7 @@ def test_a_stored_url_whose_host_cannot_be_spelled_is_an_outcome(alice, bob, cap
     assert not caplog.records
 
 
-def test_an_attempt_whose_process_died_is_due_again_and_on_record(alice, bob, time_machine):
+def test_an_attempt_of_a_dead_process_is_recorded_and_repeated(alice, bob, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     written(alice, bob, NOWHERE)
     (claimed,) = callbacks.claim_due(limit=1)
@@ -208,7 +208,7 @@ def test_an_attempt_whose_process_died_is_due_again_and_on_record(alice, bob, ti
     assert (lost.number, lost.status, lost.problem) == (1, None, callbacks.LOST)
 
 
-def test_a_report_that_comes_too_late_does_not_move_the_next_attempt(alice, bob, time_machine):
+def test_a_late_outcome_does_not_change_the_next_attempt(alice, bob, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     one = written(alice, bob, NOWHERE)
     (first,) = callbacks.claim_due(limit=1)
@@ -222,16 +222,16 @@ def test_a_report_that_comes_too_late_does_not_move_the_next_attempt(alice, bob,
     assert [(entry.number, entry.problem) for entry in one.log.order_by("number")] == [(1, "too late"), (2, "")]
 
 
-def test_an_idle_courier_takes_no_lock(alice, bob, django_assert_num_queries):
+def test_an_idle_sender_takes_no_lock(alice, bob, django_assert_num_queries):
     written(alice, bob, NOWHERE)
     PushDelivery.objects.update(next_attempt_at=PushDelivery.objects.get().created_at + timedelta(hours=1))
 
     with django_assert_num_queries(1):
-        Courier().look_around()
+        CallbackSender().look_around()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_courier_delivers_until_it_is_told_to_stop(alice, bob):
+def test_the_sender_delivers_until_it_is_stopped(alice, bob):
     stop = threading.Event()
     running = threading.Thread(target=work, args=(stop,))
     with receiver() as seen:
@@ -251,6 +251,6 @@ def test_a_courier_delivers_until_it_is_told_to_stop(alice, bob):
 
 def work(stop):
     try:
-        Courier().run(stop)
+        CallbackSender().run(stop)
     finally:
         connection.close()

@@ -1,4 +1,4 @@
-"""Jobs that a version before this one stored keep working under their new names."""
+"""Jobs that an earlier version stored keep working under their new names."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ OLD_SWEEP = "mailbox.schedule.sweep_pass"
 
 
 def migrated(name, reverse=False):
-    """Run the one operation of a data migration on the tables of the test."""
+    """Run the single operation of a data migration on the tables of the test."""
     operation = import_module(f"mailbox.migrations.{name}").Migration.operations[0]
     (operation.reverse_code if reverse else operation.code)(apps, None)
 
 
 @pytest.mark.django_db
-def test_jobs_of_the_version_before_keep_their_timetable_and_their_place_in_the_queue():
+def test_jobs_of_an_earlier_version_keep_schedule_and_queue_position():
     due = Schedule.objects.create(func=OLD_SWEEP, name=OLD_SWEEP, schedule_type=Schedule.MINUTES, minutes=1)
     OrmQ.objects.create(key="a2a", payload=SignedPackage.dumps({"id": "1", "func": OLD_SWEEP, "args": ()}))
     OrmQ.objects.create(key="a2a", payload=SignedPackage.dumps({"id": "2", "func": "somebody.else", "args": ()}))
@@ -50,7 +50,7 @@ def test_jobs_of_the_version_before_keep_their_timetable_and_their_place_in_the_
 
 
 @pytest.mark.django_db
-def test_a_job_that_the_version_before_registers_beside_this_one_does_not_stand_twice():
+def test_a_job_registered_under_its_old_name_is_not_duplicated():
     Schedule.objects.create(func=OLD_SWEEP, name=OLD_SWEEP, schedule_type=Schedule.MINUTES, minutes=1)
 
     jobs.register()

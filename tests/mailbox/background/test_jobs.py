@@ -54,7 +54,7 @@ def granted() -> Caller:
 
 
 @pytest.mark.django_db
-def test_switched_off_only_what_always_runs_is_scheduled():
+def test_without_automatic_retry_only_the_sweep_is_scheduled():
     jobs.register()
 
     rows = {(row.func, row.schedule_type, row.minutes, row.repeats) for row in Schedule.objects.all()}
@@ -62,7 +62,7 @@ def test_switched_off_only_what_always_runs_is_scheduled():
 
 
 @pytest.mark.django_db
-def test_switched_on_the_pass_is_scheduled_at_its_interval(settings):
+def test_an_enabled_automatic_retry_is_scheduled_at_its_interval(settings):
     settings.A2A_AUTO_RETRY = settings.A2A_AUTO_RETRY | {"SCHEDULER": "1", "INTERVAL_MS": "180000"}
 
     jobs.register()
@@ -84,7 +84,7 @@ def test_registering_again_changes_no_row_and_keeps_the_next_run(switched_on):
 
 
 @pytest.mark.django_db
-def test_a_new_interval_replaces_the_old_and_switching_off_removes_the_pass(switched_on, settings):
+def test_changed_settings_change_or_remove_the_schedule_of_the_retry(switched_on, settings):
     jobs.register()
     settings.A2A_AUTO_RETRY = settings.A2A_AUTO_RETRY | {"SCHEDULER": "1", "INTERVAL_MS": "600000"}
     jobs.register()
@@ -97,7 +97,7 @@ def test_a_new_interval_replaces_the_old_and_switching_off_removes_the_pass(swit
 
 
 @pytest.mark.django_db
-def test_rows_that_were_doubled_by_hand_become_one_again_and_strangers_stay():
+def test_registering_removes_duplicate_jobs_and_keeps_foreign_jobs():
     for func in (timetable.SWEEP_JOB, timetable.SWEEP_JOB, "somebody.else"):
         Schedule.objects.create(func=func)
 
@@ -107,7 +107,7 @@ def test_rows_that_were_doubled_by_hand_become_one_again_and_strangers_stay():
 
 
 @pytest.mark.django_db
-def test_a_job_that_the_hub_has_no_more_is_taken_off_the_timetable():
+def test_registering_removes_jobs_that_no_longer_exist():
     Schedule.objects.create(
         func="mailbox.background.jobs.push_pass", name="old", schedule_type=Schedule.MINUTES, minutes=1
     )
@@ -118,7 +118,7 @@ def test_a_job_that_the_hub_has_no_more_is_taken_off_the_timetable():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_processes_that_register_at_once_make_one_row_each(switched_on):
+def test_processes_that_register_at_once_create_each_job_once(switched_on):
     barrier = threading.Barrier(4)
     failures: list[BaseException] = []
 
@@ -143,7 +143,7 @@ def test_processes_that_register_at_once_make_one_row_each(switched_on):
 
 
 @pytest.mark.django_db
-def test_switched_off_a_forgotten_schedule_is_harmless(stale_lease, granted):
+def test_a_leftover_schedule_does_nothing_when_the_retry_is_off(stale_lease, granted):
     jobs.retry_pass()
 
     stale_lease.refresh_from_db()
@@ -152,7 +152,7 @@ def test_switched_off_a_forgotten_schedule_is_harmless(stale_lease, granted):
 
 
 @pytest.mark.django_db
-def test_a_pass_requeues_through_the_gate_and_writes_one_summary(switched_on, stale_lease, granted, bob, alice):
+def test_a_retry_pass_requeues_and_journals_one_summary(switched_on, stale_lease, granted, bob, alice):
     factories.leased_task(alice, bob)
 
     jobs.retry_pass()
@@ -177,7 +177,7 @@ def test_a_pass_requeues_through_the_gate_and_writes_one_summary(switched_on, st
 
 
 @pytest.mark.django_db
-def test_a_pass_without_its_grant_changes_nothing_and_its_summary_says_why(switched_on, stale_lease, caplog):
+def test_a_retry_pass_without_its_grant_changes_nothing_and_reports_why(switched_on, stale_lease, caplog):
     jobs.retry_pass()
 
     stale_lease.refresh_from_db()
@@ -192,7 +192,7 @@ def test_a_pass_without_its_grant_changes_nothing_and_its_summary_says_why(switc
 
 
 @pytest.mark.django_db
-def test_a_pass_that_breaks_down_leaves_a_summary_too(switched_on, monkeypatch, caplog):
+def test_a_retry_pass_that_fails_journals_a_summary_too(switched_on, monkeypatch, caplog):
     def break_down(*_: object) -> None:
         raise OSError("the disk is full")
 
@@ -206,7 +206,7 @@ def test_a_pass_that_breaks_down_leaves_a_summary_too(switched_on, monkeypatch, 
 
 
 @pytest.mark.django_db
-def test_the_scheduler_s_agent_holds_nothing_until_it_is_granted():
+def test_the_scheduler_s_agent_starts_without_grants_and_keys():
     agent = auto_retry.scheduler_agent()
 
     assert agent.display == "scheduler@hub"
@@ -216,7 +216,7 @@ def test_the_scheduler_s_agent_holds_nothing_until_it_is_granted():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_cluster_s_own_timer_enqueues_both_jobs_as_plain_values(switched_on):
+def test_the_cluster_enqueues_both_jobs_as_plain_values(switched_on):
     jobs.register()
     Schedule.objects.update(next_run=timezone.now() - timedelta(seconds=1))
 
@@ -234,7 +234,7 @@ def test_the_cluster_s_own_timer_enqueues_both_jobs_as_plain_values(switched_on)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_missed_tick_is_made_up_for_once_and_not_once_per_interval(switched_on):
+def test_missed_runs_are_made_up_for_once(switched_on):
     jobs.register()
     Schedule.objects.update(next_run=timezone.now() - timedelta(hours=1))
 

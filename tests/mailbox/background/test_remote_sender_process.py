@@ -1,4 +1,4 @@
-"""The carrier as it runs: with threads, and as a part of a served hub whose remote agent is a process of its own."""
+"""The sender of remote tasks in a thread, and in a served hub with a remote agent in a process of its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.db import connection
 
 from agentcards import profiles
 from agentcards.models import RemoteCall
-from mailbox.background.remote_sender import Carrier
+from mailbox.background.remote_sender import RemoteSender
 from mailbox.gate.callers import Caller
 from mailbox.models import Result
 from tests.support import factories
@@ -24,7 +24,7 @@ from tests.support.receiver import receiver
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_carrier_carries_many_tasks_at_once_and_ends_when_told(remote, alice):
+def test_the_sender_brings_many_tasks_at_once_and_stops_on_request(remote, alice):
     rita = factories.agent("rita")
     profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": remote.url})
     for number in range(6):
@@ -46,14 +46,14 @@ def test_the_carrier_carries_many_tasks_at_once_and_ends_when_told(remote, alice
 
 def work(stop):
     try:
-        Carrier().run(stop)
+        RemoteSender().run(stop)
     finally:
         connection.close()
 
 
 @contextlib.contextmanager
 def remote_process(looks):
-    """Run a corvid-agent that answers after that many looks; yield its URL."""
+    """Run a corvid-agent whose tasks end after that many polls; yield its URL."""
     port = free_port()
     command = [sys.executable, "-m", "tests.support.remote_servers", str(port), str(looks)]
     process = subprocess.Popen(command, cwd=ROOT)
@@ -84,7 +84,7 @@ def carrying_hub(tmp_path_factory, migrated_database):
 
 
 def a2a(hub, *words):
-    """Work at the command line of the served hub."""
+    """Run a command with the environment of the served hub; return its output."""
     command = [sys.executable, "manage.py", "a2a", *words]
     environment = psutil.Process(hub.process.pid).environ()
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
@@ -97,7 +97,7 @@ def carrier_of(hub):
 
 
 @pytest.mark.one_database
-def test_a_killed_carrier_is_succeeded_by_one_that_submits_nothing_again(carrying_hub):
+def test_after_a_killed_carrier_the_next_polls_on_without_submitting(carrying_hub):
     hub = carrying_hub
     with remote_process(looks=2) as url:
         for name in ("anna", "rita"):
@@ -116,7 +116,7 @@ def test_a_killed_carrier_is_succeeded_by_one_that_submits_nothing_again(carryin
 
 
 @pytest.mark.one_database
-def test_a_served_hub_calls_back(carrying_hub):
+def test_a_served_hub_sends_callbacks(carrying_hub):
     hub = carrying_hub
     key = json.loads(a2a(hub, "agents", "add", "alice", "--json"))["api_key"]
     a2a(hub, "agents", "add", "bob")

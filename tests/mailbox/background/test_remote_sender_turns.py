@@ -1,4 +1,4 @@
-"""Whose turn it is: remote agents that hang, beside others that do not."""
+"""Scheduling of calls: remote agents that hang do not delay other agents."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from agentcards import profiles
 from agentcards.models import RemoteCall
 from mailbox.background import remote_sender
-from mailbox.background.remote_sender import AT_ONE_AGENT, AT_THE_SILENT, HANDS, Carrier, Hands
+from mailbox.background.remote_sender import AT_ONE_AGENT, AT_SILENT_AGENTS, THREADS, CallPool, RemoteSender
 from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Result
 from tests.support import factories
@@ -31,8 +31,8 @@ def remote_agent(name, url):
 
 @contextlib.contextmanager
 def going():
-    """Yield a carrier at work; what it has begun is finished when the block ends."""
-    one = Carrier()
+    """Yield a sender; wait for its calls when the block ends."""
+    one = RemoteSender()
     try:
         yield one
     finally:
@@ -48,7 +48,7 @@ def results_of(agent):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_remote_agents_that_hang_stall_no_other(remote, alice):
+def test_remote_agents_that_hang_do_not_delay_others(remote, alice):
     with going() as one, contextlib.ExitStack() as servers:
         silent = [remote_agent(f"silent{n}", servers.enter_context(raw_server(hang))) for n in range(5)]
         healthy = remote_agent("healthy", remote.url)
@@ -59,13 +59,13 @@ def test_remote_agents_that_hang_stall_no_other(remote, alice):
         carry_until(one, lambda: results_of(healthy) == 8)
 
         held = {factories.row_of(agent).pk: 1 for agent in silent}
-        carry_until(one, lambda: one._submitting.held == held)  # a hand is free a moment after its result is there
+        carry_until(one, lambda: one._submitting.held == held)  # a thread is free a moment after its result is posted
         assert Lease.objects.filter(ended_at=None).count() == len(silent)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_look_never_waits_for_submissions(remote, alice, monkeypatch):
-    monkeypatch.setattr(remote_sender, "HANDS", 1)
+def test_polls_do_not_wait_for_submissions(remote, alice, monkeypatch):
+    monkeypatch.setattr(remote_sender, "THREADS", 1)
     healthy = remote_agent("healthy", remote.url)
     factories.sent_task(alice, healthy, intent_text="work")
     submit_all()
@@ -78,8 +78,8 @@ def test_a_look_never_waits_for_submissions(remote, alice, monkeypatch):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_agents_have_their_turns_one_after_the_other(remote, alice, monkeypatch):
-    monkeypatch.setattr(remote_sender, "HANDS", 1)
+def test_remote_agents_take_turns(remote, alice, monkeypatch):
+    monkeypatch.setattr(remote_sender, "THREADS", 1)
     agents = [remote_agent(name, remote.url) for name in ("rita", "ruth")]
     for agent in agents:
         for number in range(3):
@@ -88,57 +88,57 @@ def test_agents_have_their_turns_one_after_the_other(remote, alice, monkeypatch)
     with going() as one:
         carry_until(one, lambda: len(remote.bodies) == 6)
 
-    asked = [body["params"]["message"] for body in remote.bodies]
-    assert asked == [f"never {name} {number}" for number in range(3) for name in ("rita", "ruth")]
+    submitted = [body["params"]["message"] for body in remote.bodies]
+    assert submitted == [f"never {name} {number}" for number in range(3) for name in ("rita", "ruth")]
 
 
-class TestHands:
+class TestCallPool:
     @pytest.fixture
     def let_go(self):
-        """What exchanges that hang wait for."""
+        """The event that ends the calls that hang."""
         event = threading.Event()
         yield event
         event.set()
 
-    def fill(self, hands, agent, act):
-        """Begin as many exchanges with the agent as it may have; return how many."""
-        for number in range(HANDS + 1):
-            if not hands.are_free_for(agent):
+    def fill(self, pool, agent, act):
+        """Begin as many calls to the agent as the pool allows; return their number."""
+        for number in range(THREADS + 1):
+            if not pool.has_room_for(agent):
                 return number
-            hands.begin(act, RemoteCall(lease=Lease(holder_id=agent)))
-        raise AssertionError("more exchanges than hands")
+            pool.begin(act, RemoteCall(lease=Lease(holder_id=agent)))
+        raise AssertionError("more calls than threads")
 
-    def wait(self, hands):
-        wait_until(lambda: hands.learn() or not hands.held)
+    def wait(self, pool):
+        wait_until(lambda: pool.collect() or not pool.held)
 
-    def test_an_agent_has_one_hand_until_it_answers_and_again_when_it_does_not(self, let_go):
-        hands = Hands("test", set())
+    def test_an_agent_gets_several_threads_only_while_it_answers(self, let_go):
+        pool = CallPool("test", set())
 
-        unknown = self.fill(hands, 1, lambda _: True)
-        self.wait(hands)
-        answering = self.fill(hands, 1, lambda _: not let_go.wait())
+        unknown = self.fill(pool, 1, lambda _: True)
+        self.wait(pool)
+        answering = self.fill(pool, 1, lambda _: not let_go.wait())
         let_go.set()
-        self.wait(hands)
-        silent = self.fill(hands, 1, lambda _: None)
-        self.wait(hands)
-        not_asked_since = self.fill(hands, 1, lambda _: True)
-        hands.finish()
+        self.wait(pool)
+        silent = self.fill(pool, 1, lambda _: None)
+        self.wait(pool)
+        not_called_since = self.fill(pool, 1, lambda _: True)
+        pool.finish()
 
-        assert (unknown, answering, silent, not_asked_since) == (1, AT_ONE_AGENT, 1, 1)
+        assert (unknown, answering, silent, not_called_since) == (1, AT_ONE_AGENT, 1, 1)
 
-    def test_those_that_answer_find_hands_however_many_are_silent(self, let_go):
-        hands = Hands("test", {0})
+    def test_agents_that_answer_get_threads_while_many_are_silent(self, let_go):
+        pool = CallPool("test", {0})
 
-        held = sum(self.fill(hands, agent, lambda _: let_go.wait()) for agent in range(1, HANDS + 1))
+        held = sum(self.fill(pool, agent, lambda _: let_go.wait()) for agent in range(1, THREADS + 1))
 
-        assert held == AT_THE_SILENT
-        assert self.fill(hands, 0, lambda _: let_go.wait()) == AT_ONE_AGENT
+        assert held == AT_SILENT_AGENTS
+        assert self.fill(pool, 0, lambda _: let_go.wait()) == AT_ONE_AGENT
         let_go.set()
-        hands.finish()
+        pool.finish()
 
-    def test_there_are_never_more_exchanges_than_hands(self, let_go):
-        hands = Hands("test", set(range(HANDS)))
+    def test_there_are_never_more_calls_than_threads(self, let_go):
+        pool = CallPool("test", set(range(THREADS)))
 
-        assert sum(self.fill(hands, agent, lambda _: let_go.wait()) for agent in range(HANDS)) == HANDS
+        assert sum(self.fill(pool, agent, lambda _: let_go.wait()) for agent in range(THREADS)) == THREADS
         let_go.set()
-        hands.finish()
+        pool.finish()

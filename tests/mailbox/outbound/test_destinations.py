@@ -1,4 +1,4 @@
-"""Targets that must never be reached: not one connection may be made for them, whatever they are spelled like."""
+"""Targets that the hub must never call: no spelling of them may cause a connection."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def in_url(address: str) -> str:
 
 @pytest.fixture
 def resolver(monkeypatch):
-    """Make the system's resolver answer what the test says, one list of addresses after the other."""
+    """Make the system's resolver return the test's lists of addresses, one per call; the last one repeats."""
     answers: list[list[str]] = []
 
     def getaddrinfo(host, port, *_, **__):
@@ -72,12 +72,12 @@ def call(url: str) -> None:
     exchange.exchange("GET", url, within=5, headers={})
 
 
-def test_the_table_is_as_long_as_it_has_to_be():
+def test_the_tables_have_at_least_60_hostile_targets():
     assert len({*HOSTILE_ADDRESSES, *ODD_LITERALS}) >= 60
 
 
 @pytest.mark.parametrize("address", HOSTILE_ADDRESSES)
-def test_an_address_that_is_not_public_is_refused_as_written_and_when_connecting(address):
+def test_private_addresses_are_refused_as_text_and_when_connecting(address):
     with tapped() as connections:
         with pytest.raises(BlockedUrlError, match=r"Blocked URL: .* is "):
             BaseUrl.parse(in_url(address))
@@ -88,7 +88,7 @@ def test_an_address_that_is_not_public_is_refused_as_written_and_when_connecting
 
 
 @pytest.mark.parametrize("address", HOSTILE_ADDRESSES)
-def test_a_name_that_resolves_to_such_an_address_is_refused(address, resolver):
+def test_names_that_resolve_to_private_addresses_are_refused(address, resolver):
     resolver.append([address])
 
     with (
@@ -101,7 +101,7 @@ def test_a_name_that_resolves_to_such_an_address_is_refused(address, resolver):
 
 
 @pytest.mark.parametrize("host", ODD_LITERALS)
-def test_an_odd_spelling_is_refused_as_written_and_when_connecting(host):
+def test_odd_spellings_are_refused_as_text_and_when_connecting(host):
     with tapped() as connections:
         with pytest.raises(BlockedUrlError):
             BaseUrl.parse(f"http://{host}/")
@@ -112,7 +112,7 @@ def test_an_odd_spelling_is_refused_as_written_and_when_connecting(host):
 
 
 @pytest.mark.parametrize("url", OTHER_URLS)
-def test_a_url_that_is_no_agent_s_is_refused(url):
+def test_unusable_urls_are_refused(url):
     with tapped() as connections, pytest.raises(BlockedUrlError):
         BaseUrl.parse(url)
 
@@ -122,7 +122,7 @@ def test_a_url_that_is_no_agent_s_is_refused(url):
 @pytest.mark.parametrize(
     "found", [["93.184.216.34", "127.0.0.1"], ["::1", "93.184.216.34"], ["2606:4700::1", "10.0.0.1"]]
 )
-def test_one_bad_address_among_several_is_enough(found, resolver):
+def test_one_private_address_among_several_is_refused(found, resolver):
     resolver.append(found)
 
     with tapped() as connections, pytest.raises(BlockedUrlError):
@@ -131,7 +131,7 @@ def test_one_bad_address_among_several_is_enough(found, resolver):
     assert connections == []
 
 
-def test_a_resolver_that_changes_its_mind_is_asked_once_per_connection(resolver, monkeypatch):
+def test_a_name_is_resolved_once_per_connection(resolver, monkeypatch):
     connected = []
     monkeypatch.setattr(socket.socket, "connect", lambda sock, address: connected.append(address))
     monkeypatch.setattr(socket.socket, "send", lambda sock, data: (_ for _ in ()).throw(ConnectionResetError("gone")))
@@ -148,7 +148,7 @@ def test_a_resolver_that_changes_its_mind_is_asked_once_per_connection(resolver,
 @pytest.mark.parametrize(
     "address", ["8.8.8.8", "1.1.1.1", "93.184.216.34", "2606:4700:4700::1111", "2a00:1450:4001::1"]
 )
-def test_a_public_address_is_let_through(address):
+def test_public_addresses_are_allowed(address):
     assert destinations.is_public(ip_address(address))
     assert BaseUrl.parse(in_url(address)).text == in_url(address)
 
@@ -168,7 +168,7 @@ def test_a_public_address_is_let_through(address):
         ("http://printer.local", "Blocked URL: printer.local is a local network hostname"),
     ],
 )
-def test_refusals_use_the_seed_s_words(url, message):
+def test_errors_use_corvid_agent_s_texts(url, message):
     with pytest.raises(BlockedUrlError) as refusal:
         BaseUrl.parse(url)
 
@@ -176,7 +176,7 @@ def test_refusals_use_the_seed_s_words(url, message):
 
 
 @pytest.mark.parametrize("url", ["https://user:secret@example.com/?q", "http://:secret%0A@example.com"])
-def test_a_refusal_does_not_repeat_credentials(url):
+def test_errors_do_not_show_credentials(url):
     with pytest.raises(BlockedUrlError) as refusal:
         BaseUrl.parse(url)
 
@@ -192,13 +192,13 @@ def test_a_refusal_does_not_repeat_credentials(url):
         (["10.0.0.0/8", "fd00::/8"], "http://[fd00::1]"),
     ],
 )
-def test_an_operator_may_allow_addresses(allowed, url, settings):
+def test_operators_can_allow_private_addresses(allowed, url, settings):
     settings.A2A_OUTBOUND_ALLOW = allowed
 
     assert BaseUrl.parse(url).text == url
 
 
-def test_an_allowed_network_lets_in_nothing_else(settings, resolver):
+def test_an_allowed_network_allows_no_other_address(settings, resolver):
     settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
     resolver.append(["127.0.0.1", "10.0.0.1"])
 
@@ -209,7 +209,7 @@ def test_an_allowed_network_lets_in_nothing_else(settings, resolver):
         destinations.addresses("agent.example", 80)
 
 
-def test_an_allowed_name_may_be_any_address(settings, resolver):
+def test_an_allowed_name_may_resolve_to_any_address(settings, resolver):
     settings.A2A_OUTBOUND_ALLOW = ["Agents.Internal", "localhost"]
     resolver.append(["10.0.0.1"])
 
@@ -218,7 +218,7 @@ def test_an_allowed_name_may_be_any_address(settings, resolver):
     assert destinations.addresses("agents.internal", 81) == [ip_address("10.0.0.1")]
 
 
-def test_an_allow_list_that_cannot_be_read_is_refused():
+def test_an_invalid_allow_list_is_an_error():
     with pytest.raises(ValueError, match=r"10\.0\.0\.0/99"):
         AllowList.parse(["10.0.0.0/99"])
 
@@ -234,7 +234,7 @@ def test_an_allow_list_that_cannot_be_read_is_refused():
         ("https://ü.example/é", "https://xn--tda.example/%C3%A9", None),
     ],
 )
-def test_a_base_url_loses_its_slashes_and_its_credentials(url, text, authorization):
+def test_a_base_url_is_stored_without_final_slashes_and_credentials(url, text, authorization):
     assert BaseUrl.parse(url) == BaseUrl(text, authorization)
 
 
@@ -242,7 +242,7 @@ def test_a_base_url_loses_its_slashes_and_its_credentials(url, text, authorizati
     ("name", "value", "error"),
     [("A2A_OUTBOUND_ALLOW", ["10.0.0.0/99"], "agentcards.E001"), ("A2A_REMOTE_CONCURRENCY", 0, "agentcards.E002")],
 )
-def test_settings_that_cannot_be_kept_stop_the_check(name, value, error, settings):
+def test_invalid_outbound_settings_fail_the_system_check(name, value, error, settings):
     setattr(settings, name, value)
 
     assert [found.id for found in checks.outbound_settings()] == [error]

@@ -127,7 +127,7 @@ def test_a_bad_value_stops_the_command_line_before_anything_starts(tmp_path):
 
     assert refused.returncode == 1
     assert 'expected boolean env value, got "maybe"' in refused.stderr
-    assert "HINT: Mend the A2A_AUTO_RETRY_" in refused.stderr
+    assert "HINT: Correct the A2A_AUTO_RETRY_" in refused.stderr
 
 
 def test_a_fresh_database_can_be_migrated_with_the_scheduler_switched_on(tmp_path):
