@@ -8,14 +8,15 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from agentcards.models import AgentProfile
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.callers import Caller
+from mailbox.gate.entries.agents import Changed
 from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.verbs.agents import registration
 from mailbox.verbs.agents.registration import Registration
-from mailbox.words.errors import Draft, InvalidRequestError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import InvalidRequestError
+from mailbox.words.kinds import Entry
 
 # An agent may change these fields itself. The other fields decide which tasks reach it, and which URL the hub calls.
 OWN_FIELDS = frozenset({"description", "persona_archetype", "skill_bundles", "wallet_address"})
@@ -67,13 +68,13 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
 
 
 def _require(caller: Caller, agent: Agent, journal: audit.Journal) -> None:
-    journal.beside(capabilities.require(caller, Request.to_change_profile(agent), journal.now).draft)
+    journal.beside(capabilities.require(caller, Request.to_change_profile(agent), journal.now).check)
 
 
-def change_of(profile: AgentProfile, changed: Iterable[str]) -> Draft:
+def change_of(profile: AgentProfile, changed: Iterable[str]) -> Entry[Changed]:
     """Return the journal row for a change of these fields. `SECRET_FIELDS` are not shown in it."""
     shown = {name: "(not shown)" if name in SECRET_FIELDS else getattr(profile, name) for name in changed}
-    return Draft(kind=Kind.AGENT_PROFILE_CHANGED, data={"display": profile.agent.display, "changed": shown})
+    return entries.agent_profile_changed(profile.agent.display, shown)
 
 
 def profiles_of(agents: Iterable[Agent]) -> list[AgentProfile]:

@@ -9,13 +9,12 @@ from django.db import IntegrityError
 
 from agentcards.models import LONGEST_NAME, AgentCard, AgentCardQuerySet
 from mailbox.database.paging import Page, after, page
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.words import json_text
-from mailbox.words.errors import Draft, MailboxError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import MailboxError
 
 # Registrations that race each other: each lost race means that a rival succeeded. More rivals at once are an error.
 MOST_CLASHES = 50
@@ -59,8 +58,7 @@ class AgentCardRegistry:
             self._require(journal, job_id, [card] if card else [])
             if card is not None:
                 card.delete()
-                data = {"job_id": card.job_id, "name": card.name}
-                journal.beside(Draft(kind=Kind.AGENT_CARD_DEREGISTERED, data=data))
+                journal.beside(entries.agent_card_deregistered(card.job_id, card.name))
         return card
 
     def get(self, job_id: str) -> AgentCard | None:
@@ -109,7 +107,7 @@ class AgentCardRegistry:
             self._require_manager(journal, "*")
             removed, _ = AgentCard.objects.all().delete()
             if removed:
-                journal.beside(Draft(kind=Kind.AGENT_CARDS_CLEARED, data={"removed": removed}))
+                journal.beside(entries.agent_cards_cleared(removed))
         return removed
 
     def _register(self, job_id: str, card: AgentCard) -> AgentCard:
@@ -128,9 +126,12 @@ class AgentCardRegistry:
             for field, value in wanted.items():
                 setattr(row, field, value)
             row.save()
-            data = {"job_id": job_id, "name": row.name, "skill_count": len(row.skills)}
-            data["removed_job_ids"] = [rival.job_id for rival in removed]
-            journal.beside(Draft(kind=Kind.AGENT_CARD_REGISTERED, data=data))
+            removed_ids = [rival.job_id for rival in removed]
+            journal.beside(
+                entries.agent_card_registered(
+                    job_id, row.name, skill_count=len(row.skills), removed_job_ids=removed_ids
+                )
+            )
         return row
 
     def _require(self, journal: audit.Journal, job_id: str, touched: list[AgentCard]) -> None:
@@ -150,7 +151,7 @@ class AgentCardRegistry:
             )
 
     def _require_manager(self, journal: audit.Journal, job_id: str) -> None:
-        journal.beside(capabilities.require(self._caller, Request.to_manage_cards(job_id), journal.now).draft)
+        journal.beside(capabilities.require(self._caller, Request.to_manage_cards(job_id), journal.now).check)
 
 
 def jobs_of(agent: Agent, *, most: int) -> list[AgentCard]:

@@ -9,11 +9,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from agentcards.models import Tool
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
-from mailbox.words.errors import Draft, InvalidRequestError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import InvalidRequestError
 
 MOST_TOOLS = 10_000
 FASTMCP_KEYS = ("fastmcp", "_fastmcp")
@@ -50,7 +49,7 @@ def import_tools(caller: Caller, listing: object, *, default: bool = False) -> I
 
 def _store(caller: Caller, wanted: Sequence[Tool], *, default: bool, is_partial: bool) -> Import:
     with audit.decision(caller) as journal:
-        journal.beside(capabilities.require(caller, Request.to_manage_tools(), journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_manage_tools(), journal.now).check)
         names = [tool.name for tool in wanted]
         known = {tool.name: tool for tool in Tool.objects.select_for_update().filter(name__in=names).order_by("pk")}
         changed = [
@@ -69,8 +68,7 @@ def _store(caller: Caller, wanted: Sequence[Tool], *, default: bool, is_partial:
             is_partial=is_partial,
         )
         if done.added or done.changed:
-            data = {"added": done.added, "changed": done.changed, "default": default}
-            journal.beside(Draft(kind=Kind.TOOLS_IMPORTED, data=data))
+            journal.beside(entries.tools_imported(done.added, done.changed, is_default=default))
     return done
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
@@ -11,13 +11,14 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.admin.agents import ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
+from mailbox.gate import entries
 from mailbox.gate.callers import Caller, Role
+from mailbox.gate.entries.access import Person
 from mailbox.gate.requests import Request
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.verbs.agents import grants, keys
 from mailbox.words import advice
-from mailbox.words.errors import Draft, MailboxError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import MailboxError
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
@@ -67,21 +68,18 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         super().save_related(request, form, formsets, change)
         person = form.instance
         told = {name: _told(person, name) for name in form.changed_data if not name.startswith(("password", "usable"))}
-        kind = Kind.PERSON_CHANGED if change else Kind.PERSON_ADDED
-        note(
-            caller_of(request),
-            Request.to_manage_person(person.username),
-            [Draft(kind=kind, data={"username": person.username, **told})],
-        )
+        data = cast(Person, {"username": person.username, **told})
+        entry = entries.person_changed(data) if change else entries.person_added(data)
+        note(caller_of(request), Request.to_manage_person(person.username), [entry])
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002
         with transaction.atomic():
             response: HttpResponse = super().user_change_password(request, id, form_url)
             if request.method == "POST" and response.status_code == 302:
                 username = User.objects.get(pk=id).username
-                data = {"username": username, "password": "changed"}
+                changed = entries.person_changed({"username": username, "password": "changed"})
                 person = Request.to_manage_person(username)
-                note(caller_of(request), person, [Draft(kind=Kind.PERSON_CHANGED, data=data)])
+                note(caller_of(request), person, [changed])
         return response
 
 

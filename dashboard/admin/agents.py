@@ -14,12 +14,11 @@ from django.utils.safestring import SafeString
 
 from agentcards import profiles
 from agentcards.models import AgentCard, AgentProfile, Tool
-from mailbox.gate import audit, capabilities, credentials
+from mailbox.gate import audit, capabilities, credentials, entries
 from mailbox.gate.callers import Caller, Role
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent
-from mailbox.words.errors import Draft
-from mailbox.words.kinds import Kind
+from mailbox.words.kinds import Entry
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -119,8 +118,7 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
         told = {name: getattr(obj, name) for name in _changed(obj)}
         with transaction.atomic():
             super().save_model(request, obj, form, change)
-            draft = Draft(kind=Kind.TOOL_CHANGED, data={"name": obj.name, "changed": told})
-            note(caller_of(request), Request.to_manage_tools(), [draft])
+            note(caller_of(request), Request.to_manage_tools(), [entries.tool_changed(obj.name, told)])
 
     def delete_model(self, request: HttpRequest, obj: Tool) -> None:
         self.delete_queryset(request, Tool.objects.filter(pk=obj.pk))
@@ -129,8 +127,7 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
         with transaction.atomic():
             names = list(queryset.select_for_update().order_by("pk").values_list("name", flat=True))
             Tool.objects.filter(name__in=names).delete()
-            drafts = [Draft(kind=Kind.TOOL_REMOVED, data={"name": name}) for name in names]
-            note(caller_of(request), Request.to_manage_tools(), drafts)
+            note(caller_of(request), Request.to_manage_tools(), [entries.tool_removed(name) for name in names])
 
 
 @admin.register(AgentCard)
@@ -162,10 +159,10 @@ def caller_of(request: HttpRequest) -> Caller:
     return Caller(name=name, source=AuditEvent.Source.DASHBOARD, role=role_of_request(request))
 
 
-def note(caller: Caller, asked: Request, drafts: Iterable[Draft]) -> None:
+def note(caller: Caller, asked: Request, made: Iterable[Entry[Any]]) -> None:
     """Write the check and what was done in the current transaction, which is the admin's own."""
     journal = audit.Journal(caller)
-    journal.beside(capabilities.require(caller, asked, journal.now).draft)
-    for draft in drafts:
-        journal.beside(draft)
+    journal.beside(capabilities.require(caller, asked, journal.now).check)
+    for entry in made:
+        journal.beside(entry)
     journal.write()

@@ -11,7 +11,16 @@ from dashboard.figures.thresholds import Count
 from dashboard.wording import journal
 from mailbox.database.paging import Page as Rows
 from mailbox.inspection import lookup, search
+from mailbox.models import AuditEvent
 from mailbox.models.audit import AuditEventQuerySet
+from mailbox.words.kinds import Kind
+
+TABS = (
+    ("Repairs", "kind:a2a_repair_*"),
+    ("Capabilities", "kind:capability_*"),
+    ("By people here", f"source:{AuditEvent.Source.DASHBOARD}"),
+    ("Failed sign-ins of keys", f"kind:{Kind.AUTHENTICATION_FAILED}"),
+)
 
 
 class AuditList(ListPage):
@@ -38,7 +47,8 @@ class AuditList(ListPage):
         return thresholds.counted(found, newest_first=True)
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
-        return {"acts": [journal.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
+        acts = [journal.in_words(event) for event in page.items]
+        return {"acts": acts, "keys": search.EVENT_KEYS, "tabs": TABS}
 
 
 class AuditPage(Page):

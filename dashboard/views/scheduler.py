@@ -26,6 +26,7 @@ from mailbox.verbs.repairs import auto_retry, retry
 from mailbox.verbs.repairs.auto_retry import AutoRetry, Bound
 from mailbox.words import advice, times
 from mailbox.words.errors import InvalidRequestError
+from mailbox.words.kinds import Kind
 
 ROWS = 25
 VERDICTS_SHOWN = 200
@@ -100,6 +101,7 @@ class Scan(Page):
                 (retry_verdicts.WORDS.get(name, name), n) for name, n in event.fields["skipped_by_reason"].items()
             ],
             "requeues": journal.requeues_of(event, most=VERDICTS_SHOWN),
+            "repairs": f"kind:{Kind.REPAIR_APPLIED}",
         }
         return self.page("ops/scan.html", context)
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from mailbox.database import timetable
 from mailbox.database.timetable import RETRY_JOB, SWEEP_JOB
-from mailbox.gate import audit
+from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent
 from mailbox.verbs.repairs.auto_retry import (
@@ -26,8 +26,6 @@ from mailbox.verbs.repairs.auto_retry import (
 )
 from mailbox.verbs.upkeep import sweep
 from mailbox.words import advice
-from mailbox.words.errors import Draft
-from mailbox.words.kinds import Kind
 
 ALWAYS = (SWEEP_JOB,)  # run every minute, the shortest interval of the cluster
 _logger = logging.getLogger(__name__)
@@ -69,4 +67,4 @@ def sweep_pass() -> None:
             _logger.exception("the sweep failed to %s", name)
             failed[name] = failure_text(failure)
     for name, error in failed.items():
-        audit.note(caller, Draft(kind=Kind.SWEEP_FAILED, data={"step": name, "error": error}))
+        audit.note(caller, entries.sweep_failed(name, error))

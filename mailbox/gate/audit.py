@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
@@ -15,8 +15,8 @@ from mailbox.database import write_turns
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Task
 from mailbox.words import json_text
-from mailbox.words.errors import Draft, MailboxError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import MailboxError
+from mailbox.words.kinds import Entry, Kind, LifeEntry
 
 Decided = TypeVar("Decided")
 
@@ -29,19 +29,19 @@ class Journal:
         self._caller = caller
         self._rows: list[AuditEvent] = []
 
-    def life(self, task: Task, kind: Kind, **data: Any) -> None:
+    def life(self, task: Task, entry: LifeEntry[Any]) -> None:
         """Add the row of a change to ``task``, under the journal number that the change took."""
-        self._add(kind, task.uuid, task.journal_seq, data)
+        self._add(entry.kind, task.uuid, task.journal_seq, entry.data)
 
-    def beside(self, draft: Draft) -> None:
+    def beside(self, entry: Entry[Any]) -> None:
         """Add a row that belongs to no task's life: a check, a refusal, an administrative act."""
-        self._add(draft.kind, draft.task_id, None, dict(draft.data))
+        self._add(entry.kind, entry.task_id, None, entry.data)
 
     def write(self) -> list[AuditEvent]:
         """Insert the rows, in the current transaction; return them."""
         return AuditEvent.objects.bulk_create(self._rows)
 
-    def _add(self, kind: Kind, task_id: UUID | None, seq: int | None, data: dict[str, Any]) -> None:
+    def _add(self, kind: Kind, task_id: UUID | None, seq: int | None, data: Mapping[str, Any]) -> None:
         agent = self._caller.agent
         self._rows.append(
             AuditEvent(
@@ -62,7 +62,7 @@ class Journal:
 def decision(caller: Caller) -> Iterator[Journal]:
     """Take one decision in one durable transaction: the change and its journal rows commit together.
 
-    A refusal rolls the change back and then commits its own row (`MailboxError.draft`) alone, so that
+    A refusal rolls the change back and then commits its own row (`MailboxError.entry`) alone, so that
     nothing can lose it. On SQLite the transaction holds the write lock from its first moment.
     """
     try:
@@ -71,8 +71,8 @@ def decision(caller: Caller) -> Iterator[Journal]:
             yield journal
             journal.write()
     except MailboxError as refusal:
-        if refusal.draft is not None:
-            note(caller, refusal.draft)
+        if refusal.entry is not None:
+            note(caller, refusal.entry)
         raise
 
 
@@ -84,10 +84,10 @@ def once_more_on_conflict(decide: Callable[[], Decided]) -> Decided:
         return decide()
 
 
-def note(caller: Caller, draft: Draft) -> AuditEvent:
+def note(caller: Caller, entry: Entry[Any]) -> AuditEvent:
     """Commit one row that stands alone; return it."""
     journal = Journal(caller)
-    journal.beside(draft)
+    journal.beside(entry)
     with write_turns.turn(), transaction.atomic(durable=True):
         (row,) = journal.write()
     return row

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F
 
-from mailbox.gate import actions
+from mailbox.gate import actions, entries
 from mailbox.gate.callers import Caller, Role
+from mailbox.gate.entries.access import Authorization, Check
 from mailbox.gate.requests import SCOPE_FIELDS, Request
 from mailbox.models import CapabilityGrant, Task
 from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import (
     CapabilityMissingError,
     CapabilityScopeMismatchError,
-    Draft,
     Lack,
     Remedy,
     UnknownTaskError,
 )
-from mailbox.words.kinds import Kind
+from mailbox.words.kinds import Entry
 
 _OPERATOR_ACTIONS = frozenset(
     {
@@ -44,7 +45,7 @@ ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
 class Permit:
     """What `require` found: the journal row of the check, and the grant it rests on if it is one."""
 
-    draft: Draft
+    check: Entry[Check]
     grant: CapabilityGrant | None = None
 
     def use(self, now: datetime) -> None:
@@ -65,14 +66,15 @@ def require(caller: Caller, request: Request, now: datetime) -> Permit:
     the journal row of the refusal; `audit.decision` commits it.
     """
     if caller.trusted:
-        return Permit(_check(request, authorized_by={"granted_by_display": "local trust"}))
+        return Permit(_check(request, Authorization(action=request.action, granted_by_display="local trust")))
     if caller.role is not None and request.verb in ROLE_ACTIONS[caller.role]:
-        return Permit(_check(request, authorized_by={"granted_by_display": f"role:{caller.role}"}))
+        by = Authorization(action=request.action, granted_by_display=f"role:{caller.role}")
+        return Permit(_check(request, by))
     matching = [grant for grant in live_grants(caller, now) if request.matched_by(grant)]
     for grant in sorted(matching, key=lambda grant: grant.max_uses is not None):
         if request.admitted_by(grant.pins):
-            by = {"granted_by_display": grant.granted_by, "grant_id": str(grant.grant_id)}
-            return Permit(_check(request, authorized_by={"action": grant.action, **by}), grant)
+            by = Authorization(action=grant.action, granted_by_display=grant.granted_by, grant_id=str(grant.grant_id))
+            return Permit(_check(request, by), grant)
     if matching:
         raise _scope_mismatch(request)
     raise _missing(caller, request)
@@ -92,29 +94,18 @@ def live_grants(caller: Caller, now: datetime) -> Iterable[CapabilityGrant]:
     return CapabilityGrant.objects.live(now).filter(subject=caller.agent) if caller.agent else ()
 
 
-def not_theirs(caller: Caller, task_id: UUID, *, only: str, draft: Draft | None = None) -> UnknownTaskError:
+def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry[Any] | None = None) -> UnknownTaskError:
     """Return the refusal of a task that the caller may not decide on: ``only`` tells a party to it who may.
 
-    Whoever is none reads the very words of an absent task. ``draft`` is the journal row of the refusal.
+    Whoever is none reads the very words of an absent task. ``entry`` is the journal row of the refusal.
     """
     if caller.agent and Task.objects.visible_to(caller.agent).filter(uuid=task_id).exists():
-        return UnknownTaskError(f"you are a party to task {task_id}, but {only}", draft=draft, task_id=task_id)
-    return UnknownTaskError.of(task_id, draft=draft)
+        return UnknownTaskError(f"you are a party to task {task_id}, but {only}", entry=entry, task_id=task_id)
+    return UnknownTaskError.of(task_id, entry=entry)
 
 
-def _check(request: Request, authorized_by: Mapping[str, str] | None) -> Draft:
-    action = request.action
-    return Draft(
-        kind=Kind.CAPABILITY_CHECK,
-        task_id=request.task_id,
-        data={
-            "agent_id": request.scope_id,
-            "required_actions": [action],
-            "missing_actions": [] if authorized_by else [action],
-            "passed": authorized_by is not None,
-            "authorized_by": [{"action": action, **authorized_by}] if authorized_by else [],
-        },
-    )
+def _check(request: Request, authorized_by: Authorization | None) -> Entry[Check]:
+    return entries.capability_check(request.scope_id, request.action, request.task_id, authorized_by)
 
 
 def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
@@ -130,7 +121,7 @@ def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
     return CapabilityMissingError(
         f'this requires capability "{request.action}".',
         lack=lack,
-        draft=_check(request, authorized_by=None),
+        entry=_check(request, None),
         action=request.action,
     )
 
@@ -145,9 +136,8 @@ def _remedy(caller: Caller, request: Request) -> Remedy:
 
 def _scope_mismatch(request: Request) -> CapabilityScopeMismatchError:
     reason = f"every grant for it is pinned to another {', '.join(SCOPE_FIELDS[:-1])} or {SCOPE_FIELDS[-1]}"
-    data = {"agent_id": request.scope_id, "action": request.action, "reason": reason}
     return CapabilityScopeMismatchError(
         f'capability "{request.action}" does not cover this request: {reason}.',
-        draft=Draft(kind=Kind.CAPABILITY_SCOPE_REJECTED, task_id=request.task_id, data=data),
+        entry=entries.capability_scope_rejected(request.scope_id, request.action, request.task_id, reason),
         action=request.action,
     )

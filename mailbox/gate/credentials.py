@@ -13,12 +13,11 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from mailbox.gate import audit
+from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant
 from mailbox.words import tokens
-from mailbox.words.errors import Draft, UnauthenticatedError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import UnauthenticatedError
 
 USE_NOTED_EVERY = timedelta(minutes=1)
 FAILURES_NOTED_EVERY = 60.0  # seconds, per process and reason
@@ -121,7 +120,7 @@ def _note_failures() -> None:
                 due[reason], storm.count, storm.noted_at = storm.count, 0, now
     stranger = Caller(name="anonymous", source=AuditEvent.Source.API)
     for reason, count in due.items():
-        audit.note(stranger, Draft(kind=Kind.AUTHENTICATION_FAILED, data={"reason": reason, "count": count}))
+        audit.note(stranger, entries.authentication_failed(reason, count))
 
 
 def _failed(reason: str, message: str | None) -> UnauthenticatedError:

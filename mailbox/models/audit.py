@@ -33,7 +33,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 
     def by_people(self) -> AuditEventQuerySet:
         """Narrow to what people decided on the dashboard; of a repair in bulk not each lease."""
-        return self.through(AuditEvent.Source.DASHBOARD).exclude(kind="capability_check").one_by_one()
+        return self.through(AuditEvent.Source.DASHBOARD).exclude(kind=Kind.CAPABILITY_CHECK).one_by_one()
 
     def last_before(self, moment: datetime, mark: int) -> int:
         """Return the key up to which all rows are older than ``moment``; those up to ``mark`` are known to be."""
@@ -55,7 +55,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 
     def repairs(self) -> AuditEventQuerySet:
         """Narrow to applied repairs, whoever made them and through which door."""
-        return self.filter(kind="a2a_repair_applied")
+        return self.filter(kind=Kind.REPAIR_APPLIED)
 
     def one_by_one(self) -> AuditEventQuerySet:
         """Leave out what belongs to a plan of many."""
@@ -72,7 +72,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 
     def failed_sweeps(self) -> AuditEventQuerySet:
         """Narrow to steps of the sweep that failed, the newest first."""
-        return self.filter(kind="a2a_sweep_failed").order_by("-pk")
+        return self.filter(kind=Kind.SWEEP_FAILED).order_by("-pk")
 
     def newest_first(self) -> AuditEventQuerySet:
         return self.order_by("-pk")
@@ -115,9 +115,9 @@ class AuditEvent(models.Model):
         indexes = [
             models.Index(fields=["actor_pubkey", "-id"], name="audit_actor", condition=Q(actor_pubkey__isnull=False)),
             # the scheduler's page: its passes, few among very many rows.
-            models.Index(fields=["-id"], name="audit_scans", condition=Q(kind="a2a_auto_retry_scheduler_scan")),
+            models.Index(fields=["-id"], name="audit_scans", condition=Q(kind=Kind.AUTO_RETRY_SCAN.value)),
             # the list of repairs: they are rare among all that is journalled.
-            models.Index(fields=["-id"], name="audit_repairs", condition=Q(kind="a2a_repair_applied")),
+            models.Index(fields=["-id"], name="audit_repairs", condition=Q(kind=Kind.REPAIR_APPLIED.value)),
             # the journal by kind and by who did it, but for what agents do all the time.
             models.Index(
                 fields=["kind", "-id"], name="audit_by_kind", condition=~Q(kind__in=[kind.value for kind in FREQUENT])

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 from uuid import UUID
 
-from mailbox.words.kinds import Kind
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A journal row that is still to be written: ``kind``, the task it concerns, its data."""
-
-    kind: Kind
-    task_id: UUID | None = None
-    data: Mapping[str, Any] = field(default_factory=dict)
+from mailbox.words.kinds import Entry
 
 
 class MailboxError(Exception):
@@ -25,14 +16,14 @@ class MailboxError(Exception):
 
     code = "refused"
 
-    def __init__(self, message: str | None = None, *, draft: Draft | None = None, **ids: object) -> None:
+    def __init__(self, message: str | None = None, *, entry: Entry[Any] | None = None, **ids: object) -> None:
         """``ids`` are the offending identifiers, shown to the caller beside the message.
 
-        ``draft`` is the journal row of this refusal; `audit.decision` writes it once the refused
+        ``entry`` is the journal row of this refusal; `audit.decision` writes it once the refused
         change has been rolled back.
         """
         self.message = message or (self.__doc__ or "").strip()
-        self.draft = draft
+        self.entry = entry
         self.ids = {name: None if value is None else str(value) for name, value in ids.items()}
         super().__init__(self.message)
 
@@ -92,11 +83,11 @@ class CapabilityMissingError(MailboxError):
     code = "capability_missing"
 
     def __init__(
-        self, message: str | None = None, *, lack: Lack | None = None, draft: Draft | None = None, **ids: object
+        self, message: str | None = None, *, lack: Lack | None = None, entry: Entry[Any] | None = None, **ids: object
     ) -> None:
         """``lack`` is what would have to change; None where a race took the last use of a grant."""
         self.lack = lack
-        super().__init__(message, draft=draft, **ids)
+        super().__init__(message, entry=entry, **ids)
 
 
 class CapabilityScopeMismatchError(MailboxError):
@@ -123,9 +114,9 @@ class UnknownTaskError(MailboxError):
     code = "unknown_task"
 
     @classmethod
-    def of(cls, task_id: UUID, *, draft: Draft | None = None) -> Self:
+    def of(cls, task_id: UUID, *, entry: Entry[Any] | None = None) -> Self:
         """Return the one answer for a task that is absent, and for one that is not the caller's business."""
-        return cls(f"no task {task_id} is known to you", draft=draft, task_id=task_id)
+        return cls(f"no task {task_id} is known to you", entry=entry, task_id=task_id)
 
 
 class UnknownAgentError(MailboxError):

@@ -1,8 +1,14 @@
-"""The kinds of journal rows. The data of each is described where it is written."""
+"""The kinds of journal rows, and a row before it is written. `mailbox.gate.entries` describes the data of each kind."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any, Generic, TypeVar
+from uuid import UUID
+
+Data = TypeVar("Data", bound=Mapping[str, Any], covariant=True)
 
 
 class Kind(StrEnum):
@@ -64,3 +70,20 @@ FREQUENT = (
     Kind.RESULT_DELIVERED,
     Kind.RESULT_ACKED,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(Generic[Data]):
+    """A journal row to be written beside any task's life; ``task_id`` is the task that it concerns, None without one."""
+
+    kind: Kind
+    data: Data
+    task_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LifeEntry(Generic[Data]):
+    """A journal row to be written as the next numbered row of a task's life."""
+
+    kind: Kind
+    data: Data

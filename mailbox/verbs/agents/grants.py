@@ -7,15 +7,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.actions import Action
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import SCOPE_FIELDS, Request
 from mailbox.models import Agent, CapabilityGrant
 from mailbox.words import json_text
 from mailbox.words.envelopes import check_to_come, is_pubkey
-from mailbox.words.errors import Draft, InvalidRequestError, UnknownGrantError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import InvalidRequestError, UnknownGrantError
 
 RISKS = ("idempotent", "operator_accepted", "operator-accepted")
 
@@ -47,7 +46,7 @@ def grant(
         if caller.agent is not None and not caller.trusted:
             wider = _wider_grant(caller, parsed, pins, expires_at, journal.now)
         if wider is None:
-            journal.beside(capabilities.require(caller, Request.to_grant(subject), journal.now).draft)
+            journal.beside(capabilities.require(caller, Request.to_grant(subject), journal.now).check)
         made = CapabilityGrant.objects.create(
             subject=subject,
             action=str(parsed),
@@ -58,14 +57,9 @@ def grant(
             passed_on_from=wider,
             created_at=journal.now,
         )
-        data = {
-            "grant_id": str(made.grant_id),
-            "subject_display": subject.display,
-            "action": made.action,
-            "scope": scope,
-            "granted_by_display": caller.name,
-        }
-        journal.beside(Draft(kind=Kind.CAPABILITY_GRANTED, data=data))
+        journal.beside(
+            entries.capability_granted(made.grant_id, subject.display, made.action, scope=scope, granted_by=caller.name)
+        )
     return made
 
 
@@ -81,11 +75,10 @@ def revoke(caller: Caller, grant_id: UUID) -> CapabilityGrant:
         if found is None:
             raise UnknownGrantError(f"no grant {grant_id} here", grant_id=grant_id)
         if caller.agent is None or found.subject == caller.agent:
-            journal.beside(capabilities.require(caller, Request.to_revoke(grant_id), journal.now).draft)
+            journal.beside(capabilities.require(caller, Request.to_revoke(grant_id), journal.now).check)
         for fallen in _with_descendants(found):
             CapabilityGrant.objects.filter(pk=fallen.pk).update(revoked_at=journal.now)
-            data = {"grant_id": str(fallen.grant_id), "subject_display": str(fallen.subject), "action": fallen.action}
-            journal.beside(Draft(kind=Kind.CAPABILITY_REVOKED, data=data))
+            journal.beside(entries.capability_revoked(fallen.grant_id, fallen.subject.display, fallen.action))
     found.refresh_from_db(fields=["revoked_at"])
     return found
 

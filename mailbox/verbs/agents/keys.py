@@ -7,14 +7,13 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, ApiKey
 from mailbox.words import tokens
 from mailbox.words.envelopes import check_to_come
-from mailbox.words.errors import Draft, InvalidRequestError, KeyLimitError, UnknownKeyError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import InvalidRequestError, KeyLimitError, UnknownKeyError
 
 LIVE_KEYS_PER_OWNER = 2
 
@@ -45,10 +44,9 @@ def add_key(
         type(owner)._default_manager.select_for_update().get(pk=owner.pk)
         if ApiKey.objects.live(journal.now).filter(agent=agent, user=user).count() >= LIVE_KEYS_PER_OWNER:
             raise KeyLimitError(f"{owner} already has {LIVE_KEYS_PER_OWNER} live keys; revoke one first")
-        key = create_key(journal.now, agent=agent, user=user, expires_at=expires_at)
-        data = {"owner": str(owner), "public_id": tokens.public_id(key)}
-        journal.beside(Draft(kind=Kind.KEY_ADDED, data=data))
-    return key
+        minted = create_key(journal.now, agent=agent, user=user, expires_at=expires_at)
+        journal.beside(entries.key_added(str(owner), minted.public_id))
+    return minted.key
 
 
 def revoke_key(caller: Caller, public_id: str) -> ApiKey:
@@ -67,19 +65,18 @@ def revoke_key(caller: Caller, public_id: str) -> ApiKey:
         if key.revoked_at is None:
             key.revoked_at = journal.now
             key.save(update_fields=["revoked_at"])
-            data = {"owner": str(key.agent or key.user), "public_id": public_id}
-            journal.beside(Draft(kind=Kind.KEY_REVOKED, data=data))
+            journal.beside(entries.key_revoked(str(key.agent or key.user), public_id))
     return key
 
 
 def _require_own(caller: Caller, agent: Agent | None, owner: str, journal: audit.Journal) -> None:
     if caller.agent is not None and caller.agent == agent:
         return
-    journal.beside(capabilities.require(caller, Request.to_manage_keys(owner), journal.now).draft)
+    journal.beside(capabilities.require(caller, Request.to_manage_keys(owner), journal.now).check)
 
 
-def create_key(now: datetime, **owner: Any) -> str:
-    """Store a new key of ``owner`` (the fields of `ApiKey`) and return its text. Decides and journals nothing."""
+def create_key(now: datetime, **owner: Any) -> tokens.Minted:
+    """Store a new key of ``owner`` (the fields of `ApiKey`) and return it. Decides and journals nothing."""
     minted = tokens.mint()
     ApiKey.objects.create(public_id=minted.public_id, digest=minted.digest, created_at=now, **owner)
-    return minted.key
+    return minted

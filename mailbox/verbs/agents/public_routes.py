@@ -8,13 +8,12 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, PublicRoute
 from mailbox.words import tokens
-from mailbox.words.errors import Draft, InvalidRequestError, UnknownRouteError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import InvalidRequestError, UnknownRouteError
 
 USE_NOTED_EVERY = timedelta(minutes=1)
 HIGHEST_RATE = 1_000_000
@@ -48,8 +47,7 @@ def add(caller: Caller, agent: Agent, *, rate_limit: int) -> NewRoute:
             rate_limit=rate_limit,
             created_at=journal.now,
         )
-        data = {"agent": agent.display, "public_id": route.public_id, "rate_limit": rate_limit}
-        journal.beside(Draft(kind=Kind.ROUTE_ADDED, data=data))
+        journal.beside(entries.route_added(agent.display, route.public_id, rate_limit))
     return NewRoute(route=route, token=minted.key)
 
 
@@ -68,8 +66,7 @@ def revoke(caller: Caller, public_id: str) -> PublicRoute:
         if route.revoked_at is None:
             route.revoked_at = journal.now
             route.save(update_fields=["revoked_at"])
-            data = {"agent": route.agent.display, "public_id": route.public_id}
-            journal.beside(Draft(kind=Kind.ROUTE_REVOKED, data=data))
+            journal.beside(entries.route_revoked(route.agent.display, route.public_id))
     return route
 
 
@@ -100,4 +97,4 @@ def caller(route: PublicRoute, *, request_id: str) -> Caller:
 
 
 def _require(caller: Caller, agent: Agent | None, journal: audit.Journal) -> None:
-    journal.beside(capabilities.require(caller, Request.to_manage_route(agent), journal.now).draft)
+    journal.beside(capabilities.require(caller, Request.to_manage_route(agent), journal.now).check)

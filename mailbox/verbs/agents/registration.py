@@ -11,14 +11,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import IntegrityError
 from django.utils import timezone
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.verbs.agents.keys import create_key
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, AgentRef, check_pubkey, check_reason, is_pubkey
-from mailbox.words.errors import AgentConflictError, Draft, InvalidRequestError, UnknownAgentError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import AgentConflictError, InvalidRequestError, UnknownAgentError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +65,9 @@ def _register(
             request = Request.to_register(display)
             permit = capabilities.require(caller, request, journal.now)
             permit.use(journal.now)
-            journal.beside(permit.draft)
+            journal.beside(permit.check)
             agent = _create_agent(display, pubkey, journal)
-            key = create_key(journal.now, agent=agent) if with_key else ""
+            key = create_key(journal.now, agent=agent).key if with_key else ""
             if also is not None:
                 also(agent, journal)
     except IntegrityError as error:
@@ -134,7 +133,7 @@ def pause_agent(caller: Caller, agent: Agent, *, reason: str, renews: bool = Tru
         if paused.paused_at is None or paused.paused_reason != reason:
             paused.paused_at, paused.paused_reason = paused.paused_at or journal.now, reason
             paused.save(update_fields=["paused_at", "paused_reason"])
-            journal.beside(Draft(kind=Kind.AGENT_PAUSED, data={"display": paused.display, "reason": reason}))
+            journal.beside(entries.agent_paused(paused.display, reason))
     return paused
 
 
@@ -150,10 +149,9 @@ def resume_agent(caller: Caller, agent: Agent, *, reason: str = "", since: datet
         if since is not None and resumed.paused_at != since:
             raise AgentConflictError(f"{resumed} was resumed meanwhile.", agent=resumed.display)
         if resumed.paused_at is not None:
-            data = {"display": resumed.display, "reason": reason, "was_paused_for": resumed.paused_reason}
+            journal.beside(entries.agent_resumed(resumed.display, reason, resumed.paused_reason))
             resumed.paused_at, resumed.paused_reason = None, ""
             resumed.save(update_fields=["paused_at", "paused_reason"])
-            journal.beside(Draft(kind=Kind.AGENT_RESUMED, data=data))
     return resumed
 
 
@@ -189,7 +187,7 @@ def hosted(name: str) -> Agent | None:
 
 
 def _locked_to_pause(caller: Caller, agent: Agent, journal: audit.Journal) -> Agent:
-    journal.beside(capabilities.require(caller, Request.to_pause(agent), journal.now).draft)
+    journal.beside(capabilities.require(caller, Request.to_pause(agent), journal.now).check)
     return Agent.objects.select_for_update().get(pk=agent.pk)
 
 
@@ -203,7 +201,7 @@ def _known(display: str) -> Agent | None:
 def _create_agent(display: str, pubkey: str, journal: audit.Journal) -> Agent:
     local = display.partition("@")[0]
     agent = Agent.objects.create(display=display, local=local, pubkey=pubkey, created_at=journal.now)
-    journal.beside(Draft(kind=Kind.AGENT_REGISTERED, data={"display": display, "pubkey": pubkey}))
+    journal.beside(entries.agent_registered(display, pubkey))
     return agent
 
 

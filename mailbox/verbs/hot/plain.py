@@ -55,7 +55,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
         display=named.display,
         pubkey=named.pubkey,
         check_task=envelope.id,
-        check=json_text.dumps(permit.draft.data),
+        check=json_text.dumps(permit.check.data),
         sent=json_text.dumps({"sender": caller.agent.display, "recipient": named.display}),
         **_stamp(caller, now),
     )
@@ -118,7 +118,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
         status=str(envelope.status),
         content=json_text.dumps([dict(block) for block in envelope.content]),
         error_message=envelope.error_message,
-        check=json_text.dumps(permit.draft.data),
+        check=json_text.dumps(permit.check.data),
         posted=json_text.dumps(posted),
         **_stamp(caller, now),
     )

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from mailbox.database import write_turns
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
@@ -26,8 +26,7 @@ from mailbox.outbound import destinations
 from mailbox.outbound.errors import BlockedUrlError
 from mailbox.words import json_text, secret_box
 from mailbox.words.envelopes import URL_MAX_LENGTH, TaskEnvelope, check_reason
-from mailbox.words.errors import Draft, InvalidRequestError, UnknownDeliveryError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import InvalidRequestError, UnknownDeliveryError
 
 BACK_OFF = (
     timedelta(seconds=1),
@@ -154,14 +153,13 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
-        journal.beside(capabilities.require(caller, Request.to_resend(delivery_id), journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_resend(delivery_id), journal.now).check)
         row = PushDelivery.objects.select_for_update().filter(delivery_id=delivery_id).first()
         if row is None:
             raise UnknownDeliveryError(f"no delivery {delivery_id} here", delivery_id=delivery_id)
         row.state, row.next_attempt_at, row.forgiven = PushDelivery.State.PENDING, journal.now, row.attempts
         row.save(update_fields=["state", "next_attempt_at", "forgiven"])
-        data = {"delivery_id": str(delivery_id), "reason": reason}
-        journal.beside(Draft(kind=Kind.PUSH_RESENT, task_id=row.task_uuid, data=data))
+        journal.beside(entries.push_resent(row.task_uuid, delivery_id, reason))
     return row
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from mailbox.gate import audit
+from mailbox.gate import audit, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
@@ -22,7 +22,6 @@ from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.life.resolution import resolve
 from mailbox.words.errors import UnknownTaskError
-from mailbox.words.kinds import Kind
 
 DEADLINE_EXCEEDED = "deadline exceeded"
 TIMED_OUT = "Task timed out"  # corvid-agent's words; its clients show them
@@ -34,8 +33,7 @@ def expire_queued(task: Task, journal: Journal) -> None:
         task,
         Task.Outcome.EXPIRED,
         journal,
-        kind=Kind.TASK_EXPIRED,
-        data={"reason": DEADLINE_EXCEEDED, "deadline_ms": task.deadline_ms},
+        entries.task_expired(DEADLINE_EXCEEDED, deadline_ms=task.deadline_ms),
         end=Lease.End.EXPIRED,
         error_message=DEADLINE_EXCEEDED,
     )
@@ -74,8 +72,7 @@ def _expire_timed_out(leases: LeaseQuerySet, journal: Journal, limit: int) -> in
             lease.task,
             Task.Outcome.EXPIRED,
             journal,
-            kind=Kind.TASK_EXPIRED,
-            data={"reason": TIMED_OUT, "lease_id": str(lease.lease_id), "attempt": lease.attempt},
+            entries.task_expired(TIMED_OUT, lease_id=lease.lease_id, attempt=lease.attempt),
             end=Lease.End.EXPIRED,
             lease=lease,
             error_message=TIMED_OUT,

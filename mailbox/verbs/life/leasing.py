@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from mailbox.gate import audit
+from mailbox.gate import audit, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Task
@@ -14,7 +14,6 @@ from mailbox.verbs.hot import plain
 from mailbox.verbs.life import expiry
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
-from mailbox.words.kinds import Kind
 
 
 def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = None) -> list[Lease]:
@@ -107,8 +106,7 @@ def _hindrance(task: Task, journal: Journal) -> str | None:
 def begin(task: Task, journal: Journal, *, attempt_id: UUID | None = None, index: int = 0) -> Lease:
     """Start a lease of the recipient's on a queued task whose row is locked, and journal it."""
     lease = task.start_lease(task.recipient, journal.now, attempt_id=attempt_id, index=index)
-    data = {"lease_id": str(lease.lease_id), "attempt": lease.attempt, "holder": lease.holder.display}
-    journal.life(task, Kind.TASK_LEASED, **data)
+    journal.life(task, entries.task_leased(lease.lease_id, lease.attempt, lease.holder.display))
     return lease
 
 
@@ -125,7 +123,7 @@ def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None
             return released
         task, lease = own_lease(caller, task_id, lease_id, journal.now)
         task.return_to_queue(lease, Lease.End.RELEASE, journal.now)
-        journal.life(task, Kind.TASK_RELEASED, lease_id=str(lease.lease_id), attempt=lease.attempt, reason=reason)
+        journal.life(task, entries.task_released(lease.lease_id, lease.attempt, reason))
     return lease
 
 

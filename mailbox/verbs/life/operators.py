@@ -37,7 +37,7 @@ def acknowledge(caller: Caller, task_id: UUID) -> None:
     hand. Journals ``capability_check`` and, the first time, ``a2a_result_acked``.
     """
     with audit.decision(caller) as journal:
-        journal.beside(capabilities.require(caller, Request.to_acknowledge(task_id), journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_acknowledge(task_id), journal.now).check)
     results.ack_results(_as_operators(caller), [task_id])
 
 

@@ -14,7 +14,7 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -22,8 +22,7 @@ from mailbox.models import ReplayEntry, Result, Task
 from mailbox.verbs.life import callbacks
 from mailbox.words import json_text
 from mailbox.words.envelopes import check_reason
-from mailbox.words.errors import Draft, UnknownReplayEntryError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import UnknownReplayEntryError
 
 
 def cache_key(task: Task) -> str | None:
@@ -65,7 +64,7 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
         replayed_from=entry.source_task_id,
     )
     callbacks.enqueue(task, result, journal.now)
-    journal.life(task, Kind.RESULT_REPLAYED, source_task_id=str(entry.source_task_id), status=entry.status)
+    journal.life(task, entries.result_replayed(entry.source_task_id, entry.status))
     return result
 
 
@@ -110,7 +109,7 @@ def _waiting_on_another(key: str) -> list[Task]:
 def _wake(waiters: list[Task], ended: Task, journal: Journal) -> None:
     first, *others = waiters
     first.change(waits_on=None)
-    journal.life(first, Kind.TASK_WOKEN, waited_on=str(ended.uuid))
+    journal.life(first, entries.task_woken(ended.uuid))
     Task.objects.filter(pk__in=[other.pk for other in others]).update(waits_on=first)
 
 
@@ -123,13 +122,13 @@ def drop(caller: Caller, entry_id: int, *, reason: str, source_task_id: UUID | N
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
-        journal.beside(capabilities.require(caller, Request.to_drop_replay(entry_id), journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_drop_replay(entry_id), journal.now).check)
         entry = ReplayEntry.objects.select_for_update().filter(pk=entry_id).first()
         if entry is None:
             raise UnknownReplayEntryError(f"no replay entry {entry_id} here", entry_id=entry_id)
         if source_task_id is not None and source_task_id != entry.source_task_id:
             raise UnknownReplayEntryError(f"replay entry {entry_id} holds another result by now", entry_id=entry_id)
-        journal.beside(_dropped(entry, reason))
+        journal.beside(entries.replay_dropped(entry.pk, entry.key, entry.source_task_id, reason))
         entry.delete()
 
 
@@ -144,17 +143,12 @@ def drop_expired(caller: Caller, *, batch: int = 500) -> int:
         with audit.decision(caller) as journal:
             found = list(ReplayEntry.objects.expired(journal.now).select_for_update(skip_locked=True)[:batch])
             for entry in found:
-                journal.beside(_dropped(entry, "expired"))
+                journal.beside(entries.replay_dropped(entry.pk, entry.key, entry.source_task_id, "expired"))
             ReplayEntry.objects.filter(pk__in=[entry.pk for entry in found]).delete()
         total += len(found)
         if len(found) < batch:
             break
     return total
-
-
-def _dropped(entry: ReplayEntry, reason: str) -> Draft:
-    data = {"id": entry.pk, "key": entry.key, "source_task_id": str(entry.source_task_id), "reason": reason}
-    return Draft(kind=Kind.REPLAY_DROPPED, task_id=entry.source_task_id, data=data)
 
 
 def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from mailbox.database import waiting
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -19,8 +19,7 @@ from mailbox.verbs.life import expiry
 from mailbox.verbs.life.leasing import begin_out_of_turn, require_lease
 from mailbox.verbs.life.resolution import resolve
 from mailbox.words.envelopes import ResultEnvelope
-from mailbox.words.errors import AlreadyResolvedError, Draft, MailboxError, ResultConflictError, UnknownTaskError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import AlreadyResolvedError, MailboxError, ResultConflictError, UnknownTaskError
 
 
 def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool = False) -> Result:
@@ -45,8 +44,8 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     with audit.decision(caller) as journal:
         task = Task.objects.addressed_to(caller.agent).with_parties().locked().filter(uuid=envelope.task_id).first()
         if task is None:
-            draft = _rejected(envelope, UnknownTaskError.code)
-            raise capabilities.not_theirs(caller, envelope.task_id, only="only its recipient answers it", draft=draft)
+            entry = entries.result_rejected(envelope.task_id, UnknownTaskError.code)
+            raise capabilities.not_theirs(caller, envelope.task_id, only="only its recipient answers it", entry=entry)
         earlier = Result.objects.filter(task=task).first()
         if earlier is not None and earlier.says(envelope):
             return earlier
@@ -58,9 +57,9 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
             if lease is None and lease_first:
                 lease = begin_out_of_turn(task, journal)
         except MailboxError as refusal:
-            refusal.draft = _rejected(envelope, refusal.code)
+            refusal.entry = entries.result_rejected(envelope.task_id, refusal.code)
             raise
-        journal.beside(permit.draft)
+        journal.beside(permit.check)
         return _resolve(task, lease, envelope, journal)
 
 
@@ -79,18 +78,11 @@ def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope, no
 
 
 def _resolve(task: Task, lease: Lease | None, envelope: ResultEnvelope, journal: Journal) -> Result:
-    data = {
-        "status": envelope.status,
-        "lease_id": str(lease.lease_id) if lease else None,
-        "attempt": task.attempt,
-        "late_result": lease is None,
-    }
     return resolve(
         task,
         Task.Outcome(envelope.status),
         journal,
-        kind=Kind.RESULT_POSTED,
-        data=data,
+        entries.result_posted(envelope.status, lease_id=lease.lease_id if lease else None, attempt=task.attempt),
         end=Lease.End.RESULT,
         lease=lease,
         content=envelope.content,
@@ -164,7 +156,7 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
             ):
                 result.refresh_from_db(fields=["delivery", "delivered_at", "receive_attempt_id", "receive_index"])
                 result.task.change()
-                journal.life(result.task, Kind.RESULT_DELIVERED, attempt_id=attempt_id and str(attempt_id))
+                journal.life(result.task, entries.result_delivered(attempt_id))
                 delivered.append(result)
         return delivered
 
@@ -195,7 +187,7 @@ def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -
         if found[pk].delivery != Result.Delivery.ACKED:
             Result.objects.filter(pk=found[pk].pk).update(delivery=Result.Delivery.ACKED, acked_at=journal.now)
             task.change()
-            journal.life(task, Kind.RESULT_ACKED)
+            journal.life(task, entries.result_acked())
 
 
 def _something_to_drain(caller: Caller) -> bool:
@@ -205,7 +197,3 @@ def _something_to_drain(caller: Caller) -> bool:
         or Task.objects.sent_by(caller.agent).overdue(now).exists()
         or Lease.objects.of_tasks_from(caller.agent).timed_out(now).exists()
     )
-
-
-def _rejected(envelope: ResultEnvelope, reason: str) -> Draft:
-    return Draft(kind=Kind.RESULT_REJECTED, task_id=envelope.task_id, data={"reason": reason})

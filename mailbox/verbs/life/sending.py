@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import IntegrityError
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -17,13 +17,11 @@ from mailbox.verbs.life.resolution import resolve
 from mailbox.words.envelopes import AgentRef, TaskEnvelope, check_reason
 from mailbox.words.errors import (
     AlreadyResolvedError,
-    Draft,
     SenderMismatchError,
     TaskConflictError,
     UnknownAgentError,
     WrongPartyError,
 )
-from mailbox.words.kinds import Kind
 
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
@@ -72,7 +70,7 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
             )
         if earlier:
             raise TaskConflictError(task_id=envelope.id)
-        journal.beside(permit.draft)
+        journal.beside(permit.check)
         task = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
         return _insert(task, envelope, journal)
 
@@ -90,8 +88,8 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
         task.cache_key = None
     task.save(force_insert=True)
     callbacks.remember(task, envelope)
-    waits_on = {"waits_on": str(leader.uuid)} if task.waits_on and leader else {}
-    journal.life(task, Kind.TASK_SENT, sender=task.sender.display, recipient=task.recipient.display, **waits_on)
+    waits_on = leader.uuid if task.waits_on and leader else None
+    journal.life(task, entries.task_sent(task.sender.display, task.recipient.display, waits_on=waits_on))
     if entry is not None:
         replay.answer(task, entry, journal)
     return task
@@ -118,8 +116,7 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
             task,
             Task.Outcome.CANCELLED,
             journal,
-            kind=Kind.TASK_CANCELLED,
-            data={"reason": reason},
+            entries.task_cancelled(reason),
             end=Lease.End.CANCEL,
             lease=task.live_lease(),
             error_message=f"cancelled by the sender: {reason}" if reason else "cancelled by the sender",
@@ -136,10 +133,9 @@ def _sender(caller: Caller, envelope: TaskEnvelope) -> Agent:
         return caller.agent
     if claimed.pubkey is None and claimed.display in (caller.agent.display, caller.agent.display.partition("@")[0]):
         return caller.agent
-    data = {"peer_display": caller.agent.display, "claimed_sender_display": str(claimed)}
     raise SenderMismatchError(
         f'task.sender "{claimed}" is not the authenticated caller "{caller.agent}"; leave it out to send as yourself',
-        draft=Draft(kind=Kind.SENDER_MISMATCH, task_id=envelope.id, data=data),
+        entry=entries.sender_mismatch(envelope.id, caller.agent.display, str(claimed)),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from mailbox.gate import audit
+from mailbox.gate import audit, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Message, Task
@@ -15,7 +15,6 @@ from mailbox.models.message import PROGRESS
 from mailbox.verbs.life.leasing import own_lease
 from mailbox.words import content, json_text
 from mailbox.words.errors import InvalidRequestError
-from mailbox.words.kinds import Kind
 
 MAX_UPDATES = 100
 
@@ -92,9 +91,7 @@ def _record(task: Task, lease: Lease, update: Update, attempt_id: UUID | None, j
         said_at=journal.now,
         post_attempt_id=attempt_id,
     )
-    data: dict[str, Any] = {"lease_id": str(lease.lease_id)}
-    if update.message:
-        data["message"] = [dict(block) for block in update.message]
-    if update.progress is not None:
-        data |= {"progress": update.progress, "note": update.note}
-    journal.life(task, Kind.TASK_UPDATED, **data)
+    journal.life(
+        task,
+        entries.task_updated(lease.lease_id, message=update.message, progress=update.progress, note=update.note),
+    )

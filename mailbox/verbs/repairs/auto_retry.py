@@ -16,15 +16,14 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from mailbox.gate import actions, audit
+from mailbox.gate import actions, audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.verbs.agents import registration
 from mailbox.verbs.repairs import retry
 from mailbox.verbs.repairs.retry import RetryPolicy, RetryReport
 from mailbox.words.envelopes import check_reason
-from mailbox.words.errors import Draft, MailboxError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import MailboxError
 
 _logger = logging.getLogger(__name__)
 
@@ -126,8 +125,10 @@ def run_once(caller: Caller, *, reason: str, worded: Callable[[MailboxError], st
     return run_pass(caller, policy, worded=worded, reason=check_reason(reason))
 
 
-def run_pass(caller: Caller, policy: RetryPolicy, *, worded: Callable[[MailboxError], str], **said: str) -> AuditEvent:
-    """Run the retry gate once; return its summary row, which is written for a failed pass too and holds ``said``.
+def run_pass(
+    caller: Caller, policy: RetryPolicy, *, worded: Callable[[MailboxError], str], reason: str | None = None
+) -> AuditEvent:
+    """Run the retry gate once; return its summary row, which is written for a failed pass too and holds ``reason``.
 
     ``worded`` words a refusal of the pass for the reader of that row.
     """
@@ -137,24 +138,16 @@ def run_pass(caller: Caller, policy: RetryPolicy, *, worded: Callable[[MailboxEr
     except Exception as failure:  # whatever stopped the pass, operators must see that it ran
         _logger.exception("the automatic retry pass failed")
         error = worded(failure) if isinstance(failure, MailboxError) else failure_text(failure)
-    return audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data=summary(report, error) | said))
-
-
-def summary(report: RetryReport, error: str | None) -> dict[str, object]:
-    """Return the journal data of one pass. Source: Covenant, audit kind of the same name."""
-    policy = report.policy
-    return {
-        "enabled": policy.enabled,
-        "considered": report.considered,
-        "requeued": len(report.requeued),
-        "skipped": len(report.skipped),
-        "skipped_by_reason": report.skipped_by_reason,
-        "min_lease_age_ms": policy.min_lease_age // timedelta(milliseconds=1),
-        "max_attempts": policy.max_attempts,
-        "max_requeues": policy.max_requeues,
-        "scan_limit": policy.scan_limit,
-        "error": error,
-    }
+    entry = entries.auto_retry_scan(
+        is_enabled=policy.enabled,
+        considered=report.considered,
+        requeued=len(report.requeued),
+        skipped_by_reason=report.skipped_by_reason,
+        bounds=policy.bounds,
+        error=error,
+        reason=reason,
+    )
+    return audit.note(caller, entry)
 
 
 def failure_text(failure: Exception) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from mailbox.gate import actions, audit, capabilities
+from mailbox.gate import actions, audit, capabilities, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -16,8 +16,7 @@ from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.repair_plan import INTENT_KEPT
 from mailbox.verbs.repairs.repair import MESSAGE_MAX_LENGTH
 from mailbox.words.envelopes import check_reason
-from mailbox.words.errors import Draft, InvalidRequestError, PlanClosedError, UnknownPlanError, WrongPartyError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError, WrongPartyError
 
 CAP = 1_000  # leases in one plan
 COUNTED_TO = 10_000
@@ -112,8 +111,7 @@ def make(
                 expires_at=journal.now + GOOD_FOR,
             )
             RepairPlanRow.objects.bulk_create(_row(plan, lease) for lease in leases)
-            data = {"plan": plan.pk, "action": verb, "leases": len(leases), "query": query, "among": among}
-            journal.beside(Draft(kind=Kind.REPAIR_PLAN_MADE, data=data))
+            journal.beside(entries.repair_plan_made(plan.pk, verb, leases=len(leases), query=query, among=among))
             return plan
 
     return audit.once_more_on_conflict(decide)
@@ -148,8 +146,14 @@ def apply(
         plan.state, plan.decided_by, plan.decided_at = RepairPlan.State.APPLYING, caller.name, journal.now
         plan.reason, plan.message = reason, message if plan.verb == RepairPlan.Verb.FORCE_ERROR else ""
         plan.save(update_fields=["state", "decided_by", "decided_at", "reason", "message"])
-        data = {"plan": plan.pk, "action": plan.verb, "leases": tally.included(bool(with_unsafe)), "reason": reason}
-        journal.beside(Draft(kind=Kind.REPAIR_PLAN_APPLIED, data={**data, "with_unsafe": bool(with_unsafe)}))
+        entry = entries.repair_plan_applied(
+            plan.pk,
+            plan.verb,
+            leases=tally.included(bool(with_unsafe)),
+            reason=reason,
+            with_unsafe=bool(with_unsafe),
+        )
+        journal.beside(entry)
     return plan
 
 
@@ -167,7 +171,7 @@ def discard(caller: Caller, number: int) -> RepairPlan:
             raise PlanClosedError(f"plan #{number} was applied by {plan.decided_by}; what is done stays done")
         plan.state, plan.decided_by, plan.decided_at = RepairPlan.State.DISCARDED, caller.name, journal.now
         plan.save(update_fields=["state", "decided_by", "decided_at"])
-        journal.beside(Draft(kind=Kind.REPAIR_PLAN_DISCARDED, data={"plan": plan.pk, "action": plan.verb}))
+        journal.beside(entries.repair_plan_discarded(plan.pk, plan.verb))
     return plan
 
 

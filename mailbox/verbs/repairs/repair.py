@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Any
 from uuid import UUID
 
-from mailbox.gate import actions, audit, capabilities
+from mailbox.gate import actions, audit, capabilities, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
+from mailbox.gate.entries.task_life import Repaired
 from mailbox.gate.requests import Request
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life.leasing import require_lease
@@ -18,13 +18,12 @@ from mailbox.verbs.life.resolution import resolve
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import (
     AlreadyResolvedError,
-    Draft,
     DuplicateRiskMismatchError,
     MailboxError,
     NotInFlightError,
     UnknownTaskError,
 )
-from mailbox.words.kinds import Kind
+from mailbox.words.kinds import LifeEntry
 
 MESSAGE_MAX_LENGTH = 10_000
 
@@ -66,7 +65,7 @@ def requeue_within(
     if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
         raise DuplicateRiskMismatchError(task_id=task_id)
     task.return_to_queue(lease, Lease.End.REQUEUE, journal.now)
-    journal.life(task, Kind.REPAIR_APPLIED, **applied(task, "requeue", reason, lease_id, duplicate_risk))
+    journal.life(task, applied(task, "requeue", reason, lease_id, duplicate_risk))
     return task
 
 
@@ -91,8 +90,7 @@ def force_error_within(
         task,
         Task.Outcome.ERROR,
         journal,
-        kind=Kind.REPAIR_APPLIED,
-        data=applied(task, "force_error", reason, lease_id, None),
+        applied(task, "force_error", reason, lease_id, None),
         end=Lease.End.FORCE_ERROR,
         lease=lease,
         error_message=message,
@@ -124,7 +122,7 @@ def _repairable(
     request = Request.to_repair(verb, task_id, lease_id=lease_id, peer=peer, duplicate_risk=duplicate_risk)
     permit = capabilities.require(caller, request, journal.now)
     permit.use(journal.now)
-    journal.beside(permit.draft)
+    journal.beside(permit.check)
     if task is None:
         raise UnknownTaskError.of(task_id)
     if task.state == Task.State.RESOLVED:
@@ -140,19 +138,15 @@ def _refusals_journalled(task_id: UUID, action: str) -> Iterator[None]:
     try:
         yield
     except MailboxError as refusal:
-        if refusal.draft is None:
-            data = {"action": action, "reason": refusal.code}
-            refusal.draft = Draft(kind=Kind.REPAIR_REFUSED, task_id=task_id, data=data)
+        if refusal.entry is None:
+            refusal.entry = entries.repair_refused(task_id, action, refusal.code)
         raise
 
 
-def applied(task: Task, action: str, reason: str, lease_id: UUID | None, risk: DuplicateRisk | None) -> dict[str, Any]:
-    """Return the journal data of a repair; ``lease_id`` is the guard of the request, None when it had none."""
-    return {
-        "task_id": str(task.uuid),
-        "action": action,
-        "reason": reason,
-        "lease_id": lease_id and str(lease_id),
-        "duplicate_risk": risk,
-        "attempt": task.attempt,
-    }
+def applied(
+    task: Task, action: str, reason: str, lease_id: UUID | None, risk: DuplicateRisk | None
+) -> LifeEntry[Repaired]:
+    """Return the journal row of a repair; ``lease_id`` is the guard of the request, None when it had none."""
+    return entries.repair_applied(
+        task.uuid, action, reason=reason, lease_id=lease_id, duplicate_risk=risk, attempt=task.attempt
+    )

@@ -19,7 +19,6 @@ from mailbox.gate.requests import Request
 from mailbox.models import Lease, Task
 from mailbox.verbs.repairs.repair import DuplicateRisk, applied
 from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatchError, InvalidRequestError
-from mailbox.words.kinds import Kind
 
 REASON = "automatic retry policy requeued stale idempotent lease"
 
@@ -54,14 +53,19 @@ class RetryPolicy:
     max_requeues: int = 1  # per pass
     scan_limit: int = 100  # live leases looked at: those that may be requeued before all others, each oldest first
 
-    def check(self) -> None:
-        """Raise `InvalidRequestError` naming every bound that is not within `BOUNDS`."""
-        given = {
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        """The bounds by the names of `BOUNDS`."""
+        return {
             "min_lease_age_ms": self.min_lease_age // timedelta(milliseconds=1),
             "max_attempts": self.max_attempts,
             "max_requeues": self.max_requeues,
             "scan_limit": self.scan_limit,
         }
+
+    def check(self) -> None:
+        """Raise `InvalidRequestError` naming every bound that is not within `BOUNDS`."""
+        given = self.bounds
         problems = {
             name: f"must be {least} to {most}"
             for name, (least, most) in BOUNDS.items()
@@ -169,10 +173,10 @@ def _retry(caller: Caller, lease: Lease, policy: RetryPolicy) -> SkipReason | No
                 return changed
             permit = capabilities.require(caller, _request(caller, current), journal.now)
             permit.use(journal.now)
-            journal.beside(permit.draft)
+            journal.beside(permit.check)
             task.return_to_queue(current, Lease.End.AUTO_REQUEUE, journal.now)
-            data = applied(task, "auto_requeue", REASON, lease.lease_id, DuplicateRisk.IDEMPOTENT)
-            journal.life(task, Kind.REPAIR_APPLIED, **data)
+            entry = applied(task, "auto_requeue", REASON, lease.lease_id, DuplicateRisk.IDEMPOTENT)
+            journal.life(task, entry)
     except Task.DoesNotExist:
         return SkipReason.LEASE_CHANGED
     except (CapabilityMissingError, CapabilityScopeMismatchError):

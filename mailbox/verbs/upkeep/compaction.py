@@ -9,15 +9,13 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.upkeep import rollups
-from mailbox.words.errors import Draft
-from mailbox.words.kinds import Kind
 
 BATCH = 500
 
@@ -45,7 +43,7 @@ def compact(caller: Caller, retention: Retention) -> int:
     with audit.decision(caller) as journal:
         permit = capabilities.require(caller, Request.to_compact(), journal.now)
         permit.use(journal.now)
-        journal.beside(permit.draft)
+        journal.beside(permit.check)
         now = journal.now
     finished = _finished(retention, now)
     return _drop_in_batches(caller, finished, lambda: _to_drop(retention, now), reason="retention")
@@ -68,7 +66,7 @@ def clear(caller: Caller, *, dialect: str) -> int:
     with audit.decision(caller) as journal:
         permit = capabilities.require(caller, Request.to_compact(), journal.now)
         permit.use(journal.now)
-        journal.beside(permit.draft)
+        journal.beside(permit.check)
     resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED)
     return _drop_in_batches(caller, resolved, lambda: _keys(resolved), reason="cleared")
 
@@ -125,5 +123,5 @@ def _drop(tasks: TaskQuerySet, journal: Journal, *, reason: str, limit: int) -> 
     Lease.objects.filter(task__in=found).delete()
     Task.objects.filter(pk__in=found).delete()
     for task_id in found.values():
-        journal.beside(Draft(kind=Kind.TASKS_COMPACTED, task_id=task_id, data={"reason": reason}))
+        journal.beside(entries.tasks_compacted(task_id, reason))
     return len(found)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from mailbox.gate import audit, capabilities
+from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -16,7 +16,6 @@ from mailbox.verbs.life.leasing import begin
 from mailbox.verbs.life.resolution import resolve
 from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, TaskConflictError
-from mailbox.words.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +55,7 @@ def import_tasks(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Import
 
 def _import(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Imported:
     with audit.decision(caller) as journal:
-        journal.beside(capabilities.require(caller, Request.to_import(recipient), journal.now).draft)
+        journal.beside(capabilities.require(caller, Request.to_import(recipient), journal.now).check)
         owner = registration.enrol(recipient, journal)
         fresh = {one.task.id: one for one in kept if one.task.id}
         for task_id in _known(list(fresh), owner):
@@ -94,16 +93,16 @@ def _known(ids: Sequence[UUID], recipient: Agent) -> set[UUID]:
 def _store(one: Kept, sender: Agent, recipient: Agent, journal: Journal) -> None:
     task = Task.from_envelope(one.task, sender=sender, recipient=recipient, now=journal.now)
     task.save(force_insert=True)
-    journal.life(task, Kind.TASK_SENT, sender=sender.display, recipient=recipient.display, imported=True)
+    journal.life(task, entries.task_sent(sender.display, recipient.display, is_imported=True))
     lease = begin(task, journal) if one.leased or one.result is not None else None
     if one.result is not None:
-        data = {"status": one.result.status, "lease_id": str(lease and lease.lease_id), "attempt": task.attempt}
         resolve(
             task,
             Task.Outcome(one.result.status),
             journal,
-            kind=Kind.RESULT_POSTED,
-            data={**data, "late_result": False, "imported": True},
+            entries.result_posted(
+                one.result.status, lease_id=lease.lease_id if lease else None, attempt=task.attempt, is_imported=True
+            ),
             end=Lease.End.RESULT,
             lease=lease,
             content=one.result.content,

@@ -13,8 +13,7 @@ from mailbox.inspection import backlogs
 from mailbox.models import ApiKey, AuditEvent, PushDelivery, RollUp, rollup
 from mailbox.verbs.agents import registration
 from mailbox.verbs.upkeep import rollups
-from mailbox.words.errors import Draft
-from mailbox.words.kinds import Kind
+from mailbox.words.kinds import Entry, Kind
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories
 
@@ -43,7 +42,7 @@ def called(caller, *, ago):
 
 def scanned(*, ago=timedelta(0), **data):
     caller = Caller(name="scheduler@hub", source=AuditEvent.Source.SCHEDULER)
-    audit.note(caller, Draft(kind=Kind.AUTO_RETRY_SCAN, data={"error": None, **data}))
+    audit.note(caller, Entry(Kind.AUTO_RETRY_SCAN, {"error": None, **data}))
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,10 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
-from mailbox.gate import audit
+from mailbox.gate import audit, entries
 from mailbox.models import AuditEvent, Task
 from mailbox.verbs.life import leasing, sending
-from mailbox.words.errors import CapabilityMissingError, Draft, TaskConflictError
-from mailbox.words.kinds import Kind
+from mailbox.words.errors import CapabilityMissingError, TaskConflictError
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +19,7 @@ class BrokenError(Exception):
 
 @pytest.fixture
 def event(alice):
-    audit.note(alice, Draft(kind=Kind.AUTHENTICATION_FAILED, data={"reason": "test"}))
+    audit.note(alice, entries.authentication_failed("unknown", 1))
     return AuditEvent.objects.get()
 
 

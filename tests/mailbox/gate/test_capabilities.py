@@ -77,7 +77,7 @@ def test_a_target_is_matched_by_display_by_key_or_by_the_star(mallory, bob, form
     permit = check(mallory, target=bob.agent)
 
     assert permit.grant == grant
-    assert permit.draft.data["authorized_by"][0]["action"] == f"a2a.send.{name}"
+    assert permit.check.data["authorized_by"][0]["action"] == f"a2a.send.{name}"
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_a_role_holds_its_actions_and_no_others(role, held):
 
     for verb in {*actions.GRANTABLE, *actions.TARGETED, actions.GRANT, actions.DROP_REPLAY}:
         if verb in held:
-            assert check(person, verb).draft.data["authorized_by"][0]["granted_by_display"] == f"role:{role}"
+            assert check(person, verb).check.data["authorized_by"][0]["granted_by_display"] == f"role:{role}"
         else:
             with pytest.raises(CapabilityMissingError):
                 check(person, verb)
@@ -251,5 +251,5 @@ def test_a_person_without_a_role_holds_nothing():
 def test_local_trust_needs_no_grant_and_says_so(bob):
     permit = check(Caller.command_line(), "a2a.compact")
 
-    assert permit.draft.data["authorized_by"][0]["granted_by_display"] == "local trust"
-    assert permit.draft.data["passed"] is True
+    assert permit.check.data["authorized_by"][0]["granted_by_display"] == "local trust"
+    assert permit.check.data["passed"] is True

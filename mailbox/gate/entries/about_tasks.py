@@ -1,0 +1,164 @@
+"""Rows about tasks and passes over them that are not part of a task's life."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, NotRequired, TypedDict
+from uuid import UUID
+
+from mailbox.words.kinds import Entry, Kind
+
+
+class Mismatch(TypedDict):
+    peer_display: Annotated[str, "display of the caller"]
+    claimed_sender_display: Annotated[str, "the sender that the request named"]
+
+
+def sender_mismatch(task_id: UUID | None, caller: str, claimed_sender: str) -> Entry[Mismatch]:
+    """Record that a send was refused because it named another agent as its sender."""
+    data = Mismatch(peer_display=caller, claimed_sender_display=claimed_sender)
+    return Entry(Kind.SENDER_MISMATCH, data, task_id)
+
+
+class Rejected(TypedDict):
+    reason: Annotated[str, "code of the error"]
+
+
+def result_rejected(task_id: UUID, reason: str) -> Entry[Rejected]:
+    """Record that a result was refused for the state of its task, or because its task is unknown to the caller."""
+    return Entry(Kind.RESULT_REJECTED, Rejected(reason=reason), task_id)
+
+
+class Compacted(TypedDict):
+    reason: Annotated[str, "retention, cap, or cleared for a request to delete all finished tasks of a dialect"]
+
+
+def tasks_compacted(task_id: UUID, reason: str) -> Entry[Compacted]:
+    """Record that a finished task was deleted with its leases, messages and result."""
+    return Entry(Kind.TASKS_COMPACTED, Compacted(reason=reason), task_id)
+
+
+class Dropped(TypedDict):
+    id: Annotated[int, "number of the cache entry"]
+    key: Annotated[str, "idempotency key of the cached work"]
+    source_task_id: Annotated[str, "id of the task that earned the result"]
+    reason: Annotated[str, "why an operator deleted it; expired at the end of its time to live"]
+
+
+def replay_dropped(entry_id: int, key: str, source_task_id: UUID, reason: str) -> Entry[Dropped]:
+    """Record that a cached result was deleted."""
+    data = Dropped(id=entry_id, key=key, source_task_id=str(source_task_id), reason=reason)
+    return Entry(Kind.REPLAY_DROPPED, data, source_task_id)
+
+
+class Resent(TypedDict):
+    delivery_id: Annotated[str, "id of the callback"]
+    reason: Annotated[str, "why an operator sent it again"]
+
+
+def push_resent(task_id: UUID, delivery_id: UUID, reason: str) -> Entry[Resent]:
+    """Record that a callback was made due again."""
+    return Entry(Kind.PUSH_RESENT, Resent(delivery_id=str(delivery_id), reason=reason), task_id)
+
+
+class RepairRefused(TypedDict):
+    action: Annotated[str, "requeue or force_error"]
+    reason: Annotated[str, "code of the error"]
+
+
+def repair_refused(task_id: UUID, action: str, reason: str) -> Entry[RepairRefused]:
+    """Record that a repair was refused for another reason than a missing capability."""
+    return Entry(Kind.REPAIR_REFUSED, RepairRefused(action=action, reason=reason), task_id)
+
+
+class PlanMade(TypedDict):
+    plan: Annotated[int, "number of the plan"]
+    action: Annotated[str, "requeue or force_error"]
+    leases: Annotated[int, "number of leases in the plan"]
+    query: Annotated[str, "search that chose the leases"]
+    among: Annotated[str, "search of the list from which a person picked the leases by hand"]
+
+
+def repair_plan_made(plan: int, action: str, *, leases: int, query: str, among: str) -> Entry[PlanMade]:
+    """Record that a person planned a repair of many leases."""
+    data = PlanMade(plan=plan, action=action, leases=leases, query=query, among=among)
+    return Entry(Kind.REPAIR_PLAN_MADE, data)
+
+
+class PlanApplied(TypedDict):
+    plan: Annotated[int, "number of the plan"]
+    action: Annotated[str, "requeue or force_error"]
+    leases: Annotated[int, "number of leases to repair"]
+    reason: Annotated[str, "why the leases are repaired"]
+    with_unsafe: Annotated[bool, "whether leases of work that is not safe to repeat are repaired too"]
+
+
+def repair_plan_applied(plan: int, action: str, *, leases: int, reason: str, with_unsafe: bool) -> Entry[PlanApplied]:
+    """Record that a person decided to carry out a plan; each lease then has a row of its own."""
+    data = PlanApplied(plan=plan, action=action, leases=leases, reason=reason, with_unsafe=with_unsafe)
+    return Entry(Kind.REPAIR_PLAN_APPLIED, data)
+
+
+class PlanDiscarded(TypedDict):
+    plan: Annotated[int, "number of the plan"]
+    action: Annotated[str, "requeue or force_error"]
+
+
+def repair_plan_discarded(plan: int, action: str) -> Entry[PlanDiscarded]:
+    """Record that a person discarded a plan."""
+    return Entry(Kind.REPAIR_PLAN_DISCARDED, PlanDiscarded(plan=plan, action=action))
+
+
+class Scan(TypedDict):
+    enabled: Annotated[bool, "false for a dry run, which changes nothing"]
+    considered: Annotated[int, "number of leases that the pass examined"]
+    requeued: Annotated[int, "number of tasks that it requeued"]
+    skipped: Annotated[int, "number of leases that it left alone"]
+    skipped_by_reason: Annotated[dict[str, int], "number of leases left alone, by reason"]
+    min_lease_age_ms: Annotated[int, "bound: least age of a lease, in milliseconds"]
+    max_attempts: Annotated[int, "bound: a task leased this often is left alone"]
+    max_requeues: Annotated[int, "bound: requeues in one pass"]
+    scan_limit: Annotated[int, "bound: leases examined in one pass"]
+    error: Annotated[str | None, "why the pass failed; null for a pass that succeeded"]
+    reason: NotRequired[Annotated[str, "why a person ran the pass; absent for a pass of the scheduler"]]
+
+
+def auto_retry_scan(
+    *,
+    is_enabled: bool,
+    considered: int,
+    requeued: int,
+    skipped_by_reason: Mapping[str, int],
+    bounds: Mapping[str, int],
+    error: str | None,
+    reason: str | None,
+) -> Entry[Scan]:
+    """Record that the retry gate ran once, on its timer or by hand; ``bounds`` are the four bounds by name.
+
+    Each requeue has a row of its own.
+    """
+    data = Scan(
+        enabled=is_enabled,
+        considered=considered,
+        requeued=requeued,
+        skipped=sum(skipped_by_reason.values()),
+        skipped_by_reason=dict(skipped_by_reason),
+        min_lease_age_ms=bounds["min_lease_age_ms"],
+        max_attempts=bounds["max_attempts"],
+        max_requeues=bounds["max_requeues"],
+        scan_limit=bounds["scan_limit"],
+        error=error,
+    )
+    if reason is not None:
+        data["reason"] = reason
+    return Entry(Kind.AUTO_RETRY_SCAN, data)
+
+
+class SweepFailed(TypedDict):
+    step: Annotated[str, "name of the step"]
+    error: Annotated[str, "message of the error"]
+
+
+def sweep_failed(step: str, error: str) -> Entry[SweepFailed]:
+    """Record that a step of the sweep failed; the next sweep tries it again."""
+    return Entry(Kind.SWEEP_FAILED, SweepFailed(step=step, error=error))

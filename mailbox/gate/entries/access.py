@@ -1,0 +1,150 @@
+"""Rows about access: checks of capabilities, grants, keys, public routes and people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, NotRequired, TypedDict
+from uuid import UUID
+
+from mailbox.words.kinds import Entry, Kind
+
+
+class Authorization(TypedDict):
+    action: Annotated[str, "action as the grant spells it"]
+    granted_by_display: Annotated[str, "who granted it; `role:<group>` for a person, `local trust` in process"]
+    grant_id: NotRequired[Annotated[str, "id of the grant; absent without one"]]
+
+
+class Check(TypedDict):
+    agent_id: Annotated[str, "scope id of the request, such as `a2a-send:bob@local`"]
+    required_actions: Annotated[list[str], "the one action that the request needs"]
+    missing_actions: Annotated[list[str], "that action if the caller lacks it, otherwise empty"]
+    passed: Annotated[bool, "whether the caller may take the action"]
+    authorized_by: Annotated[list[Authorization], "what allows it: `action`, `granted_by_display`, `grant_id`"]
+
+
+def capability_check(
+    scope_id: str, action: str, task_id: UUID | None, authorized_by: Authorization | None
+) -> Entry[Check]:
+    """Record that a capability was required; ``authorized_by`` is None for a caller that lacks it."""
+    data = Check(
+        agent_id=scope_id,
+        required_actions=[action],
+        missing_actions=[] if authorized_by else [action],
+        passed=authorized_by is not None,
+        authorized_by=[authorized_by] if authorized_by else [],
+    )
+    return Entry(Kind.CAPABILITY_CHECK, data, task_id)
+
+
+class ScopeRejected(TypedDict):
+    agent_id: Annotated[str, "scope id of the request"]
+    action: Annotated[str, "the action that the request needs"]
+    reason: Annotated[str, "why no grant for the action covers the request"]
+
+
+def capability_scope_rejected(scope_id: str, action: str, task_id: UUID | None, reason: str) -> Entry[ScopeRejected]:
+    """Record that a request was refused because every grant for its action is pinned to something else."""
+    data = ScopeRejected(agent_id=scope_id, action=action, reason=reason)
+    return Entry(Kind.CAPABILITY_SCOPE_REJECTED, data, task_id)
+
+
+class Granted(TypedDict):
+    grant_id: Annotated[str, "id of the grant"]
+    subject_display: Annotated[str, "display of the agent that holds it"]
+    action: Annotated[str, "the action that it allows"]
+    scope: Annotated[dict[str, Any], "fields that it pins; empty for any request"]
+    granted_by_display: Annotated[str, "who granted it"]
+
+
+def capability_granted(
+    grant_id: UUID, subject: str, action: str, *, scope: Mapping[str, Any], granted_by: str
+) -> Entry[Granted]:
+    """Record that an agent was granted a capability."""
+    data = Granted(
+        grant_id=str(grant_id),
+        subject_display=subject,
+        action=action,
+        scope=dict(scope),
+        granted_by_display=granted_by,
+    )
+    return Entry(Kind.CAPABILITY_GRANTED, data)
+
+
+class Revoked(TypedDict):
+    grant_id: Annotated[str, "id of the grant"]
+    subject_display: Annotated[str, "display of the agent that held it"]
+    action: Annotated[str, "the action that it allowed"]
+
+
+def capability_revoked(grant_id: UUID, subject: str, action: str) -> Entry[Revoked]:
+    """Record that a grant was revoked, by itself or with the grant from which it was passed on."""
+    data = Revoked(grant_id=str(grant_id), subject_display=subject, action=action)
+    return Entry(Kind.CAPABILITY_REVOKED, data)
+
+
+class AuthenticationFailed(TypedDict):
+    reason: Annotated[str, "missing, malformed, unknown, or `no role`"]
+    count: Annotated[int, "number of failures that the row stands for"]
+
+
+def authentication_failed(reason: str, count: int) -> Entry[AuthenticationFailed]:
+    """Record that requests came without a valid API key; one process writes at most one row a minute and reason."""
+    return Entry(Kind.AUTHENTICATION_FAILED, AuthenticationFailed(reason=reason, count=count))
+
+
+class Key(TypedDict):
+    owner: Annotated[str, "display of the agent, or username of the person, that the key belongs to"]
+    public_id: Annotated[str, "public part of the key"]
+
+
+def key_added(owner: str, public_id: str) -> Entry[Key]:
+    """Record that an API key was created; the first key of a new agent has no such row."""
+    return Entry(Kind.KEY_ADDED, Key(owner=owner, public_id=public_id))
+
+
+def key_revoked(owner: str, public_id: str) -> Entry[Key]:
+    """Record that an API key was revoked."""
+    return Entry(Kind.KEY_REVOKED, Key(owner=owner, public_id=public_id))
+
+
+class RouteAdded(TypedDict):
+    agent: Annotated[str, "display of the agent that the route acts as"]
+    public_id: Annotated[str, "public part of the route's token"]
+    rate_limit: Annotated[int, "requests allowed in a minute"]
+
+
+def route_added(agent: str, public_id: str, rate_limit: int) -> Entry[RouteAdded]:
+    """Record that a public route was opened."""
+    return Entry(Kind.ROUTE_ADDED, RouteAdded(agent=agent, public_id=public_id, rate_limit=rate_limit))
+
+
+class RouteRevoked(TypedDict):
+    agent: Annotated[str, "display of the agent that the route acted as"]
+    public_id: Annotated[str, "public part of the route's token"]
+
+
+def route_revoked(agent: str, public_id: str) -> Entry[RouteRevoked]:
+    """Record that a public route was closed."""
+    return Entry(Kind.ROUTE_REVOKED, RouteRevoked(agent=agent, public_id=public_id))
+
+
+class Person(TypedDict):
+    username: Annotated[str, "name that the person signs in with"]
+    first_name: NotRequired[Annotated[str, "new first name"]]
+    last_name: NotRequired[Annotated[str, "new last name"]]
+    email: NotRequired[Annotated[str, "new address"]]
+    groups: NotRequired[Annotated[list[str], "the groups of the person now"]]
+    is_active: NotRequired[Annotated[bool, "whether the person can sign in now"]]
+    is_staff: NotRequired[Annotated[bool, "whether the person can open the admin now"]]
+    password: NotRequired[Annotated[str, "`changed` for a new password; the password itself is never kept"]]
+
+
+def person_added(person: Person) -> Entry[Person]:
+    """Record that an admin added a person."""
+    return Entry(Kind.PERSON_ADDED, person)
+
+
+def person_changed(person: Person) -> Entry[Person]:
+    """Record that an admin changed a person; only the changed fields are present."""
+    return Entry(Kind.PERSON_CHANGED, person)

@@ -1,0 +1,187 @@
+"""The numbered rows of a task's life, from its send to the acknowledgement of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NotRequired, TypedDict
+from uuid import UUID
+
+from mailbox.words.kinds import Kind, LifeEntry
+
+
+class Sent(TypedDict):
+    sender: Annotated[str, "display of the sender"]
+    recipient: Annotated[str, "display of the recipient"]
+    waits_on: NotRequired[Annotated[str, "id of the unresolved task whose result this duplicate takes"]]
+    imported: NotRequired[Annotated[bool, "true for a task that was imported from another system"]]
+
+
+def task_sent(
+    sender: str, recipient: str, *, waits_on: UUID | None = None, is_imported: bool = False
+) -> LifeEntry[Sent]:
+    """Record that a task was stored for its recipient."""
+    data = Sent(sender=sender, recipient=recipient)
+    if waits_on is not None:
+        data["waits_on"] = str(waits_on)
+    if is_imported:
+        data["imported"] = True
+    return LifeEntry(Kind.TASK_SENT, data)
+
+
+class Leased(TypedDict):
+    lease_id: Annotated[str, "id of the new lease"]
+    attempt: Annotated[int, "number of the lease, from 1"]
+    holder: Annotated[str, "display of the agent that holds the lease"]
+
+
+def task_leased(lease_id: UUID, attempt: int, holder: str) -> LifeEntry[Leased]:
+    """Record that an agent leased the task."""
+    return LifeEntry(Kind.TASK_LEASED, Leased(lease_id=str(lease_id), attempt=attempt, holder=holder))
+
+
+class Released(TypedDict):
+    lease_id: Annotated[str, "id of the lease that ended"]
+    attempt: Annotated[int, "number of that lease"]
+    reason: Annotated[str, "why the holder released the task"]
+
+
+def task_released(lease_id: UUID, attempt: int, reason: str) -> LifeEntry[Released]:
+    """Record that the holder handed its lease back, and the task went to the back of the queue."""
+    return LifeEntry(Kind.TASK_RELEASED, Released(lease_id=str(lease_id), attempt=attempt, reason=reason))
+
+
+class Updated(TypedDict):
+    lease_id: Annotated[str, "id of the holder's lease"]
+    message: NotRequired[Annotated[list[dict[str, Any]], "content blocks of the message"]]
+    progress: NotRequired[Annotated[float, "share of the work that is done, 0 to 1"]]
+    note: NotRequired[Annotated[str, "text beside `progress`; empty without one"]]
+
+
+def task_updated(
+    lease_id: UUID, *, message: Sequence[Mapping[str, Any]], progress: float | None, note: str
+) -> LifeEntry[Updated]:
+    """Record that the holder posted a message, its progress, or both."""
+    data = Updated(lease_id=str(lease_id))
+    if message:
+        data["message"] = [dict(block) for block in message]
+    if progress is not None:
+        data["progress"], data["note"] = progress, note
+    return LifeEntry(Kind.TASK_UPDATED, data)
+
+
+class Cancelled(TypedDict):
+    reason: Annotated[str, "why the sender cancelled the task; empty without a reason"]
+
+
+def task_cancelled(reason: str) -> LifeEntry[Cancelled]:
+    """Record that the sender cancelled the task, which resolved it."""
+    return LifeEntry(Kind.TASK_CANCELLED, Cancelled(reason=reason))
+
+
+class Expired(TypedDict):
+    reason: Annotated[str, "the error message of the task's result"]
+    deadline_ms: NotRequired[Annotated[int, "the deadline that passed in the queue, in Unix milliseconds"]]
+    lease_id: NotRequired[Annotated[str, "id of the lease that outlasted the task's work timeout"]]
+    attempt: NotRequired[Annotated[int, "number of that lease"]]
+
+
+def task_expired(
+    reason: str, *, deadline_ms: int | None = None, lease_id: UUID | None = None, attempt: int | None = None
+) -> LifeEntry[Expired]:
+    """Record that a queued task passed its deadline, or a lease outlasted the work timeout; either resolved the task."""
+    data = Expired(reason=reason)
+    if deadline_ms is not None:
+        data["deadline_ms"] = deadline_ms
+    if lease_id is not None:
+        data["lease_id"] = str(lease_id)
+    if attempt is not None:
+        data["attempt"] = attempt
+    return LifeEntry(Kind.TASK_EXPIRED, data)
+
+
+class Woken(TypedDict):
+    waited_on: Annotated[str, "id of the task that ended without a result to share"]
+
+
+def task_woken(waited_on: UUID) -> LifeEntry[Woken]:
+    """Record that a duplicate stopped waiting for another task's result and can be leased."""
+    return LifeEntry(Kind.TASK_WOKEN, Woken(waited_on=str(waited_on)))
+
+
+class Posted(TypedDict):
+    status: Annotated[str, "status of the result: ok, partial or error"]
+    lease_id: Annotated[str | None, "id of the lease that the result ended; null for a task in the queue"]
+    attempt: Annotated[int, "number of the task's newest lease; 0 for a task that was never leased"]
+    late_result: Annotated[bool, "whether the task was in the queue when its result came"]
+    imported: NotRequired[Annotated[bool, "true for a result that was imported from another system"]]
+
+
+def result_posted(status: str, *, lease_id: UUID | None, attempt: int, is_imported: bool = False) -> LifeEntry[Posted]:
+    """Record that the recipient posted a result, which resolved the task."""
+    data = Posted(
+        status=status,
+        lease_id=None if lease_id is None else str(lease_id),
+        attempt=attempt,
+        late_result=lease_id is None,
+    )
+    if is_imported:
+        data["imported"] = True
+    return LifeEntry(Kind.RESULT_POSTED, data)
+
+
+class Replayed(TypedDict):
+    source_task_id: Annotated[str, "id of the task whose cached result was used"]
+    status: Annotated[str, "status of the result"]
+
+
+def result_replayed(source_task_id: UUID, status: str) -> LifeEntry[Replayed]:
+    """Record that the hub resolved the task with a cached result."""
+    return LifeEntry(Kind.RESULT_REPLAYED, Replayed(source_task_id=str(source_task_id), status=status))
+
+
+class Delivered(TypedDict):
+    attempt_id: Annotated[str | None, "the sender's id of the receive call; null without one"]
+
+
+def result_delivered(attempt_id: UUID | None) -> LifeEntry[Delivered]:
+    """Record that the sender received the result."""
+    return LifeEntry(Kind.RESULT_DELIVERED, Delivered(attempt_id=None if attempt_id is None else str(attempt_id)))
+
+
+class Acked(TypedDict):
+    pass
+
+
+def result_acked() -> LifeEntry[Acked]:
+    """Record that the sender acknowledged the result."""
+    return LifeEntry(Kind.RESULT_ACKED, Acked())
+
+
+class Repaired(TypedDict):
+    task_id: Annotated[str, "id of the task"]
+    action: Annotated[str, "requeue, auto_requeue or force_error"]
+    reason: Annotated[str, "why the lease was repaired"]
+    lease_id: Annotated[str | None, "id of the lease that the request named; null without one"]
+    duplicate_risk: Annotated[str | None, "idempotent or operator_accepted; null for force_error"]
+    attempt: Annotated[int, "number of the lease that ended"]
+
+
+def repair_applied(
+    task_id: UUID,
+    action: str,
+    *,
+    reason: str,
+    lease_id: UUID | None,
+    duplicate_risk: str | None,
+    attempt: int,
+) -> LifeEntry[Repaired]:
+    """Record that a lease was ended by a person, an agent that may repair, or the retry gate."""
+    data = Repaired(
+        task_id=str(task_id),
+        action=action,
+        reason=reason,
+        lease_id=None if lease_id is None else str(lease_id),
+        duplicate_risk=duplicate_risk,
+        attempt=attempt,
+    )
+    return LifeEntry(Kind.REPAIR_APPLIED, data)
