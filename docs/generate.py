@@ -5,6 +5,7 @@ Each page of `PAGES` has one function, which returns the whole text that the pag
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -27,11 +28,21 @@ FLOORS = (
 
 def architecture() -> str:
     """Return docs/architecture.md with the picture of the floors drawn from the imports."""
-    return _with_block("docs/architecture.md", "floors", _floors())
+    return _with_block(_read("docs/architecture.md"), "floors", _floors())
+
+
+def dialects() -> str:
+    """Return docs/dialects.md with the code of the example dialect and the list of what the conformance suite checks."""
+    page = _read("docs/dialects.md")
+    for name in ("urls", "requests", "wire", "answers", "views", "doors"):
+        page = _with_block(page, name, f"```python\n{_read(f'tests/mailbox/dialects/example/{name}.py')}```\n")
+    page = _with_block(page, "acts", f"```python\n{_class('tests/support/doors.py', 'Act')}\n```\n")
+    return _with_block(page, "checks", _checks_of_doors())
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/architecture.md": architecture,
+    "docs/dialects.md": dialects,
 }
 
 
@@ -40,13 +51,45 @@ def main() -> None:
         (ROOT / path).write_text(page())
 
 
-def _with_block(path: str, name: str, block: str) -> str:
+def _read(path: str) -> str:
+    return (ROOT / path).read_text()
+
+
+def _with_block(page: str, name: str, block: str) -> str:
     """Return the page with the text between its marks ``<!-- name -->`` and ``<!-- /name -->`` replaced."""
     marks = re.compile(rf"(?<=<!-- {name} -->\n).*(?=<!-- /{name} -->)", re.DOTALL)
-    page, found = marks.subn(lambda _: block, (ROOT / path).read_text())
+    written, found = marks.subn(lambda _: block, page)
     if found != 1:
-        raise ValueError(f"{path} needs the marks <!-- {name} --> and <!-- /{name} --> once")
-    return page
+        raise ValueError(f"the page needs the marks <!-- {name} --> and <!-- /{name} --> once")
+    return written
+
+
+def _checks_of_doors() -> str:
+    """Return a table of the conformance suite's checks, by the acts of the doors that each check opens."""
+    checks: dict[str, list[str]] = {}
+    for module in sorted((ROOT / "tests" / "mailbox" / "dialects" / "conformance").glob("test_*.py")):
+        for test in ast.parse(module.read_text()).body:
+            if isinstance(test, ast.FunctionDef) and (acts := _acts_of(test)):
+                checks.setdefault(acts, []).append(test.name.removeprefix("test_").replace("_", " "))
+    rows = [
+        f"| {acts} | {check} |" for acts in sorted(checks, key=lambda acts: acts.count(",")) for check in checks[acts]
+    ]
+    return "\n".join(["| A door that does | is checked for |", "|---|---|", *rows, ""])
+
+
+def _class(path: str, name: str) -> str:
+    """Return the code of one class."""
+    source = _read(path)
+    (found,) = [node for node in ast.parse(source).body if isinstance(node, ast.ClassDef) and node.name == name]
+    return ast.get_source_segment(source, found) or ""
+
+
+def _acts_of(test: ast.FunctionDef) -> str:
+    """Return the acts in the test's ``doors_that`` mark; "" without that mark."""
+    for mark in test.decorator_list:
+        if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("doors_that"):
+            return ", ".join(f"`{ast.unparse(act)}`" for act in mark.args)
+    return ""
 
 
 def _floors() -> str:

@@ -21,7 +21,7 @@ RECIPIENT = "bob"  # also the default agent, for a send that names no recipient
 
 
 class Act(StrEnum):
-    """What a door does itself. The suite checks each act over all doors that do it."""
+    """An act that a door does itself. The suite checks each act over all doors that do it."""
 
     SEND = "send"
     ADDRESS = "address"  # a send names its recipient
@@ -82,7 +82,7 @@ class Door(Protocol):
 
 
 class HttpDoor(ABC):
-    """A door of routes. What it does not do itself, its agents do by the hub's own routes, which are Covenant's."""
+    """A door of routes. Its agents do by the hub's own routes, which are Covenant's, the acts that it lacks."""
 
     dialect: str
     does: frozenset[Act]

@@ -1,1 +1,1 @@
-"""What all dialects share: the view, the shapes of fields, problems, statuses, OpenAPI."""
+"""The parts that all dialects share: the view, shapes of fields, paths, errors, public routes, OpenAPI."""

@@ -1,4 +1,4 @@
-"""The scalar types of wire shapes, strict where JSON is strict."""
+"""The types of fields in request shapes. JSON types are not converted: the text "1" is no integer."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ class AgentId(BaseModel):
 
 
 class Lax(BaseModel):
-    """A body of the seed: keys it does not know are ignored, as its own servers do."""
+    """A body of another project's protocol. Unknown keys are ignored, as that project's servers ignore them."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 class Exact(BaseModel):
-    """A body or query of the hub's own: a key it does not know is a mistake worth telling."""
+    """A body or query of the hub's own. An unknown key is refused, since it is a mistake of the client."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def moment(milliseconds: int | None) -> datetime | None:
-    """Return the instant of Unix epoch milliseconds, UTC."""
+    """Return the moment of Unix epoch milliseconds, in UTC; None of None."""
     return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,4 +1,4 @@
-"""Describing views from the very shapes that parse their requests."""
+"""The OpenAPI description of views, made from the shapes that parse their requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ErrorBody(BaseModel):
 
 
 class RouteSchema(AutoSchema):
-    """Takes nothing from docstrings: those of views are for their readers, and `describe` says what clients need."""
+    """Describes routes by `describe` alone. Docstrings of views are for readers of the code."""
 
     def get_description(self) -> str:  # type: ignore[override]
         return ""
@@ -49,9 +49,10 @@ def describe(
     status: int = 200,
     public: bool = False,
 ) -> Callable[[View], View]:
-    """Describe one method of a view: its shapes, and the refusals beside those that every route shares.
+    """Describe one method of a view by its shapes.
 
-    ``answer`` None is Markdown, ``status`` the one of success; ``public`` routes need no key.
+    ``answer`` None is Markdown. ``status`` is the status of success. ``errors`` are the statuses of errors, without
+    those that every route shares. ``public`` routes need no key.
     """
     shared = (503,) if public else (400, 401, 503)
     refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
@@ -78,7 +79,7 @@ def parameters_of(query: type[BaseModel]) -> list[OpenApiParameter]:
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a value that is present: a query parameter that may be null is one that may be absent."""
+    """Return the schema of a value that is present. A query parameter that may be null is a parameter that may be absent."""
     options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     kept = dict(options[0])
     for name in ("title", "default"):

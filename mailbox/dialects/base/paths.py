@@ -11,13 +11,16 @@ _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE
 
 
 class MalformedId(str):
-    """What stands in a path where a UUID is wanted."""
+    """A part of a path that should be a UUID and is none."""
 
     __slots__ = ()
 
 
 class IdConverter:
-    """``<id:...>``, a UUID in whatever case. Anything else leads to the route, too, which says what is wrong with it."""
+    """``<id:...>``, a UUID in upper or lower case.
+
+    Any other text matches too, as a `MalformedId`: the view then answers with a clear error.
+    """
 
     regex = "[^/]+"
 

@@ -1,4 +1,4 @@
-"""What is wrong with a field, in the words of whoever wrote the request."""
+"""Errors in fields, in words of JSON."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ _WORDS: Mapping[str, str] = {
 
 
 def problem(found: Mapping[str, Any]) -> str:
-    """Return what is wrong by one of pydantic's errors; those of its words that speak of Python are replaced."""
+    """Return the problem that one of pydantic's errors reports. Pydantic's words about Python are replaced."""
     words = _WORDS.get(found["type"])
     return words.format_map(found.get("ctx", {})) if words else str(found["msg"])

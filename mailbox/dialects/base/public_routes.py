@@ -1,6 +1,6 @@
-"""``/p/<token>/...``: the door for clients that cannot authenticate but take any base URL.
+"""``/p/<token>/...``: public routes, for clients that cannot authenticate but take any base URL.
 
-The first middleware of all: whatever comes after sees the path without the token, or one that nothing answers.
+This is the first middleware. All code after it sees the path without the token, or a path that no view answers.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)
 PREFIX = "/p/"  # of a public route; no view answers at it
 # A cache would keep the address, and would answer after the route's revocation.
 HEADERS = {"Referrer-Policy": "no-referrer", "Cache-Control": "private, no-store", "Vary": "*"}
-# Where a client or a server in front may have left a copy of the address.
+# Headers in which a client or a proxy may have left a copy of the address.
 _COPIES = ("HTTP_REFERER", "HTTP_X_REQUEST_ID", "HTTP_X_ORIGINAL_URL", "HTTP_X_FORWARDED_URI", "RAW_URI", "REQUEST_URI")
 
 
 class RouteMiddleware:
-    """Take the token off the path and note its route on the request, for views that are open to routes.
+    """Take the token off the path and note its route on the request, for views that are open to public routes.
 
-    Unknown and revoked tokens, and paths that are not open, answer alike: as a path that does not exist.
+    An unknown token, a revoked token and a path that is not open all answer as a path that does not exist.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

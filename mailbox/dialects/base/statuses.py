@@ -1,4 +1,4 @@
-"""The HTTP status of each refusal, in dialects that have no table of their own."""
+"""The HTTP status of each error. A dialect may have a table of its own."""
 
 from __future__ import annotations
 

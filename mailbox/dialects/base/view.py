@@ -1,4 +1,4 @@
-"""What every dialect's views share: one gate for bodies, one for credentials, one way to answer errors."""
+"""The base of every dialect's views: it reads bodies, authenticates callers and answers errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedE
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
-# Of a request that came by a public route: its PublicRoute, and the path before its own, with the token.
+# The PublicRoute of a request that came by a public route, and the path before the request's own, with the token.
 ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
@@ -55,7 +55,7 @@ class LengthRequiredError(MailboxError):
 
 
 class UnsupportedMediaTypeError(MailboxError):
-    """Send the body as application/json, not encoded."""
+    """Send the body as application/json, without Content-Encoding."""
 
     code = "unsupported_media_type"
 
@@ -73,7 +73,7 @@ class NotFoundError(MailboxError):
 
 
 class UnavailableError(MailboxError):
-    """The database cannot be reached just now; whether a change was made is unknown, so repeat the request."""
+    """The database cannot be reached. It is unknown whether a change was made, so repeat the request."""
 
     code = "unavailable"
 
@@ -101,7 +101,7 @@ class JSONRenderer(BaseRenderer):
 
 
 class AlwaysJSON(BaseContentNegotiation):
-    """Answer JSON whatever the Accept header says: an error page would help no program."""
+    """Answer JSON to every Accept header: no program reads an error page."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         return parsers[0]
@@ -111,18 +111,21 @@ class AlwaysJSON(BaseContentNegotiation):
 
 
 class DialectView(APIView):
-    """A view of some dialect. Subclasses give ``error_status`` and may spell errors in `error_body`."""
+    """A view of a dialect. Subclasses give ``error_status`` and may override `error_body`.
+
+    ``open_to_routes`` are the methods that are also answered under ``/p/<token>/``.
+    """
 
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJSON
     error_status: ClassVar[Mapping[type[MailboxError], HTTPStatus]] = {}
-    open_to_routes: ClassVar[frozenset[str]] = frozenset()  # methods answered under /p/<token>/, too
+    open_to_routes: ClassVar[frozenset[str]] = frozenset()
     caller: Caller
     request_id: str
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         wanted = request.headers.get("X-Request-Id", "")
-        # A key or token sent as the id would be journalled and echoed: it is none.
+        # A key or token in this header would be journalled and echoed, so it is not used as an id.
         is_usable = _REQUEST_ID.fullmatch(wanted) and tokens.redact(wanted) == wanted
         self.request_id = wanted if is_usable else uuid.uuid4().hex
         return super().initialize_request(request, *args, **kwargs)
@@ -139,7 +142,7 @@ class DialectView(APIView):
             raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
-        """Answer with the methods there are, in Allow, and no body: /api/schema/ describes the rest."""
+        """Answer with the methods of the route in Allow, and no body."""
         return Response(status=HTTPStatus.NO_CONTENT)
 
     def perform_authentication(self, request: Request) -> None:
@@ -150,11 +153,11 @@ class DialectView(APIView):
         self.caller = credentials.authenticate(key, source=AuditEvent.Source.API, request_id=self.request_id)
 
     def presented_key(self, headers: Mapping[str, str]) -> str | None:
-        """Return the API key of a request, None without one; a dialect may look elsewhere."""
+        """Return the API key of a request; None without a key. A dialect may override the order of headers."""
         return presented_key(headers)
 
     def route(self) -> PublicRoute | None:
-        """Return the public route the request came by; None for a request at the hub's own address."""
+        """Return the public route of the request; None for a request at the hub's own address."""
         return getattr(self.request._request, ROUTE_ATTRIBUTE, None)
 
     def base_url(self) -> str:
@@ -165,7 +168,7 @@ class DialectView(APIView):
     def body(self, shape: type[Shape]) -> Shape:
         """Return the request's JSON body as ``shape``; an absent body reads as ``{}``.
 
-        Raises `InvalidJsonError`, `InvalidRequestError` or one of the transport errors above.
+        Raises `InvalidRequestError` and the errors of `json`.
         """
         return parse(shape, self.json())
 
@@ -174,7 +177,10 @@ class DialectView(APIView):
         return parse(shape, self.request.query_params.dict())
 
     def json(self) -> Any:
-        """Return the request's JSON body, whatever it is; an absent body reads as ``{}``."""
+        """Return the request's JSON body of any type; an absent body reads as ``{}``.
+
+        Raises `InvalidJsonError`, `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`.
+        """
         headers = self.request.headers
         if "chunked" in headers.get("Transfer-Encoding", "").lower():
             raise LengthRequiredError
@@ -209,7 +215,7 @@ class DialectView(APIView):
         return response
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
-        """Spell ``error`` for this dialect."""
+        """Return the JSON of ``error`` in this dialect's shape."""
         fields = {"fields": error.fields} if isinstance(error, InvalidRequestError) else {}
         return {"kind": "error", "code": error.code, "message": advice.to_program(error), **error.ids, **fields}
 
@@ -221,7 +227,7 @@ class DialectView(APIView):
 
 
 def parse(shape: type[Shape], value: object) -> Shape:
-    """Return ``value`` as ``shape``; raise `InvalidRequestError` with the path of every field that does not fit."""
+    """Return ``value`` as ``shape``; raise `InvalidRequestError` with the path of each invalid field."""
     try:
         return shape.model_validate(value)
     except ValidationError as error:

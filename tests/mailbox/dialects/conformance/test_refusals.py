@@ -32,7 +32,7 @@ def test_a_send_to_an_unknown_agent_is_refused(door, alice):
 
 
 @doors_that(Act.DEFAULT)
-def test_a_send_to_nobody_is_refused_without_a_default_agent(door, alice, bob):
+def test_a_send_without_a_recipient_needs_a_default_agent(door, alice, bob):
     with pytest.raises(Refused) as refusal:
         door(alice).send("x")
 

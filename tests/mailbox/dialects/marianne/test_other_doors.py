@@ -1,4 +1,4 @@
-"""What came in by another dialect, as the inbox of its recipient shows it."""
+"""A task of another dialect, as the inbox of its recipient shows it."""
 
 from __future__ import annotations
 
