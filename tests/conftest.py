@@ -30,7 +30,7 @@ SLOW = (
     "tests/mailbox/dialects/yeoman/test_served.py",
     "tests/mailbox/management/worker/",
     "tests/test_demo.py",
-    "tests/test_readme.py::test_the_tour",
+    "tests/docs/test_tour.py",
     "tests/test_restarts.py",
 )
 

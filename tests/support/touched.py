@@ -2,7 +2,8 @@
 
 The change is every file that differs from BASE, committed or not; BASE is the branch's upstream, or HEAD without one. A
 module touches the tests that import it and those of its own name in the mirrored folder; a template those of its name. A
-module of a dialect or of its doors touches the conformance suite.
+module of a dialect or of its doors touches the conformance suite. A page touches the tests of all pages, and
+`DESCRIBED` names the files that a page describes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,15 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).resolve().parents[2]
 ALWAYS = "tests/test_layout.py"
-IN_FRONT = {"README.md", "CHANGELOG.md", "pyproject.toml"}
 DIALECTS = PurePosixPath("mailbox/dialects")
 CONFORMANCE = "tests/mailbox/dialects/conformance/"
+OF_PAGES = {"tests/test_readme.py", "tests/test_prose.py"}
+DESCRIBED = {
+    "a2aproject/settings/*.py": "tests/docs/test_settings.py",
+    "mailbox/management/cli/*.py": "tests/docs/test_commands.py",
+    "urls.py": "tests/docs/test_routes.py",
+    "pyproject.toml": "tests/docs/test_generate.py",
+}
 
 
 def main(arguments: list[str]) -> int:
@@ -46,8 +53,9 @@ def touched_by(changed: Iterable[str]) -> set[str]:
                 touched |= {module for module in imports if module.startswith(CONFORMANCE)}
         elif path.parts[0] == "templates":
             touched |= {module for module in imports if PurePosixPath(module).stem == f"test_{path.stem.lstrip('_')}"}
-        elif str(path) in IN_FRONT:
-            touched.add("tests/test_readme.py")
+        elif path.suffix == ".md":
+            touched |= OF_PAGES | {module for module in imports if module.startswith("tests/docs/")}
+        touched |= {module for files, module in DESCRIBED.items() if path.match(files)}
     return touched
 
 

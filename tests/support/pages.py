@@ -1,0 +1,48 @@
+"""What tests read in the project's pages: blocks of commands, tables, sections."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.hub import ROOT
+
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Step(NamedTuple):
+    """A block of shell commands, and the block of output that the page shows after it."""
+
+    commands: str
+    printed: str
+
+
+def page(path: str) -> str:
+    return (ROOT / path).read_text()
+
+
+def all_pages() -> list[Path]:
+    """Return the Markdown pages of the project."""
+    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def section(text: str, title: str) -> str:
+    """Return what stands below the heading ``title``, up to the next one of the second level."""
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def first_cells(text: str) -> str:
+    """Return the first cells of all rows of all tables, one per line."""
+    return "\n".join(re.findall(r"^\|(.*?)\|", text, re.MULTILINE))
+
+
+def steps(text: str) -> list[Step]:
+    """Return each block of commands with the block of output that stands before the next one."""
+    found: list[Step] = []
+    for language, block in BLOCK.findall(text):
+        if language == "sh":
+            found.append(Step(block, ""))
+        elif found:
+            found[-1] = Step(found[-1].commands, block)
+    return found
