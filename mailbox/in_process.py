@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import TypeVar
 from uuid import UUID
 
 from mailbox.database import waiting
@@ -14,56 +15,88 @@ from mailbox.models import Agent, Lease, Result, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.repairs import repair
-from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope
-from mailbox.words.errors import WaitTimeoutError
+from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope, check_pubkey
+from mailbox.words.errors import InvalidRequestError, WaitTimeoutError
+
+MOST_LISTED = 1000
+
+Envelope = TypeVar("Envelope", TaskEnvelope, ResultEnvelope)
 
 
 class Mailbox:
     """Ten methods over the verbs that all other interfaces use too. Callers are trusted.
 
-    An agent is given by display, local part, `AgentRef` or row. No method needs a grant; every change is journalled.
+    An agent is given by display, local part, `AgentRef` or row, and an id as a UUID or as its text. No method needs a
+    grant; every change is journalled. Each method raises `InvalidRequestError` for arguments that its HTTP route refuses.
     """
 
     def send_task(self, task: TaskEnvelope) -> Task:
         """Send the task as its ``sender``, which must not be None; see `sending.send_task`."""
+        task = _envelope(task, TaskEnvelope, "task")
         if task.sender is None:
-            raise ValueError("the task has no sender: set TaskEnvelope.sender")
-        return sending.send_task(Caller.local(_agent(task.sender)), task)
+            raise InvalidRequestError({"sender": "is required: set TaskEnvelope.sender"})
+        task = replace(
+            task,
+            id=_id_or_none(task.id, "id"),
+            parent=_id_or_none(task.parent, "parent"),
+            sender=_ref(task.sender, "sender"),
+            recipient=_ref(task.recipient, "recipient"),
+        )
+        task.check()
+        return sending.send_task(Caller.local(_agent(task.sender, "sender")), task)
 
     def recv_task(self, *, timeout: timedelta | None = None) -> Lease:
         """Lease the oldest task of any agent, waiting if there is none. ``timeout`` None waits without limit.
 
         Raises `WaitTimeoutError`.
         """
-        leases = waiting.until(lambda: leasing.lease_tasks(Caller.local()), timeout)
+        leases = waiting.until(lambda: leasing.lease_tasks(Caller.local()), _timeout(timeout))
         if not leases:
             raise WaitTimeoutError
         return leases[0]
 
     def try_recv_task_for(self, recipient: AgentRef | Agent | str) -> Lease | None:
         """Lease the oldest task for ``recipient``, without waiting; None if it has none."""
-        leases = leasing.lease_tasks(Caller.local(_agent(recipient)))
+        leases = leasing.lease_tasks(Caller.local(_agent(recipient, "recipient")))
         return leases[0] if leases else None
 
     def recent_tasks(self, limit: int) -> Sequence[Task]:
-        """Return up to ``limit`` queued tasks, oldest first."""
-        return lists.recent_tasks(Caller.local(), limit=limit).items
+        """Return up to ``limit``, 1 to 1000, queued tasks, oldest first."""
+        return lists.recent_tasks(Caller.local(), limit=_limit(limit)).items
 
     def task_queue(self, limit: int) -> Sequence[tasks.QueueEntry]:
-        """Return up to ``limit`` unresolved tasks: first queued tasks, then leased tasks, each oldest first."""
-        return lists.queue(Caller.local(), limit=limit).items
+        """Return up to ``limit``, 1 to 1000, unresolved tasks: first queued tasks, then leased tasks, each oldest first."""
+        return lists.queue(Caller.local(), limit=_limit(limit)).items
 
-    def repair_task(self, task_id: UUID, *, action: str, **request: Any) -> Task | Result:
-        """Call `repair.requeue` or `repair.force_error`, the verb that ``action`` names, with its arguments."""
+    def repair_task(
+        self,
+        task_id: UUID | str,
+        *,
+        action: str,
+        reason: str,
+        duplicate_risk: str | None = None,
+        message: str | None = None,
+        lease_id: UUID | str | None = None,
+    ) -> Task | Result:
+        """Call `repair.requeue` with ``duplicate_risk``, or `repair.force_error` with ``message``, as ``action`` says."""
+        caller, task, lease = Caller.local(), _id(task_id, "task_id"), _id_or_none(lease_id, "lease_id")
         match action:
             case "requeue":
-                return repair.requeue(Caller.local(), task_id, **request)
+                _refuse(message, "message", action)
+                risk = _required(duplicate_risk, "duplicate_risk")
+                return repair.requeue(caller, task, reason=reason, duplicate_risk=risk, lease_id=lease)
             case "force_error":
-                return repair.force_error(Caller.local(), task_id, **request)
-        raise ValueError(f"unknown repair action {action!r}: it must be requeue or force_error")
+                _refuse(duplicate_risk, "duplicate_risk", action)
+                text = _required(message, "message")
+                return repair.force_error(caller, task, reason=reason, message=text, lease_id=lease)
+        raise InvalidRequestError({"action": "must be 'requeue' or 'force_error'"})
 
     def send_result(self, result: ResultEnvelope) -> Result:
         """Post a result on behalf of the task's recipient; see `results.post_result`."""
+        result = _envelope(result, ResultEnvelope, "result")
+        result = replace(
+            result, task_id=_id(result.task_id, "task_id"), lease_id=_id_or_none(result.lease_id, "lease_id")
+        )
         return results.post_result(Caller.local(lookup.recipient_of(result.task_id)), result)
 
     def recv_result(self, *, timeout: timedelta | None = None) -> Result:
@@ -71,22 +104,70 @@ class Mailbox:
 
         Raises `WaitTimeoutError`.
         """
-        result = results.next_result(Caller.local(), wait=timeout)
+        result = results.next_result(Caller.local(), wait=_timeout(timeout))
         if result is None:
             raise WaitTimeoutError
         return result
 
     def try_recv_result_for(self, peer: AgentRef | Agent | str) -> Result | None:
         """Drain the oldest result of a task that ``peer`` sent, without waiting; None if there is none."""
-        drained = results.drain_results(Caller.local(_agent(peer)))
+        drained = results.drain_results(Caller.local(_agent(peer, "peer")))
         return drained[0] if drained else None
 
     def recent_results(self, limit: int) -> Sequence[Result]:
-        """Return up to ``limit`` results that were not drained yet, oldest first."""
-        return lists.recent_results(Caller.local(), limit=limit).items
+        """Return up to ``limit``, 1 to 1000, results that were not drained yet, oldest first."""
+        return lists.recent_results(Caller.local(), limit=_limit(limit)).items
 
 
-def _agent(named: AgentRef | Agent | str) -> Agent:
-    if isinstance(named, Agent):
-        return named
-    return registration.find_agent(named if isinstance(named, AgentRef) else AgentRef.parse(named))
+def _envelope(given: object, kind: type[Envelope], path: str) -> Envelope:
+    if not isinstance(given, kind):
+        raise InvalidRequestError({path: f"must be a {kind.__name__}"})
+    return given
+
+
+def _agent(named: object, path: str) -> Agent:
+    return named if isinstance(named, Agent) and named.pk else registration.find_agent(_ref(named, path))
+
+
+def _ref(named: object, path: str) -> AgentRef:
+    if not isinstance(named, Agent | AgentRef):
+        return AgentRef.parse(named, path)
+    display, pubkey = named.display, named.pubkey
+    if display is None and isinstance(pubkey, str):
+        check_pubkey(pubkey, path)
+        return AgentRef(pubkey=pubkey)
+    return AgentRef.parse(display if pubkey is None else {"display": display, "pubkey": pubkey}, path)
+
+
+def _id(given: object, path: str) -> UUID:
+    try:
+        return given if isinstance(given, UUID) else UUID(given if isinstance(given, str) else "")
+    except ValueError as error:
+        raise InvalidRequestError({path: "must be a UUID"}) from error
+
+
+def _id_or_none(given: object, path: str) -> UUID | None:
+    return None if given is None else _id(given, path)
+
+
+def _limit(given: object) -> int:
+    if type(given) is not int or not 1 <= given <= MOST_LISTED:
+        raise InvalidRequestError({"limit": f"must be a whole number from 1 to {MOST_LISTED}"})
+    return given
+
+
+def _timeout(given: object) -> timedelta | None:
+    if given is not None and (not isinstance(given, timedelta) or given < timedelta(0)):
+        raise InvalidRequestError({"timeout": "must be a timedelta of at least 0, or None to wait for ever"})
+    return given
+
+
+def _required(given: str | None, path: str) -> str:
+    if given is None:
+        raise InvalidRequestError({path: "is required"})
+    return given
+
+
+def _refuse(given: object, path: str, action: str) -> None:
+    if given is not None:
+        raise InvalidRequestError({path: f"is not a field of {action}"})

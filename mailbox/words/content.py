@@ -19,10 +19,13 @@ REQUIRED: Mapping[str, Mapping[str, type | None]] = {
 }
 
 
-def problems(blocks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def problems(blocks: Sequence[object]) -> Iterator[tuple[str, str]]:
     """Yield (path, problem) for every block that is not one of the known types, with its index."""
     for index, block in enumerate(blocks):
         path = f"content.{index}"
+        if not isinstance(block, Mapping):
+            yield path, "must be a JSON object"
+            continue
         kind = block.get("type")
         if not isinstance(kind, str) or kind not in REQUIRED:
             yield f"{path}.type", f"unknown content block type; known: {', '.join(REQUIRED)}"
@@ -30,7 +33,7 @@ def problems(blocks: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
         for key, wanted in REQUIRED[kind].items():
             if key not in block or (wanted is not None and not isinstance(block[key], wanted)):
                 yield f"{path}.{key}", f"a {kind} block needs {key}" + (f" ({wanted.__name__})" if wanted else "")
-        if problem := json_text.problem_in(dict(block)):
+        if problem := json_text.problem_in(dict(block), level=2):
             yield path, problem
 
 

@@ -14,13 +14,15 @@ from uuid import UUID
 
 import base58
 
-from mailbox.words import content, json_text
+from mailbox.words import content, json_text, shapes
 from mailbox.words.errors import InvalidRequestError
+from mailbox.words.times import LONGEST
 
 DISPLAY = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+", re.ASCII)
 LOCAL_PART = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 DISPLAY_MAX_LENGTH = 200
 KEY_MAX_LENGTH = 500
+DIALECT_MAX_LENGTH = 20
 URL_MAX_LENGTH = 2000
 WEBHOOK_KEY = "whsec_"  # begins a secret whose key follows in base64. Source: Standard Webhooks
 _NO_URL = re.compile(r"[\x00-\x20\x7f]")
@@ -133,11 +135,13 @@ class TaskEnvelope:
     dialect: str = "mailbox"
 
     def check(self) -> None:
-        """Raise `InvalidRequestError` naming every field that breaks a rule."""
+        """Raise `InvalidRequestError` naming every field of a wrong type, else every field that breaks a rule."""
+        _refuse(dict(shapes.problems(self)))
         problems: dict[str, str | None] = {
-            "intent_text": _blank(self.intent_text or "", "intent_text must not be empty"),
+            "intent_text": _blank(self.intent_text, "intent_text must not be empty"),
             "task_kind": _blank(self.task_kind, "task_kind must not be empty when present"),
             "context_id": _blank(self.context_id, "context_id must not be empty when present"),
+            "dialect": _blank(self.dialect, "dialect must not be empty"),
         }
         problems["metadata"] = json_text.problem_in(dict(self.metadata))
         if self.deadline_ms is not None and not _is_within(self.deadline_ms, MAX_DEADLINE_MS):
@@ -150,8 +154,14 @@ class TaskEnvelope:
             problems["callback_url"] = _not_a_url(self.callback_url)
         if self.callback_secret is not None:
             problems["callback_secret"] = _no_secret(self.callback_secret, self.callback_url)
-        for path, text in (("task_kind", self.task_kind), ("context_id", self.context_id)):
-            problems[path] = problems[path] or _too_long(text or "", KEY_MAX_LENGTH)
+        if self.work_timeout is not None and not timedelta(0) < self.work_timeout <= LONGEST:
+            problems["work_timeout"] = f"work_timeout must be more than 0 and at most {LONGEST.days} days"
+        for path, text, limit in (
+            ("task_kind", self.task_kind, KEY_MAX_LENGTH),
+            ("context_id", self.context_id, KEY_MAX_LENGTH),
+            ("dialect", self.dialect, DIALECT_MAX_LENGTH),
+        ):
+            problems[path] = problems[path] or _too_long(text or "", limit)
         _refuse(problems)
 
 
@@ -169,16 +179,17 @@ class ResultEnvelope:
     lease_id: UUID | None = None
 
     def check(self) -> None:
-        """Raise `InvalidRequestError` naming every content block and field that breaks a rule."""
+        """Raise `InvalidRequestError` naming every field of a wrong type, else each content block that breaks a rule."""
+        _refuse(dict(shapes.problems(self)))
         problems: dict[str, str | None] = dict(content.problems(self.content))
-        if self.status not in tuple(ResultStatus):
-            problems["status"] = f"must be one of {', '.join(ResultStatus)}"
         problems["error_message"] = json_text.problem_with(self.error_message or "")
         _refuse(problems)
 
 
 def check_reason(reason: str, *, path: str = "reason", limit: int = 500) -> str:
-    """Return ``reason`` trimmed; raise `InvalidRequestError` when it is blank or longer than ``limit``."""
+    """Return ``reason`` trimmed; raise `InvalidRequestError` when it is not text, blank or longer than ``limit``."""
+    if not isinstance(reason, str):
+        raise InvalidRequestError({path: "must be text"})
     problem = _blank(reason, f"{path} must not be empty") or _too_long(reason.strip(), limit)
     _refuse({path: problem})
     return reason.strip()

@@ -13,6 +13,10 @@ from typing import Any, NoReturn
 from mailbox.words.errors import InvalidJsonError
 
 MAX_DEPTH = 64
+MAX_DIGITS = 4300  # of an integer: Python itself reads and writes no more
+TOO_DEEP = f"nesting deeper than {MAX_DEPTH} levels"
+TOO_MANY_DIGITS = f"an integer has more than {MAX_DIGITS} digits"
+_FIRST_TOO_LONG = 10**MAX_DIGITS
 _SIGNIFICANT = re.compile("[1-9]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -35,11 +39,11 @@ def loads(text: bytes | str) -> Any:
     except UnicodeDecodeError as error:
         raise InvalidJsonError(f"the body is not UTF-8: {error.reason} at byte {error.start}") from error
     except RecursionError as error:
-        raise InvalidJsonError(f"nesting deeper than {MAX_DEPTH} levels") from error
+        raise InvalidJsonError(TOO_DEEP) from error
     except json.JSONDecodeError as error:
         raise InvalidJsonError(_not_json(error)) from error
     except ValueError as error:
-        raise InvalidJsonError("an integer has more than 4300 digits") from error
+        raise InvalidJsonError(TOO_MANY_DIGITS) from error
     if text.count("[") + text.count("{") > MAX_DEPTH:
         _check_depth(value)
     if "\\u" in text and (problem := problem_in(value)):
@@ -65,27 +69,40 @@ def problem_with(text: str) -> str | None:
     return "contains a NUL character" if found.group() == "\x00" else "contains a lone surrogate"
 
 
-def problem_in(value: object) -> str | None:
-    """Say what within this value is not storable JSON; None when all of it is."""
-    pending = [value]
+def problem_in(value: object, *, level: int = 1) -> str | None:
+    """Say what within this value is not storable JSON; None when all of it is.
+
+    ``level`` is the nesting level that the value has in the stored text.
+    """
+    pending = [(value, level)]
     while pending:
-        item = pending.pop()
-        match item:
-            case dict():
-                pending.extend(item)
-                pending.extend(item.values())
-            case list():
-                pending.extend(item)
-            case str():
-                if problem := problem_with(item):
-                    return f"a string {problem}"
-            case float() if not math.isfinite(item):
-                return "a number is out of range"
-            case None | bool() | int() | float():
-                pass
-            case _:
-                return f"{type(item).__name__} is not JSON"
+        item, level = pending.pop()
+        if problem := _problem_of(item, level):
+            return problem
+        if isinstance(item, dict):
+            pending.extend((part, level + 1) for pair in item.items() for part in pair)
+        elif isinstance(item, list):
+            pending.extend((part, level + 1) for part in item)
     return None
+
+
+def _problem_of(item: object, level: int) -> str | None:
+    """Say what is wrong with this value itself, whatever it contains."""
+    match item:
+        case dict() | list() if level > MAX_DEPTH:
+            return TOO_DEEP
+        case dict() if not all(isinstance(key, str) for key in item):
+            return "a key is not text"
+        case str():
+            problem = problem_with(item)
+            return problem and f"a string {problem}"
+        case float() if not math.isfinite(item):
+            return "a number is out of range"
+        case int() if abs(item) >= _FIRST_TOO_LONG:
+            return TOO_MANY_DIGITS
+        case None | bool() | int() | float() | dict() | list():
+            return None
+    return f"{type(item).__name__} is not JSON"
 
 
 def _not_json(error: json.JSONDecodeError) -> str:
@@ -127,4 +144,4 @@ def _check_depth(value: object) -> None:
         ]
         if not level:
             return
-    raise InvalidJsonError(f"nesting deeper than {MAX_DEPTH} levels")
+    raise InvalidJsonError(TOO_DEEP)

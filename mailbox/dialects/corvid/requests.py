@@ -122,7 +122,7 @@ def _integer(fields: dict[str, Any], name: str, prefix: str, low: int, high: int
     value, path = fields[name], f"{prefix}{name}"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         yield Problem(path, f"Invalid input: expected number, received {_type(value)}", is_type=True)
-    elif value != int(value):
+    elif isinstance(value, float) and not value.is_integer():
         yield Problem(path, "Invalid input: expected int, received number", is_type=True)
     elif value < low:
         yield Problem(path, f"Too small: expected number to be >={low}")

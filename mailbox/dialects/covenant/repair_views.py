@@ -15,7 +15,6 @@ from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
 from mailbox.verbs.life import callbacks, replay
 from mailbox.verbs.repairs import repair, retry
-from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
 
@@ -124,9 +123,7 @@ def _repair(caller: Caller, asked: requests.RepairBody) -> dict[str, Any]:
     guard = asked.command.lease_id
     match asked.command:
         case requests.RequeueCommand(duplicate_risk=risk):
-            task = repair.requeue(
-                caller, asked.task_id, reason=asked.reason, duplicate_risk=DuplicateRisk(risk), lease_id=guard
-            )
+            task = repair.requeue(caller, asked.task_id, reason=asked.reason, duplicate_risk=risk, lease_id=guard)
             return repair_wire.requeued(task)
         case requests.ForceErrorCommand(message=message):
             result = repair.force_error(caller, asked.task_id, reason=asked.reason, message=message, lease_id=guard)

@@ -195,6 +195,6 @@ def _render(row: Task) -> A2ATask:
 
 def _uuid(task_id: str) -> UUID:
     try:
-        return UUID(task_id)
+        return UUID(str(task_id))
     except ValueError:
         return UUID(int=0)

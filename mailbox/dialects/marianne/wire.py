@@ -80,6 +80,8 @@ def envelope(
 
     Raises `InvalidRequestError` for a blank description.
     """
+    if not isinstance(description, str):
+        raise InvalidRequestError({"description": "must be text"})
     if not description.strip():
         raise InvalidRequestError({"description": "description must not be empty"})
     return TaskEnvelope(
@@ -113,7 +115,7 @@ def plain(field: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """
     try:
         found: dict[str, Any] = to_jsonable_python(dict(given or {}))
-    except ValueError as error:  # pydantic's PydanticSerializationError, too
+    except (TypeError, ValueError) as error:  # pydantic's PydanticSerializationError, too
         raise InvalidRequestError({field: str(error)}) from error
     return found
 

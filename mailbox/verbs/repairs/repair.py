@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from typing import Self
 from uuid import UUID
 
 from mailbox.gate import actions, audit, capabilities, entries
@@ -19,6 +20,7 @@ from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import (
     AlreadyResolvedError,
     DuplicateRiskMismatchError,
+    InvalidRequestError,
     MailboxError,
     NotInFlightError,
     UnknownTaskError,
@@ -34,21 +36,28 @@ class DuplicateRisk(StrEnum):
     IDEMPOTENT = "idempotent"  # the task itself declares that doing it twice is safe
     OPERATOR_ACCEPTED = "operator_accepted"  # the one who repairs takes the risk
 
+    @classmethod
+    def read(cls, given: str) -> Self:
+        """Return the risk of this name; raise `InvalidRequestError` for any other value."""
+        try:
+            return cls(given)
+        except ValueError as error:
+            known = " or ".join(repr(risk.value) for risk in cls)
+            raise InvalidRequestError({"duplicate_risk": f"must be {known}"}) from error
 
-def requeue(
-    caller: Caller, task_id: UUID, *, reason: str, duplicate_risk: DuplicateRisk, lease_id: UUID | None = None
-) -> Task:
+
+def requeue(caller: Caller, task_id: UUID, *, reason: str, duplicate_risk: str, lease_id: UUID | None = None) -> Task:
     """Return a leased task to the back of the queue, same id, attempt kept. Needs ``a2a.repair.requeue``.
 
-    ``lease_id`` guards against repairing a newer lease than the one seen. Raises `InvalidRequestError`
-    for a blank reason, a capability error, `UnknownTaskError`, `NotInFlightError`, `AlreadyResolvedError`,
-    `LeaseMismatchError`, and `DuplicateRiskMismatchError` when ``idempotent`` is claimed for a task that
-    does not declare it. Locks the task row; journals ``a2a_repair_applied``, or ``a2a_repair_refused``
+    ``duplicate_risk`` is a `DuplicateRisk`. ``lease_id`` guards against repairing a newer lease than the expected one.
+    Raises `InvalidRequestError` for a blank reason and for any other risk, a capability error, `UnknownTaskError`,
+    `NotInFlightError`, `AlreadyResolvedError`, `LeaseMismatchError`, and `DuplicateRiskMismatchError` when ``idempotent``
+    is claimed for a task that does not declare it. Locks the task row; journals ``a2a_repair_applied``, or ``a2a_repair_refused``
     with the code. Source: Covenant A2A, "Lease repair".
     """
-    reason = check_reason(reason)
+    reason, risk = check_reason(reason), DuplicateRisk.read(duplicate_risk)
     with deciding(caller, task_id, "requeue") as journal:
-        return requeue_within(journal, caller, task_id, reason=reason, duplicate_risk=duplicate_risk, lease_id=lease_id)
+        return requeue_within(journal, caller, task_id, reason=reason, duplicate_risk=risk, lease_id=lease_id)
 
 
 def requeue_within(

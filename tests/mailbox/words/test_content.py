@@ -48,6 +48,8 @@ def test_a_block_without_a_key_it_needs_is_named_by_its_index(block, path):
         ({"type": "text", "text": "\x00"}, "content.0"),
         ({"type": "json", "value": ["\ud800"]}, "content.0"),
         ({"type": "json", "value": float("nan")}, "content.0"),
+        ("text", "content.0"),
+        (None, "content.0"),
     ],
 )
 def test_a_block_that_is_not_one_is_refused(block, path):

@@ -124,11 +124,31 @@ def test_text_is_written_compactly_and_unescaped():
         ([float("inf")], "a number is out of range"),
         ({"a": {1, 2}}, "set is not JSON"),
         ({"a": b"x"}, "bytes is not JSON"),
+        ({1: "a"}, "a key is not text"),
+        ([10**4300], "an integer has more than 4300 digits"),
+        ([10**4300 - 1], None),
         ({"a": [None, True, 1, 1.5, "x", {}]}, None),
     ],
 )
 def test_a_value_is_told_from_one_that_no_database_keeps(value, problem):
     assert json_text.problem_in(value) == problem
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_a_value_nests_as_deep_as_the_reader_reads(level):
+    deepest: list[object] = []
+    for _ in range(json_text.MAX_DEPTH - level):
+        deepest = [deepest]
+
+    assert json_text.problem_in(deepest, level=level) is None
+    assert json_text.problem_in([deepest], level=level) == "nesting deeper than 64 levels"
+
+
+def test_a_value_that_contains_itself_is_too_deep():
+    endless: list[object] = []
+    endless.append(endless)
+
+    assert json_text.problem_in(endless) == "nesting deeper than 64 levels"
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 
 import pytest
 
 from mailbox.dialects.corvid import handler
+from mailbox.dialects.corvid.requests import ValidationFailedError
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Lease, Task
 from mailbox.verbs.life import leasing, results, sending, updates
@@ -15,7 +17,7 @@ from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.verbs.upkeep import compaction
 from mailbox.words.envelopes import ResultStatus
-from mailbox.words.errors import AlreadyResolvedError
+from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError
 from mailbox.words.kinds import Kind
 from tests.support import factories
 
@@ -44,6 +46,27 @@ def say(caller, task_id, *texts):
 
 def texts_of(task):
     return [(message["role"], message["parts"][0]["text"]) for message in task["messages"]]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        7,
+        {"message": 7},
+        {"message": "\x00"},
+        {"message": "x", "skill": "\ud800"},
+        {"message": "x", "timeoutMs": math.inf},
+        {"message": "x", "timeoutMs": math.nan},
+        {"message": "x", "timeoutMs": "5000"},
+        {"message": "x", "depth": math.inf},
+    ],
+)
+def test_values_that_no_body_can_hold_are_refused_in_process(alice, body):
+    with pytest.raises((ValidationFailedError, InvalidRequestError)):
+        handler.handle_task_send(alice, body)
+
+    assert not Task.objects.exists()
 
 
 def test_invariant_1_a_requeued_task_never_goes_back_to_submitted(alice, bob, olga):

@@ -1,0 +1,67 @@
+"""Whether the fields of a dataclass hold values of the types they declare.
+
+HTTP readers build envelopes from checked JSON. Code in this process may build one from any values.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, get_args, get_origin, get_type_hints
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_EXPECTED: Mapping[type, str] = {
+    str: "must be text",
+    int: "must be a whole number",
+    UUID: "must be a UUID",
+    timedelta: "must be a timedelta",
+    Mapping: "must be a JSON object",
+    Sequence: "must be a JSON array",
+}
+
+
+def problems(value: DataclassInstance) -> Iterator[tuple[str, str]]:
+    """Yield (path, problem) for each field of the dataclass ``value`` that is not of its declared type.
+
+    A member of a `StrEnum` may be given as its plain string. Fields of nested dataclasses have paths like ``sender.display``.
+    """
+    for name, (kind, is_optional) in _declared(type(value)).items():
+        given = getattr(value, name)
+        if given is None and is_optional:
+            continue
+        if not _fits(given, kind):
+            yield name, _expected(kind)
+        elif hasattr(kind, "__dataclass_fields__"):
+            yield from ((f"{name}.{path}", problem) for path, problem in problems(given))
+
+
+@cache
+def _declared(shape: type[DataclassInstance]) -> Mapping[str, tuple[type, bool]]:
+    """Return the type of each field by its name, and whether None fits too."""
+    fields: dict[str, tuple[type, bool]] = {}
+    for name, hint in get_type_hints(shape).items():
+        choices = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        kind = next(choice for choice in choices if choice is not types.NoneType)
+        fields[name] = (get_origin(kind) or kind, len(choices) > 1)
+    return fields
+
+
+def _fits(given: object, kind: type) -> bool:
+    if issubclass(kind, Enum):
+        return isinstance(given, str) and given in kind._value2member_map_
+    if kind is int:
+        return type(given) is int
+    return isinstance(given, list | tuple) if kind is Sequence else isinstance(given, kind)
+
+
+def _expected(kind: type) -> str:
+    if issubclass(kind, Enum):
+        *others, last = (repr(member.value) for member in kind)
+        return f"must be {', '.join(others)} or {last}"
+    return _EXPECTED.get(kind) or f"must be of type {kind.__name__}"
