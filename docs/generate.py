@@ -6,12 +6,18 @@ Each page of `PAGES` has one function, which returns the whole text that the pag
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import ModuleType, NoneType, UnionType
+from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import grimp
+
+from mailbox.gate.entries import about_tasks, access, agents, task_life
+from mailbox.words.kinds import Kind, LifeEntry
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("a2aproject", "agentcards", "dashboard", "mailbox")
@@ -24,6 +30,20 @@ FLOORS = (
     "6 models: rows hold",
     "7 words name, on plain ground",
 )
+SUBJECTS: Mapping[str, ModuleType] = {
+    "The life of a task": task_life,
+    "About tasks": about_tasks,
+    "Access": access,
+    "Agents": agents,
+}
+JSON_TYPES: Mapping[type, str] = {
+    str: "text",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    dict: "object",
+    NoneType: "null",
+}
 
 
 def architecture() -> str:
@@ -40,9 +60,15 @@ def dialects() -> str:
     return _with_block(page, "checks", _checks_of_doors())
 
 
+def journal() -> str:
+    """Return docs/journal.md with every kind of journal row and the fields of its data."""
+    return _with_block(_read("docs/journal.md"), "kinds", "\n".join(_kinds()))
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/architecture.md": architecture,
     "docs/dialects.md": dialects,
+    "docs/journal.md": journal,
 }
 
 
@@ -142,6 +168,42 @@ def _reach(room: str, imports: Mapping[str, set[str]]) -> set[str]:
         reached |= ahead
         ahead = {further for other in ahead for further in imports[other]} - reached
     return reached
+
+
+def _kinds() -> Iterator[str]:
+    """Yield a section for each module of `mailbox.gate.entries`, and in it the kinds in the order of the module."""
+    for title, module in SUBJECTS.items():
+        yield f"## {title}\n\n{module.__doc__}\n"
+        for name, make in vars(module).items():
+            if inspect.isfunction(make) and make.__module__ == module.__name__:
+                yield from _kind(Kind[name.upper()], make)
+
+
+def _kind(kind: Kind, make: Callable[..., object]) -> Iterator[str]:
+    written = (inspect.getdoc(make) or "").partition("\n\n")[0].removeprefix("Record that ").replace("\n", " ")
+    entry = get_type_hints(make)["return"]
+    number = "Numbered in the task's life." if get_origin(entry) is LifeEntry else "Not numbered."
+    yield f"### `{kind}`\n\n{written[0].upper()}{written[1:]} {number}\n"
+    fields = list(_fields(get_args(entry)[0]))
+    yield "\n".join(["| Field | Type | Meaning |", "|---|---|---|", *fields, ""] if fields else ["It has no data.\n"])
+
+
+def _fields(shape: type, of: str = "") -> Iterator[str]:
+    """Yield a table row for each field, below it those of the objects that the field lists."""
+    for name, hint in get_type_hints(shape, include_extras=True).items():
+        is_optional = get_origin(hint) is NotRequired
+        kind, meaning = get_args(get_args(hint)[0] if is_optional else hint)
+        yield f"| `{of}{name}` | {_type(kind)}{', optional' if is_optional else ''} | {meaning} |"
+        if get_origin(kind) is list and is_typeddict(get_args(kind)[0]):
+            yield from _fields(get_args(kind)[0], f"{of}{name}[].")
+
+
+def _type(hint: Any) -> str:
+    if get_origin(hint) is UnionType:
+        return " or ".join(_type(one) for one in get_args(hint))
+    if get_origin(hint) is list:
+        return f"list of {_type(get_args(hint)[0])}s"
+    return JSON_TYPES.get(get_origin(hint) or hint, "object")
 
 
 def _short(room: str) -> str:

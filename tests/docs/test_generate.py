@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import importlib
+import re
 
 import pytest
 
+from mailbox.words.kinds import Kind
 from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
@@ -25,3 +27,9 @@ def test_an_arrow_is_left_out_where_a_longer_way_says_the_same() -> None:
     imports = {"top": {"middle", "ground"}, "middle": {"ground"}, "ground": set()}
 
     assert generate._without_detours(imports) == [("top", "middle"), ("middle", "ground")]
+
+
+def test_the_journal_page_describes_every_kind() -> None:
+    described = re.findall(r"^### `(\w+)`$", generate.journal(), re.MULTILINE)
+
+    assert sorted(described) == sorted(Kind)

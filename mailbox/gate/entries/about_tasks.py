@@ -133,9 +133,9 @@ def auto_retry_scan(
     error: str | None,
     reason: str | None,
 ) -> Entry[Scan]:
-    """Record that the retry gate ran once, on its timer or by hand; ``bounds`` are the four bounds by name.
+    """Record that the retry gate ran once, on its timer or by hand. Each requeue has a row of its own.
 
-    Each requeue has a row of its own.
+    ``bounds`` are the four bounds by name.
     """
     data = Scan(
         enabled=is_enabled,

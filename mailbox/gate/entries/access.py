@@ -20,13 +20,16 @@ class Check(TypedDict):
     required_actions: Annotated[list[str], "the one action that the request needs"]
     missing_actions: Annotated[list[str], "that action if the caller lacks it, otherwise empty"]
     passed: Annotated[bool, "whether the caller may take the action"]
-    authorized_by: Annotated[list[Authorization], "what allows it: `action`, `granted_by_display`, `grant_id`"]
+    authorized_by: Annotated[list[Authorization], "what allows the action; empty if nothing does"]
 
 
 def capability_check(
     scope_id: str, action: str, task_id: UUID | None, authorized_by: Authorization | None
 ) -> Entry[Check]:
-    """Record that a capability was required; ``authorized_by`` is None for a caller that lacks it."""
+    """Record that the gate checked whether a caller may take an action.
+
+    ``authorized_by`` is None for a caller that may not.
+    """
     data = Check(
         agent_id=scope_id,
         required_actions=[action],
