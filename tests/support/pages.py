@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.hub import ROOT
 
+DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -46,3 +48,19 @@ def steps(text: str) -> list[Step]:
         elif found:
             found[-1] = Step(found[-1].commands, block)
     return found
+
+
+def references(text: str) -> list[tuple[str, str]]:
+    """Return the (path, name) of all that the page names as ``path.py`` · ``name``."""
+    return re.findall(r"`([\w/]+\.py)` · `([\w.]+)`", " ".join(text.split()))
+
+
+def defines(path: str, name: str) -> bool:
+    """Whether the module at ``path`` defines the function or class ``name``; a dot leads into a class."""
+    body = ast.parse(page(path)).body if (ROOT / path).is_file() else []
+    for part in name.split("."):
+        found = [node for node in body if isinstance(node, DEFINITIONS) and node.name == part]
+        if not found:
+            return False
+        body = found[-1].body
+    return True
