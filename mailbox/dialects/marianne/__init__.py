@@ -1,4 +1,4 @@
-"""Marianne's inbox: ``from mailbox.dialects.marianne import A2AInbox``, in process and on local trust.
+"""Marianne's inbox and registry, in process and on local trust: ``from mailbox.dialects.marianne import A2AInbox``.
 
 The names are loaded on first use, because models cannot be imported before Django's apps are ready.
 """
@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mailbox.dialects.marianne.inbox import A2AInbox
+    from mailbox.dialects.marianne.registry import AgentCardRegistry
     from mailbox.dialects.marianne.values import A2ASkill, A2ATask, A2ATaskStatus, AgentCard
 
-__all__ = ["A2AInbox", "A2ASkill", "A2ATask", "A2ATaskStatus", "AgentCard"]
+__all__ = ["A2AInbox", "A2ASkill", "A2ATask", "A2ATaskStatus", "AgentCard", "AgentCardRegistry"]
+
+_HOMES = {"A2AInbox": "inbox", "AgentCardRegistry": "registry"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = "inbox" if name == "A2AInbox" else "values"
-    return getattr(import_module(f"{__name__}.{home}"), name)
+    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'values')}"), name)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from agentcards.models import AgentCard
 from mailbox.dialects.base.fields import Exact, Text
-from mailbox.dialects.marianne.values import A2ASkill
+from mailbox.dialects.marianne.values import A2ASkill, AgentCard
 
 MOST_SKILLS = 1000
 
@@ -19,9 +18,7 @@ class CardBody(Exact):
     skills: list[A2ASkill] = Field([], max_length=MOST_SKILLS)
 
     def card(self) -> AgentCard:
-        return AgentCard(
-            name=self.name, description=self.description, skills=[skill.model_dump() for skill in self.skills]
-        )
+        return AgentCard(name=self.name, description=self.description, skills=self.skills)
 
 
 class RegistryQuery(Exact):

@@ -71,7 +71,7 @@ class CardView(RegistryView):
     def put(self, request: Request, job_id: str) -> Response:
         card = self.body(shapes.CardBody).card()
         try:
-            row = self.registry.register(job_id, card)
+            row = self.registry.register(job_id, wire.row(card))
         except ValueError as error:
             raise InvalidRequestError({"card": str(error)}) from error
         return Response({"kind": "a2a_card_registered", **wire.registered(row)})
@@ -85,5 +85,5 @@ class CardView(RegistryView):
     )
     def delete(self, request: Request, job_id: str) -> Response:
         row = self.registry.deregister(job_id)
-        card = wire.card(row) if row else None
+        card = wire.card(row).model_dump() if row else None
         return Response({"kind": "a2a_card_deregistered", "job_id": job_id, "card": card})

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from mailbox.dialects import marianne
 from mailbox.dialects.marianne.inbox import A2AInbox
+from mailbox.dialects.marianne.registry import AgentCardRegistry
 from mailbox.dialects.marianne.values import A2ASkill, A2ATask, A2ATaskStatus, AgentCard
 from mailbox.gate.callers import Caller
 from mailbox.models import Agent, Lease, Task
@@ -251,6 +252,7 @@ def test_a_value_without_a_json_form_is_refused_by_the_field_it_is_in(inbox):
 def test_the_package_names_what_the_original_does():
     assert (marianne.A2AInbox, marianne.A2ATask, marianne.A2ATaskStatus) == (A2AInbox, A2ATask, A2ATaskStatus)
     assert (marianne.AgentCard, marianne.A2ASkill) == (AgentCard, A2ASkill)
+    assert marianne.AgentCardRegistry is AgentCardRegistry
     with pytest.raises(AttributeError, match="no attribute 'A2ANothing'"):
         _ = marianne.A2ANothing
 

@@ -1,0 +1,55 @@
+"""The cards of running jobs, in process on local trust. Source: Marianne, ``AgentCardRegistry``."""
+
+from __future__ import annotations
+
+from agentcards import models, registry
+from mailbox.dialects.marianne import registry_wire as wire
+from mailbox.dialects.marianne.values import AgentCard
+
+
+class AgentCardRegistry:
+    """The hub's registry: every process reads the same cards, and they survive a restart. Answers are copies."""
+
+    def __init__(self) -> None:
+        self._registry = registry.AgentCardRegistry()
+
+    def register(self, job_id: str, card: AgentCard) -> None:
+        """Register the card of a running job, in place of the job's earlier card.
+
+        The card of another job under the same name is removed. Raises ValueError for an empty job id or name, and for
+        text that the database cannot store. Journals ``agent_card_registered``.
+        """
+        self._registry.register(job_id, wire.row(card))
+
+    def deregister(self, job_id: str) -> AgentCard | None:
+        """Remove a job's card and return it; None without one. Journals ``agent_card_deregistered``."""
+        return _shown(self._registry.deregister(job_id))
+
+    def get(self, job_id: str) -> AgentCard | None:
+        """Return the job's card; None without one."""
+        return _shown(self._registry.get(job_id))
+
+    def get_job_id_for_agent(self, agent_name: str) -> str | None:
+        """Return the job that runs the agent of exactly this name; None without one."""
+        return self._registry.get_job_id_for_agent(agent_name)
+
+    def query(self) -> list[AgentCard]:
+        """Return all cards, in the order of registration."""
+        return [wire.card(row) for row in self._registry.query()]
+
+    def query_by_skill(self, skill_id: str) -> list[AgentCard]:
+        """Return the cards that declare exactly this skill, in the order of registration."""
+        return [wire.card(row) for row in self._registry.query_by_skill(skill_id)]
+
+    def clear(self) -> None:
+        """Remove every card. Journals ``agent_cards_cleared``."""
+        self._registry.clear()
+
+    @property
+    def count(self) -> int:
+        """How many cards are registered."""
+        return self._registry.count
+
+
+def _shown(row: models.AgentCard | None) -> AgentCard | None:
+    return None if row is None else wire.card(row)
