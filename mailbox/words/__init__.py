@@ -1,1 +1,1 @@
-"""Plain values without a database: envelopes, errors, kinds, content, times, secrets."""
+"""Plain values that use no database: envelopes, errors, kinds of journal rows, content blocks, times, secrets."""

@@ -1,6 +1,7 @@
-"""What a refused caller reads: the refusal, and what would help where a capability is missing.
+"""The error texts that callers read. If a capability is missing, the text also says how to get it.
 
-Each door chooses by who reads it. A program is told what to ask its operator for, a person which group to ask for.
+Each interface chooses the text for its readers. Programs get the command that their operator can run. People get the
+groups that hold the capability.
 """
 
 from __future__ import annotations
@@ -9,19 +10,20 @@ from mailbox.words.errors import CapabilityMissingError, Lack, MailboxError, Rem
 
 
 def to_program(refusal: MailboxError) -> str:
-    """Return the message of a refusal for the program, or the shell, that called."""
+    """Return the error's message, with the remedy for a program or for the command line."""
     lack = _lack(refusal)
     return refusal.message if lack is None else f"{refusal.message} {_for_program(lack)}"
 
 
 def to_person(refusal: MailboxError) -> str:
-    """Return the message of a refusal for the person at the dashboard who called."""
+    """Return the error's message, with the remedy for a person at the dashboard."""
     lack = _lack(refusal)
     if lack is None:
         return refusal.message
     holders = " and ".join(lack.held_by)
-    group = f"You are in the group {lack.group}; it is held by {holders}."
-    return f"{refusal.message} Its scope is {lack.scope_id}. {group}"
+    group = f"the group {lack.group}" if lack.group else "no group"
+    held = f"You are in {group}; the capability is held by {holders}."
+    return f"{refusal.message} Its scope is {lack.scope_id}. {held}"
 
 
 def _lack(refusal: MailboxError) -> Lack | None:
@@ -31,8 +33,8 @@ def _lack(refusal: MailboxError) -> Lack | None:
 def _for_program(lack: Lack) -> str:
     match lack.remedy:
         case Remedy.GROUP:
-            return "It needs a key whose owner is in a group that holds it."
+            return f"Use the API key of a person in the group {' or '.join(lack.held_by)}."
         case Remedy.TARGET:
-            return f'No agent alone is called "{lack.target}" here: register it, or name it whole.'
+            return f'"{lack.target}" names no agent, or several: register the agent, or use its full name (name@host).'
         case Remedy.GRANT:
             return f"Grant it with: manage.py a2a grant {lack.agent} {lack.action}"

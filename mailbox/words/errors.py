@@ -1,4 +1,7 @@
-"""One class per refusal. The class names the reason; dialect tables spell it on their wire."""
+"""The errors of the mailbox, one class per reason. Each dialect maps the classes to its own format.
+
+The docstring of a class is its default message.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,9 @@ class MailboxError(Exception):
     code = "refused"
 
     def __init__(self, message: str | None = None, *, entry: Entry[Any] | None = None, **ids: object) -> None:
-        """``ids`` are the offending identifiers, shown to the caller beside the message.
+        """``ids`` are the identifiers at fault. Callers get them beside the message.
 
-        ``entry`` is the journal row of this refusal; `audit.decision` writes it once the refused
-        change has been rolled back.
+        ``entry`` is the journal row of this error. `audit.decision` writes it after it has rolled the change back.
         """
         self.message = message or (self.__doc__ or "").strip()
         self.entry = entry
@@ -29,18 +31,18 @@ class MailboxError(Exception):
 
 
 class InvalidRequestError(MailboxError):
-    """The request is not well-formed."""
+    """The request is invalid."""
 
     code = "invalid_request"
 
     def __init__(self, fields: Mapping[str, str]) -> None:
-        """``fields`` maps the path of each offending field to what is wrong with it."""
+        """``fields`` maps the path of each invalid field to its problem."""
         self.fields = dict(fields)
         super().__init__("; ".join(f"{path}: {problem}" for path, problem in self.fields.items()))
 
 
 class InvalidJsonError(MailboxError):
-    """The text is not JSON that this hub accepts."""
+    """The text is not valid JSON, or is JSON that this hub cannot store."""
 
     code = "invalid_json"
 
@@ -52,20 +54,20 @@ class UnauthenticatedError(MailboxError):
 
 
 class Remedy(StrEnum):
-    """What would admit a caller that lacks a capability."""
+    """A way to get past a missing capability."""
 
-    GROUP = "group"  # to act as a person whose group holds the action
-    TARGET = "target"  # to name an agent that is registered, and no other with it
-    GRANT = "grant"  # a grant to the caller's agent
+    GROUP = "group"  # act as a person whose group holds the action
+    TARGET = "target"  # name exactly one registered agent
+    GRANT = "grant"  # give the caller's agent a grant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """What a caller lacks for one request.
+    """The capability that a caller lacks for a request.
 
-    ``action`` is spelled as a grant for just this target would spell it. ``target`` is the agent as the request names
-    it, None for an action without one. ``agent`` is the display of the caller's agent and ``group`` the group of the
-    person who calls; None where there is none. ``held_by`` are the groups that hold the action.
+    ``action`` is spelled as in a grant for exactly this target. ``target`` is the agent that the request names, None
+    if the action has no target. ``agent`` is the display of the caller's agent, None for people. ``group`` is the
+    caller's group, None for agents. ``held_by`` lists the groups that hold the action.
     """
 
     action: str
@@ -78,26 +80,26 @@ class Lack:
 
 
 class CapabilityMissingError(MailboxError):
-    """The caller holds no live grant for this action."""
+    """The caller has no valid grant for this action."""
 
     code = "capability_missing"
 
     def __init__(
         self, message: str | None = None, *, lack: Lack | None = None, entry: Entry[Any] | None = None, **ids: object
     ) -> None:
-        """``lack`` is what would have to change; None where a race took the last use of a grant."""
+        """``lack`` describes the missing capability; None if another request just took the last use of a grant."""
         self.lack = lack
         super().__init__(message, entry=entry, **ids)
 
 
 class CapabilityScopeMismatchError(MailboxError):
-    """The caller's grants for this action are pinned to something else."""
+    """The caller's grants for this action have scopes that exclude this request."""
 
     code = "capability_scope_mismatch"
 
 
 class WrongPartyError(MailboxError):
-    """Only agents can do this; use an agent's key."""
+    """Only agents can do this. Use the API key of an agent."""
 
     code = "not_an_agent"
 
@@ -115,7 +117,7 @@ class UnknownTaskError(MailboxError):
 
     @classmethod
     def of(cls, task_id: UUID, *, entry: Entry[Any] | None = None) -> Self:
-        """Return the one answer for a task that is absent, and for one that is not the caller's business."""
+        """Return the error for a task that does not exist or that the caller may not see. Both look the same."""
         return cls(f"no task {task_id} is known to you", entry=entry, task_id=task_id)
 
 
@@ -144,19 +146,19 @@ class UnknownRouteError(MailboxError):
 
 
 class UnknownReplayEntryError(MailboxError):
-    """No such replay entry."""
+    """The idempotency cache has no such entry."""
 
     code = "unknown_replay_entry"
 
 
 class UnknownPlanError(MailboxError):
-    """No such plan of repairs."""
+    """No such repair plan."""
 
     code = "unknown_plan"
 
 
 class PlanClosedError(MailboxError):
-    """The plan can no longer be applied; make a new one."""
+    """This repair plan can no longer be applied. Make a new one."""
 
     code = "plan_closed"
 
@@ -192,13 +194,13 @@ class ResultConflictError(MailboxError):
 
 
 class LeaseMismatchError(MailboxError):
-    """The lease named in the request is not the live one."""
+    """The lease in the request is not the task's live lease."""
 
     code = "lease_mismatch"
 
 
 class NotInFlightError(MailboxError):
-    """The task is not leased to anyone."""
+    """The task has no live lease."""
 
     code = "not_in_flight"
 
@@ -210,7 +212,7 @@ class AlreadyResolvedError(MailboxError):
 
 
 class DuplicateRiskMismatchError(MailboxError):
-    """duplicate_risk idempotent needs a task that declares idempotent with a key; use operator_accepted."""
+    """duplicate_risk "idempotent" needs a task that its sender declared idempotent; use "operator_accepted"."""
 
     code = "duplicate_risk_mismatch"
 

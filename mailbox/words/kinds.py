@@ -60,7 +60,7 @@ class Kind(StrEnum):
     AUTO_RETRY_SCAN = "a2a_auto_retry_scheduler_scan"
 
 
-# What the plain life of a task writes: nearly all rows. The index by kind leaves them out.
+# The kinds of nearly all rows: every task writes them. The index by kind leaves them out.
 FREQUENT = (
     Kind.CAPABILITY_CHECK,
     Kind.TASK_SENT,
@@ -74,7 +74,7 @@ FREQUENT = (
 
 @dataclass(frozen=True, slots=True)
 class Entry(Generic[Data]):
-    """A journal row to be written beside any task's life; ``task_id`` is the task that it concerns, None without one."""
+    """A journal row outside the numbered rows of a task. ``task_id`` is the task it concerns, None if there is none."""
 
     kind: Kind
     data: Data
@@ -83,7 +83,7 @@ class Entry(Generic[Data]):
 
 @dataclass(frozen=True, slots=True)
 class LifeEntry(Generic[Data]):
-    """A journal row to be written as the next numbered row of a task's life."""
+    """A journal row that gets the next number of its task."""
 
     kind: Kind
     data: Data

@@ -1,4 +1,4 @@
-"""How long things take, as counts in fixed buckets: small enough to keep by the minute, added up without loss."""
+"""Histograms of durations in fixed buckets: small enough to store one per minute, and exact to add up."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections import Counter
 from datetime import timedelta
 from typing import Self
 
-PER_DOUBLING = 4  # buckets between a span and twice that span, so a quantile is at most a tenth off
+PER_DOUBLING = 4  # buckets per doubling of the duration, so that a quantile is at most 10 % off
 _MS = timedelta(milliseconds=1)
 
 
 class Latencies:
-    """How many spans fell into each bucket. Bucket 0 holds spans under 1 ms, bucket n those under 2^(n/4) ms."""
+    """Counts of durations by bucket. Bucket 0 is for durations under 1 ms, bucket n for 2^((n-1)/4) to 2^(n/4) ms."""
 
     __slots__ = ("_counts",)
 
     def __init__(self, text: str = "{}") -> None:
-        """Read what `as_text` wrote."""
+        """Read the counts from text of `as_text`."""
         self._counts: Counter[int] = Counter({int(bucket): count for bucket, count in json.loads(text or "{}").items()})
 
     def __iadd__(self, other: Latencies) -> Self:
@@ -26,16 +26,16 @@ class Latencies:
         return self
 
     def __len__(self) -> int:
-        """How many spans there are."""
+        """Return the number of durations."""
         return self._counts.total()
 
     def note(self, span: timedelta) -> None:
-        """Count one span; a negative one, from clocks apart, is none at all long."""
+        """Count one duration. A negative duration, which differing clocks can cause, counts as 0."""
         milliseconds = span / _MS
         self._counts[0 if milliseconds < 1 else 1 + math.floor(math.log2(milliseconds) * PER_DOUBLING)] += 1
 
     def quantile(self, share: float) -> timedelta | None:
-        """Return about how long the span is that ``share`` of all do not exceed; None when there is none."""
+        """Return the approximate duration that a ``share`` of all does not exceed, None without any durations."""
         rank, passed = share * len(self), 0
         for bucket, count in sorted(self._counts.items()):
             passed += count
@@ -44,5 +44,5 @@ class Latencies:
         return None
 
     def as_text(self) -> str:
-        """Return the counts as a JSON object, bucket by bucket."""
+        """Return the counts as a JSON object, by bucket."""
         return json.dumps({str(bucket): count for bucket, count in sorted(self._counts.items())}, separators=(",", ":"))

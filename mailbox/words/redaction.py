@@ -1,4 +1,4 @@
-"""Keeping secrets out of what is printed and shown."""
+"""Removes secrets from texts that are printed or shown."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _formatter = logging.Formatter()
 
 
 def url(text: str) -> str:
-    """Return a URL as people may see it: without its query, in which many carry a token, and keys cut short."""
+    """Return a URL that people may see. Its query, where tokens often are, is left out, and keys are shortened."""
     address, mark, _ = tokens.redact(text).partition("?")
     return f"{address}?…" if mark else address
 
 
-def text(said: str) -> str:
-    """Return ``said`` with keys cut short, and whatever stands after the question mark of a URL in it."""
-    return _QUERY.sub(r"\1?…", tokens.redact(said))
+def text(unsafe: str) -> str:
+    """Return the text with shortened keys, and without the queries of URLs."""
+    return _QUERY.sub(r"\1?…", tokens.redact(unsafe))
 
 
 def fields(value: Any, names: Collection[str]) -> Any:
-    """Return a JSON value with what stands under one of these names hidden, at any depth.
+    """Return a JSON value in which the values under these names are replaced by `HIDDEN`, at any depth.
 
-    ``api_key`` names ``api-key`` and ``apiKey`` too.
+    ``api_key`` also matches ``api-key`` and ``apiKey``.
     """
     folded = {_folded(name) for name in names}
 
@@ -47,7 +47,7 @@ def _folded(name: str) -> str:
 
 
 class RedactSecrets(logging.Filter):
-    """Cut API keys and route tokens short in every record, its traceback included; drop none."""
+    """Shortens API keys and route tokens in log records and their tracebacks. Keeps every record."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = tokens.redact(record.getMessage()), None

@@ -1,4 +1,4 @@
-"""Secrets that must be read again, such as those of callbacks: encrypted at rest, never shown."""
+"""Encryption of stored secrets that the hub must read again, such as those of callbacks. They are never shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.conf import settings
 
 
 class UnreadableSecretError(Exception):
-    """A stored secret was encrypted under a SECRET_KEY that is in force no longer."""
+    """A stored secret was encrypted under another SECRET_KEY."""
 
 
 def seal(secret: str) -> str:
@@ -20,7 +20,7 @@ def seal(secret: str) -> str:
 
 
 def unseal(sealed: str) -> str:
-    """Return the secret; keys in SECRET_KEY_FALLBACKS open it too. Raises `UnreadableSecretError`."""
+    """Return the secret, decrypted with SECRET_KEY or SECRET_KEY_FALLBACKS. Raises `UnreadableSecretError`."""
     try:
         return _fernet().decrypt(sealed.encode()).decode()
     except InvalidToken as error:

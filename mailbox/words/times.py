@@ -1,11 +1,11 @@
-"""Spans and moments: as people write and read them, and as the wire carries them."""
+"""Durations and times: as text for people, and as milliseconds for programs."""
 
 from __future__ import annotations
 
 import re
 from datetime import datetime, time, timedelta
 
-MOST_MS = 2**53  # milliseconds that a request may name: far beyond any span that moments can have
+MOST_MS = 2**53  # the largest number of milliseconds in a request: far longer than any real duration
 LONGEST = timedelta(days=365_000)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _TIME = re.compile(r"\d\d:\d\d(:\d\d)?")
@@ -13,7 +13,7 @@ _SPAN = re.compile(r"(\d{1,9})\s*([smhd])")
 
 
 def parse(text: str) -> timedelta | None:
-    """Read ``90s``, ``5m``, ``2h`` or ``1d``; None for anything else."""
+    """Read ``90s``, ``5m``, ``2h`` or ``1d``. None: the text is no such duration."""
     match = _SPAN.fullmatch(text.strip().lower())
     if match is None:
         return None
@@ -22,10 +22,10 @@ def parse(text: str) -> timedelta | None:
 
 
 def parse_range(text: str, now: datetime) -> tuple[datetime, datetime | None] | None:
-    """Read ``02:14..02:15`` or ``2026-01-31T02:14Z..``, from one moment until before the other; None for anything else.
+    """Read a range such as ``02:14..02:15`` or ``2026-01-31T02:14Z..``; return its start and its end, excluded.
 
-    What says no zone is in that of ``now``; a time alone is the last such time that is not after ``now``. The end may
-    be left out.
+    The end may be left out; it is then None. A time without a zone has the zone of ``now``. A time without a date is
+    the last such time before or at ``now``. None: the text is no such range.
     """
     first, dots, last = text.strip().partition("..")
     start, end = _moment(first, now), _moment(last, now) if last else None
@@ -48,7 +48,7 @@ def _moment(text: str, now: datetime) -> datetime | None:
 
 
 def write(span: timedelta) -> str:
-    """Write a span in its two largest units, such as ``4 m 12 s``; a negative one, from clocks apart, is ``0 s``."""
+    """Write a duration in its two largest units, such as ``4 m 12 s``. A negative duration is ``0 s``."""
     seconds = max(0, int(span.total_seconds()))
     parts: list[str] = []
     for unit, size in reversed(_UNITS.items()):
@@ -61,7 +61,7 @@ def write(span: timedelta) -> str:
 
 
 def from_ms(milliseconds: int | None) -> timedelta | None:
-    """Return the span of so many milliseconds, at most `LONGEST`; None for None."""
+    """Return the duration of that many milliseconds, at most `LONGEST`; None for None."""
     return None if milliseconds is None else min(timedelta(milliseconds=milliseconds), LONGEST)
 
 

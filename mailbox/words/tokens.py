@@ -1,8 +1,7 @@
-"""Secrets that are handed out: ``<kind>_<8 public>_<32 secret>_<6 checksum>``, all base62.
+"""API keys and tokens of public routes: ``<kind>_<8 public>_<32 secret>_<6 checksum>``, all base62.
 
-The kind is ``a2a`` for an API key, ``p`` for the token of a public route.
-
-The checksum lets a mistyped key be refused, and a leaked one be recognised, without a look-up.
+The kind is ``a2a`` for an API key, ``p`` for the token of a public route. The checksum detects mistyped keys without a
+query, and lets tools recognise leaked keys.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from typing import NamedTuple
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 KEY, ROUTE = "a2a", "p"
 _SHAPE = re.compile(r"(a2a|p)_([0-9A-Za-z]{8})_[0-9A-Za-z]{32,64}_[0-9A-Za-z]{6}", re.ASCII)
-# A token in a path, also one that is misspelt; not one that is cut short already.
+# A route's token in a path, also a misspelt token, but no token that is shortened already.
 _IN_PATH = re.compile(r"(/p/)(?!p_[0-9A-Za-z]{8}_…)[^/\s?#\"']+")
 
 
 class Minted(NamedTuple):
-    """A new key: the whole of it, shown once, and the two parts that are stored."""
+    """A new key, which is shown once, and the two parts that are stored."""
 
     key: str
     public_id: str
@@ -30,7 +29,7 @@ class Minted(NamedTuple):
 
 
 def mint(kind: str = KEY) -> Minted:
-    """Return a new random secret of ``kind`` with 190 bits of secret."""
+    """Return a new random key of this kind. Its secret part has 190 bits."""
     public_id, secret = _random(8), _random(32)
     body = f"{kind}_{public_id}_{secret}"
     key = f"{body}_{_checksum(body)}"
@@ -38,7 +37,7 @@ def mint(kind: str = KEY) -> Minted:
 
 
 def public_id(key: str, kind: str = KEY) -> str | None:
-    """Return the look-up part of a well-formed secret of ``kind``; None for anything else."""
+    """Return the public part of a well-formed key of this kind, None for other text."""
     match = _SHAPE.fullmatch(key)
     if match is None or match[1] != kind:
         return None
@@ -47,12 +46,12 @@ def public_id(key: str, kind: str = KEY) -> str | None:
 
 
 def digest(key: str) -> str:
-    """Return what is stored of a key: SHA-256 in hex, enough for a secret of this length."""
+    """Return the hash that is stored of a key: SHA-256 in hex, which suffices for a random secret of this length."""
     return hashlib.sha256(key.encode()).hexdigest()
 
 
 def redact(text: str) -> str:
-    """Return ``text`` with every such secret, and whatever stands where a route's token would, cut short."""
+    """Return the text with shortened keys, and without the path segments where a route's token would be."""
     return _IN_PATH.sub(r"\1…", _SHAPE.sub(r"\1_\2_…", text))
 
 

@@ -80,7 +80,7 @@ def test_a_refused_repair_stands_with_its_task(vic, alice, bob, verb):
     assert (refusal.task_id, refusal.fields["agent_id"], refusal.fields["passed"]) == (lease.task.uuid, scope, False)
     assert scope in page.text
     assert f"a2a.repair.{verb.replace('-', '_')}" in page.text
-    assert "You are in the group viewer; it is held by operator and admin." in page.text
+    assert "You are in the group viewer; the capability is held by operator and admin." in page.text
     assert "capability refused" in vic.get(f"/ops/tasks/{lease.task.uuid}/").text
 
 

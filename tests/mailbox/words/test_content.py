@@ -21,7 +21,7 @@ WHOLE: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("block", WHOLE)
-def test_a_whole_block_has_no_problem(block):
+def test_a_valid_block_has_no_problem(block):
     assert list(content.problems([block])) == []
 
 
@@ -29,7 +29,7 @@ def test_a_whole_block_has_no_problem(block):
     ("block", "path"),
     [(block, f"content.1.{key}") for block in WHOLE[:-1] for key in block if key != "type"],
 )
-def test_a_block_without_a_key_it_needs_is_named_by_its_index(block, path):
+def test_a_missing_key_is_reported_with_the_index_of_its_block(block, path):
     missing = {key: value for key, value in block.items() if not path.endswith(f".{key}")}
 
     assert [found for found, _ in content.problems([WHOLE[0], missing])] == [path]
@@ -52,9 +52,9 @@ def test_a_block_without_a_key_it_needs_is_named_by_its_index(block, path):
         (None, "content.0"),
     ],
 )
-def test_a_block_that_is_not_one_is_refused(block, path):
+def test_an_invalid_block_is_reported_with_its_path(block, path):
     assert [found for found, _ in content.problems([block])] == [path]
 
 
-def test_the_text_of_blocks_leaves_others_out():
+def test_text_of_joins_only_text_blocks():
     assert content.text_of([{"type": "text", "text": "a"}, WHOLE[1], {"type": "text", "text": "b"}]) == "a\nb"

@@ -23,7 +23,7 @@ PUBKEY = base58.b58encode(bytes(range(32))).decode()
         ({"display": "research@local", "pubkey": PUBKEY, "more": 1}, AgentRef("research@local", PUBKEY)),
     ],
 )
-def test_an_agent_is_read_from_its_name_or_its_id(value, ref):
+def test_an_agent_is_read_from_its_name_or_from_an_object(value, ref):
     assert AgentRef.parse(value) == ref
 
 
@@ -52,7 +52,7 @@ def test_an_agent_is_read_from_its_name_or_its_id(value, ref):
         {"display": "a@b", "pubkey": "0OIl"},
     ],
 )
-def test_an_agent_that_is_no_name_is_refused(value):
+def test_an_invalid_agent_reference_is_rejected(value):
     with pytest.raises(InvalidRequestError):
         AgentRef.parse(value)
 
@@ -63,12 +63,12 @@ def test_every_key_of_32_bytes_is_a_public_key(raw):
 
 
 @pytest.mark.parametrize("length", [0, 31, 33, 64])
-def test_a_key_of_another_length_is_none(length):
+def test_a_public_key_of_another_length_is_rejected(length):
     with pytest.raises(InvalidRequestError, match="32 bytes"):
         check_pubkey(base58.b58encode(bytes([1]) * length).decode(), "pubkey")
 
 
 @pytest.mark.parametrize("spelling", [f"{PUBKEY} ", f"{PUBKEY}\n", f" {PUBKEY}", "0" * 44, "é" * 44])
-def test_a_key_has_one_spelling(spelling):
+def test_other_spellings_of_a_public_key_are_rejected(spelling):
     with pytest.raises(InvalidRequestError, match="base58"):
         check_pubkey(spelling, "pubkey")

@@ -16,21 +16,21 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize("error", REFUSALS)
-def test_a_refusal_has_a_slug_and_a_sentence_that_says_what_is_wrong(error):
+def test_every_error_has_a_code_and_a_message(error):
     assert re.fullmatch(r"[a-z]+(_[a-z]+)*", error.code)
     assert error.__name__.endswith("Error")
     assert (error.__doc__ or "").strip()
 
 
-def test_no_two_refusals_share_a_slug():
+def test_no_two_errors_share_a_code():
     assert len({error.code for error in REFUSALS}) == len(REFUSALS)
 
 
-def test_ids_are_told_as_text_and_absent_ones_as_null():
+def test_error_ids_are_text_and_missing_ids_are_none():
     error = MailboxError("no", task_id=7, lease_id=None)
 
     assert (error.message, str(error), error.ids) == ("no", "no", {"task_id": "7", "lease_id": None})
 
 
-def test_kinds_fit_the_column_of_the_journal():
+def test_every_kind_fits_the_journal_s_column():
     assert all(re.fullmatch(r"[a-z0-9_]{1,60}", kind) for kind in Kind)

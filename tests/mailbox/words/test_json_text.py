@@ -66,7 +66,7 @@ json_values = st.recursive(
 
 
 @pytest.mark.parametrize(("text", "problem"), HOSTILE.values(), ids=HOSTILE)
-def test_what_cannot_be_kept_is_refused_in_words(text, problem):
+def test_unstorable_text_is_rejected_with_its_problem(text, problem):
     with pytest.raises(InvalidJsonError, match=problem):
         json_text.loads(text)
 
@@ -85,14 +85,14 @@ KEPT: dict[str, tuple[bytes, object]] = {
 
 
 @pytest.mark.parametrize(("text", "value"), KEPT.values(), ids=KEPT)
-def test_what_can_be_kept_is_read(text, value):
+def test_storable_text_is_read(text, value):
     read = json_text.loads(text)
 
     assert value is None or read == value
 
 
 @given(json_values)
-def test_what_is_written_reads_back_equal(value):
+def test_written_values_read_back_equal(value):
     written = json_text.dumps(value)
 
     assert json_text.loads(written) == value
@@ -100,14 +100,14 @@ def test_what_is_written_reads_back_equal(value):
 
 
 @given(json_values)
-def test_the_reader_agrees_with_the_standard_librarys_on_what_it_accepts(value):
+def test_accepted_text_reads_as_the_standard_library_reads_it(value):
     spelled = json.dumps(value, indent=1)
 
     assert json_text.loads(spelled) == json.loads(spelled)
 
 
 @given(st.binary(max_size=50))
-def test_no_bytes_raise_another_error(text):
+def test_arbitrary_bytes_raise_no_other_error(text):
     with contextlib.suppress(InvalidJsonError):
         json_text.loads(text)
 
@@ -130,7 +130,7 @@ def test_text_is_written_compactly_and_unescaped():
         ({"a": [None, True, 1, 1.5, "x", {}]}, None),
     ],
 )
-def test_a_value_is_told_from_one_that_no_database_keeps(value, problem):
+def test_the_problem_of_an_unstorable_value_is_reported(value, problem):
     assert json_text.problem_in(value) == problem
 
 
@@ -162,5 +162,5 @@ def test_a_value_that_contains_itself_is_too_deep():
         ("", None, False),
     ],
 )
-def test_sameness_is_that_of_json(one, other, same):
+def test_values_are_compared_as_json(one, other, same):
     assert json_text.same(one, other) is same

@@ -1,4 +1,4 @@
-"""A refusal tells the caller what would help."""
+"""The error for a missing capability says how to get it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.api import Api
 pytestmark = pytest.mark.django_db
 
 
-def test_a_refused_delegation_names_the_command_that_grants_it(bob, mallory):
+def test_the_error_of_a_delegation_names_the_command_that_grants_it(bob, mallory):
     body = {"text": "@delegate bob: x", "source_job_id": "j"}
 
     answer = Api(mallory).post("/a2a/inboxes/mallory/delegate", body).json()
@@ -20,18 +20,18 @@ def test_a_refused_delegation_names_the_command_that_grants_it(bob, mallory):
     )
 
 
-def test_an_unknown_name_without_a_grant_is_refused_with_what_to_register(mallory):
+def test_the_error_for_an_unknown_name_says_to_register_the_agent(mallory):
     refused = Api(mallory).post("/a2a/tasks", {"recipient": "nobody", "intent_text": "x"}).json()
 
     assert refused["message"] == (
         'this requires capability "a2a.send.nobody". '
-        'No agent alone is called "nobody" here: register it, or name it whole.'
+        '"nobody" names no agent, or several: register the agent, or use its full name (name@host).'
     )
 
 
-def test_an_action_of_people_is_refused_with_the_key_that_it_needs(bob, mallory):
+def test_the_error_for_an_action_of_people_names_the_groups(bob, mallory):
     refused = Api(mallory).post("/a2a/agents/bob/pause", {"reason": "x"}).json()
 
     assert refused["message"] == (
-        'this requires capability "a2a.agents.pause". It needs a key whose owner is in a group that holds it.'
+        'this requires capability "a2a.agents.pause". Use the API key of a person in the group operator or admin.'
     )

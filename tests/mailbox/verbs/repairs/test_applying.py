@@ -84,7 +84,7 @@ def test_what_is_left_is_refused_once_its_operator_lost_the_role(alice, bob, olg
     assert (plan.state, outcomes(plan)) == ("done", {"done": 1, "refused": 1})
     refused = plan.rows.that_became("refused").get()
     assert refused.detail.startswith('this requires capability "a2a.repair.requeue". Its scope is a2a-repair:')
-    assert refused.detail.endswith("it is held by operator and admin.")
+    assert refused.detail.endswith("You are in no group; the capability is held by operator and admin.")
     assert Lease.objects.live().count() == 1
 
 
