@@ -20,6 +20,8 @@ pytestmark = pytest.mark.one_database
         ("mailbox/dialects/corvid/views.py", "tests/mailbox/dialects/conformance/test_life.py"),
         ("tests/mailbox/management/cli/doors.py", "tests/mailbox/dialects/conformance/test_refusals.py"),
         ("README.md", "tests/test_readme.py"),
+        ("tests/mailbox/verbs/life/test_races.py", "tests/docs/test_locks.py"),
+        ("mailbox/verbs/life/sending.py", "tests/docs/test_architecture.py"),
         ("docs/routes.md", "tests/docs/test_links.py"),
         ("dashboard/urls.py", "tests/docs/test_routes.py"),
         ("a2aproject/settings/__init__.py", "tests/docs/test_settings.py"),

@@ -2,8 +2,8 @@
 
 The change is every file that differs from BASE, committed or not; BASE is the branch's upstream, or HEAD without one. A
 module touches the tests that import it and those of its own name in the mirrored folder; a template those of its name. A
-module of a dialect or of its doors touches the conformance suite. A page touches the tests of all pages, and
-`DESCRIBED` names the files that a page describes.
+module of a dialect or of its doors touches the conformance suite. A page touches the tests of all pages.
+A file that a page names, or that `DESCRIBED` lists, touches the test of that page.
 """
 
 from __future__ import annotations
@@ -55,8 +55,14 @@ def touched_by(changed: Iterable[str]) -> set[str]:
             touched |= {module for module in imports if PurePosixPath(module).stem == f"test_{path.stem.lstrip('_')}"}
         elif path.suffix == ".md":
             touched |= OF_PAGES | {module for module in imports if module.startswith("tests/docs/")}
-        touched |= {module for files, module in DESCRIBED.items() if path.match(files)}
+        touched |= {module for files, module in DESCRIBED.items() if path.match(files)} | _described(path)
     return touched
+
+
+def _described(path: PurePosixPath) -> set[str]:
+    """Return the tests of the pages that name the file."""
+    pages = {f"tests/docs/test_{page.stem}.py": page.read_text() for page in (ROOT / "docs").glob("*.md")}
+    return {module for module, text in pages.items() if f"`{path}`" in text and (ROOT / module).is_file()}
 
 
 def _mirrors(module: PurePosixPath, path: PurePosixPath) -> bool:
