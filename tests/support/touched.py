@@ -3,7 +3,8 @@
 The change is every file that differs from BASE, committed or not; BASE is the branch's upstream, or HEAD without one. A
 module touches the tests that import it and those of its own name in the mirrored folder; a template those of its name. A
 module of a dialect or of its doors touches the conformance suite. A page touches the tests of all pages.
-A file that a page names, or that `DESCRIBED` lists, touches the test of that page.
+A file that a page names, or that `DESCRIBED` lists, touches the test of that page. A module of URLs touches the test of
+the OpenAPI document.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ALWAYS = "tests/test_layout.py"
 DIALECTS = PurePosixPath("mailbox/dialects")
 CONFORMANCE = "tests/mailbox/dialects/conformance/"
+OPENAPI = "tests/mailbox/dialects/test_openapi.py"
 OF_PAGES = {"tests/test_readme.py", "tests/test_prose.py"}
 DESCRIBED = {
     "a2aproject/settings/*.py": "tests/docs/test_settings.py",
@@ -51,6 +53,8 @@ def touched_by(changed: Iterable[str]) -> set[str]:
             touched |= {str(path)} & imports.keys()
             if DIALECTS in path.parents or path.name == "doors.py":
                 touched |= {module for module in imports if module.startswith(CONFORMANCE)}
+            if path.name == "urls.py":
+                touched.add(OPENAPI)
         elif path.parts[0] == "templates":
             touched |= {module for module in imports if PurePosixPath(module).stem == f"test_{path.stem.lstrip('_')}"}
         elif path.suffix == ".md":
