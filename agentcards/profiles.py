@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from agentcards.models import AgentProfile
-from mailbox.gate import audit, capabilities, entries
+from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.agents import Changed
 from mailbox.gate.requests import Request
@@ -37,7 +37,7 @@ def register_agent(
 
     def add_profile(agent: Agent, journal: audit.Journal) -> None:
         if any(getattr(wanted, name) != getattr(AgentProfile(), name) for name in FIELDS - OWN_FIELDS - {"name"}):
-            _require(caller, agent, journal)
+            journal.admit(Request.to_change_profile(agent))
         wanted.agent = agent
         wanted.save()
 
@@ -57,7 +57,7 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
         profile.agent = Agent.objects.get(pk=agent.pk)
         changed = [name for name, value in changes.items() if getattr(profile, name) != value]
         if caller.agent != agent or not OWN_FIELDS.issuperset(changed):
-            _require(caller, agent, journal)
+            journal.admit(Request.to_change_profile(agent))
         for name in changed:
             setattr(profile, name, changes[name])
         check(profile, changed)
@@ -65,10 +65,6 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
             profile.save(update_fields=changed)
             journal.beside(change_of(profile, changed))
     return profile
-
-
-def _require(caller: Caller, agent: Agent, journal: audit.Journal) -> None:
-    journal.beside(capabilities.require(caller, Request.to_change_profile(agent), journal.now).check)
 
 
 def change_of(profile: AgentProfile, changed: Iterable[str]) -> Entry[Changed]:

@@ -9,7 +9,7 @@ from django.db import IntegrityError
 
 from agentcards.models import LONGEST_NAME, AgentCard, AgentCardQuerySet
 from mailbox.database.paging import Page, after, page
-from mailbox.gate import audit, capabilities, entries
+from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent
@@ -104,7 +104,7 @@ class AgentCardRegistry:
     def clear(self) -> int:
         """Remove every card; return their number. Needs ``a2a.registry.manage``. Journals ``agent_cards_cleared``."""
         with audit.decision(self._caller) as journal:
-            self._require_manager(journal, "*")
+            journal.admit(Request.to_manage_cards("*"))
             removed, _ = AgentCard.objects.all().delete()
             if removed:
                 journal.beside(entries.agent_cards_cleared(removed))
@@ -139,7 +139,7 @@ class AgentCardRegistry:
         if self._caller.trusted:
             return
         if self._caller.agent is None:
-            self._require_manager(journal, job_id)
+            journal.admit(Request.to_manage_cards(job_id))
             return
         foreign = next((card for card in touched if card.registered_by != self._caller.agent), None)
         if foreign is not None:
@@ -149,9 +149,6 @@ class AgentCardRegistry:
                 job_id=foreign.job_id,
                 name=foreign.name,
             )
-
-    def _require_manager(self, journal: audit.Journal, job_id: str) -> None:
-        journal.beside(capabilities.require(self._caller, Request.to_manage_cards(job_id), journal.now).check)
 
 
 def jobs_of(agent: Agent, *, most: int) -> list[AgentCard]:

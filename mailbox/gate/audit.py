@@ -12,7 +12,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from mailbox.database import write_turns
+from mailbox.gate import capabilities
 from mailbox.gate.callers import Caller
+from mailbox.gate.requests import Request
 from mailbox.models import AuditEvent, Task
 from mailbox.words import json_text
 from mailbox.words.errors import MailboxError
@@ -28,6 +30,15 @@ class Journal:
         self.now: datetime = timezone.now()
         self._caller = caller
         self._rows: list[AuditEvent] = []
+
+    def admit(self, request: Request) -> None:
+        """Require the capability for ``request``, count one use of its grant, and add the row of the check.
+
+        Raise `CapabilityMissingError` or `CapabilityScopeMismatchError`, as `capabilities.require` and `Permit.use` do.
+        """
+        permit = capabilities.require(self._caller, request, self.now)
+        permit.use(self.now)
+        self.beside(permit.check)
 
     def life(self, task: Task, entry: LifeEntry[Any]) -> None:
         """Add the row of a change to ``task``, under the journal number that the change took."""

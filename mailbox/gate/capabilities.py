@@ -87,6 +87,15 @@ def holds(caller: Caller, verb: str, now: datetime) -> bool:
     return any(grant.action == verb for grant in live_grants(caller, now))
 
 
+def require_in_some_scope(caller: Caller, request: Request, now: datetime) -> None:
+    """Raise as `require` does for a caller that may take the action in no scope. Nothing is journalled or counted.
+
+    A pass over many tasks starts with it: each task is then a request of its own.
+    """
+    if not holds(caller, request.verb, now):
+        require(caller, request, now)
+
+
 def live_grants(caller: Caller, now: datetime) -> Iterable[CapabilityGrant]:
     """Return the caller's live grants: as the credential look-up of this request read them, else from the table."""
     if caller.grants is not None:

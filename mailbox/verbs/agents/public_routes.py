@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from mailbox.gate import audit, capabilities, entries
+from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, PublicRoute
@@ -38,7 +38,7 @@ def add(caller: Caller, agent: Agent, *, rate_limit: int) -> NewRoute:
     if not 1 <= rate_limit <= HIGHEST_RATE:
         raise InvalidRequestError({"rate_limit": f"must be between 1 and {HIGHEST_RATE} requests a minute"})
     with audit.decision(caller) as journal:
-        _require(caller, agent, journal)
+        journal.admit(Request.to_manage_route(agent))
         minted = tokens.mint(tokens.ROUTE)
         route = PublicRoute.objects.create(
             agent=agent,
@@ -60,7 +60,7 @@ def revoke(caller: Caller, public_id: str) -> PublicRoute:
     with audit.decision(caller) as journal:
         locked = PublicRoute.objects.select_for_update(of=("self",)).select_related("agent")
         route = locked.filter(public_id=public_id).first()
-        _require(caller, route.agent if route else None, journal)
+        journal.admit(Request.to_manage_route(route.agent if route else None))
         if route is None:
             raise UnknownRouteError(f'no route "{public_id[:8]}" here', public_id=public_id[:8])
         if route.revoked_at is None:
@@ -94,7 +94,3 @@ def caller(route: PublicRoute, *, request_id: str) -> Caller:
         request_id=request_id,
         sends_only=True,
     )
-
-
-def _require(caller: Caller, agent: Agent | None, journal: audit.Journal) -> None:
-    journal.beside(capabilities.require(caller, Request.to_manage_route(agent), journal.now).check)

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import IntegrityError
 from django.utils import timezone
 
-from mailbox.gate import audit, capabilities, entries
+from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent
@@ -62,10 +62,7 @@ def _register(
     private_key, pubkey = (None, pubkey) if pubkey else _new_pair()
     try:
         with audit.decision(caller) as journal:
-            request = Request.to_register(display)
-            permit = capabilities.require(caller, request, journal.now)
-            permit.use(journal.now)
-            journal.beside(permit.check)
+            journal.admit(Request.to_register(display))
             agent = _create_agent(display, pubkey, journal)
             key = create_key(journal.now, agent=agent).key if with_key else ""
             if also is not None:
@@ -127,7 +124,7 @@ def pause_agent(caller: Caller, agent: Agent, *, reason: str, renews: bool = Tru
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
-        paused = _locked_to_pause(caller, agent, journal)
+        paused = _locked_to_pause(agent, journal)
         if paused.paused_at is not None and not renews:
             raise AgentConflictError(f"{paused} is paused already.", agent=paused.display)
         if paused.paused_at is None or paused.paused_reason != reason:
@@ -145,7 +142,7 @@ def resume_agent(caller: Caller, agent: Agent, *, reason: str = "", since: datet
     """
     reason = check_reason(reason) if reason.strip() else ""
     with audit.decision(caller) as journal:
-        resumed = _locked_to_pause(caller, agent, journal)
+        resumed = _locked_to_pause(agent, journal)
         if since is not None and resumed.paused_at != since:
             raise AgentConflictError(f"{resumed} was resumed meanwhile.", agent=resumed.display)
         if resumed.paused_at is not None:
@@ -186,8 +183,8 @@ def hosted(name: str) -> Agent | None:
     return fitting[0] if fitting else None
 
 
-def _locked_to_pause(caller: Caller, agent: Agent, journal: audit.Journal) -> Agent:
-    journal.beside(capabilities.require(caller, Request.to_pause(agent), journal.now).check)
+def _locked_to_pause(agent: Agent, journal: audit.Journal) -> Agent:
+    journal.admit(Request.to_pause(agent))
     return Agent.objects.select_for_update().get(pk=agent.pk)
 
 

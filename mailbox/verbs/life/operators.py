@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from mailbox.gate import actions, audit, capabilities, requests
+from mailbox.gate import actions, audit, requests
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, CapabilityGrant, Task
@@ -37,7 +37,7 @@ def acknowledge(caller: Caller, task_id: UUID) -> None:
     hand. Journals ``capability_check`` and, the first time, ``a2a_result_acked``.
     """
     with audit.decision(caller) as journal:
-        journal.beside(capabilities.require(caller, Request.to_acknowledge(task_id), journal.now).check)
+        journal.admit(Request.to_acknowledge(task_id))
     results.ack_results(_as_operators(caller), [task_id])
 
 

@@ -49,9 +49,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
         earlier = Result.objects.filter(task=task).first()
         if earlier is not None and earlier.says(envelope):
             return earlier
-        request = Request.to_respond(task.sender, task.uuid, envelope.lease_id)
-        permit = capabilities.require(caller, request, journal.now)
-        permit.use(journal.now)
+        journal.admit(Request.to_respond(task.sender, task.uuid, envelope.lease_id))
         try:
             lease = _resolvable(task, earlier, envelope, journal.now)
             if lease is None and lease_first:
@@ -59,7 +57,6 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
         except MailboxError as refusal:
             refusal.entry = entries.result_rejected(envelope.task_id, refusal.code)
             raise
-        journal.beside(permit.check)
         return _resolve(task, lease, envelope, journal)
 
 

@@ -61,16 +61,13 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
             repeat = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
             if earlier.says(repeat) and callbacks.is_asked_again(earlier, envelope):
                 return earlier
-        request = Request.to_send(recipient or envelope.recipient, envelope.id)
-        permit = capabilities.require(caller, request, journal.now)
-        permit.use(journal.now)
+        journal.admit(Request.to_send(recipient or envelope.recipient, envelope.id))
         if recipient is None:
             raise UnknownAgentError(
                 f'"{envelope.recipient}" names no agent here, or more than one', agent=envelope.recipient
             )
         if earlier:
             raise TaskConflictError(task_id=envelope.id)
-        journal.beside(permit.check)
         task = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
         return _insert(task, envelope, journal)
 

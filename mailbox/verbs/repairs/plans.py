@@ -217,8 +217,7 @@ def _pass_the_gate(caller: Caller, verb: str, journal: Journal) -> None:
     if caller.role is None:
         raise WrongPartyError("only people repair by plan; agents and programs repair lease by lease")
     action = ACTION[RepairPlan.Verb(verb)]
-    if not capabilities.holds(caller, action, journal.now):
-        capabilities.require(caller, Request.to_repair_by_plan(action), journal.now)
+    capabilities.require_in_some_scope(caller, Request.to_repair_by_plan(action), journal.now)
 
 
 def _locked(caller: Caller, number: int, journal: Journal) -> RepairPlan:

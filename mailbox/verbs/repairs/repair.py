@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Self
 from uuid import UUID
 
-from mailbox.gate import actions, audit, capabilities, entries
+from mailbox.gate import actions, audit, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.task_life import Repaired
@@ -128,10 +128,7 @@ def _repairable(
     peer = None
     if task is not None:
         peer = task.recipient if caller.agent == task.sender else task.sender
-    request = Request.to_repair(verb, task_id, lease_id=lease_id, peer=peer, duplicate_risk=duplicate_risk)
-    permit = capabilities.require(caller, request, journal.now)
-    permit.use(journal.now)
-    journal.beside(permit.check)
+    journal.admit(Request.to_repair(verb, task_id, lease_id=lease_id, peer=peer, duplicate_risk=duplicate_risk))
     if task is None:
         raise UnknownTaskError.of(task_id)
     if task.state == Task.State.RESOLVED:

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from django.utils import timezone
 
-from mailbox.gate import actions, audit, capabilities
+from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Lease, Task
@@ -109,8 +109,7 @@ def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
     """
     policy.check()
     with audit.decision(caller) as journal:
-        if not capabilities.holds(caller, actions.REQUEUE, journal.now):
-            capabilities.require(caller, Request.to_scan(), journal.now)
+        capabilities.require_in_some_scope(caller, Request.to_scan(), journal.now)
     now = timezone.now()
     report = RetryReport(policy=policy)
     for lease in _candidates(caller, policy, now):
@@ -171,9 +170,7 @@ def _retry(caller: Caller, lease: Lease, policy: RetryPolicy) -> SkipReason | No
             current.task = task
             if (changed := decide(current, policy, now=journal.now, requeued=0)) is not None:
                 return changed
-            permit = capabilities.require(caller, _request(caller, current), journal.now)
-            permit.use(journal.now)
-            journal.beside(permit.check)
+            journal.admit(_request(caller, current))
             task.return_to_queue(current, Lease.End.AUTO_REQUEUE, journal.now)
             entry = applied(task, "auto_requeue", REASON, lease.lease_id, DuplicateRisk.IDEMPOTENT)
             journal.life(task, entry)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
-from mailbox.gate import audit, capabilities, entries
+from mailbox.gate import audit, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -41,9 +41,7 @@ def compact(caller: Caller, retention: Retention) -> int:
     in use. Each dropped task journals ``a2a_tasks_compacted``. Source: Covenant A2A, compaction; idempotency policy.
     """
     with audit.decision(caller) as journal:
-        permit = capabilities.require(caller, Request.to_compact(), journal.now)
-        permit.use(journal.now)
-        journal.beside(permit.check)
+        journal.admit(Request.to_compact())
         now = journal.now
     finished = _finished(retention, now)
     return _drop_in_batches(caller, finished, lambda: _to_drop(retention, now), reason="retention")
@@ -64,9 +62,7 @@ def cap_sent(caller: Caller, *, dialect: str, cap: int, cycle: int = 100) -> int
 def clear(caller: Caller, *, dialect: str) -> int:
     """Drop every resolved task of one dialect, delivered or not; return how many. Needs ``a2a.compact``."""
     with audit.decision(caller) as journal:
-        permit = capabilities.require(caller, Request.to_compact(), journal.now)
-        permit.use(journal.now)
-        journal.beside(permit.check)
+        journal.admit(Request.to_compact())
     resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED)
     return _drop_in_batches(caller, resolved, lambda: _keys(resolved), reason="cleared")
 

@@ -44,3 +44,19 @@ def test_scope_ids_are_spelled_in_one_module():
 
     assert len(scopes) > 15
     assert [f"{module}: {text}" for module in PRODUCT for text in texts(module) if text.startswith(tuple(scopes))] == []
+
+
+def takes_a_permit(module: Path) -> bool:
+    """Whether the module keeps what `capabilities.require` returns."""
+    tree = ast.parse(module.read_text())
+    dropped = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and id(node) not in dropped]
+    return any(ast.unparse(call.func) == "capabilities.require" for call in calls)
+
+
+def test_a_verb_passes_the_gate_through_the_journal_of_its_decision():
+    gate, hot = HOME.parent, ROOT / "mailbox" / "verbs" / "hot"
+
+    taking = {module.parent for module in PRODUCT if takes_a_permit(module)}
+
+    assert taking == {gate, hot}  # the journal; the short form, which writes the row itself
