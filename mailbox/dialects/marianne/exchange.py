@@ -7,7 +7,9 @@ from uuid import UUID
 
 from mailbox.dialects.marianne import wire
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
+from mailbox.verbs.agents import registration
 from mailbox.verbs.upkeep.importing import Kept
+from mailbox.words import json_text, names
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import InvalidRequestError
 
@@ -22,24 +24,38 @@ def kept(owner: str, tasks: Sequence[A2ATask], *, agent_name: str) -> list[Kept]
     problems = dict(_problems(owner, tasks, agent_name))
     if problems:
         raise InvalidRequestError(problems)
-    return [_kept(owner, task) for task in tasks]
+    addresses = _addresses(owner, tasks)
+    return [_kept(owner, addresses[task.source_agent], task) for task in tasks]
 
 
 def _problems(owner: str, tasks: Sequence[A2ATask], agent_name: str) -> Iterator[tuple[str, str]]:
-    names = (owner, wire.name_of(owner))
-    if agent_name not in names:
+    own = (owner, names.name_of(owner))
+    if agent_name not in own:
         yield "agent_name", f"{agent_name[:100]!r} is not the agent of this inbox"
     for task in tasks:
         path = f"tasks.{task.task_id[:100]}"
-        if task.target_agent not in names:
+        if task.target_agent not in own:
             yield f"{path}.target_agent", f"{task.target_agent[:100]!r} is not the agent of this inbox"
         try:
             UUID(task.task_id)
         except ValueError:
             yield f"{path}.task_id", "not a UUID"
+        if problem := json_text.problem_with(task.source_agent):
+            yield f"{path}.source_agent", problem
 
 
-def _kept(owner: str, task: A2ATask) -> Kept:
+def _addresses(owner: str, tasks: Sequence[A2ATask]) -> dict[str, str]:
+    """Return the display of each sender by its name. Displays that differ only in case become different ones."""
+    taken = {owner.lower(): owner}
+    addresses = {}
+    for name in dict.fromkeys(task.source_agent for task in tasks):
+        display = registration.address_of(name)
+        is_its_own = taken.setdefault(display.lower(), display) == display
+        addresses[name] = display if is_its_own else names.spelled(name)
+    return addresses
+
+
+def _kept(owner: str, sender: str, task: A2ATask) -> Kept:
     task_id = UUID(task.task_id)
     result = None
     if (ended := _ENDED.get(task.status)) is not None:
@@ -49,7 +65,7 @@ def _kept(owner: str, task: A2ATask) -> Kept:
         task=wire.envelope(
             owner, task.description, source_job_id=task.source_job_id, context=task.context, task_id=task_id
         ),
-        sender=task.source_agent,
+        sender=sender,
         leased=task.status is A2ATaskStatus.ACCEPTED,
         result=result,
     )

@@ -15,6 +15,7 @@ from mailbox.models import Agent, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import expiry, leasing, results, sending
 from mailbox.verbs.upkeep import importing
+from mailbox.words import names
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError
 
@@ -107,7 +108,7 @@ class A2AInbox:
         job_id, name = data["job_id"], data["agent_name"]
         tasks = [A2ATask.model_validate(raw) for raw in data.get("tasks", {}).values()]
         _require_names(job_id, name)
-        owner = registration.display_of(name)
+        owner = registration.address_of(name)
         importing.import_tasks(Caller.local(), owner, exchange.kept(owner, tasks, agent_name=name))
         return cls(job_id, name)
 
@@ -174,7 +175,7 @@ def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:
     tasks = [_render(task) for task in inboxes.all_to(caller, owner)]
     return {
         "job_id": job_id,
-        "agent_name": wire.name_of(owner.display),
+        "agent_name": names.name_of(owner.display),
         "tasks": {one.task_id: one.model_dump(mode="json") for one in tasks},
     }
 
@@ -186,7 +187,7 @@ def _require_names(job_id: str, agent_name: str) -> None:
 
 
 def _agent(name: str) -> Agent:
-    return registration.ensure_agent(Caller.local(), name)
+    return registration.ensure_named(Caller.local(), name)
 
 
 def _render(row: Task) -> A2ATask:

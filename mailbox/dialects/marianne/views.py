@@ -21,8 +21,8 @@ from mailbox.models import Agent
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.upkeep import importing
-from mailbox.words import advice
-from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus
+from mailbox.words import advice, names
+from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import MailboxError
 
 MOST_IN_CONTEXT = 1000
@@ -40,7 +40,7 @@ class InboxView(DialectView):
     error_status = {**STATUS, NotYourInboxError: HTTPStatus.FORBIDDEN}
 
     def owner(self, agent: str) -> Agent:
-        return registration.find_agent(AgentRef.parse(agent))
+        return registration.find_named(agent)
 
     def require_owner(self, agent: str) -> Agent:
         """Return the inbox's agent, who must be the caller, whatever task it is about."""
@@ -71,7 +71,7 @@ class TasksView(InboxView):
         return Response(
             {
                 "kind": "a2a_inbox_tasks",
-                "agent_name": wire.name_of(owner.display),
+                "agent_name": names.name_of(owner.display),
                 "tasks": [task.model_dump(mode="json") for task in page.items],
                 "next_cursor": page.next_cursor,
             }

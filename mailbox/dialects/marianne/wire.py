@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.models import Result, Task
-from mailbox.words import content, json_text
+from mailbox.words import content, json_text, names
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError
 
@@ -58,8 +58,8 @@ def task(row: Task, result: Result | None) -> A2ATask:
     return A2ATask(
         task_id=str(row.uuid),
         source_job_id=str(own.get("source_job_id", "")),
-        source_agent=name_of(row.sender.display),
-        target_agent=name_of(row.recipient.display),
+        source_agent=names.name_of(row.sender.display),
+        target_agent=names.name_of(row.recipient.display),
         description=row.intent_text,
         context=own.get("context", {}),
         status=status(row),
@@ -118,11 +118,6 @@ def plain(field: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
     except (TypeError, ValueError) as error:  # pydantic's PydanticSerializationError, too
         raise InvalidRequestError({field: str(error)}) from error
     return found
-
-
-def name_of(display: str) -> str:
-    """Return the name an inbox uses: the local part of this hub's own agents, else the whole display."""
-    return display.removesuffix("@local")
 
 
 def pending_context(tasks: Sequence[A2ATask], total: int) -> str:

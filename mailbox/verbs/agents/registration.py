@@ -16,6 +16,7 @@ from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.verbs.agents.keys import create_key
+from mailbox.words import names
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, AgentRef, check_pubkey, check_reason, is_pubkey
 from mailbox.words.errors import AgentConflictError, InvalidRequestError, UnknownAgentError
 
@@ -43,9 +44,12 @@ def register_agent(
 
     A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 pair is made. ``also`` adds to the
     new agent within the same decision. Raises `AgentConflictError` when the display (ignoring case) or the
-    key is taken.
+    key is taken, `InvalidRequestError` for the host of names that are no displays.
     """
-    return _register(caller, display_of(display), pubkey, also, with_key=True)
+    display = display_of(display)
+    if display.lower().endswith(f"@{names.HOST}"):
+        raise InvalidRequestError({"display": f'the host "{names.HOST}" is kept for names that are no displays'})
+    return _register(caller, display, pubkey, also, with_key=True)
 
 
 def _register(
@@ -90,6 +94,28 @@ def ensure_agent(caller: Caller, name: str) -> Agent:
         if twin is None:
             raise
         return twin
+
+
+def ensure_named(caller: Caller, name: str) -> Agent:
+    """Return the agent at the `address_of` this name as `ensure_agent` does, with its errors."""
+    try:
+        return ensure_agent(caller, address_of(name))
+    except AgentConflictError:  # meanwhile an agent was registered whose name differs only in case
+        return ensure_agent(caller, address_of(name))
+
+
+def address_of(name: str) -> str:
+    """Return the display of the agent of this name, which may be any text and may not be registered yet.
+
+    A display or local part is the agent's own. Any other text has the display that `names.spelled` makes, and so has a
+    name that differs from a registered agent's only in case. Raises `InvalidRequestError`.
+    """
+    display = display_of(name)
+    if DISPLAY.fullmatch(display):
+        alike = Agent.objects.spelled_like(display)
+        if alike is None or alike.display == display:
+            return display
+    return names.spelled(name)
 
 
 def enrol(name: str, journal: audit.Journal) -> Agent:
@@ -155,6 +181,20 @@ def resume_agent(caller: Caller, agent: Agent, *, reason: str = "", since: datet
 def find_agent(ref: AgentRef) -> Agent:
     """Return the registered agent that ``ref`` means; raise `UnknownAgentError`."""
     return Agent.objects.named(ref)
+
+
+def find_named(name: str) -> Agent:
+    """Return the registered agent of this name, which may be any text.
+
+    Raises `UnknownAgentError`, and `InvalidRequestError` for text that is neither a display nor a registered name.
+    """
+    try:
+        return find_agent(AgentRef.parse(name))
+    except (InvalidRequestError, UnknownAgentError):
+        known = Agent.objects.filter(display=names.spelled(name)).first()
+        if known is None:
+            raise
+        return known
 
 
 def agent_at(name: str) -> Agent:
