@@ -1,1 +1,1 @@
-"""The edge for a shell: `manage.py a2a` and the worker that runs local programs."""
+"""The command line: `manage.py a2a`, and the worker that runs local programs as agents."""

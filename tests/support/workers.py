@@ -1,4 +1,4 @@
-"""Workers for tests: in this process for what programs do, in one of their own for what signals do."""
+"""Workers for tests. Tests of programs run them in this process, tests of signals in a process of their own."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRACE = 1.0
 
 @dataclass(slots=True, kw_only=True)
 class Desk:
-    """Where bob's programs run: the hub's URL and his key. `said` is what in-process workers logged."""
+    """A place to run bob's programs: the hub's URL and his key. ``said`` holds the log lines of in-process workers."""
 
     url: str
     key: str
@@ -32,7 +32,7 @@ class Desk:
     said: list[str] = field(default_factory=list)
 
     def run(self, *command: str, name: str = "bob", tasks: int = 1, concurrency: int = 1, **how: Any) -> str | None:
-        """Run the command for as many tasks in this process; return what failed."""
+        """Run a worker in this process for that many tasks; return its failure."""
         work = Work(command=command, environment=environment_without(self.key), **{"grace": GRACE, **how})
         with contextlib.closing(HubClient(self.url, self.key)) as client:
             worker = Worker(client, name, work, concurrency=concurrency, max_tasks=tasks, say=self.said.append)
@@ -40,7 +40,7 @@ class Desk:
 
     @contextlib.contextmanager
     def process(self, *command: str, options: tuple[str, ...] = ()) -> Iterator[WorkerProcess]:
-        """Run `manage.py a2a work bob` beside the test, with no database to be found; end it with the block."""
+        """Run `manage.py a2a work bob` in a process without a database; kill it when the block ends."""
         words = ["work", "bob", "--url", self.url, "--grace", "1", "--heartbeat", "1", *options, "--", *command]
         nowhere = {"DATABASE_URL": "postgresql://127.0.0.1:9/nowhere", "A2A_VAR": str(self.var / "worker")}
         log = self.var / "worker.log"
@@ -77,7 +77,7 @@ class WorkerProcess:
 
 
 def result_of(task: Task) -> Result:
-    """Return the result as soon as it is there."""
+    """Wait for the task's result and return it."""
     wait_until(lambda: Result.objects.filter(task=task).exists())
     return Result.objects.get(task=task)
 

@@ -1,4 +1,4 @@
-"""Local programs as agents: lease tasks over HTTP and run a program for each. Needs no database.
+"""Runs local programs as agents: leases tasks over HTTP and runs a program for each. Uses no database.
 
 Source: corvid-agent, sessions and process manager.
 """

@@ -1,4 +1,4 @@
-"""One leased task, carried from its lease to its result."""
+"""One attempt at a task, from its lease to its result."""
 
 from __future__ import annotations
 
@@ -29,20 +29,23 @@ from mailbox.management.worker.output import Output
 from mailbox.management.worker.program import Program, Stop
 
 SPEAK_EVERY = 0.5  # seconds between requests for one task
-TASK_BYTES = 100_000  # Linux starts no program with a variable beyond 128 KiB
-TIMED_OUT = "Task timed out"  # corvid-agent's words; its clients show them
+TASK_BYTES = 100_000  # Linux starts no program with an environment variable beyond 128 KiB
+TIMED_OUT = "Task timed out"  # corvid-agent's text, which its clients show
 
 
 class Outcome(Enum):
-    SETTLED = auto()  # the hub has the result, or somebody else ended the lease
+    SETTLED = auto()  # the hub has the result, or another party ended the lease
     RELEASED = auto()
-    NOT_STARTED = auto()  # released too: the program could not be started
-    LEFT = auto()  # the lease lives on: the hub could not be told
+    NOT_STARTED = auto()  # released, because the program could not be started
+    LEFT = auto()  # the lease stays live, because the hub could not be reached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What is run for a task, and how: ``heartbeat`` and ``grace`` in seconds, ``environment`` without the key."""
+    """The program to run for each task, and how. ``heartbeat`` and ``grace`` are seconds.
+
+    ``environment`` holds the program's variables, without the API key. ``result`` selects its last line or all lines.
+    """
 
     command: Sequence[str]
     environment: Mapping[str, str]
@@ -52,7 +55,7 @@ class Work:
 
 
 class Attempt:
-    """Runs the program for one leased task; `run` returns when the hub has been told how it ended."""
+    """Runs the program for one leased task. `run` returns once the hub has the outcome, or was given up."""
 
     def __init__(
         self,
@@ -64,15 +67,15 @@ class Attempt:
         abandon: threading.Event,
         say: Callable[[str], object],
     ) -> None:
-        """Once ``abandon`` is set, requests the hub does not grant are no longer repeated."""
+        """Once ``abandon`` is set, failed requests are no longer repeated."""
         self.leased = leased
         self._hub = hub
         self._work = work
         self._abandon = abandon
         self._say = say
         self._output = Output()
-        self._unsaid: list[str] = []
-        self._unsaid_as = uuid4()  # renewed with each batch
+        self._unposted: list[str] = []
+        self._batch_id = uuid4()  # new for each batch
         self._backoff = Backoff()
         self._heard_at = self._began_at = time.monotonic()
         self._quiet_until = 0.0
@@ -98,7 +101,7 @@ class Attempt:
             self._speak()
         match self._program.ending.stop:
             case Stop.LEASE_ENDED:
-                return self._settled("the lease was ended by someone else; the program was stopped, nothing was posted")
+                return self._settled("the lease is no longer live; the program was stopped, and no result was posted")
             case Stop.WORKER_STOPPED:
                 return self._release("the worker was stopped before the program had ended")
             case Stop.TIMED_OUT:
@@ -109,20 +112,20 @@ class Attempt:
                 assert_never(never)
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Stop the program; its task is then released."""
+        """Stop the program. Its task is then released."""
         self._program.stop(Stop.WORKER_STOPPED, at_once=at_once)
 
     def _speak(self) -> None:
-        """Post what the program said meanwhile, or a heartbeat when one is due; a hub that is away is no trouble."""
+        """Post the program's new messages, or a heartbeat if it is due. If the hub cannot be reached, try later."""
         now = time.monotonic()
         if now < self._quiet_until:
             return
         self._gather()
-        if not self._unsaid and now - self._heard_at < self._work.heartbeat:
+        if not self._unposted and now - self._heard_at < self._work.heartbeat:
             return
         try:
-            if self._unsaid:
-                self._post_unsaid()
+            if self._unposted:
+                self._post_messages()
             else:
                 self._hub.heartbeat(self.leased)
         except LeaseEndedError:
@@ -137,19 +140,19 @@ class Attempt:
             self._heard_at = now
 
     def _gather(self) -> None:
-        """Take what the program said meanwhile, once the hub has what it said before."""
-        if not self._unsaid:
-            self._unsaid, self._unsaid_as = self._output.take(), uuid4()
+        """Take the next batch of messages from the program's output, once the hub has the last batch."""
+        if not self._unposted:
+            self._unposted, self._batch_id = self._output.take(), uuid4()
 
-    def _post_unsaid(self) -> None:
-        """Post the messages at hand once; those the hub will never take are dropped."""
+    def _post_messages(self) -> None:
+        """Post the batch, once. A batch that the hub refuses for good is dropped."""
         try:
-            self._hub.say(self.leased, self._unsaid, self._unsaid_as)
+            self._hub.say(self.leased, self._unposted, self._batch_id)
         except (LeaseEndedError, ForbiddenError):
             raise
         except RefusedError as error:
-            self._log(f"the hub refused {len(self._unsaid)} messages: {error}")
-        self._unsaid = []
+            self._log(f"the hub refused {len(self._unposted)} messages: {error}")
+        self._unposted = []
 
     def _result(self) -> Answer:
         ending = self._program.ending
@@ -162,25 +165,25 @@ class Attempt:
         try:
             posted = self._post(answer) if self._flush() else None
         except LeaseEndedError as error:
-            return self._settled(f"its result was not taken: {error}")
+            return self._settled(f"the hub did not take the result: {error}")
         except RefusedError as error:
             self._log(str(error))
             return self._left()
         return self._left() if posted is None else self._settled((posted.error_message or "ok").partition("\n")[0])
 
     def _flush(self) -> bool:
-        """Post all that was said and not yet posted; return whether the hub has it."""
+        """Post all messages that were not posted yet. False: the hub was given up."""
         while True:
             self._gather()
-            if not self._unsaid:
+            if not self._unposted:
                 return True
-            if not self._insist(self._post_unsaid):
+            if not self._insist(self._post_messages):
                 return False
 
     def _post(self, answer: Answer) -> Answer | None:
-        """Post the result, or where the hub does not accept it as it is, that it did not.
+        """Post the result. If the hub refuses it for good, post that refusal as an error instead.
 
-        Return what the hub was told, None when it could not be.
+        Return the posted answer, None if the hub was given up.
         """
         try:
             return answer if self._insist(lambda: self._hub.answer(self.leased, answer)) else None
@@ -205,14 +208,14 @@ class Attempt:
         return insist(request, abandon=self._abandon, on_trouble=self._trouble)
 
     def _trouble(self, error: HubError) -> None:
-        self._log(f"the hub cannot be told yet, trying again: {error}")
+        self._log(f"the hub did not accept the request, trying again: {error}")
 
     def _settled(self, how: str) -> Outcome:
         self._log(how)
         return Outcome.SETTLED
 
     def _left(self) -> Outcome:
-        self._log(f"given up; the hub was not told, and lease {self.leased.lease_id} lives on until it is repaired")
+        self._log(f"given up: the hub has no outcome, and lease {self.leased.lease_id} stays live until it is repaired")
         return Outcome.LEFT
 
     def _log(self, what: str) -> None:
@@ -221,7 +224,7 @@ class Attempt:
 
 
 def environment_of(leased: LeasedTask) -> dict[str, bytes]:
-    """Return what a program finds about its task, in UTF-8; the text is on stdin in any case."""
+    """Return the variables that describe the task to its program, in UTF-8. The program also gets the text on stdin."""
     return {
         "A2A_TASK": _spelled(leased.task),
         "A2A_TASK_ID": leased.id.encode(),
@@ -231,21 +234,21 @@ def environment_of(leased: LeasedTask) -> dict[str, bytes]:
 
 
 def _spelled(task: Mapping[str, Any]) -> bytes:
-    """Return the task as JSON of at most `TASK_BYTES`; what had to go is named in ``left_out``.
+    """Return the task as JSON of at most `TASK_BYTES`. The key ``left_out`` lists the fields that are left out.
 
-    That is the text alone if that is enough, else the longest fields. The id always stays.
+    These are the text if that is enough, else the longest fields. The id always stays.
     """
     if len(spelled := orjson.dumps(task)) <= TASK_BYTES:
         return spelled
     by_length = sorted(task.keys() - {"id"}, key=lambda name: len(orjson.dumps(task[name])), reverse=True)
     for left_out in (["intent_text"], *(by_length[:number] for number in range(1, len(by_length) + 1))):
-        told = {name: value for name, value in task.items() if name not in left_out}
-        spelled = orjson.dumps({**told, "left_out": left_out})
+        kept = {name: value for name, value in task.items() if name not in left_out}
+        spelled = orjson.dumps({**kept, "left_out": left_out})
         if len(spelled) <= TASK_BYTES:
             break
     return spelled
 
 
 def _is_due_to_the_task(error: OSError | ValueError) -> bool:
-    """Whether the next task may well start: this worker was itself started with all that its programs get otherwise."""
+    """Whether this task's own data prevented the start, so that the program may still start for other tasks."""
     return isinstance(error, ValueError) or error.errno == errno.E2BIG

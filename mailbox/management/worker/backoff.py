@@ -1,4 +1,4 @@
-"""Asking again: not at once, not for ever, and not in step with everyone else."""
+"""Repeats requests to the hub, with growing random pauses."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Backoff:
         self._next = FIRST_PAUSE
 
     def pause(self, error: HubError) -> float:
-        """Return the seconds to wait after ``error``, at least what the hub asked for within reason."""
+        """Return the seconds to wait after ``error``: at least the hub's Retry-After, up to `LONGEST_PAUSE`."""
         pause = self._next * random.uniform(0.5, 1)  # noqa: S311 (spreads load, hides nothing)
         self._next = min(self._next * 2, LONGEST_PAUSE)
-        asked = error.retry_after if isinstance(error, NotNowError) else None
-        return max(pause, min(asked or 0.0, LONGEST_PAUSE))
+        requested = error.retry_after if isinstance(error, NotNowError) else None
+        return max(pause, min(requested or 0.0, LONGEST_PAUSE))
 
     def reset(self) -> None:
         self._next = FIRST_PAUSE
@@ -31,9 +31,9 @@ class Backoff:
 def insist(
     request: Callable[[], object], *, abandon: threading.Event, on_trouble: Callable[[HubError], object]
 ) -> bool:
-    """Repeat ``request`` until the hub grants it; return False when ``abandon`` is set before that.
+    """Send ``request``, and repeat it until it succeeds. Return False if ``abandon`` is set before that.
 
-    It is asked at least once. ``on_trouble`` hears of the first failure. What is refused for good is raised.
+    ``on_trouble`` is called with the first failure. Errors that repeating cannot mend are raised.
     """
     backoff = Backoff()
     first = True

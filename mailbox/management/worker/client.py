@@ -1,4 +1,4 @@
-"""The hub as a worker sees it: five requests, and what it means when they are not granted."""
+"""The hub's API as a worker uses it: five requests, and their errors."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from uuid import UUID
 
 import httpx
 
-ANSWER_WITHIN = 10.0  # seconds, beside what a long poll asks for
-TOLD_WITHIN = 1.0  # seconds before the hub's own limit at which work ends, so that what it said still counts
+ANSWER_WITHIN = 10.0  # seconds, beside the wait of a long poll
+POSTED_WITHIN = 1.0  # seconds by which programs are stopped before the hub's limit, so that their messages still count
 NOT_NOW = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 
 
 class HubError(Exception):
-    """The hub did not do what it was asked."""
+    """A request to the hub failed."""
 
 
 class NotNowError(HubError):
-    """No answer, or one that may be another next time."""
+    """The hub did not answer, or its answer may change when the request is repeated."""
 
     def __init__(self, message: str, *, may_have_arrived: bool = True, retry_after: float | None = None) -> None:
-        """``may_have_arrived`` False: the request never left. ``retry_after``: seconds the hub asks to wait."""
+        """``may_have_arrived`` False: the request was not sent. ``retry_after``: the hub's Retry-After, in seconds."""
         super().__init__(message)
         self.may_have_arrived = may_have_arrived
         self.retry_after = retry_after
 
 
 class RefusedError(HubError):
-    """The hub will not do this, however often it is asked."""
+    """The hub refused the request, and would refuse it again."""
 
 
 class ForbiddenError(RefusedError):
-    """The key is not accepted or lacks a capability, which an operator can change."""
+    """The API key is invalid or lacks a capability. An operator can change that."""
 
 
 class LeaseEndedError(RefusedError):
-    """The lease is no longer live: the task was answered, requeued, cancelled or expired by someone else."""
+    """The lease is no longer live: the task was answered, requeued, cancelled or expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeasedTask:
-    """An A2ATask as the wire spells it, under a lease. ``time_limit``: seconds the work may last, None for ever."""
+    """A task as the hub's JSON shows it, and its lease. ``time_limit``: seconds for the work, None without a limit."""
 
     task: Mapping[str, Any]
     lease_id: str
@@ -55,23 +55,24 @@ class LeasedTask:
         return str(self.task["id"])
 
     def is_for(self, name: str) -> bool:
-        """Whether ``name`` is its recipient, by display, bare local part or public key."""
+        """Whether ``name`` is the recipient's display, local part or public key."""
         display = self.task["recipient"]["display"]
         return name in (display, display.partition("@")[0], self.task["recipient"]["pubkey"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """How a task ends: ``text`` of an ok one, None without any; ``error_message`` of a failed one."""
+    """The result of a task: ``error_message`` if it failed, else ``text``, None without any."""
 
     text: str | None = None
     error_message: str | None = None
 
 
 class Hub:
-    """A connection to the hub with one agent's key; safe to use from many threads.
+    """A client of the hub with one agent's API key. Threads may share it.
 
-    Every request raises `NotNowError` or `RefusedError`; those that name a lease raise `LeaseEndedError` too.
+    Every method raises `NotNowError` or `RefusedError` on failure. Methods that take a lease also raise
+    `LeaseEndedError`.
     """
 
     def __init__(self, url: str, key: str) -> None:
@@ -84,7 +85,7 @@ class Hub:
         )
 
     def lease(self, attempt_id: UUID, *, wait: float) -> LeasedTask | None:
-        """Lease the oldest task, waiting for one up to ``wait`` seconds; the same id gets the same lease."""
+        """Lease the oldest task, waiting up to ``wait`` seconds; None without one. A repeat gets the same lease."""
         body = {"attempt_id": str(attempt_id), "wait_ms": int(wait * 1000)}
         answer = self._post("a2a/tasks/next", body, timeout=wait + ANSWER_WITHIN)
         if (task := answer["task"]) is None:
@@ -95,20 +96,20 @@ class Hub:
             task=task,
             lease_id=lease["lease_id"],
             attempt=lease["attempt"],
-            time_limit=None if limit is None else limit / 1000 - min(TOLD_WITHIN, limit / 10_000),
+            time_limit=None if limit is None else limit / 1000 - min(POSTED_WITHIN, limit / 10_000),
         )
 
     def heartbeat(self, leased: LeasedTask) -> None:
         self._post(f"a2a/tasks/{leased.id}/heartbeat", {"lease_id": leased.lease_id})
 
     def say(self, leased: LeasedTask, messages: Sequence[str], attempt_id: UUID) -> None:
-        """Post messages, each a text block of its own; the same id with the same messages posts them once."""
+        """Post messages, each as a text block. Repeating the call with the same ``attempt_id`` posts them once."""
         updates = [{"message": [{"type": "text", "text": message}]} for message in messages]
         body = {"lease_id": leased.lease_id, "attempt_id": str(attempt_id), "updates": updates}
         self._post(f"a2a/tasks/{leased.id}/updates", body)
 
     def answer(self, leased: LeasedTask, answer: Answer) -> None:
-        """Post the result, fenced by the lease. Repeating it is harmless."""
+        """Post the result under the lease. Repeating the call changes nothing."""
         body: dict[str, Any] = {"task_id": leased.id, "lease_id": leased.lease_id, "status": "ok", "content": []}
         if answer.text is not None:
             body["content"] = [{"type": "text", "text": answer.text}]
@@ -134,11 +135,11 @@ class Hub:
         try:
             return response.json()
         except ValueError as error:
-            raise NotNowError("the answer is not JSON: is this the URL of a hub?") from error
+            raise NotNowError("the answer is not JSON: check that the URL is a hub's") from error
 
 
 def _failure(response: httpx.Response) -> HubError:
-    code, message = _told(response)
+    code, message = _code_and_message(response)
     status = response.status_code
     if status in NOT_NOW or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         seconds = response.headers.get("Retry-After", "")
@@ -150,11 +151,10 @@ def _failure(response: httpx.Response) -> HubError:
     return RefusedError(message)
 
 
-def _told(response: httpx.Response) -> tuple[str, str]:
-    """Return the code and message of an error; of one that no hub wrote, its status line."""
-    plain = f"{response.status_code} {response.reason_phrase}"
+def _code_and_message(response: httpx.Response) -> tuple[str, str]:
+    """Return the code and message of an error. If it is not in the hub's format: "" and the status line."""
     try:
-        told = response.json()
-        return str(told["code"]), str(told["message"])
+        error = response.json()
+        return str(error["code"]), str(error["message"])
     except (ValueError, TypeError, KeyError):
-        return "", plain
+        return "", f"{response.status_code} {response.reason_phrase}"

@@ -1,7 +1,7 @@
-"""Ends the programs of a worker that was killed: nothing else could, and work nobody awaits must not go on.
+"""Stops the programs of a worker that was killed, so that they do not continue work without a worker.
 
-Run as a program of its own, which imports nothing of ours. It reads which process groups live, one a line,
-``+`` begun and ``-`` gone, and acts when the worker's end of the pipe closes.
+This file runs as a program of its own and imports nothing of the project. It reads process groups from stdin, one per
+line: ``+`` for a new group, ``-`` for a group that has ended. When the pipe closes, it ends the remaining groups.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Self
 
 
 class Guard:
-    """Watches process groups for as long as this process lives, and ends them after it."""
+    """Ends the watched process groups when this process ends or is killed."""
 
     def __init__(self, *, grace: float) -> None:
         """Give the groups ``grace`` seconds between SIGTERM and SIGKILL."""
@@ -34,7 +34,7 @@ class Guard:
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._process.stdin is not None  # noqa: S101 (a pipe was asked for)
+        assert self._process.stdin is not None  # noqa: S101 (Popen made a pipe)
         self._process.stdin.close()
         self._process.wait()
 
@@ -45,13 +45,13 @@ class Guard:
         self._write(f"-{group}\n")
 
     def _write(self, line: str) -> None:
-        assert self._process.stdin is not None  # noqa: S101 (a pipe was asked for)
+        assert self._process.stdin is not None  # noqa: S101 (Popen made a pipe)
         with contextlib.suppress(BrokenPipeError):
             os.write(self._process.stdin.fileno(), line.encode())
 
 
 def kill_group(group: int, number: int) -> bool:
-    """Send the signal, 0 for none, to the group; return whether there is one that we may signal."""
+    """Send the signal to the group, nothing if it is 0. Return whether the group exists and may be signalled."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):

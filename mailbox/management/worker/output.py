@@ -1,4 +1,4 @@
-"""What a program writes, within bounds: messages, the last of them, the tail of its complaints."""
+"""Collects a program's output within bounds: its messages, its last line, and the end of its stderr."""
 
 from __future__ import annotations
 
@@ -13,40 +13,40 @@ BATCH_BYTES = 200_000  # of JSON, far below the smallest body limit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much of one program's output is kept, in bytes and lines; ``answer`` is bytes of JSON."""
+    """Limits of the output kept of a program. ``lines`` counts lines, ``answer`` bytes of JSON, the others bytes."""
 
     line: int = 8_192
     lines: int = 1_000
     total: int = 262_144
     stderr: int = 4_096
-    answer: int = 600_000  # well below what a hub takes at once, unless it was told to take less
+    answer: int = 600_000  # well below the default body limit of a hub
 
 
 class Output:
-    """Collects what a program writes: one thread feeds, another takes messages. `close` comes before the rest is read.
+    """The output of a program. One thread feeds it, another takes messages. Call `close` before reading the rest.
 
-    A message is a line of stdout that is not blank. Invalid UTF-8 is replaced, NUL removed, a long line
-    cut. Beyond `Limits` nothing is kept but the last line, and a message says so.
+    Each line of stdout that is not blank is a message. Invalid UTF-8 is replaced, NUL is removed, and long lines are
+    cut. Beyond `Limits` only the last line is kept, and a message reports that.
     """
 
     def __init__(self, limits: Limits = Limits()) -> None:
         self._limits = limits
         self._lock = threading.Lock()
         self._messages: deque[str] = deque()
-        self._line = bytearray()  # the line being written, as much of it as is kept
+        self._line = bytearray()  # the unfinished line, at most Limits.line bytes of it
         self._is_cut = False
         self._kept: list[str] = []
         self._bytes = 0
-        self._beyond: bytes | None = None  # the end of what came after the cap; None: not capped
+        self._beyond: bytes | None = None  # the end of the output beyond the limits; None: within them
         self._stderr = b""
 
     @property
     def is_overflowing(self) -> bool:
-        """Whether what is written now is not kept."""
+        """Whether further output is dropped for now."""
         return self._is_cut or self._beyond is not None
 
     def feed(self, data: bytes) -> None:
-        """Take in what was written to stdout."""
+        """Add bytes of stdout."""
         with self._lock:
             start = 0
             while self._beyond is None and (end := data.find(b"\n", start)) >= 0:
@@ -59,12 +59,12 @@ class Output:
                 self._beyond = (self._beyond + data[start:])[-2 * self._limits.line :]
 
     def feed_stderr(self, data: bytes) -> None:
-        """Take in what was written to stderr; its tail is kept."""
+        """Add bytes of stderr, of which the end is kept."""
         with self._lock:
             self._stderr = (self._stderr + data)[-self._limits.stderr :]
 
     def close(self) -> None:
-        """Take an unfinished last line as a line. Nothing is fed after this."""
+        """End the output: an unfinished last line counts as a line. Feed nothing after this."""
         with self._lock:
             if self._line and self._beyond is None:
                 self._end_line()
@@ -88,16 +88,16 @@ class Output:
 
     @property
     def whole(self) -> str | None:
-        """All that was kept, blank lines too, None without any; where that is too long as JSON, the last line and why."""
+        """All kept lines, also blank lines; None without any. If too long as JSON: a notice and the last line."""
         text = "\n".join([*self._kept, *([] if self._beyond is None else [self._notice()])])
         if _json_bytes(text) > self._limits.answer:
-            notice = f"[all of the output is more than {self._limits.answer} bytes of JSON: this is the last line]"
+            notice = f"[the output exceeds {self._limits.answer} bytes of JSON; this is its last line]"
             return f"{notice}\n{self.last or ''}"
         return text or None
 
     @property
     def complaint(self) -> str:
-        """The tail of stderr."""
+        """The end of stderr."""
         text = self._stderr.decode(errors="replace").replace("\0", "").strip()
         return f"...{text}" if len(self._stderr) == self._limits.stderr else text
 
@@ -123,13 +123,15 @@ class Output:
     def _text(self, line: bytes, *, is_cut: bool = False) -> str:
         is_cut |= len(line) > self._limits.line
         line = line[: self._limits.line]
-        # A cut may go through a character, whose beginning then says nothing.
+        # The cut may have split a character; its first bytes are dropped.
         text = line.decode(errors="replace").rstrip("\ufffd") if is_cut else line.decode(errors="replace")
         return text.replace("\0", "").rstrip("\r") + (" [line cut]" if is_cut else "")
 
     def _notice(self) -> str:
         limits = self._limits
-        return f"[output capped: of what follows these {limits.lines} lines or {limits.total} bytes, only the last line is kept]"
+        return (
+            f"[output capped at {limits.lines} lines or {limits.total} bytes; only the last line of the rest is kept]"
+        )
 
 
 def _json_bytes(text: str) -> int:

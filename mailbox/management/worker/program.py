@@ -1,4 +1,4 @@
-"""One run of a program: started in a process group of its own, watched until nothing of it is left."""
+"""One run of a program, in its own process group, which is watched until all its processes have ended."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from enum import StrEnum, auto
 from mailbox.management.worker.guard import Guard, kill_group
 from mailbox.management.worker.output import Output
 
-TICK = 0.1  # seconds between looks at a program that writes nothing
+TICK = 0.1  # seconds between checks of a program that writes nothing
 CHUNK = 65_536
-LAST_WORDS = 1.0  # seconds for what is in the pipes when the program is gone
+LAST_WORDS = 1.0  # seconds to read what is left in the pipes after the program has ended
 
 
 class Stop(StrEnum):
-    """Why a program was made to stop."""
+    """The reason to stop a program."""
 
     TIMED_OUT = auto()
     LEASE_ENDED = auto()
@@ -32,7 +32,10 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How it ended: an exit code, a signal's number below zero; ``stop`` None when it ended by itself."""
+    """How a program ended. ``code`` is its exit code, or minus the number of the signal that killed it.
+
+    ``stop`` is the reason why the worker stopped it, None if it ended by itself.
+    """
 
     code: int
     stop: Stop | None
@@ -47,7 +50,7 @@ class Ending:
 
 
 class Program:
-    """A command that is given text on stdin and whose output goes to an `Output`."""
+    """A command with text on its stdin. Its output goes to an `Output`."""
 
     def __init__(
         self,
@@ -60,7 +63,7 @@ class Program:
         time_limit: float | None,
         grace: float,
     ) -> None:
-        """Let it run ``time_limit`` seconds, None for ever; ``grace`` is the time between SIGTERM and SIGKILL."""
+        """``time_limit`` is in seconds, None without a limit. ``grace``: seconds between SIGTERM and SIGKILL."""
         self._command = command
         self._text = text
         self._environment = environment
@@ -70,16 +73,16 @@ class Program:
         self._ends_at = None if time_limit is None else time.monotonic() + time_limit
         self._process: subprocess.Popen[bytes]
         self._ended = threading.Event()
-        self._stop: Stop | None = None  # asked for
-        self._stopped: Stop | None = None  # carried out
+        self._stop: Stop | None = None  # requested
+        self._stopped: Stop | None = None  # done: SIGTERM was sent
         self._kill_at: float | None = None
 
     def start(self) -> None:
-        """Start it; raise `OSError` or `ValueError` when it cannot be."""
-        with tempfile.TemporaryFile() as stdin:  # a pipe would have to be fed, and may never be read
+        """Start the program. Raises `OSError` or `ValueError` if that fails."""
+        with tempfile.TemporaryFile() as stdin:  # writing to a pipe could block: the program may never read it
             stdin.write(self._text.encode())
             stdin.seek(0)
-            self._process = subprocess.Popen(  # noqa: S603 (what the operator asked for, no shell)
+            self._process = subprocess.Popen(  # noqa: S603 (the operator's command, no shell)
                 self._command,
                 stdin=stdin,
                 stdout=subprocess.PIPE,
@@ -92,13 +95,13 @@ class Program:
         threading.Thread(target=self._run, daemon=True).start()
 
     def stop(self, why: Stop, *, at_once: bool = False) -> None:
-        """Have it end soon, by SIGTERM and then SIGKILL, or ``at_once`` by SIGKILL; the first reason counts."""
+        """Stop the program with SIGTERM and then SIGKILL, or ``at_once`` with SIGKILL. The first reason counts."""
         self._stop = self._stop or why
         if at_once:
             self._kill_at = 0.0
 
     def wait(self, seconds: float) -> bool:
-        """Return whether it and all of its group have ended, as soon as they have."""
+        """Wait up to ``seconds`` until the program and its process group have ended; return whether they have."""
         return self._ended.wait(seconds)
 
     @property
@@ -123,9 +126,9 @@ class Program:
 
     @contextlib.contextmanager
     def _pipes(self) -> Iterator[selectors.BaseSelector]:
-        """Yield what tells which of the program's pipes can be read, each with who is fed from it."""
+        """Yield a selector of the program's pipes. The data of each is the function that takes its bytes."""
         out, err = self._process.stdout, self._process.stderr
-        assert out is not None  # noqa: S101 (pipes were asked for)
+        assert out is not None  # noqa: S101 (Popen made pipes)
         assert err is not None  # noqa: S101
         with out, err, selectors.DefaultSelector() as pipes:
             pipes.register(out, selectors.EVENT_READ, self._output.feed)
@@ -133,7 +136,7 @@ class Program:
             yield pipes
 
     def _read(self, pipes: selectors.BaseSelector) -> None:
-        """Feed what is there to read, waiting a tick for it."""
+        """Read what is in the pipes, waiting up to a tick."""
         if not pipes.get_map():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(TICK)
@@ -145,7 +148,7 @@ class Program:
             else:
                 pipes.unregister(key.fileobj)
         if self._output.is_overflowing:
-            time.sleep(0.001)  # let a program that floods wait, not the machine
+            time.sleep(0.001)  # slows down a program that writes too much, and saves the CPU
 
     def _read_last_words(self, pipes: selectors.BaseSelector) -> None:
         give_up_at = time.monotonic() + LAST_WORDS

@@ -1,4 +1,4 @@
-"""Leases tasks for one agent and keeps programs running for them, until it is told to stop."""
+"""Leases tasks for one agent and runs a program for each, until a signal stops it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from mailbox.management.worker.backoff import Backoff, insist
 from mailbox.management.worker.client import Hub, LeasedTask, NotNowError, RefusedError
 from mailbox.management.worker.guard import Guard
 
-# A poll must be waited out even when stopping: a lease granted to a poll nobody reads would be lost.
+# The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
 POLL = 3.0  # seconds
 TICK = 0.05
-START_FAILURES = 3  # in a row, and the worker gives up
-TO_TELL = 10.0  # seconds to tell the hub how programs ended, once they were stopped
-TO_TELL_AT_ONCE = 2.0
+START_FAILURES = 3  # in a row, after which the worker gives up
+TO_REPORT = 10.0  # seconds to post outcomes to the hub once the programs were stopped
+TO_REPORT_AT_ONCE = 2.0
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(slots=True)
 class Signals:
-    """How often it was asked to stop. A plain number: a handler must not wait for a lock its own thread holds."""
+    """The number of stop signals. A plain number, as a signal handler must not wait for a lock of its own thread."""
 
     count: int = 0
 
@@ -45,7 +45,7 @@ class Worker:
         max_tasks: int | None = None,
         say: Callable[[str], object],
     ) -> None:
-        """``max_tasks`` None goes on until a signal; tasks whose program could not be started do not count."""
+        """``max_tasks`` None: work until a signal. Tasks whose program could not be started do not count."""
         self._hub = hub
         self._name = name
         self._work = work
@@ -61,10 +61,10 @@ class Worker:
         self._guard: Guard
 
     def run(self) -> str | None:
-        """Return when the tasks asked for are done or all has stopped: what failed, None where no lease was left behind.
+        """Work until ``max_tasks`` tasks are done or a signal arrives. Return the failure, None without any.
 
-        The first signal lets programs run for another grace, then stops them and releases their tasks; the
-        second kills them at once. Call it from the main thread.
+        After the first signal, programs may run for another grace; then they are stopped and their tasks released.
+        The second signal kills them at once. A live lease left behind is a failure. Call this in the main thread.
         """
         with _stop_signals() as signals, Guard(grace=self._work.grace) as self._guard:
             self._say(f"Working as {self._name} at {self._hub.url}. Stop it with Ctrl-C.")
@@ -72,7 +72,7 @@ class Worker:
             leasing.start()
             self._watch(leasing, signals)
         for attempt in tuple(self._attempts):
-            self._say(f"task {attempt.leased.id}: given up; lease {attempt.leased.lease_id} lives on")
+            self._say(f"task {attempt.leased.id}: given up; lease {attempt.leased.lease_id} stays live")
             self._count(Outcome.LEFT)
         return self._failure
 
@@ -83,16 +83,16 @@ class Worker:
             time.sleep(TICK)
             now = time.monotonic()
             if signals.count and not self._stopping.is_set():
-                self._say(f"Stopping; what runs has {self._work.grace:g} s to finish. Again to stop at once.")
+                self._say(f"Stopping: running programs have {self._work.grace:g} s to finish. Ctrl-C again kills them.")
                 self._stopping.set()
             if self._stopping.is_set() and stop_at > now + self._work.grace:
                 stop_at = now + self._work.grace
             if now >= stop_at and give_up_at == float("inf"):
                 self._stop_programs()
-                give_up_at = now + self._work.grace + TO_TELL
+                give_up_at = now + self._work.grace + TO_REPORT
             if signals.count > 1 and seen < 2:
                 self._stop_programs(at_once=True)
-                stop_at, give_up_at = now, now + TO_TELL_AT_ONCE
+                stop_at, give_up_at = now, now + TO_REPORT_AT_ONCE
             seen = signals.count
             if now >= give_up_at:
                 self._abandon.set()
@@ -119,13 +119,16 @@ class Worker:
             with self._lock:
                 self._attempts.add(attempt)
                 self._taken += 1
-            threading.Thread(target=self._carry_out, args=(attempt,), daemon=True).start()
+            threading.Thread(target=self._run_attempt, args=(attempt,), daemon=True).start()
 
     def _is_done(self) -> bool:
         return self._max_tasks is not None and self._finished >= self._max_tasks
 
     def _next(self) -> LeasedTask | None:
-        """Ask for a task under one attempt id until there is an answer: a lease whose answer was lost is not lost."""
+        """Lease a task, repeating the request under one attempt id until it is answered, so that no lease is lost.
+
+        None: there is no task, or the worker stops.
+        """
         attempt_id, backoff = uuid4(), Backoff()
         unanswered = trouble = False
         while True:
@@ -136,7 +139,7 @@ class Worker:
                 leased = self._hub.lease(attempt_id, wait=0 if stopping else POLL)
             except NotNowError as error:
                 if not trouble:
-                    self._say(f"Cannot lease now, trying again: {error}")
+                    self._say(f"Cannot lease a task now, trying again: {error}")
                 trouble, unanswered = True, unanswered or error.may_have_arrived
                 (self._abandon if stopping else self._stopping).wait(backoff.pause(error))
             except RefusedError as error:
@@ -148,11 +151,11 @@ class Worker:
                 return leased
 
     def _may_begin(self, leased: LeasedTask) -> bool:
-        """Hand back what must not be begun."""
+        """Release a task that must not be begun, and return False for it."""
         if not leased.is_for(self._name):
             display = leased.task["recipient"]["display"]
-            self._fail(f"the key is {display}'s, not {self._name}'s")
-            self._decline(leased, f"leased by a worker that was started for {self._name}")
+            self._fail(f"the API key belongs to {display}, not to {self._name}")
+            self._decline(leased, f"leased by a worker for {self._name} with this agent's API key")
             return False
         if self._stopping.is_set():
             self._decline(leased, "the worker was stopping")
@@ -165,7 +168,7 @@ class Worker:
         except RefusedError as error:
             self._say(f"task {leased.id}: not released: {error}")
 
-    def _carry_out(self, attempt: Attempt) -> None:
+    def _run_attempt(self, attempt: Attempt) -> None:
         outcome = Outcome.LEFT
         try:
             outcome = attempt.run()
@@ -177,7 +180,7 @@ class Worker:
 
     def _count(self, outcome: Outcome) -> None:
         if outcome == Outcome.LEFT:
-            self._failure = self._failure or "the hub could not be told how a task ended; its lease waits for repair"
+            self._failure = self._failure or "the hub did not get the outcome of a task; its lease needs a repair"
         if outcome != Outcome.NOT_STARTED:
             self._start_failures = 0
             self._finished += 1
@@ -195,7 +198,7 @@ class Worker:
 
 @contextlib.contextmanager
 def _stop_signals() -> Iterator[Signals]:
-    """Count the signals that ask to stop, and put the handlers of before back."""
+    """Count stop signals within the block, and restore the earlier handlers after it."""
     signals = Signals()
 
     def hear(*_: object) -> None:

@@ -22,13 +22,13 @@ def bob(transactional_db):
 
 @pytest.fixture
 def desk(served_hub, bob, tmp_path):
-    """Return where bob's programs run."""
+    """Return a place to run bob's programs."""
     return Desk(url=served_hub.url, key=key_of(bob), var=tmp_path)
 
 
 @pytest.fixture
 def a2a(db):
-    """Run the command in this process; return what it printed on stdout."""
+    """Run the command in this process; return its stdout."""
 
     def run(*words):
         printed = io.StringIO()

@@ -1,4 +1,4 @@
-"""A worker whose requests arrive and whose answers do not."""
+"""Workers and cut connections: requests that arrive although their answers are lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.one_database
 
 
 class Cutter(ThreadingHTTPServer):
-    """Passes requests on to a hub; the answer to the first of each path that ends as named is not passed back."""
+    """A proxy before a hub. For each path ending in ``paths``, it drops the answer to the first request."""
 
     def __init__(self, hub_url, *paths):
         super().__init__(("127.0.0.1", 0), Passage)
@@ -58,7 +58,7 @@ def cutter(served_hub, desk):
         server.shutdown()
 
 
-def test_a_lost_answer_costs_no_lease_and_no_result_and_says_nothing_twice(cutter, desk, alice, bob):
+def test_lost_answers_cost_no_lease_and_repeat_no_message_or_result(cutter, desk, alice, bob):
     task = factories.sent_task(alice, bob, intent_text="once")
 
     assert desk.run("cat") is None
@@ -87,7 +87,7 @@ def test_a_lost_answer_costs_no_lease_and_no_result_and_says_nothing_twice(cutte
         (200, None, NotNowError),
     ],
 )
-def test_what_the_hub_answers_is_told_apart(monkeypatch, status, body, error):
+def test_each_answer_of_the_hub_raises_its_error(monkeypatch, status, body, error):
     answer = httpx.Response(status, json=body) if body else httpx.Response(status, text="<html>")
     hub = Hub("http://hub.test", "key")
     monkeypatch.setattr(hub, "_http", httpx.Client(base_url=hub.url, transport=httpx.MockTransport(lambda _: answer)))
@@ -98,7 +98,7 @@ def test_what_the_hub_answers_is_told_apart(monkeypatch, status, body, error):
     assert type(raised.value) is error
 
 
-def test_pauses_grow_to_an_end_and_heed_what_the_hub_asks():
+def test_pauses_grow_up_to_a_limit_and_respect_retry_after():
     backoff = persistence.Backoff()
     pauses = [backoff.pause(NotNowError("m")) for _ in range(12)]
 
@@ -108,7 +108,7 @@ def test_pauses_grow_to_an_end_and_heed_what_the_hub_asks():
     assert persistence.Backoff().pause(NotNowError("m", retry_after=86_400)) == 15
 
 
-def test_insisting_ends_with_success_with_refusal_or_when_it_is_abandoned():
+def test_insist_ends_on_success_on_refusal_or_when_abandoned():
     abandon, tries = threading.Event(), iter([NotNowError("busy"), ForbiddenError("key"), None])
     heard: list[HubError] = []
 

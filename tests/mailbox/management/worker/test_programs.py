@@ -1,4 +1,4 @@
-"""What a program is given, and what becomes of what it writes and how it ends. Source: corvid-agent, sessions."""
+"""Programs of a worker: their input, their output, and how their end becomes a result. Source: corvid-agent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shell(script):
     return ("sh", "-c", script)
 
 
-def test_the_text_goes_in_and_the_last_line_that_comes_out_is_the_answer(desk, alice, bob):
+def test_a_program_gets_the_text_and_its_last_line_is_the_answer(desk, alice, bob):
     task = factories.sent_task(alice, bob, intent_text="größer\nas said\n")
 
     assert desk.run("tr", "a-z", "A-Z") is None
@@ -62,7 +62,7 @@ def test_all_of_the_output_is_the_answer_on_request(desk, alice, bob):
     assert text_of(result_of(task)) == "one\n\ntwo"
 
 
-def test_all_of_an_output_that_escapes_to_more_than_the_hub_takes_is_its_last_line(desk, alice, bob):
+def test_an_output_too_large_as_json_is_replaced_by_its_last_line(desk, alice, bob):
     task = factories.sent_task(alice, bob)
 
     desk.run(sys.executable, "-c", "print(('\\1' * 8000 + '\\n') * 32 + 'the end')", result="all")
@@ -71,7 +71,7 @@ def test_all_of_an_output_that_escapes_to_more_than_the_hub_takes_is_its_last_li
     assert (result.status, text_of(result).partition("\n")[2]) == ("ok", "the end")
 
 
-def test_what_the_hub_refuses_is_logged_as_it_was_posted(desk, alice, bob, monkeypatch):
+def test_a_result_that_the_hub_refuses_is_posted_and_logged_as_an_error(desk, alice, bob, monkeypatch):
     task = factories.sent_task(alice, bob)
     monkeypatch.setattr(Output, "whole", "\1" * 300_000)
 
@@ -81,7 +81,7 @@ def test_what_the_hub_refuses_is_logged_as_it_was_posted(desk, alice, bob, monke
     assert "the hub refused the result: " in desk.said[-1]
 
 
-def test_a_program_that_says_nothing_answers_nothing(desk, alice, bob):
+def test_a_program_without_output_gives_an_empty_result(desk, alice, bob):
     task = factories.sent_task(alice, bob)
 
     desk.run("true")
@@ -89,7 +89,7 @@ def test_a_program_that_says_nothing_answers_nothing(desk, alice, bob):
     assert (result_of(task).status, result_of(task).blocks, messages_of(task)) == ("ok", [], [])
 
 
-def test_a_program_finds_its_task_but_no_key(desk, alice, bob, monkeypatch):
+def test_a_program_gets_its_task_but_no_api_key(desk, alice, bob, monkeypatch):
     monkeypatch.setenv("A2A_API_KEY", desk.key)
     monkeypatch.setenv("KEPT_ELSEWHERE", f"Bearer {desk.key}")
     task = factories.sent_task(alice, bob, task_kind="look", intent_text="look\naround")
@@ -106,7 +106,7 @@ def test_a_program_finds_its_task_but_no_key(desk, alice, bob, monkeypatch):
     assert (told["id"], told["task_kind"], told["intent_text"]) == (str(task.uuid), "look", "look\naround")
 
 
-def test_a_text_too_long_for_a_variable_is_on_stdin_alone(desk, alice, bob):
+def test_a_text_too_long_for_a_variable_is_only_on_stdin(desk, alice, bob):
     task = factories.sent_task(alice, bob, intent_text="ü" * 300_000)
 
     desk.run(*shell("wc -c; echo $A2A_TASK"), result="all")
@@ -118,7 +118,7 @@ def test_a_text_too_long_for_a_variable_is_on_stdin_alone(desk, alice, bob):
     assert json.loads(told)["left_out"] == ["intent_text"]
 
 
-def test_whatever_is_too_long_for_a_variable_is_left_out_by_name(desk, alice, bob):
+def test_fields_too_long_for_a_variable_are_left_out_and_listed(desk, alice, bob):
     task = factories.sent_task(alice, bob, intent_text="innocent", metadata={"skill": "s" * 200_000})
 
     assert desk.run(*shell("tr a-z A-Z; echo; echo $A2A_TASK"), result="all") is None
@@ -129,7 +129,7 @@ def test_whatever_is_too_long_for_a_variable_is_left_out_by_name(desk, alice, bo
     assert json.loads(told)["intent_text"] == "innocent"
 
 
-def test_a_task_that_no_program_can_be_started_with_is_an_error_and_the_next_one_is_done(desk, alice, bob, monkeypatch):
+def test_a_task_that_prevents_the_program_s_start_is_an_error(desk, alice, bob, monkeypatch):
     poisoned, task = factories.sent_task(alice, bob, intent_text="x" * 150_000), factories.sent_task(alice, bob)
     monkeypatch.setattr(attempt, "TASK_BYTES", 1_000_000)
 
@@ -142,7 +142,7 @@ def test_a_task_that_no_program_can_be_started_with_is_an_error_and_the_next_one
     assert not factories.journal("a2a_task_released")
 
 
-def test_bytes_that_are_no_text_are_replaced_and_nul_is_removed(desk, alice, bob):
+def test_invalid_utf_8_is_replaced_and_nul_is_removed(desk, alice, bob):
     task = factories.sent_task(alice, bob)
 
     desk.run("printf", r"a\377b\000c\n")
@@ -150,7 +150,7 @@ def test_bytes_that_are_no_text_are_replaced_and_nul_is_removed(desk, alice, bob
     assert text_of(result_of(task)) == "a\ufffdbc"
 
 
-def test_a_program_that_fails_is_an_error_with_its_last_complaint(desk, alice, bob):
+def test_a_program_that_fails_is_an_error_with_the_end_of_its_stderr(desk, alice, bob):
     task = factories.sent_task(alice, bob)
 
     assert desk.run(*shell("echo half; echo oops >&2; exit 3")) is None
@@ -168,7 +168,7 @@ def test_a_program_that_crashes_is_an_error_with_its_signal(desk, alice, bob):
     assert result_of(task).error_message == "killed by SIGSEGV"
 
 
-def test_a_program_that_hangs_is_killed_with_all_it_started_when_its_time_is_up(desk, alice, bob):
+def test_a_program_that_times_out_is_killed_with_its_child_processes(desk, alice, bob):
     task = factories.sent_task(alice, bob, work_timeout=timedelta(seconds=2))
 
     assert desk.run(sys.executable, "-c", STUBBORN) is None
@@ -178,7 +178,7 @@ def test_a_program_that_hangs_is_killed_with_all_it_started_when_its_time_is_up(
     wait_until(lambda: all(not psutil.pid_exists(int(pid)) for pid in messages_of(task)[0].split()))
 
 
-def test_what_a_program_leaves_running_ends_with_it(desk, alice, bob):
+def test_child_processes_of_an_ended_program_are_killed(desk, alice, bob):
     task = factories.sent_task(alice, bob)
 
     desk.run(*shell("sleep 60 & echo $!"))
@@ -187,7 +187,7 @@ def test_what_a_program_leaves_running_ends_with_it(desk, alice, bob):
     wait_until(lambda: not psutil.pid_exists(int(left)) or has_ended(psutil.Process(int(left))))
 
 
-def test_a_flood_is_capped_and_says_so(desk, alice, bob):
+def test_a_flood_of_output_is_capped_with_a_notice(desk, alice, bob):
     task = factories.sent_task(alice, bob)
 
     desk.run(sys.executable, "-c", FLOOD)
@@ -196,11 +196,11 @@ def test_a_flood_is_capped_and_says_so(desk, alice, bob):
     assert len(said) == 1001
     assert said[0] == "x" * 8192 + " [line cut]"
     assert said[1] == "0"
-    assert said[-1].startswith("[output capped: ")
+    assert said[-1].startswith("[output capped at ")
     assert text_of(result_of(task)) == "1999999"
 
 
-def test_a_program_that_cannot_be_started_hands_its_tasks_back_and_is_given_up(desk, alice, bob, tmp_path):
+def test_a_worker_gives_up_a_program_that_cannot_be_started(desk, alice, bob, tmp_path):
     task = factories.sent_task(alice, bob)
     program = tmp_path / "program"
     program.write_text("#!/no/such/interpreter\n")
@@ -224,11 +224,11 @@ def test_several_programs_run_at_once(desk, alice, bob, name):
     assert sorted(text_of(result_of(task)) for task in tasks) == ["0", "1", "2"]
 
 
-def test_a_key_of_another_agent_does_no_work(desk, alice, bob):
+def test_a_worker_with_another_agent_s_key_releases_the_task(desk, alice, bob):
     task = factories.sent_task(alice, bob)
 
     failure = desk.run("cat", name="carol")
 
     task.refresh_from_db()
-    assert failure == "the key is bob@local's, not carol's"
+    assert failure == "the API key belongs to bob@local, not to carol"
     assert (task.state, lease_of(task)) == (Task.State.QUEUED, None)

@@ -1,4 +1,4 @@
-"""Workers that are told to stop, are killed, or lose their hub or their lease."""
+"""Workers that are stopped or killed, or lose the connection to the hub or their lease."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ATTEMPT = ("sh", "-c", "echo $A2A_ATTEMPT")
 
 
 def gated(gate):
-    """Return a program that says it runs, waits until there is a file ``gate``, and ends well."""
+    """Return a program that prints a line, waits for a file ``gate``, and ends with success."""
     return ("sh", "-c", f"echo begun; while [ ! -e {gate} ]; do sleep 0.05; done; echo done")
 
 
@@ -47,7 +47,7 @@ def requeue(olga, task):
     return repair.requeue(olga, task.uuid, reason="stale", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)
 
 
-def test_a_killed_worker_leaves_its_lease_for_repair_and_no_program(desk, alice, bob, olga):
+def test_a_killed_worker_leaves_a_lease_but_no_running_program(desk, alice, bob, olga):
     task = factories.sent_task(alice, bob)
     with desk.process(*SLEEPER) as worker:
         processes = processes_of(task)
@@ -67,7 +67,7 @@ def test_a_killed_worker_leaves_its_lease_for_repair_and_no_program(desk, alice,
     assert [(lease.attempt, lease.end) for lease in task.leases.order_by("attempt")] == [(1, "requeue"), (2, "result")]
 
 
-def test_a_lease_ended_by_others_stops_the_program_and_nothing_is_posted(desk, alice, bob, olga):
+def test_a_program_whose_lease_ended_is_stopped_and_posts_nothing(desk, alice, bob, olga):
     task = factories.sent_task(alice, bob)
     with desk.process(*SLEEPER, options=("--once",)) as worker:
         processes = processes_of(task)
@@ -78,7 +78,7 @@ def test_a_lease_ended_by_others_stops_the_program_and_nothing_is_posted(desk, a
 
     task.refresh_from_db()
     assert task.state == Task.State.QUEUED
-    assert "ended by someone else" in worker.printed
+    assert "the lease is no longer live" in worker.printed
     assert not factories.journal("a2a_result_rejected")
 
 
@@ -100,12 +100,12 @@ def test_a_result_survives_a_restart_of_the_hub(desk, alice, bob, tmp_path):
     assert messages_of(task) == ["begun", "done"]
 
 
-def test_a_worker_waits_for_a_hub_that_is_not_there_yet(desk, alice, bob, tmp_path):
+def test_a_worker_waits_for_a_hub_that_has_not_started_yet(desk, alice, bob, tmp_path):
     task = factories.sent_task(alice, bob)
     port = free_port()
     desk.url = f"http://127.0.0.1:{port}"
     with desk.process("cat", options=("--once",)) as worker:
-        wait_until(lambda: "Cannot lease now" in worker.printed)
+        wait_until(lambda: "Cannot lease a task now" in worker.printed)
         with served(tmp_path / "hub", *WEB, database_url=url_of_the_tests_database(), port=port):
             assert worker.code() == 0
 
@@ -113,7 +113,7 @@ def test_a_worker_waits_for_a_hub_that_is_not_there_yet(desk, alice, bob, tmp_pa
     assert "The hub answers again." in worker.printed
 
 
-def test_a_stopped_worker_lets_a_program_finish_and_takes_no_more(desk, alice, bob, tmp_path):
+def test_a_stopping_worker_lets_its_program_finish_and_takes_no_more(desk, alice, bob, tmp_path):
     first, second = factories.sent_task(alice, bob), factories.sent_task(alice, bob)
     gate = tmp_path / "gate"
     with desk.process(*gated(gate), options=("--grace", "20")) as worker:
@@ -128,7 +128,7 @@ def test_a_stopped_worker_lets_a_program_finish_and_takes_no_more(desk, alice, b
     assert (second.state, second.attempt) == (Task.State.QUEUED, 0)
 
 
-def test_a_program_that_does_not_finish_in_time_is_stopped_and_its_task_released(desk, alice, bob):
+def test_a_program_that_outlasts_the_grace_is_stopped_and_released(desk, alice, bob):
     task = factories.sent_task(alice, bob)
     with desk.process(*SLEEPER) as worker:
         processes = processes_of(task)
@@ -155,7 +155,7 @@ def test_a_second_ctrl_c_stops_at_once_and_still_releases(desk, alice, bob):
     assert task.leases.get().end == Lease.End.RELEASE
 
 
-def test_a_worker_that_cannot_tell_the_hub_says_which_lease_is_left(desk, alice, bob, tmp_path):
+def test_a_worker_that_cannot_reach_the_hub_logs_the_lease_it_left(desk, alice, bob, tmp_path):
     task = factories.sent_task(alice, bob)
     with served(tmp_path / "hub", *WEB, database_url=url_of_the_tests_database()) as hub:
         desk.url = hub.url
@@ -168,7 +168,7 @@ def test_a_worker_that_cannot_tell_the_hub_says_which_lease_is_left(desk, alice,
             assert worker.code() == 1
 
     assert all_end(processes)
-    assert f"lease {task.leases.get().lease_id} lives on" in worker.printed
+    assert f"lease {task.leases.get().lease_id} stays live" in worker.printed
     assert lease_of(task) is not None
 
 
@@ -182,7 +182,7 @@ def test_an_idle_worker_stops_without_a_lease(desk, alice, bob):
     assert not list((desk.var / "worker").glob("*.sqlite3"))
 
 
-def test_a_program_that_is_done_in_time_ends_no_differently_for_its_time_limit(desk, alice, bob):
+def test_a_program_that_ends_within_its_time_limit_succeeds(desk, alice, bob):
     task = factories.sent_task(alice, bob, work_timeout=timedelta(minutes=10))
     with desk.process(sys.executable, "-c", "print('quick')", options=("--once",)) as worker:
         await_lease(task)
@@ -195,7 +195,7 @@ def test_a_program_that_is_done_in_time_ends_no_differently_for_its_time_limit(d
     ("key", "code", "message"),
     [("", 2, "give the agent's API key in A2A_API_KEY"), ("a2a_wrong", 1, "Stopping: ")],
 )
-def test_a_key_that_is_missing_or_wrong_ends_the_worker(desk, key, code, message):
+def test_a_missing_or_wrong_key_ends_the_worker(desk, key, code, message):
     desk.key = key
     with desk.process("cat") as worker:
         assert worker.code() == code
@@ -204,7 +204,7 @@ def test_a_key_that_is_missing_or_wrong_ends_the_worker(desk, key, code, message
     assert "Traceback" not in worker.printed
 
 
-def test_help_says_how_a_program_is_run(capsys):
+def test_the_help_of_work_describes_a_program_s_environment(capsys):
     with pytest.raises(SystemExit) as ended:
         Command().run_from_argv(["manage.py", "a2a", "work", "--help"])
 
