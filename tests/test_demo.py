@@ -129,3 +129,16 @@ def test_a_file_that_is_no_text_is_refused_at_once(demo, tmp_path, content, mess
     assert (process.returncode, printed) == (1, "")
     assert said.startswith("demo: ")
     assert message in said
+
+
+@pytest.mark.parametrize(
+    ("sections", "begins"), [(["One two."], "a.md: 1 section, 0"), (["A.", "B."], "a.md: 2 sections")]
+)
+def test_the_report_counts_the_sections(sections: list[str], begins: str) -> None:
+    program = f"import report; print(report.assemble('a.md', {sections!r}, {[[] for _ in sections]!r}))"
+
+    printed = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT / "docs/demo", capture_output=True, text=True, timeout=PATIENCE
+    )
+
+    assert printed.stdout.startswith(begins), printed.stderr

@@ -1,4 +1,4 @@
-"""Cutting a text file into sections, each the work of one task."""
+"""Cuts a text file into sections. Each section becomes one task."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from skills import FENCE, HEADING
 
 LARGEST_FILE = 5_000_000
-LARGEST_SECTION = 50_000  # characters; a longer one is cut, so that no task is too large for the hub
-MOST_SECTIONS = 300  # neighbours are joined beyond that, so that the tree of tasks stays readable
+LARGEST_SECTION = 50_000  # characters; a longer section is cut, so that no task is too large for the hub
+MOST_SECTIONS = 300  # beyond this number neighbours are joined, so that the tree of tasks stays readable
 
 
 class UnreadableError(Exception):
@@ -32,7 +32,7 @@ def read(path: Path) -> str:
 
 
 def sections(text: str) -> list[str]:
-    """Return the text cut before each heading of level 1 or 2; none of them is blank."""
+    """Return the text, cut before each heading of level 1 or 2, without blank sections."""
     cut: list[list[str]] = [[]]
     inside_code = False
     for line in text.splitlines(keepends=True):
@@ -56,7 +56,7 @@ def title(section: str) -> str:
 
 
 def _pieces(section: str) -> list[str]:
-    """Return the section in pieces that are not too large, cut at the ends of lines where there are any."""
+    """Return the section in pieces of at most `LARGEST_SECTION` characters, cut at line ends if possible."""
     pieces = []
     while len(section) > LARGEST_SECTION:
         end = section.rfind("\n", 0, LARGEST_SECTION) + 1 or LARGEST_SECTION

@@ -1,4 +1,4 @@
-"""An agent's line to the hub: HTTP, its own key, and patience."""
+"""An agent's HTTP client: its own key, and retries while the hub does not answer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, Self
 
 import httpx
 
-WAIT_MS = 10_000  # how long one receive waits at the hub; the connection is held, nothing else
-PATIENCE = 30.0  # seconds to go on asking a hub that does not answer
+WAIT_MS = 10_000  # the time one receive waits at the hub
+PATIENCE = 30.0  # seconds of retries while the hub does not answer
 PAUSE = 0.2
 
 
 class RefusedError(Exception):
-    """The hub refused the request; ``code`` is the word to decide by, the message is for people."""
+    """The hub refused the request. Programs decide by ``code``; the message is for people."""
 
     def __init__(self, code: str, message: str) -> None:
         self.code = code
@@ -29,9 +29,9 @@ class UnreachableError(Exception):
 
 
 class HubClient:
-    """Every request an agent makes can be repeated without harm, so a lost answer is asked for again.
+    """A client that repeats a request whose answer was lost. Each request acts only once.
 
-    A task carries an id its sender chose; a receive carries an attempt id; an identical result is accepted twice.
+    A task has an id that its sender chose. A receive has an attempt id. The hub accepts an identical result twice.
     """
 
     def __init__(self, url: str, key: str) -> None:
@@ -40,8 +40,8 @@ class HubClient:
 
     @classmethod
     def from_environment(cls) -> Self:
-        """Return the client for A2A_URL and A2A_KEY; a key on the command line would be seen by everyone."""
-        return cls(os.environ["A2A_URL"], os.environ["A2A_KEY"])
+        """Return the client for A2A_URL and A2A_API_KEY. A key on the command line would be visible to all users."""
+        return cls(os.environ["A2A_URL"], os.environ["A2A_API_KEY"])
 
     def __enter__(self) -> Self:
         return self
@@ -58,12 +58,12 @@ class HubClient:
         return self._ask("POST", path, json=body)
 
     def next_task(self) -> tuple[dict[str, Any], str] | None:
-        """Wait for a task and lease it; return it with its lease id, or None when none came."""
+        """Wait for a task and lease it; return the task and the lease id, or None if no task came."""
         answer = self.post("/a2a/tasks/next", wait_ms=WAIT_MS, attempt_id=str(uuid.uuid4()))
         return None if answer["task"] is None else (answer["task"], answer["lease"]["lease_id"])
 
     def next_result(self, *, ack: str | None) -> dict[str, Any] | None:
-        """Wait for a result and return it, or None; ``ack`` says that the result of that task has been dealt with."""
+        """Wait for a result; return it, or None. ``ack`` acknowledges the result of an earlier task."""
         attempt_id = str(uuid.uuid4())
         result: dict[str, Any] | None = self.post("/a2a/results/next", wait_ms=WAIT_MS, attempt_id=attempt_id, ack=ack)[
             "result"

@@ -1,9 +1,9 @@
-"""An orchestrating agent: cuts a text into sections, has each worked on by every worker, joins what comes back.
+"""An orchestrating agent: cuts a text into sections, sends each section to every worker, joins the results.
 
-Usage: A2A_URL=... A2A_KEY=... A2A_NAME=orchestrator@local python orchestrator.py FILE WORKER_KIND...
+Usage: A2A_URL=... A2A_API_KEY=... A2A_NAME=orchestrator@local python orchestrator.py FILE WORKER_KIND...
 
-The whole job is a task as well, which the orchestrator sends to itself: its id is the parent of all the others, by
-which the hub can draw the tree and anyone can join the results.
+The whole job is a task too, which the orchestrator sends to itself. It is the parent of all other tasks, so the hub
+can draw the tree and any reader can join the results.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TIME_TO_FINISH = 120.0  # seconds
 
 
 class UnfinishedError(Exception):
-    """The job did not come to its end; the message says what is missing."""
+    """The job did not finish; the message says what is missing."""
 
 
 def main(path: Path, kinds: Sequence[str]) -> None:
@@ -45,7 +45,7 @@ def main(path: Path, kinds: Sequence[str]) -> None:
 
 
 def open_job(hub: HubClient, name: str) -> tuple[str, str]:
-    """Send the root task to this very agent and lease it; return its id and the lease's."""
+    """Send the root task to this agent itself and lease it; return the ids of the task and the lease."""
     root = str(uuid.uuid4())
     recipient = os.environ["A2A_NAME"]
     hub.post("/a2a/tasks", id=root, recipient=recipient, task_kind="report", intent_text=f"Report on {name}")
@@ -56,7 +56,7 @@ def open_job(hub: HubClient, name: str) -> tuple[str, str]:
 
 
 def fan_out(hub: HubClient, root: str, sections: Sequence[str], kinds: Sequence[str]) -> dict[str, int]:
-    """Send one task per section and kind of worker; return the number of its section by the id of the task."""
+    """Send one task per section and kind of worker; return the section's number by task id."""
     deadline_ms = round((time.time() + TIME_TO_FINISH) * 1000)
     progress = Progress("sent", len(sections) * len(kinds))
     sent = {}
@@ -80,7 +80,7 @@ def fan_out(hub: HubClient, root: str, sections: Sequence[str], kinds: Sequence[
 
 
 def gather(hub: HubClient, expected: set[str]) -> None:
-    """Drain results until every expected one has come; each drain acknowledges the one before."""
+    """Drain results until all expected results are there. Each drain acknowledges the result before."""
     give_up_at = time.monotonic() + TIME_TO_FINISH
     progress = Progress("done", len(expected))
     missing = set(expected)
@@ -106,7 +106,7 @@ def join(nodes: Sequence[report.Node], root: str, sent: Mapping[str, int]) -> li
 
 
 def close_job(hub: HubClient, root: str, lease_id: str, findings: str) -> None:
-    """Post the report as the root's result; as its sender too, this agent also takes it."""
+    """Post the report as the result of the root task, then drain it: this agent is sender and recipient."""
     content = [{"type": "text", "text": findings}]
     hub.post("/a2a/results", task_id=root, lease_id=lease_id, status="ok", content=content)
     if hub.next_result(ack=None) is None:

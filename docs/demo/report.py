@@ -1,4 +1,4 @@
-"""What the orchestrator prints: the report that the results make together, and the tree of tasks behind it."""
+"""The orchestrator's output: a report joined from all results, and the tree of tasks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ Node = Mapping[str, Any]
 
 
 def assemble(name: str, sections: Sequence[str], parts: Sequence[Sequence[Node]]) -> str:
-    """Return the report: what each section's tasks, ``parts``, found out about it."""
+    """Return the report. ``parts`` holds the tasks of each section, in the order of ``sections``."""
     words = sum(_value(node).get("words", 0) for nodes in parts for node in nodes if _kind(node) == "word-count")
     findings = [
         "\n".join([f"[{number}] {document.title(section)}", *map(_finding, nodes)])
         for number, (section, nodes) in enumerate(zip(sections, parts, strict=True), 1)
     ]
-    return "\n\n".join([f"{name}: {len(sections)} sections, {words:,} words", *findings])
+    noun = "section" if len(sections) == 1 else "sections"
+    return "\n\n".join([f"{name}: {len(sections)} {noun}, {words:,} words", *findings])
 
 
 def draw_tree(nodes: Sequence[Node]) -> Iterator[str]:

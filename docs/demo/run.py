@@ -1,4 +1,4 @@
-"""Run the demo: a hub of its own, an orchestrator and three workers, each a process, all stopped at the end.
+"""Run the demo: a new hub, an orchestrator and three workers. Each is a process, and all are stopped at the end.
 
 Usage: python docs/demo/run.py FILE
 """
@@ -31,7 +31,7 @@ INTERRUPTED = 130
 
 
 class FailedError(Exception):
-    """The demo cannot go on; the message says why."""
+    """The demo cannot continue; the message says why."""
 
 
 class StoppedError(Exception):
@@ -39,9 +39,10 @@ class StoppedError(Exception):
 
 
 class Processes:
-    """The demo's processes. Each is in a session of its own: a Ctrl-C reaches this program alone, which stops them.
+    """The demo's processes. Each has a session of its own, so a Ctrl-C reaches only this program, which stops them.
 
-    A signal only leaves word and `check` acts on it: an exception out of nowhere could lose a process just started.
+    A signal handler only notes the signal, and `check` acts on it. An exception from the handler could lose a process
+    that was just started.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -52,7 +53,7 @@ class Processes:
         self._running: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str], *, quiet: bool = True) -> None:
-        """Start a process; a quiet one writes to a file, which `check` quotes when the process has ended."""
+        """Start a process. A quiet process writes to a file, which `check` quotes when the process has ended."""
         with self._log(name).open("wb") as log:
             self._running[name] = subprocess.Popen(  # noqa: S603
                 [sys.executable, *command],
@@ -83,7 +84,7 @@ class Processes:
         return code
 
     def stop(self) -> None:
-        """Stop them, the hub last; nothing of them is left when this returns."""
+        """Stop all processes, the hub last, and wait for their end."""
         for process in reversed(self._running.values()):
             process.terminate()
             try:
@@ -110,25 +111,25 @@ def main(file: Path) -> int:
 
 
 def _run(processes: Processes, folder: Path, file: Path) -> int:
-    _say("Starting a hub of its own")
+    _say("Starting a hub")
     url, own = _start_hub(processes, folder)
     _say("Registering an orchestrator and three workers")
     keys = _register(url, _operator_key(own))
     processes.check()
     for kind in SKILLS:
         name = f"{kind}@local"
-        processes.start(name, [str(HERE / "worker.py"), kind], {"A2A_URL": url, "A2A_KEY": keys[name]})
+        processes.start(name, [str(HERE / "worker.py"), kind], {"A2A_URL": url, "A2A_API_KEY": keys[name]})
     processes.start(
         ORCHESTRATOR,
         [str(HERE / "orchestrator.py"), str(file.resolve()), *SKILLS],
-        {"A2A_URL": url, "A2A_KEY": keys[ORCHESTRATOR], "A2A_NAME": ORCHESTRATOR},
+        {"A2A_URL": url, "A2A_API_KEY": keys[ORCHESTRATOR], "A2A_NAME": ORCHESTRATOR},
         quiet=False,
     )
     return processes.wait_for(ORCHESTRATOR)
 
 
 def _start_hub(processes: Processes, folder: Path) -> tuple[str, dict[str, str]]:
-    """Start the hub and wait until it serves; return its address and the environment that makes it this hub."""
+    """Start the hub and wait until it serves; return its URL and the environment variables that it runs with."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -169,7 +170,7 @@ def _operator_key(own: dict[str, str]) -> str:
 
 
 def _register(url: str, operator_key: str) -> dict[str, str]:
-    """Register the agents, grant each just what it needs, and return their keys by name."""
+    """Register the agents, grant each only what it needs, and return their keys by name."""
     workers = [f"{kind}@local" for kind in SKILLS]
     grants = {
         ORCHESTRATOR: [f"a2a.send.{name}" for name in [*workers, ORCHESTRATOR]] + [f"a2a.respond.{ORCHESTRATOR}"],
@@ -191,7 +192,7 @@ def _say(line: str) -> None:
 
 
 if __name__ == "__main__":
-    # A proxy that the environment names is not for the hub on this machine.
+    # Calls to the hub on this machine use no proxy.
     os.environ["NO_PROXY"] = ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1"]))
     try:
         sys.exit(main(Path(sys.argv[1])))

@@ -1,4 +1,4 @@
-"""What the three workers can do with a piece of Markdown: text in, JSON out."""
+"""The skills of the three workers: each reads Markdown and returns JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def word_count(text: str) -> dict[str, Any]:
 
 
 def longest_sentence(text: str) -> dict[str, Any]:
-    """Return the longest sentence of the prose: headings, tables and code hold none, a list item begins one."""
+    """Return the longest sentence. Headings, tables and code hold no sentence; a list item begins a sentence."""
     prose = "\n".join(line for line in lines_outside_code(text) if not HEADING.fullmatch(line) and "|" not in line)
     sentences = (" ".join(BULLET.sub("", one).split()) for one in END_OF_SENTENCE.split(prose))
     longest = max(sentences, key=lambda sentence: len(WORD.findall(sentence)), default="")
@@ -32,7 +32,7 @@ def outline(text: str) -> dict[str, Any]:
 
 
 def lines_outside_code(text: str) -> Iterator[str]:
-    """Yield the lines that stand outside fenced code, where # begins a heading and not a comment."""
+    """Yield the lines outside fenced code. Inside it, # begins a comment and not a heading."""
     inside = False
     for line in text.splitlines():
         if FENCE.match(line):

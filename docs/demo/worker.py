@@ -1,10 +1,10 @@
-"""A worker agent: takes tasks, does its one skill, posts results, until it is told to stop.
+"""A worker agent: leases tasks, applies its one skill and posts results until it is stopped.
 
-Usage: A2A_URL=... A2A_KEY=... python worker.py SKILL
+Usage: A2A_URL=... A2A_API_KEY=... python worker.py SKILL
 
-It may be stopped or killed at any moment. A task it had leased stays leased to it, across restarts of the hub
-too, so it begins with what it still holds. The lease id it posts with is a fence: if somebody repaired the task
-meanwhile, the hub refuses this result and keeps the other one.
+The worker may be stopped or killed at any moment. Its leases stay, also when the hub restarts, so a new run begins with
+them. Each result carries the lease id as a fence. If an operator requeued the task meanwhile, the hub rejects the
+result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def main(skill: Callable[[str], dict[str, Any]]) -> None:
 
 
 def answer(hub: HubClient, task: dict[str, Any], lease_id: str, skill: Callable[[str], dict[str, Any]]) -> None:
-    """Do the work and post how it went; work that fails is a result too."""
+    """Do the work and post the result. Work that fails has a result too."""
     try:
         outcome = {"status": "ok", "content": [{"type": "json", "value": skill(task["intent_text"])}]}
     except ValueError as error:

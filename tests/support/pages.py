@@ -1,4 +1,4 @@
-"""What tests read in the project's pages: blocks of commands, tables, sections."""
+"""Reads the project's pages for tests: blocks of commands, tables, sections, names of code."""
 
 from __future__ import annotations
 
