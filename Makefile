@@ -11,20 +11,20 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: serve
-serve: .venv/base.stamp ## Run the hub: PORT, BIND_HOST, PUBLIC_URL, DATABASE_URL and A2A_VAR configure it
+serve: .venv/base.stamp ## Run the hub (settings: PORT, PUBLIC_URL, DATABASE_URL, A2A_VAR, ...)
 	@$(python) manage.py serve
 
 FILE ?= README.md
 
 .PHONY: demo
-demo: .venv/base.stamp ## Run a hub, an orchestrator and three workers on a text: FILE=README.md
+demo: .venv/base.stamp ## Run a hub, an orchestrator and three workers on a text (FILE=README.md)
 	@$(python) docs/demo/run.py "$(FILE)"
 
 .PHONY: test
-test: lint test-sqlite test-postgres ## Check everything, then run the tests on both databases
+test: lint test-sqlite test-postgres ## Run all checks, and all tests on both databases
 
 .PHONY: lint
-lint: .venv/dev.stamp ## Check format, style, types, layers, settings and migrations
+lint: .venv/dev.stamp ## Check format, style, types, imports, settings and migrations
 	$(python) -m ruff format --check .
 	$(python) -m ruff check .
 	$(python) -m mypy .
@@ -32,13 +32,13 @@ lint: .venv/dev.stamp ## Check format, style, types, layers, settings and migrat
 	$(python) manage.py check --fail-level WARNING
 	$(python) manage.py makemigrations --check --dry-run
 
-# One test process more than there are cores, for tests wait for what they start: a hundred Python processes, which are
-# not to compile the hub each time.
+# Tests often wait for the processes that they start, so there is one test process more than cores. Those processes keep
+# their bytecode: a hundred of them would otherwise compile the hub again and again.
 pytest := $(python) -m pytest --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 8
 tests := env -u PYTHONDONTWRITEBYTECODE A2A_VAR=var/test
 
 .PHONY: check
-check: lint ## Check everything, then run the tests that a change touches, but for slow ones: BASE=main
+check: lint ## Run all checks, and the tests that a change touches, without slow tests (BASE=main)
 	$(tests) DATABASE_URL= $(pytest) -q -m "not slow" $$($(python) -m tests.support.touched $(BASE))
 
 .PHONY: test-sqlite
@@ -46,26 +46,26 @@ test-sqlite: .venv/dev.stamp ## Run the tests on SQLite
 	$(tests) DATABASE_URL= $(pytest)
 
 .PHONY: test-postgres
-test-postgres: .venv/dev.stamp ## Run the tests on PostgreSQL: TEST_DATABASE_URL, or a server of their own
+test-postgres: .venv/dev.stamp ## Run the tests on PostgreSQL (TEST_DATABASE_URL, or a server of its own)
 	$(tests) $(python) -m tests.support.postgres -- $(pytest)
 
 SOAKED := tests/mailbox/verbs/test_lifecycle.py $(addprefix tests/mailbox/verbs/life/,test_duplicate_races.py test_repetition_races.py)
 
 .PHONY: soak
-soak: .venv/dev.stamp ## Try the mailbox's rules and races for far longer than a test run does, on both databases
+soak: .venv/dev.stamp ## Run the stateful and race tests far longer, on both databases
 	DATABASE_URL= A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m pytest $(SOAKED)
 	A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m tests.support.postgres -- $(python) -m pytest $(SOAKED)
 
 .PHONY: bench
-bench: .venv/dev.stamp ## Measure full cycles, the same statements without the hub, and a queue of a million: BENCH="--seconds 3 ..."
+bench: .venv/dev.stamp ## Measure full cycles, bare SQL and a queue of a million tasks (BENCH="--seconds 3")
 	A2A_VAR=var/bench $(python) -m tests.bench $(BENCH)
 
 .PHONY: screenshots
-screenshots: .venv/dev.stamp ## Take pictures of the dashboard, in both themes and two widths, into screenshots/
+screenshots: .venv/dev.stamp ## Take pictures of the dashboard into screenshots/, in both themes and two widths
 	DATABASE_URL= A2A_VAR=var/screenshots $(python) -m pytest -q -p no:randomly tests/screenshots/shots.py
 
 .PHONY: bench-dashboard
-bench-dashboard: .venv/dev.stamp ## Measure the operator pages over a million tasks on PostgreSQL, at rest and under load: BENCH="--tasks 100000 ..."
+bench-dashboard: .venv/dev.stamp ## Measure the dashboard over a million tasks on PostgreSQL (BENCH="--tasks 100000")
 	A2A_VAR=var/bench $(python) -m tests.bench.dashboard $(BENCH)
 
 .PHONY: docs
@@ -90,7 +90,7 @@ clean: ## Delete the environment and the caches, but no data
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
-# Everything of the first is in the second, so whoever has the second needs no other install.
+# The second holds all packages of the first, so one install serves both.
 .venv/base.stamp: requirements/base.txt
 	@requirements/install.sh $<
 	@touch $@

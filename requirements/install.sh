@@ -43,7 +43,7 @@ make_venv() {
 
 is_usable || make_venv
 
-echo "Installing $file"
+echo "Installing $file (up to a minute)"
 if has_uv; then
     uv pip install --quiet --compile-bytecode --python "$venv/bin/python" --require-hashes -r "$file"
 else
