@@ -26,8 +26,8 @@ Envelope = TypeVar("Envelope", TaskEnvelope, ResultEnvelope)
 class Mailbox:
     """Ten methods over the verbs that all other interfaces use too. Callers are trusted.
 
-    An agent is given by display, local part, `AgentRef` or row, and an id as a UUID or as its text. No method needs a
-    grant; every change is journalled. Each method raises `InvalidRequestError` for arguments that its HTTP route refuses.
+    An agent is given by display, local part, `AgentRef` or row, and an id as a UUID or its text. No method needs a
+    grant; every change is journalled. All methods raise `InvalidRequestError` for arguments that HTTP would refuse too.
     """
 
     def send_task(self, task: TaskEnvelope) -> Task:
@@ -65,7 +65,7 @@ class Mailbox:
         return lists.recent_tasks(Caller.local(), limit=_limit(limit)).items
 
     def task_queue(self, limit: int) -> Sequence[tasks.QueueEntry]:
-        """Return up to ``limit``, 1 to 1000, unresolved tasks: first queued tasks, then leased tasks, each oldest first."""
+        """Return up to ``limit``, 1 to 1000, unresolved tasks: queued tasks, then leased tasks, each oldest first."""
         return lists.queue(Caller.local(), limit=_limit(limit)).items
 
     def repair_task(
@@ -78,7 +78,10 @@ class Mailbox:
         message: str | None = None,
         lease_id: UUID | str | None = None,
     ) -> Task | Result:
-        """Call `repair.requeue` with ``duplicate_risk``, or `repair.force_error` with ``message``, as ``action`` says."""
+        """Call the verb that ``action`` names: `repair.requeue` or `repair.force_error`.
+
+        ``duplicate_risk`` is for ``requeue`` only, ``message`` for ``force_error`` only.
+        """
         caller, task, lease = Caller.local(), _id(task_id, "task_id"), _id_or_none(lease_id, "lease_id")
         match action:
             case "requeue":

@@ -1,4 +1,4 @@
-"""Content blocks, the ones MCP uses: text, json, image, audio, resource, resource_link."""
+"""Content blocks: text, json, image, audio, resource, resource_link. All but json are those of MCP."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from mailbox.words import json_text
 
-# Required keys of each block type and the Python type of their values; None admits any JSON value.
+# The required keys of each block type, and the Python types of their values. None allows any JSON value.
 # Source: Model Context Protocol 2025-06-18, "Tool result"; "json" is Covenant's own block.
 REQUIRED: Mapping[str, Mapping[str, type | None]] = {
     "text": {"text": str},
@@ -20,7 +20,7 @@ REQUIRED: Mapping[str, Mapping[str, type | None]] = {
 
 
 def problems(blocks: Sequence[object]) -> Iterator[tuple[str, str]]:
-    """Yield (path, problem) for every block that is not one of the known types, with its index."""
+    """Yield (path, problem) for each problem of a block. The path begins with ``content`` and the block's index."""
     for index, block in enumerate(blocks):
         path = f"content.{index}"
         if not isinstance(block, Mapping):
@@ -28,7 +28,7 @@ def problems(blocks: Sequence[object]) -> Iterator[tuple[str, str]]:
             continue
         kind = block.get("type")
         if not isinstance(kind, str) or kind not in REQUIRED:
-            yield f"{path}.type", f"unknown content block type; known: {', '.join(REQUIRED)}"
+            yield f"{path}.type", f"unknown content block type; known types: {', '.join(REQUIRED)}"
             continue
         for key, wanted in REQUIRED[kind].items():
             if key not in block or (wanted is not None and not isinstance(block[key], wanted)):

@@ -1,4 +1,4 @@
-"""What crosses an edge: plain, frozen values with no database behind them."""
+"""Tasks and results as they come in, before they are rows: plain, frozen values, and their checks."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ DISPLAY_MAX_LENGTH = 200
 KEY_MAX_LENGTH = 500
 DIALECT_MAX_LENGTH = 20
 URL_MAX_LENGTH = 2000
-WEBHOOK_KEY = "whsec_"  # begins a secret whose key follows in base64. Source: Standard Webhooks
+WEBHOOK_KEY = "whsec_"  # prefix of a secret whose key is the base64 text after it. Source: Standard Webhooks
 _NO_URL = re.compile(r"[\x00-\x20\x7f]")
-_NO_KEY = f"callback_secret must go on in base64 after {WEBHOOK_KEY}"
+_NO_KEY = f"callback_secret must be valid base64 after {WEBHOOK_KEY}"
 MAX_DEADLINE_MS = 2**63 - 1
 
 
 class DuplicateSafety(StrEnum):
-    """What the sender promises about doing the work twice. Source: Covenant idempotency policy."""
+    """The sender's statement whether doing the work twice is safe. Source: Covenant idempotency policy."""
 
     UNSAFE = "unsafe"
     IDEMPOTENT = "idempotent"
 
 
 class ResultStatus(StrEnum):
-    """How the holder says the work ended; ``partial`` is final too. Source: Covenant A2A, wire types."""
+    """The outcome of the work, as its holder posts it. ``partial`` is final too. Source: Covenant A2A, wire types."""
 
     OK = "ok"
     ERROR = "error"
@@ -46,7 +46,7 @@ class ResultStatus(StrEnum):
 
 
 class TaskSource(StrEnum):
-    """Who sent the task: an agent, or a person by hand. Source: corvid-agent, session source."""
+    """The sender of a task: an agent, or a person at the dashboard. Source: corvid-agent, session source."""
 
     AGENT = "agent"
     USER = "user"
@@ -54,9 +54,9 @@ class TaskSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AgentRef:
-    """An agent as a caller names it: by display, by bare local part, or by public key.
+    """An agent as a caller names it: by display, by local part, or by public key.
 
-    When both are given the public key decides, whatever the display says.
+    If a display and a public key are given, only the public key counts.
     """
 
     display: str | None = None
@@ -112,10 +112,10 @@ class Idempotency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEnvelope:
-    """A task on its way in. Source: Covenant A2A, wire types; those after ``idempotency`` are what other dialects carry.
+    """A task to send. Source: Covenant A2A, wire types; other dialects need the fields after ``idempotency``.
 
-    ``id`` None lets the hub choose one (a repeat is then a new task); ``sender`` None means the caller;
-    ``deadline_ms`` is absolute, in Unix epoch milliseconds; ``work_timeout`` counts from the lease.
+    ``id`` None: the hub chooses the id, and a repeated request makes a new task. ``sender`` None: the caller.
+    ``deadline_ms`` is a time in Unix epoch milliseconds. ``work_timeout`` counts from the start of the lease.
     """
 
     recipient: AgentRef
@@ -135,7 +135,7 @@ class TaskEnvelope:
     dialect: str = "mailbox"
 
     def check(self) -> None:
-        """Raise `InvalidRequestError` naming every field of a wrong type, else every field that breaks a rule."""
+        """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
         _refuse(dict(shapes.problems(self)))
         problems: dict[str, str | None] = {
             "intent_text": _blank(self.intent_text, "intent_text must not be empty"),
@@ -167,9 +167,9 @@ class TaskEnvelope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultEnvelope:
-    """A result on its way in. Source: Covenant A2A, wire types.
+    """A result to post. Source: Covenant A2A, wire types.
 
-    ``lease_id`` is the fence: given, it must be the live lease; None posts without one.
+    A ``lease_id`` must be the task's live lease, so that a holder whose lease has ended cannot post. None: not checked.
     """
 
     task_id: UUID
@@ -179,7 +179,7 @@ class ResultEnvelope:
     lease_id: UUID | None = None
 
     def check(self) -> None:
-        """Raise `InvalidRequestError` naming every field of a wrong type, else each content block that breaks a rule."""
+        """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
         _refuse(dict(shapes.problems(self)))
         problems: dict[str, str | None] = dict(content.problems(self.content))
         problems["error_message"] = json_text.problem_with(self.error_message or "")
@@ -187,7 +187,7 @@ class ResultEnvelope:
 
 
 def check_reason(reason: str, *, path: str = "reason", limit: int = 500) -> str:
-    """Return ``reason`` trimmed; raise `InvalidRequestError` when it is not text, blank or longer than ``limit``."""
+    """Return the trimmed reason. Raises `InvalidRequestError` if it is not text, blank, or longer than ``limit``."""
     if not isinstance(reason, str):
         raise InvalidRequestError({path: "must be text"})
     problem = _blank(reason, f"{path} must not be empty") or _too_long(reason.strip(), limit)
@@ -196,7 +196,7 @@ def check_reason(reason: str, *, path: str = "reason", limit: int = 500) -> str:
 
 
 def check_to_come(moment: datetime | None, now: datetime, *, path: str) -> None:
-    """Raise `InvalidRequestError` for a moment that is past: what ends then would be dead from the start."""
+    """Raise `InvalidRequestError` unless the time is in the future or None."""
     if moment is not None and moment <= now:
         problem = "must be in the future; as a number it is Unix epoch milliseconds, not seconds"
         raise InvalidRequestError({path: problem})

@@ -27,10 +27,11 @@ def dumps(value: object) -> str:
 
 
 def loads(text: bytes | str) -> Any:
-    """Read one JSON document strictly, the same on every database.
+    """Read one JSON document that both databases can store.
 
-    Refused with `InvalidJsonError`: bytes that are not UTF-8, duplicate keys, NaN, numbers too
-    large or too small for a double, NUL, lone surrogates, nesting deeper than `MAX_DEPTH`, integers beyond 4,300 digits.
+    Raises `InvalidJsonError` for text that is not UTF-8 or not JSON. Raises it too for duplicate keys, NaN, numbers
+    too large or too small for a double, NUL and lone surrogates. Nesting deeper than `MAX_DEPTH` and integers of more
+    than 4,300 digits are also errors.
     """
     try:
         if isinstance(text, bytes):
@@ -52,17 +53,17 @@ def loads(text: bytes | str) -> Any:
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two values are the same JSON: the order of keys does not matter, and 1, 1.0 and true differ."""
+    """Whether two values are the same JSON. The order of keys does not matter; 1, 1.0 and true differ."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def storable(text: str) -> str:
-    """Return the text without what no database of the hub can store: NUL and lone surrogates become U+FFFD."""
+    """Return the text with U+FFFD for characters that a database cannot store: NUL and lone surrogates."""
     return _UNSTORABLE.sub("\ufffd", text)
 
 
 def problem_with(text: str) -> str | None:
-    """Say why ``text`` cannot be stored on both databases; None when it can."""
+    """Return why ``text`` cannot be stored on both databases, None if it can."""
     found = _UNSTORABLE.search(text)
     if found is None:
         return None
@@ -70,9 +71,9 @@ def problem_with(text: str) -> str | None:
 
 
 def problem_in(value: object, *, level: int = 1) -> str | None:
-    """Say what within this value is not storable JSON; None when all of it is.
+    """Return why this value is not storable JSON, None if it is.
 
-    ``level`` is the nesting level that the value has in the stored text.
+    ``level`` is the nesting level of the value in the stored text.
     """
     pending = [(value, level)]
     while pending:
@@ -87,7 +88,7 @@ def problem_in(value: object, *, level: int = 1) -> str | None:
 
 
 def _problem_of(item: object, level: int) -> str | None:
-    """Say what is wrong with this value itself, whatever it contains."""
+    """Return the problem of this value itself, without its parts; None without a problem."""
     match item:
         case dict() | list() if level > MAX_DEPTH:
             return TOO_DEEP

@@ -1,6 +1,6 @@
-"""Names of agents that are no displays, spelled as displays, and read back: ``Code Reviewer`` is ``_code-_reviewer@inbox``.
+"""Displays that spell any text as an agent's name: ``Code Reviewer`` is spelled ``_code-_reviewer@inbox``.
 
-A display is unique ignoring case, so a spelling has no capital letters. Two names never have the same spelling.
+Displays are unique ignoring case, so a spelling has no capital letters. Two names never have the same spelling.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import string
 from mailbox.words import json_text
 from mailbox.words.errors import InvalidRequestError
 
-HOST = "inbox"  # of spelled names; no agent registers there by a display
+HOST = "inbox"  # of spelled names; agents cannot be registered there under a display
 _LOCAL = "@local"
 _PLAIN = frozenset(string.ascii_lowercase + string.digits)
 _PIECE = re.compile(r"(?P<plain>[a-z0-9]+)|(?P<space>-)|_(?P<capital>[a-z])|(?P<bytes>(?:\.[0-9a-f]{2})+)")
@@ -21,7 +21,7 @@ def spelled(name: str) -> str:
     """Return the display that spells ``name``, which may be any text.
 
     A capital letter gets ``_`` before it, and a space becomes ``-``. Any other character becomes its UTF-8 bytes, each
-    as ``.`` and two hexadecimal digits. Raises `InvalidRequestError` for text that no database stores.
+    as ``.`` and two hexadecimal digits. Raises `InvalidRequestError` for text that the database cannot store.
     """
     if problem := json_text.problem_with(name):
         raise InvalidRequestError({"agent_name": problem})

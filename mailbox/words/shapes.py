@@ -1,4 +1,4 @@
-"""Whether the fields of a dataclass hold values of the types they declare.
+"""Checks that the fields of a dataclass have values of their declared types.
 
 HTTP readers build envelopes from checked JSON. Code in this process may build one from any values.
 """
@@ -29,7 +29,7 @@ _EXPECTED: Mapping[type, str] = {
 def problems(value: DataclassInstance) -> Iterator[tuple[str, str]]:
     """Yield (path, problem) for each field of the dataclass ``value`` that is not of its declared type.
 
-    A member of a `StrEnum` may be given as its plain string. Fields of nested dataclasses have paths like ``sender.display``.
+    The plain string of a `StrEnum` member fits. Fields of nested dataclasses have paths such as ``sender.display``.
     """
     for name, (kind, is_optional) in _declared(type(value)).items():
         given = getattr(value, name)

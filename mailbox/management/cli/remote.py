@@ -51,7 +51,7 @@ def add_commands(commands: arguments.Commands) -> None:
 def _discover(options: Namespace) -> str:
     from agentcards import client
 
-    with spinning("asking for the card"):
+    with spinning("fetching the agent card"):
         card = client.fetch_agent_card(options.url)
     return json.dumps(card) if options.json else "\n".join(output.printable(line) for line in _lines(card))
 
@@ -96,7 +96,7 @@ def _spelled(result: RemoteInvocationResult) -> dict[str, object]:
 
 
 def _lines(card: dict[str, Any]) -> Iterator[str]:
-    """Yield the facts of a card, one per line. Only name and version are checked; any other field may have any shape."""
+    """Yield the facts of a card, one per line. Only name and version were checked; other fields may hold any JSON."""
     skills = [skill for skill in _items(card, "skills") if isinstance(skill, dict)]
     protocols = [entry for entry in _items(card, "supportedProtocols") if isinstance(entry, dict)]
     provider = card.get("provider")

@@ -30,7 +30,8 @@ def add_commands(commands: arguments.Commands) -> None:
         "--content",
         type=arguments.content_blocks("--content"),
         metavar="JSON",
-        help='the content, as content blocks: [{"type": "text", "text": "…"}]; also json, image, audio, resource, resource_link',
+        help='the content, as content blocks such as [{"type": "text", "text": "…"}]; '
+        "other types: json, image, audio, resource, resource_link",
     )
     post.add_argument("--error-message", metavar="TEXT", help="why the work failed, for error and partial")
     post.add_argument(

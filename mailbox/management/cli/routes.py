@@ -21,7 +21,7 @@ def add_commands(commands: arguments.Commands) -> None:
     add = verbs.add_parser(
         "add",
         help="add a public route and print its URL, once",
-        description="A client that knows the URL can send tasks as the agent and read the tasks the agent sent, nothing else.",
+        description="A client with the URL can only send tasks as the agent, and read the tasks that the agent sent.",
     )
     add.add_argument("name", metavar="NAME", help="the agent that the route acts as")
     add.add_argument(

@@ -1,4 +1,4 @@
-"""A sign of life for people who wait at a terminal."""
+"""A progress line for people who wait at a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ERASE_LINE = "\r\x1b[K"
 
 @contextmanager
 def spinning(doing: str) -> Iterator[None]:
-    """Show on stderr, while the block runs, what is being done and for how long; nothing unless it is a terminal."""
+    """While the block runs, show ``doing`` and the elapsed time on stderr. Shows nothing if that is not a terminal."""
     if not sys.stderr.isatty():
         yield
         return
