@@ -18,6 +18,7 @@ import grimp
 
 from mailbox.gate.entries import about_tasks, access, agents, task_life
 from mailbox.words.kinds import Kind, LifeEntry
+from tests.support import state_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("a2aproject", "agentcards", "dashboard", "mailbox")
@@ -65,10 +66,19 @@ def journal() -> str:
     return _with_block(_read("docs/journal.md"), "kinds", "\n".join(_kinds()))
 
 
+def states() -> str:
+    """Return docs/states.md with the diagram and the tables of all steps between the states of a task."""
+    steps = state_page.steps()
+    page = _with_block(_read("docs/states.md"), "diagram", state_page.diagram(steps))
+    page = _with_block(page, "verbs", state_page.verbs_by_state(steps))
+    return _with_block(page, "changes", state_page.changes(steps))
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/architecture.md": architecture,
     "docs/dialects.md": dialects,
     "docs/journal.md": journal,
+    "docs/states.md": states,
 }
 
 
