@@ -11,6 +11,7 @@ from tests.support.pages import all_pages
 pytestmark = pytest.mark.one_database
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]+)?\)")
+TO_BE_MADE = "/ping/"  # the dialect that docs/dialects.md leads to
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
@@ -37,3 +38,12 @@ def test_every_page_is_linked_from_another() -> None:
     }
 
     assert [str(page) for page in all_pages() if page not in linked and page.name != "README.md"] == []
+
+
+@pytest.mark.parametrize("page", all_pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_and_folder_that_a_page_names_exists(page: Path) -> None:
+    named = re.findall(
+        r"`((?:a2aproject|agentcards|dashboard|docs|mailbox|requirements|templates|tests)/[\w/.]*)`", page.read_text()
+    )
+
+    assert [path for path in named if not (ROOT / path).exists() and TO_BE_MADE not in path] == []
