@@ -49,7 +49,8 @@ test-sqlite: .venv/dev.stamp ## Run the tests on SQLite
 test-postgres: .venv/dev.stamp ## Run the tests on PostgreSQL (TEST_DATABASE_URL, or a server of its own)
 	$(tests) $(python) -m tests.support.postgres -- $(pytest)
 
-SOAKED := tests/mailbox/verbs/test_lifecycle.py $(addprefix tests/mailbox/verbs/life/,test_duplicate_races.py test_repetition_races.py)
+SOAKED := $(addprefix tests/mailbox/verbs/,test_lifecycle.py hot/test_differential.py) \
+	$(addprefix tests/mailbox/verbs/life/,test_duplicate_races.py test_repetition_races.py)
 
 .PHONY: soak
 soak: .venv/dev.stamp ## Run the stateful and race tests far longer, on both databases

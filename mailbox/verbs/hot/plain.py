@@ -104,8 +104,8 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     task_pk, task_id, attempt, journal_seq, *sender, lease_id = seen
     task = Task.from_db(
         connection.alias,
-        ["id", "uuid", "attempt", "sender_id", "recipient_id"],
-        [task_pk, task_id, attempt, sender[0], caller.agent.pk],
+        ["id", "uuid", "sender_id", "recipient_id", "attempt"],  # in the model's order
+        [task_pk, task_id, sender[0], caller.agent.pk, attempt],
     )
     task.sender, task.recipient = Agent.from_identity(*sender), caller.agent
     permit = _permit(caller, Request.to_respond(task.sender, task_id, envelope.lease_id), now)

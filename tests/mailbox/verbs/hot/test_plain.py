@@ -132,6 +132,15 @@ def test_the_key_and_not_the_display_decides_what_a_grant_covers(bob, mallory):
         sending.send_task(with_grants(carol), replace(factories.task_envelope(bob), recipient=named))
 
 
+def test_a_posted_result_tells_the_attempt_of_its_task(alice, bob):
+    lease = factories.leased_task(alice, bob)
+
+    result = plain.post_result(with_grants(bob), factories.result_envelope(lease.task))
+
+    assert result
+    assert result.task.attempt == 1
+
+
 def test_a_task_that_calls_back_is_not_plain(alice, bob):
     envelope = factories.task_envelope(bob, callback_url="https://alice.example/done")
     lease = factories.leased_task(alice, bob, callback_url="https://alice.example/done")
