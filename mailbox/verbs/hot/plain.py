@@ -17,14 +17,14 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
-from mailbox.gate import capabilities
+from mailbox.gate import actions, capabilities
 from mailbox.gate.callers import Caller
 from mailbox.gate.capabilities import Permit
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, Lease, Result, Task
 from mailbox.verbs.hot import postgresql, sqlite
 from mailbox.words import json_text
-from mailbox.words.envelopes import DISPLAY, AgentRef, DuplicateSafety, ResultEnvelope, TaskEnvelope
+from mailbox.words.envelopes import DISPLAY, AgentRef, DuplicateSafety, ResultEnvelope, TaskEnvelope, is_pubkey
 from mailbox.words.errors import MailboxError
 from mailbox.words.times import epoch_ms
 
@@ -47,7 +47,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
         return None
     now = timezone.now()
     permit = _permit(caller, Request.to_send(named, envelope.id), now)
-    if permit is None:
+    if permit is None or (named.pubkey is None and _may_rest_on_a_key(caller, now)):
         return None
     task = Task.from_envelope(envelope, sender=caller.agent, recipient=Agent(), now=now)
     row = _store().send(
@@ -181,6 +181,12 @@ def _permit(caller: Caller, request: Request, now: datetime) -> Permit | None:
     except MailboxError:
         return None
     return permit if permit.grant is not None and permit.grant.max_uses is None else None
+
+
+def _may_rest_on_a_key(caller: Caller, now: datetime) -> bool:
+    """Whether a grant to send names or pins a key: a display alone does not tell whether that grant covers the task."""
+    held = [grant for grant in capabilities.live_grants(caller, now) if grant.action.startswith(actions.SEND)]
+    return any("peer_pubkey_b58" in grant.pins or is_pubkey(grant.action.rpartition(".")[2]) for grant in held)
 
 
 def _stamp(caller: Caller, now: datetime) -> dict[str, Any]:

@@ -132,6 +132,16 @@ def test_the_key_and_not_the_display_decides_what_a_grant_covers(bob, mallory):
         sending.send_task(with_grants(carol), replace(factories.task_envelope(bob), recipient=named))
 
 
+def test_a_grant_by_key_is_named_in_the_check_of_a_send_by_display(bob):
+    carol = factories.agent("carol", f"a2a.send.{factories.row_of(bob).pubkey}", "a2a.send.*")
+    named = replace(factories.ref(bob), pubkey=None)
+
+    sending.send_task(with_grants(carol), replace(factories.task_envelope(bob), recipient=named))
+
+    (check,) = factories.journal("capability_check")
+    assert [by["action"] for by in check.fields["authorized_by"]] == [f"a2a.send.{factories.row_of(bob).pubkey}"]
+
+
 def test_a_posted_result_tells_the_attempt_of_its_task(alice, bob):
     lease = factories.leased_task(alice, bob)
 
