@@ -8,18 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connections
+from django.db import connection, connections
 
 from mailbox.words.errors import MailboxError
 
 PATIENCE = 60.0
-# Who wins differs from time to time; `make soak` looks longer.
+# The winner differs from race to race. `make soak` runs more rounds.
 ROUNDS = range(25 if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one contender got: its return value, or the refusal that it met."""
+    """The return value of one contender, or its refusal."""
 
     value: Any = None
     refusal: MailboxError | None = None
@@ -27,6 +27,11 @@ class Outcome:
     @property
     def code(self) -> str | None:
         return self.refusal.code if self.refusal else None
+
+    @property
+    def answer(self) -> Any:
+        """The refusal, or else the value."""
+        return self.refusal or self.value
 
 
 def race(*contenders: Callable[[], Any]) -> Sequence[Outcome]:
@@ -36,6 +41,7 @@ def race(*contenders: Callable[[], Any]) -> Sequence[Outcome]:
 
     def run(number: int, contender: Callable[[], Any]) -> None:
         try:
+            connection.ensure_connection()
             barrier.wait(PATIENCE)
             outcomes[number] = Outcome(value=contender())
         except MailboxError as refusal:
@@ -58,3 +64,8 @@ def race(*contenders: Callable[[], Any]) -> Sequence[Outcome]:
     if failures:
         raise failures[0]
     return [outcome for outcome in outcomes if isinstance(outcome, Outcome)]
+
+
+def answers(*contenders: Callable[[], Any]) -> Sequence[Any]:
+    """Run the contenders as `race` does; return what each returned, or its refusal."""
+    return [outcome.answer for outcome in race(*contenders)]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from mailbox.gate.callers import Caller
@@ -30,39 +27,14 @@ from mailbox.words.errors import (
     TaskConflictError,
 )
 from tests.support import factories
-from tests.support.hub import PATIENCE
+from tests.support.races import ROUNDS, answers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(autouse=True, params=range(3), ids=lambda number: f"round {number + 1}")
+@pytest.fixture(autouse=True, params=ROUNDS, ids=lambda number: f"round {number + 1}")
 def tries_again(request):
-    """Run each race more than once: who wins differs."""
-
-
-def race(*works):
-    """Do all ``works`` at once; return what each returned or which refusal it raised, in their order."""
-    barrier = threading.Barrier(len(works), timeout=PATIENCE)
-    outcomes: list[Any] = [None] * len(works)
-
-    def run(index, work):
-        try:
-            connection.ensure_connection()
-            barrier.wait()
-            outcomes[index] = work()
-        except MailboxError as refusal:
-            outcomes[index] = refusal
-        except Exception as error:  # noqa: BLE001 (the assertion shows it)
-            outcomes[index] = error
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(index, work)) for index, work in enumerate(works)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    return outcomes
+    """Run each race more than once, since the winner differs."""
 
 
 def kinds_of(outcomes):
@@ -78,7 +50,7 @@ def assert_journal_is_whole():
 def test_one_task_sent_twice_at_once_is_one_row(alice, bob):
     envelope = factories.task_envelope(bob, id=uuid4())
 
-    first, second = race(*[lambda: sending.send_task(alice, envelope)] * 2)
+    first, second = answers(*[lambda: sending.send_task(alice, envelope)] * 2)
 
     assert first == second == Task.objects.get()
     assert factories.life_of(first) == ["a2a_task_sent"]
@@ -88,7 +60,7 @@ def test_one_task_sent_twice_at_once_is_one_row(alice, bob):
 def test_one_id_sent_with_two_contents_at_once_is_one_of_them(alice, bob):
     task_id = uuid4()
 
-    outcomes = race(
+    outcomes = answers(
         *[
             lambda text=text: sending.send_task(alice, factories.task_envelope(bob, id=task_id, intent_text=text))
             for text in ("one", "other")
@@ -104,7 +76,7 @@ def test_one_id_sent_with_two_contents_at_once_is_one_of_them(alice, bob):
 def test_receivers_at_once_never_get_one_task_twice(alice, bob):
     sent = [factories.sent_task(alice, bob) for _ in range(6)]
 
-    outcomes = race(*[lambda: leasing.lease_tasks(bob, limit=2)] * 4)
+    outcomes = answers(*[lambda: leasing.lease_tasks(bob, limit=2)] * 4)
 
     leased = [lease.task for leases in outcomes for lease in leases]
     assert len(leased) == len(set(leased))
@@ -119,7 +91,7 @@ def test_one_receive_attempt_twice_at_once_gets_one_lease(alice, bob):
     for _ in range(3):
         factories.sent_task(alice, bob)
 
-    first, second = race(*[lambda: leasing.lease_tasks(bob, attempt_id=attempt)] * 2)
+    first, second = answers(*[lambda: leasing.lease_tasks(bob, attempt_id=attempt)] * 2)
 
     given = {lease.lease_id for leases in (first, second) for lease in leases}
     assert given == {Lease.objects.get().lease_id}
@@ -131,7 +103,7 @@ def test_one_drain_attempt_twice_at_once_gets_one_result(alice, bob):
     for _ in range(3):
         factories.resolved_task(alice, bob)
 
-    outcomes = race(*[lambda: results.drain_results(alice, attempt_id=attempt)] * 2)
+    outcomes = answers(*[lambda: results.drain_results(alice, attempt_id=attempt)] * 2)
 
     given = {result for found in outcomes for result in found}
     assert given == {Result.objects.get(delivery="delivered")}
@@ -142,7 +114,7 @@ def test_drains_at_once_never_give_one_result_twice(alice, bob):
     for _ in range(6):
         factories.resolved_task(alice, bob)
 
-    outcomes = race(*[lambda: results.drain_results(alice, limit=2)] * 4)
+    outcomes = answers(*[lambda: results.drain_results(alice, limit=2)] * 4)
 
     given = [result for found in outcomes for result in found]
     assert len(given) == len(set(given)) == Result.objects.filter(delivery="delivered").count()
@@ -154,7 +126,7 @@ def test_one_result_posted_twice_at_once_is_one_row(alice, bob):
     lease = factories.leased_task(alice, bob)
     envelope = factories.result_envelope(lease.task, lease_id=lease.lease_id)
 
-    first, second = race(*[lambda: results.post_result(bob, envelope)] * 2)
+    first, second = answers(*[lambda: results.post_result(bob, envelope)] * 2)
 
     assert first == second == Result.objects.get()
     assert len(factories.journal("a2a_result_posted")) == 1
@@ -164,7 +136,7 @@ def test_one_result_posted_twice_at_once_is_one_row(alice, bob):
 def test_two_results_posted_at_once_are_one_and_a_conflict(alice, bob):
     lease = factories.leased_task(alice, bob)
 
-    outcomes = race(
+    outcomes = answers(
         *[
             lambda status=status: results.post_result(
                 bob, factories.result_envelope(lease.task, lease_id=lease.lease_id, status=status)
@@ -184,7 +156,7 @@ def test_two_results_posted_at_once_are_one_and_a_conflict(alice, bob):
 def test_a_cancellation_and_a_result_at_once_leave_one_end(alice, bob):
     lease = factories.leased_task(alice, bob)
 
-    outcomes = race(
+    outcomes = answers(
         lambda: sending.cancel(alice, lease.task.uuid),
         lambda: results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id)),
     )
@@ -201,7 +173,7 @@ def test_a_requeue_and_a_result_at_once_leave_one_end_of_the_lease(alice, bob):
     lease = factories.leased_task(alice, bob)
     operator = Caller.command_line()
 
-    repaired, posted = race(
+    repaired, posted = answers(
         lambda: repair.requeue(
             operator,
             lease.task.uuid,
@@ -226,7 +198,7 @@ def test_two_repairs_at_once_are_one(alice, bob):
     lease = factories.leased_task(alice, bob)
     operator = Caller.command_line()
 
-    outcomes = race(
+    outcomes = answers(
         *[lambda: repair.requeue(operator, lease.task.uuid, reason="r", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)]
         * 2
     )
@@ -239,7 +211,7 @@ def test_two_repairs_at_once_are_one(alice, bob):
 def test_the_last_use_of_a_grant_is_used_once(mallory, bob):
     grant = factories.grant(mallory, "a2a.send.*", max_uses=1)
 
-    outcomes = race(*[lambda: factories.sent_task(mallory, bob)] * 3)
+    outcomes = answers(*[lambda: factories.sent_task(mallory, bob)] * 3)
 
     assert kinds_of(outcomes) == {Task: 1, CapabilityMissingError: 2}
     grant.refresh_from_db()
@@ -251,7 +223,7 @@ def test_a_send_at_once_with_the_revocation_of_its_grant_is_whole_or_absent(alic
     grant = CapabilityGrant.objects.get(subject=alice.agent)
     operator = Caller.command_line()
 
-    sent, revoked = race(lambda: factories.sent_task(alice, bob), lambda: grants.revoke(operator, grant.grant_id))
+    sent, revoked = answers(lambda: factories.sent_task(alice, bob), lambda: grants.revoke(operator, grant.grant_id))
 
     assert revoked.revoked_at is not None
     if isinstance(sent, Task):
@@ -269,7 +241,7 @@ def test_a_send_at_once_with_the_revocation_of_its_grant_is_whole_or_absent(alic
 def test_an_owner_at_its_limit_gets_no_third_key_by_asking_twice_at_once(alice):
     factories.key_of(alice, created_at=timezone.now())
 
-    outcomes = race(*[lambda: add_key(alice, agent=alice.agent)] * 3)
+    outcomes = answers(*[lambda: add_key(alice, agent=alice.agent)] * 3)
 
     assert kinds_of(outcomes) == {str: 1, KeyLimitError: 2}
     assert ApiKey.objects.count() == 2
@@ -278,7 +250,7 @@ def test_an_owner_at_its_limit_gets_no_third_key_by_asking_twice_at_once(alice):
 def test_one_ack_twice_at_once_is_journalled_once(alice, bob):
     drained = factories.drained_task(alice, bob)
 
-    race(*[lambda: results.ack_results(alice, [drained.task.uuid])] * 2)
+    answers(*[lambda: results.ack_results(alice, [drained.task.uuid])] * 2)
 
     assert len(factories.journal("a2a_result_acked")) == 1
     assert Result.objects.get().delivery == Result.Delivery.ACKED
