@@ -1,17 +1,25 @@
-"""Which tasks a caller may see."""
+"""Which tasks and leases a caller may see."""
 
 from __future__ import annotations
 
 from mailbox.gate.callers import Caller
-from mailbox.models import Task
+from mailbox.models import Lease, Task
+from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
 
 
 def visible_tasks(caller: Caller) -> TaskQuerySet:
-    """Return the tasks that the caller may see: an agent those it is party to, people and the hub's own all.
+    """Return the tasks that the caller may see: an agent those it is party to, people and the hub itself all tasks.
 
-    A caller by a public route sees those that its agent sent.
+    A caller by a public route sees the tasks that its agent sent.
     """
     if caller.sends_only and caller.agent is not None:
         return Task.objects.sent_by(caller.agent)
     return Task.objects.visible_to(caller.party)
+
+
+def visible_leases(caller: Caller) -> LeaseQuerySet:
+    """Return the leases, live or ended, of the tasks that the caller may see."""
+    if caller.sends_only and caller.agent is not None:
+        return Lease.objects.of_tasks_from(caller.agent)
+    return Lease.objects.visible_to(caller.party)

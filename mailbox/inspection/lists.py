@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from mailbox.database.paging import Page, after, page
 from mailbox.gate.callers import Caller
-from mailbox.gate.visibility import visible_tasks
+from mailbox.gate.visibility import visible_leases, visible_tasks
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.models import (
     Agent,
@@ -110,9 +110,7 @@ def recent_events(
 ) -> Page[AuditEvent]:
     """Return the newest journal rows first, none older than ``since``: an agent those it caused itself, people all."""
     position = after(cursor, "audit", (int,))
-    events = AuditEvent.objects.newest_first()
-    if caller.agent is not None:
-        events = events.filter(actor_pubkey=caller.agent.pubkey)
+    events = AuditEvent.objects.visible_to(caller.party).newest_first()
     if position:
         events = events.filter(pk__lt=position[0])
     # Newest first, so what is too old can only be the end of a page: no index on the time is needed.
@@ -163,7 +161,7 @@ def public_routes() -> Sequence[PublicRoute]:
 
 
 def _leases(caller: Caller, wanted: QueueFilter) -> LeaseQuerySet:
-    live = Lease.objects.live().visible_to(caller.party).with_task().order_by("leased_at", "pk")
+    live = visible_leases(caller).live().with_task().order_by("leased_at", "pk")
     if wanted.min_lease_age is not None:
         live = live.filter(leased_at__lte=timezone.now() - wanted.min_lease_age)
     if wanted.deadline_within is not None:

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 
 from mailbox.database.managers import managed_by
+from mailbox.models.agent import Agent
 from mailbox.words import json_text
 from mailbox.words.kinds import FREQUENT, Kind
 
@@ -41,6 +42,10 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         later = after.filter(at__gte=moment).order_by("pk").values_list("pk", flat=True).first()
         newest = later - 1 if later else after.order_by("-pk").values_list("pk", flat=True).first()
         return max(mark, newest or 0)
+
+    def visible_to(self, party: Agent | None) -> AuditEventQuerySet:
+        """Narrow to rows of requests that this agent made. None sees all."""
+        return self if party is None else self.filter(actor_pubkey=party.pubkey)
 
     def of_request(self, actor: str, request_id: str) -> AuditEventQuerySet:
         return self.filter(actor=actor, request_id=request_id)

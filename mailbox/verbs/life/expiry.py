@@ -16,7 +16,7 @@ from django.utils import timezone
 from mailbox.gate import audit, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.gate.visibility import visible_tasks
+from mailbox.gate.visibility import visible_leases, visible_tasks
 from mailbox.models import Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
@@ -111,8 +111,7 @@ def _is_due(task: Task, now: datetime) -> bool:
 
 def _one(caller: Caller, task_id: UUID) -> tuple[TaskQuerySet, LeaseQuerySet]:
     """Return this one task and its leases as far as the caller sees them, for `expire_due`."""
-    task, leases = Task.objects.filter(uuid=task_id), Lease.objects.filter(task__uuid=task_id)
-    return task.visible_to(caller.party), leases.visible_to(caller.party)
+    return visible_tasks(caller).filter(uuid=task_id), visible_leases(caller).filter(task__uuid=task_id)
 
 
 def expire_if_due(caller: Caller, task_id: UUID) -> None:

@@ -8,6 +8,7 @@ from uuid import UUID
 from mailbox.gate import audit, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
+from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Lease, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.hot import plain
@@ -156,8 +157,9 @@ def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None, now: datetim
 
     A lease that outlasted the task's ``work_timeout`` is one no more, also before the task expires by it.
     """
-    held = Task.objects.visible_to(caller.agent) if caller.agent else Task.objects.none()
-    task = held.with_parties().locked().filter(uuid=task_id).first()
+    # Only agents hold leases. To a person each task is unknown here, as a foreign one is to an agent.
+    visible = visible_tasks(caller) if caller.agent else Task.objects.none()
+    task = visible.with_parties().locked().filter(uuid=task_id).first()
     if task is None:
         raise UnknownTaskError.of(task_id)
     lease = task.live_lease()

@@ -101,8 +101,8 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
     reason = check_reason(reason) if reason else ""
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
-        sent = Task.objects.filter(sender=caller.agent) if caller.agent else Task.objects.none()
-        task = sent.with_parties().locked().filter(uuid=task_id).first()
+        own = Task.objects.filter(sender=caller.agent)  # no task has no sender: only agents cancel
+        task = own.with_parties().locked().filter(uuid=task_id).first()
         if task is None:
             raise capabilities.not_theirs(caller, task_id, only="only its sender cancels it; a holder releases it")
         if task.outcome == Task.Outcome.CANCELLED:

@@ -13,6 +13,7 @@ from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.task_life import Repaired
 from mailbox.gate.requests import Request
+from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life.leasing import require_lease
 from mailbox.verbs.life.resolution import resolve
@@ -123,8 +124,7 @@ def _repairable(
     duplicate_risk: DuplicateRisk | None = None,
 ) -> tuple[Task, Lease]:
     """Lock the task, pass the gate, and return the task with the live lease that the guard admits."""
-    visible = Task.objects.visible_to(caller.party)
-    task = visible.with_parties().locked().filter(uuid=task_id).first()
+    task = visible_tasks(caller).with_parties().locked().filter(uuid=task_id).first()
     peer = None
     if task is not None:
         peer = task.recipient if caller.agent == task.sender else task.sender

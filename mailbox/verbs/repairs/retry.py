@@ -16,6 +16,7 @@ from django.utils import timezone
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
+from mailbox.gate.visibility import visible_leases
 from mailbox.models import Lease, Task
 from mailbox.verbs.repairs.repair import DuplicateRisk, applied
 from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatchError, InvalidRequestError
@@ -147,7 +148,7 @@ def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[
     Leases that no pass will requeue, of unsafe work or used-up attempts, stay the oldest for good: where there are
     more than the limit, they take only the places that the others leave.
     """
-    live = Lease.objects.live().visible_to(caller.party).with_task().oldest_first()
+    live = visible_leases(caller).live().with_task().oldest_first()
     oldest = list(live[: policy.scan_limit])
     if len(oldest) < policy.scan_limit:
         return oldest

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.models import ApiKey, CapabilityGrant, Lease, Peer, PushDelivery, ReplayEntry, Result, Task
+from mailbox.models import ApiKey, AuditEvent, CapabilityGrant, Lease, Peer, PushDelivery, ReplayEntry, Result, Task
 from mailbox.verbs.agents import peers
 from mailbox.verbs.life import results
 from tests.support import factories
@@ -22,6 +22,7 @@ SEEN = [
     (CapabilityGrant.objects.visible_to, {"alice": 1, "bob": 1, "mallory": 0}),
     (ApiKey.objects.visible_to, {"alice": 1, "bob": 0, "mallory": 0}),
     (Peer.objects.visible_to, {"alice": 1, "bob": 0, "mallory": 0}),
+    (AuditEvent.objects.visible_to, {"alice": 2, "bob": 3, "mallory": 0}),
 ]
 
 
