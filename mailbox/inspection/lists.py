@@ -102,7 +102,7 @@ def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
 def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[Task], int]:
     """Return a slice of the tasks of ``dialect`` that the caller sent, newest first, and how many there are in all."""
     sent = Task.objects.filter(dialect=dialect).sent_by(caller.party)
-    return list(sent.with_parties().select_related("result").order_by("-pk")[offset : offset + limit]), sent.count()
+    return list(sent.whole().order_by("-pk")[offset : offset + limit]), sent.count()
 
 
 def recent_events(

@@ -77,8 +77,8 @@ def earlier_from(caller: Caller, task_id: UUID) -> Task | None:
 
 
 def newest_lease(task: Task) -> Lease | None:
-    """Return the task's newest lease, live or ended; None while nobody leased it."""
-    return task.leases.order_by("-attempt").first()
+    """Return the lease, live or ended, that was the newest when ``task`` was read; None if it had no lease yet."""
+    return task.leases.filter(attempt=task.attempt).first() if task.attempt else None
 
 
 def newest_messages(task: Task, *, most: int, characters: int) -> tuple[Sequence[Message], bool]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Left
 
@@ -91,6 +91,11 @@ class TaskQuerySet(models.QuerySet["Task"]):
 
     def with_parties(self) -> TaskQuerySet:
         return self.select_related("sender", "recipient")
+
+    def whole(self) -> TaskQuerySet:
+        """Read in one statement what answers show: parties, result, the task it waits on, and ``newest_leased_at``."""
+        newest = Lease.objects.filter(task=OuterRef("pk"), attempt=OuterRef("attempt")).values("leased_at")
+        return self.with_parties().select_related("waits_on", "result").annotate(newest_leased_at=Subquery(newest))
 
     def locked(self) -> TaskQuerySet:
         """Lock the task rows, which lock everything that hangs from them. On SQLite the whole database is locked."""
@@ -232,8 +237,8 @@ class Task(models.Model):
 
     @property
     def result_or_none(self) -> Result | None:
-        """Its result; None while it has none."""
-        return getattr(self, "result", None)
+        """Its result; None while the task is unresolved, even if the result was posted since this row was read."""
+        return None if self.outcome is None else getattr(self, "result", None)
 
     def start_lease(self, holder: Agent, now: datetime, *, attempt_id: UUID | None, index: int) -> Lease:
         """Move from queued to in flight under a new lease of ``holder``."""
@@ -286,14 +291,6 @@ class Task(models.Model):
 
 # What a repeated send must repeat; state and times are the hub's own.
 _CONTENT = (
-    "sender_id",
-    "recipient_id",
-    "intent_text",
-    "task_kind",
-    "parent",
-    "deadline_ms",
-    "duplicate_safety",
-    "idempotency_key",
-    "context_id",
-    "work_timeout",
+    *("sender_id", "recipient_id", "intent_text", "task_kind", "parent", "deadline_ms"),
+    *("duplicate_safety", "idempotency_key", "context_id", "work_timeout"),
 )

@@ -14,7 +14,6 @@ from mailbox.dialects.corvid import requests, wire
 from mailbox.gate import limits
 from mailbox.gate.callers import Caller
 from mailbox.inspection import tasks
-from mailbox.models import Task
 from mailbox.verbs.life import expiry, sending
 from mailbox.verbs.upkeep import compaction
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
@@ -67,7 +66,7 @@ def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
             dialect=DIALECT,
         ),
     )
-    return _shown(expiry.current(caller, sent.uuid))
+    return wire.task(sent, lease=None, said=(), said_is_all=True, result=None)
 
 
 def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any] | None:
@@ -80,7 +79,8 @@ def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any] | Non
         task = expiry.current(caller, UUID(str(task_id)))
     except (ValueError, UnknownTaskError):
         return None
-    return _shown(task)
+    said, is_all = tasks.newest_messages(task, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
+    return wire.task(task, lease=tasks.newest_lease(task), said=said, said_is_all=is_all, result=task.result_or_none)
 
 
 def clear_task_store(caller: Caller) -> int:
@@ -89,8 +89,3 @@ def clear_task_store(caller: Caller) -> int:
     An unfinished task stays: its recipient may be at work on it.
     """
     return compaction.clear(caller, dialect=DIALECT)
-
-
-def _shown(task: Task) -> dict[str, Any]:
-    said, is_all = tasks.newest_messages(task, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
-    return wire.task(task, lease=tasks.newest_lease(task), said=said, said_is_all=is_all, result=task.result_or_none)

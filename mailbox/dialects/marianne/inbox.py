@@ -48,7 +48,7 @@ class A2AInbox:
                 self._owner.display, description, source_job_id=source_job_id, context=wire.plain("context", context)
             ),
         )
-        return wire.task(sent, None)
+        return render(sent)
 
     def get_task(self, task_id: str) -> A2ATask | None:
         """Return a copy of one task of this inbox; None when it has none by that id."""
@@ -144,7 +144,7 @@ def tasks_in(
     """Return the inbox of ``owner`` as far as the caller is party to it, in the order it was filled."""
     state, outcomes = wire.meant_by(status) if status else (None, ())
     found = inboxes.tasks_to(caller, owner, state=state, outcomes=outcomes, limit=limit, cursor=cursor)
-    return Page([_render(task) for task in found.items], found.next_cursor)
+    return Page([render(task) for task in found.items], found.next_cursor)
 
 
 def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
@@ -152,7 +152,7 @@ def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
     task = expiry.current(caller, task_id)
     if task.recipient != owner:
         raise UnknownTaskError.of(task_id)
-    return _render(task)
+    return render(task)
 
 
 def pending(caller: Caller, owner: Agent) -> list[A2ATask]:
@@ -172,7 +172,7 @@ def counts(caller: Caller, owner: Agent) -> dict[str, int]:
 
 def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:
     """Return the inbox as plain JSON values, as `A2AInbox.from_dict` reads it."""
-    tasks = [_render(task) for task in inboxes.all_to(caller, owner)]
+    tasks = [render(task) for task in inboxes.all_to(caller, owner)]
     return {
         "job_id": job_id,
         "agent_name": names.name_of(owner.display),
@@ -190,7 +190,8 @@ def _agent(name: str) -> Agent:
     return registration.ensure_named(Caller.local(), name)
 
 
-def _render(row: Task) -> A2ATask:
+def render(row: Task) -> A2ATask:
+    """Return a task as an inbox shows it, with the result that its row was read with."""
     return wire.task(row, row.result_or_none)
 
 

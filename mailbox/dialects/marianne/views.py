@@ -15,7 +15,7 @@ from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.marianne import answers, delegation, exchange, inbox, requests, wire
-from mailbox.dialects.marianne.values import A2ATaskStatus
+from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.inspection import inboxes
 from mailbox.models import Agent
 from mailbox.verbs.agents import registration
@@ -50,8 +50,7 @@ class InboxView(DialectView):
         return owner
 
     def shown(self, owner: Agent, task_id: UUID) -> Response:
-        task = inbox.task_in(self.caller, owner, task_id)
-        return Response({"kind": "a2a_inbox_task", "task": task.model_dump(mode="json")})
+        return _shown(inbox.task_in(self.caller, owner, task_id))
 
 
 class TasksView(InboxView):
@@ -98,7 +97,7 @@ class TasksView(InboxView):
                 task_id=body.task_id,
             ),
         )
-        return self.shown(owner, sent.uuid)
+        return _shown(inbox.render(sent))
 
 
 class TaskView(InboxView):
@@ -232,3 +231,7 @@ class DelegateView(InboxView):
         except MailboxError as refusal:
             told["error"] = advice.to_program(refusal)
         return told
+
+
+def _shown(task: A2ATask) -> Response:
+    return Response({"kind": "a2a_inbox_task", "task": task.model_dump(mode="json")})

@@ -60,7 +60,7 @@ def _sent(caller: Caller, envelope: Envelope, work: Work, message_id: str) -> Re
 
 
 def _gone(*sent: Receipt) -> dict[str, str]:
-    if not any(one.is_gone for one in sent):
+    if all(one.task for one in sent):
         return {}
     return {"warning": "This message was received before; what it delegated has ended and was compacted since"}
 

@@ -16,7 +16,7 @@ from mailbox.dialects.yeoman import status
 from mailbox.dialects.yeoman.requests import Work
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, lookup, tasks
-from mailbox.models import Agent
+from mailbox.models import Agent, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import expiry, sending
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
@@ -28,10 +28,10 @@ MESSAGE_SHOWN = 200  # characters of a message's id, in an error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """A task was taken, now or before. ``is_gone``: it has ended since and was compacted, so nobody can read it."""
+    """A task was taken, now or before. ``task`` is None if it has ended since and was compacted."""
 
     task_id: UUID
-    is_gone: bool = False
+    task: Task | None
 
 
 def draft(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> TaskEnvelope:
@@ -66,15 +66,16 @@ def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "
     for is_last in (False, True):
         envelope = draft(caller, work, to_peer=to_peer, message_id=message_id)
         try:
-            return Receipt(task_id=sending.send_task(caller, envelope).uuid)
+            sent = sending.send_task(caller, envelope)
         except TaskConflictError as error:
             # Perhaps it is this very message, received twice at once: now its task can be found.
             if not is_last:
                 continue
             if envelope.id is not None and not lookup.is_kept(envelope.id):
-                return Receipt(task_id=envelope.id, is_gone=True)
+                return Receipt(task_id=envelope.id, task=None)
             text = f"{message_id[:MESSAGE_SHOWN]!r} was already used for another task; a new task needs a new id"
             raise TaskConflictError(text, task_id=envelope.id) from error
+        return Receipt(task_id=sent.uuid, task=sent)
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -86,9 +87,9 @@ def enveloped(work: Work, **facts: str) -> Work:
 def taken(caller: Caller, work: Work, *, message_id: str) -> dict[str, Any]:
     """Send ``work`` as `submit` does, with its errors, and return its record; `TaskConflictError` when it is gone."""
     sent = submit(caller, work, message_id=message_id)
-    if sent.is_gone:
+    if sent.task is None:
         raise TaskConflictError(f"{message_id[:MESSAGE_SHOWN]!r} was used before; its task has ended and was compacted")
-    return record(caller, str(sent.task_id))
+    return status.render(sent.task, sent.task.result_or_none)
 
 
 def record(caller: Caller, task_id: object) -> dict[str, Any]:

@@ -96,7 +96,7 @@ def current(caller: Caller, task_id: UUID) -> Task:
 
 
 def _visible(caller: Caller, task_id: UUID) -> Task:
-    read = visible_tasks(caller).with_parties().select_related("waits_on", "result").filter(uuid=task_id).first()
+    read = visible_tasks(caller).whole().filter(uuid=task_id).first()
     if read is None:
         raise UnknownTaskError.of(task_id)
     return read
@@ -112,6 +112,13 @@ def _is_due(task: Task, now: datetime) -> bool:
 def _one(caller: Caller, task_id: UUID) -> tuple[TaskQuerySet, LeaseQuerySet]:
     """Return this one task and its leases as far as the caller sees them, for `expire_due`."""
     return visible_tasks(caller).filter(uuid=task_id), visible_leases(caller).filter(task__uuid=task_id)
+
+
+def expire_within(journal: Journal, task: Task) -> bool:
+    """Resolve this one task if its time is up, within a decision; return whether it was. ``task`` stays as it was read."""
+    if not _is_due(task, journal.now):
+        return False
+    return expire_due(Task.objects.filter(pk=task.pk), Lease.objects.filter(task=task), journal) > 0
 
 
 def expire_if_due(caller: Caller, task_id: UUID) -> None:

@@ -12,7 +12,7 @@ from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, Lease, Task
 from mailbox.verbs.hot import plain
-from mailbox.verbs.life import callbacks, replay
+from mailbox.verbs.life import callbacks, expiry, replay
 from mailbox.verbs.life.resolution import resolve
 from mailbox.words.envelopes import AgentRef, TaskEnvelope, check_reason
 from mailbox.words.errors import (
@@ -26,6 +26,9 @@ from mailbox.words.errors import (
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     """Store a task for its recipient; return it, durable, whether it was new or an identical repeat.
+
+    The returned row shows the task as it was stored, of a repeat as it was read now, with its result: answers need no
+    further query. A repeat whose time is up is resolved as expired first.
 
     Order of refusals: `InvalidRequestError`, `SenderMismatchError`, a capability error for
     ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. A repeat of the caller's own id
@@ -56,11 +59,12 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
     with audit.decision(caller) as journal:
         sender = _sender(caller, envelope)
         recipient = _recipient(envelope.recipient)
-        earlier = Task.objects.with_parties().filter(uuid=envelope.id).first() if envelope.id else None
+        earlier = Task.objects.whole().filter(uuid=envelope.id).first() if envelope.id else None
         if recipient and earlier:
             repeat = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
             if earlier.says(repeat) and callbacks.is_asked_again(earlier, envelope):
-                return earlier
+                expired = expiry.expire_within(journal, earlier)
+                return Task.objects.whole().get(pk=earlier.pk) if expired else earlier
         journal.admit(Request.to_send(recipient or envelope.recipient, envelope.id))
         if recipient is None:
             raise UnknownAgentError(

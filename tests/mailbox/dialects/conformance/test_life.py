@@ -9,10 +9,12 @@ import pytest
 import time_machine
 
 from mailbox.models import Lease, Result, Task
+from mailbox.verbs.life import sending
 from mailbox.words.times import epoch_ms
 from tests.mailbox.dialects.conformance.registry import DOORS, doors_that
 from tests.support import factories
 from tests.support.doors import PROJECT, Act, HubDoor, Refused, Seen
+from tests.support.queries import no_query_after
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
@@ -51,6 +53,26 @@ def test_a_repeated_send_makes_no_second_task(door, alice):
 
     assert first == second
     assert factories.life_of(Task.objects.get()) == ["a2a_task_sent"]
+
+
+@doors_that(Act.SEND)
+def test_a_send_is_answered_without_a_query_after_its_commit(door, alice):
+    sender = door(alice)
+
+    with no_query_after(sending, "send_task"):
+        sender.send(INTENT)
+
+
+@doors_that(Act.REPEAT)
+def test_a_repeated_send_of_finished_work_is_answered_from_its_one_read(door, alice, bob):
+    sender, name = door(alice), uuid4()
+    task_id = sender.send(INTENT, name=name)
+    worker = HubDoor(bob)
+    worker.lease()
+    worker.answer(task_id, ANSWER)
+
+    with no_query_after(sending, "send_task"):
+        assert sender.send(INTENT, name=name) == task_id
 
 
 @doors_that(Act.REPEAT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -11,7 +12,7 @@ from mailbox.dialects.corvid import handler
 from mailbox.dialects.corvid.requests import ValidationFailedError
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Lease, Task
-from mailbox.verbs.life import leasing, results, sending, updates
+from mailbox.verbs.life import expiry, leasing, results, sending, updates
 from mailbox.verbs.life.updates import Update
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
@@ -42,6 +43,39 @@ def lease(caller):
 def say(caller, task_id, *texts):
     said = [Update(message=[{"type": "text", "text": text}]) for text in texts]
     updates.post_updates(caller, task_id, said)
+
+
+@pytest.fixture
+def leased_at_once(monkeypatch, bob):
+    """Lease each task to bob just after it was stored, and just after it was read."""
+
+    def then_lease(verb, *args):
+        row = verb(*args)
+        leasing.lease_tasks(bob)
+        return row
+
+    monkeypatch.setattr(sending, "send_task", partial(then_lease, sending.send_task))
+    monkeypatch.setattr(expiry, "current", partial(then_lease, expiry.current))
+
+
+@pytest.mark.usefixtures("leased_at_once")
+def test_a_task_that_is_leased_before_the_answer_is_answered_as_it_was_stored(alice):
+    sent = send(alice)
+
+    assert (sent["state"], sent["sessionId"]) == ("submitted", None)
+    assert Lease.objects.count() == 1
+
+
+def test_a_task_that_is_leased_while_it_is_read_has_no_session(alice, request):
+    sent = send(alice)
+    request.getfixturevalue("leased_at_once")
+
+    first, second = (handler.handle_task_get(alice, sent["id"]) for _ in range(2))
+
+    assert first
+    assert second
+    assert (first["state"], first["sessionId"]) == ("submitted", None)
+    assert (second["state"], second["sessionId"]) == ("working", Lease.objects.get().lease_id)
 
 
 def texts_of(task):

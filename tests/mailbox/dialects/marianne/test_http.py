@@ -51,6 +51,18 @@ def test_a_task_put_in_is_pending_for_owner_and_sender(sender, owner):
     assert sender.get(f"{INBOX}/tasks/{task['task_id']}").json()["task"] == task
 
 
+def test_a_repeat_is_answered_with_the_task_as_it_is_now(sender, owner):
+    name = str(uuid4())
+    first = submit(sender, task_id=name)
+    owner.post(f"{INBOX}/tasks/{name}/accept")
+    second = submit(sender, task_id=name)
+    owner.post(f"{INBOX}/tasks/{name}/complete", {"artifacts": {"r": 1}})
+    third = submit(sender, task_id=name)
+
+    assert [one["status"] for one in (first, second, third)] == ["pending", "accepted", "completed"]
+    assert [one["artifacts"] for one in (first, second, third)] == [{}, {}, {"r": 1}]
+
+
 def test_accept_complete_and_fail_are_the_owners(sender, owner):
     first, second = submit(sender), submit(sender)
 

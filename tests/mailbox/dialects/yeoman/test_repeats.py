@@ -36,6 +36,19 @@ def submit(peer, path, key, **changed):
     return peer.client.post(path, json.dumps(BODY | changed), content_type="application/json", headers=headers)
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_a_repeat_is_answered_with_the_task_as_it_is_now(peer, bob, path):
+    first = submit(peer, path, "k").json()
+    (lease,) = leasing.lease_tasks(bob)
+    second = submit(peer, path, "k").json()
+    results.post_result(bob, factories.result_envelope(lease.task))
+    third = submit(peer, path, "k").json()
+
+    assert [one["status"] for one in (first, second, third)] == ["pending", "running", "completed"]
+    assert [one["result"] for one in (first, second, third)] == [None, None, {"content": factories.SOME_TEXT}]
+    assert {one["task_id"] for one in (first, second, third)} == {str(lease.task.uuid)}
+
+
 def test_a_name_that_fits_several_agents_is_refused(peer, bob):
     for name in ("carol", "carol@elsewhere"):
         registration.ensure_agent(Caller.command_line(), name)
