@@ -1,4 +1,4 @@
-"""The API as one caller uses it. Each answer is checked against the OpenAPI document."""
+"""A client of the API for one caller. It checks each answer against the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support import factories
 
 
 class Api:
-    """Calls with a key of the caller's own and with ``headers``. ``prefix`` is the address of a public route."""
+    """Sends requests with a key of the caller and with ``headers``. ``prefix`` is the path of a public route."""
 
     def __init__(
         self, caller: Caller | None = None, *, headers: dict[str, str] | None = None, prefix: str = ""
@@ -45,7 +45,7 @@ class Api:
         content_type: str = "application/json",
         **extra: Any,
     ) -> Any:
-        """Send ``body``, bytes as they are and anything else as JSON; return the response."""
+        """Send ``body``, bytes unchanged and other values as JSON; return the response."""
         raw = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         response = self._client.generic(
             method, self._prefix + path, raw, content_type, query_params=query or None, headers=headers, **extra
@@ -60,7 +60,7 @@ def task_to(recipient: Caller, **fields: Any) -> dict[str, Any]:
 
 
 def error_of(response: Any) -> tuple[int, str]:
-    """Return status and code, after checking that the body has the one shape of every refusal."""
+    """Return status and code of an error, after checking that its body has the hub's shape of errors."""
     body = response.json()
     assert response["Content-Type"] == "application/json"
     assert body["kind"] == "error"
@@ -71,7 +71,7 @@ def error_of(response: Any) -> tuple[int, str]:
 
 
 def schema() -> dict[str, Any]:
-    """Return the OpenAPI document of the URL configuration in force."""
+    """Return the OpenAPI document of the current URL configuration."""
     return _schema(settings.ROOT_URLCONF)
 
 
@@ -82,7 +82,7 @@ def _schema(urlconf: str) -> dict[str, Any]:
 
 
 def template_of(path: str) -> str:
-    """Return the path as the OpenAPI document spells its route."""
+    """Return the path's route as the OpenAPI document writes it."""
     return "/" + re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", resolve(path).route)
 
 

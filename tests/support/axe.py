@@ -1,4 +1,4 @@
-"""The rules of accessibility, to which tests hold pages in a browser."""
+"""Checks of the accessibility rules on pages in a browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FITS = "document.documentElement.scrollWidth <= innerWidth"
 SHAPE = """() => [...document.querySelectorAll('*')].map(one => [one.tagName, !one.textContent.trim(),
   ...[...one.attributes].filter(({name}) => /^(class|id|role|type|disabled|tabindex|aria-.*)$/.test(name))
     .map(({name, value}) => `${name}=${value}`)].join(' ')).join('\\n')"""
-# For each element that shows text of its own, its index and a hash of all that the style sheet can tell of it.
+# For each element with text of its own: its index, and a hash of everything that style sheets can select it by.
 STYLES = """() => {
   const styles = new Map(), shown = [];
   [...document.querySelectorAll('*')].forEach((one, index) => {
@@ -40,27 +40,27 @@ STYLES = """() => {
 
 
 def violations(page, *, contrast=True):
-    """Return which rules a page breaks, and where; ``contrast``, which takes the longest to check, is one of them."""
+    """Return the rules that a page breaks, with the elements. ``contrast`` includes contrast, the slowest rule."""
     return _check(page, {"runOnly": {"type": "tag", "values": TAGS}, "rules": {CONTRAST: {"enabled": contrast}}})
 
 
 def violations_in_the_dark(page):
-    """Switch a page to the dark theme; return where its contrast is too low."""
+    """Switch a page to the dark theme; return the elements whose contrast is too low."""
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     return _check(page, {"runOnly": [CONTRAST]})
 
 
 class Examiner:
-    """Holds pages to the rules, and each style to the contrast once: what looks the same has the same contrast."""
+    """Checks pages against the rules. It checks the contrast of each style once, on the first page that has it."""
 
     def __init__(self):
         self._known_styles = set()
 
     def look(self, page, path, *, like=None, in_the_dark=True):
-        """Open a light page and hold it to the rules and to the window; return the shape of its elements.
+        """Open a page in the light theme, check the rules and that it fits the window; return its elements' shape.
 
-        Contrast is checked wide, in both themes unless not ``in_the_dark``; every other rule wide and at the narrowest.
-        The rules are skipped where the shape is ``like``, a page that was checked: the same elements break the same rules.
+        Contrast is checked in a wide window, in both themes if ``in_the_dark``. All other rules are checked in a wide
+        and in the narrowest window. If the shape equals ``like``, the shape of a checked page, the rules are skipped.
         """
         page.set_viewport_size({"width": WIDE, "height": 900})
         page.goto(path)
@@ -85,7 +85,7 @@ class Examiner:
 
 
 def fits(page, path):
-    """Hold a page that is open to the window, ever narrower."""
+    """Check that the open page needs no horizontal scrolling in windows of all widths."""
     for width in (WIDE, *NARROW):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(FITS), (path, width)

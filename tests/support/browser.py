@@ -1,4 +1,4 @@
-"""A browser for tests: a person's session in the system's Chromium, in which no page may log an error."""
+"""A browser for tests: sessions of people in the system's Chromium, in which pages must not log errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mailbox.gate.callers import Role
 from mailbox.models import Lease
 from tests.support import factories
 
-NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the first has no window: quicker
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")  # the first one is the fastest
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 ARGUMENTS = [
     "--headless",
@@ -32,7 +32,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 90_000  # milliseconds; what a busy machine does late is still done
+PATIENCE = 90_000  # milliseconds; enough for a busy machine
 FAILED = pytest.StashKey[bool]()
 LOOK = """() => ({
   address: location.href, focus: document.activeElement.outerHTML.slice(0, 300), events: window.events,
@@ -78,13 +78,13 @@ def chromium(launched: tuple[Any, AbstractEventLoop | None]) -> Iterator[Any]:
 
 @pytest.fixture
 def browse(request, chromium, live_server):
-    """Return a function that opens the browser of a person; no page may log an error or break the policy.
+    """Return a function that opens a page for a person. Pages must not log errors or violate the content policy.
 
-    With ``may_fail``, errors may be logged, and requests be made to fail by `Page.route` at any time. Without
-    ``scripts``, pages run none. The report of a test that failed tells what the pages show, and what they asked for.
+    With ``may_fail``, pages may log errors, and tests may make requests fail by `Page.route` at any time. ``scripts``
+    False: pages run no scripts. If a test fails, its report shows the pages and their requests.
     """
-    asked: list[str] = []
-    said: list[str] = []
+    requests: list[str] = []
+    errors: list[str] = []
     contexts = []
 
     def opened(name, role=Role.OPERATOR, *, theme="light", width=1440, live=0, may_fail=False, scripts=True):
@@ -107,25 +107,25 @@ def browse(request, chromium, live_server):
         )
         contexts.append(context)
         context.add_init_script(WATCH)
-        context.on("request", lambda sent: asked.append(f"{sent.method} {sent.url}"))
-        context.on("requestfinished", lambda sent: asked.append(f"answered {sent.method} {sent.url}"))
-        context.on("requestfailed", lambda sent: asked.append(f"failed {sent.method} {sent.url}: {sent.failure}"))
+        context.on("request", lambda sent: requests.append(f"{sent.method} {sent.url}"))
+        context.on("requestfinished", lambda sent: requests.append(f"answered {sent.method} {sent.url}"))
+        context.on("requestfailed", lambda sent: requests.append(f"failed {sent.method} {sent.url}: {sent.failure}"))
         page = context.new_page()
         if may_fail:
-            # A request that begins while the browser is told to intercept may pass; so it is told before there is one.
+            # Interception starts before the first request: a request that begins while it starts could slip through.
             page.route("**/*", lambda route: route.fallback())
         else:
-            page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: said.append(str(error)))
+            page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
         return page
 
     yield opened
     if request.node.stash.get(FAILED, False):
         shown = [str(page.evaluate(LOOK)) for context in contexts for page in context.pages]
-        request.node.add_report_section("teardown", "pages", "\n".join([*asked, *shown]))
+        request.node.add_report_section("teardown", "pages", "\n".join([*requests, *shown]))
     for context in contexts:
         context.close()
-    assert [text for text in said if "status of 4" not in text] == []
+    assert [text for text in errors if "status of 4" not in text] == []
 
 
 def stale(alice, bob, **fields):

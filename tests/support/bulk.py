@@ -1,4 +1,4 @@
-"""Repairs in bulk, as the pages ask for them."""
+"""Requests for repairs in bulk, as the dashboard's pages send them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mailbox.models import RepairPlan
 
 
 def plan(browser, leases=(), *, verb="requeue", **fields):
-    """Ask for a plan as the list of leases does; return the answer."""
+    """Request a repair plan as the list of leases does; return the response."""
     ticked = [str(lease.lease_id) for lease in leases]
     return browser.post(
         "/ops/repairs/", {"verb": verb, "form_token": str(uuid.uuid4()), "lease": ticked, **fields}, follow=True

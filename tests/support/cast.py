@@ -1,4 +1,4 @@
-"""The cast as fixtures; a folder of tests has it by importing these into its conftest."""
+"""Fixtures of the usual agents and people. The conftest of a folder imports them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def olga() -> Caller:
 
 @pytest.fixture(autouse=True)
 def failures_are_noted_anew() -> Iterator[None]:
-    """Failed authentications are noted once a minute of the process, which has other tests behind it."""
+    """Reset the record of failed authentications: a process journals one a minute, and may have run other tests."""
     credentials._storms.clear()
     yield
     credentials._storms.clear()

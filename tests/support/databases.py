@@ -1,4 +1,4 @@
-"""Databases beside that of the tests: each a new one on the same server, or a SQLite file."""
+"""Further databases for tests: new databases on the same server, or SQLite files."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from django.db import connection
 
 class Databases(Protocol):
     def __call__(self) -> AbstractContextManager[str]:
-        """Yield the URL of a database that nobody else has, and drop it when the block ends."""
+        """Yield the URL of a new database, and drop it when the block ends."""
 
 
 @contextlib.contextmanager
 def database_of_its_own(like: str = "template1") -> Iterator[str]:
-    """Yield the URL of an empty database on the server the tests run on, or "" for the hub's own SQLite file.
+    """Yield the URL of a new database on the tests' PostgreSQL server; "" if the tests run on SQLite.
 
-    On the server it is a copy of the database named ``like``, which nobody may be using.
+    It is a copy of the database named ``like``, to which no connection may be open.
     """
     server = os.environ.get("DATABASE_URL", "")
     if not server.startswith("postgres"):
@@ -43,7 +43,7 @@ def database_of_its_own(like: str = "template1") -> Iterator[str]:
 
 @contextlib.contextmanager
 def copies_of_the_tests_database(folder: Path) -> Iterator[Databases]:
-    """Yield what makes databases like that of the tests is now: migrated, and empty before any test."""
+    """Yield a maker of copies of the tests' database as it is now: migrated, and empty before any test."""
     if connection.vendor == "sqlite":
         original = folder / "original.sqlite3"
         with connection.cursor() as cursor:
@@ -64,7 +64,7 @@ def _copied(original: Path) -> Iterator[str]:
 
 
 def url_of_the_tests_database() -> str:
-    """Return where another process finds the database of this test, which must be one that commits."""
+    """Return the URL of this test's database, for other processes. They see only what the test commits."""
     database = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{database['NAME']}"

@@ -1,4 +1,4 @@
-"""A client whose every answer is held against the OpenAPI document."""
+"""A client that checks each answer against the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API as one caller meets it."""
+"""A short client of the API for one caller. It does not check answers against the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support import factories
 
 
 class Door:
-    """Calls with a key of its own and returns what comes back."""
+    """Sends requests with a key of the caller; returns status and JSON, or the JSON alone."""
 
     def __init__(self, caller: Caller) -> None:
         self._client = Client(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})

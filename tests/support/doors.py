@@ -1,4 +1,7 @@
-"""How an agent uses the mailbox through one dialect, in the words of the conformance suite."""
+"""Doors: the ways of an agent into the mailbox, one or more per dialect, with the same methods for each.
+
+The conformance suite runs its tests over all doors.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +58,8 @@ class Seen(NamedTuple):
 class Door(Protocol):
     """One agent at one dialect. A method that the dialect refuses raises `Refused`.
 
-    ``dialect`` is the dialect that the hub notes on a task sent here. ``urlconf`` names the URL configuration that serves
-    the dialect.
+    ``dialect`` is the dialect that the hub stores with tasks sent here. ``urlconf`` names the URL configuration that
+    serves the dialect.
     """
 
     dialect: str
@@ -82,7 +85,7 @@ class Door(Protocol):
 
 
 class HttpDoor(ABC):
-    """A door of routes. Its agents do by the hub's own routes, which are Covenant's, the acts that it lacks."""
+    """A door of HTTP routes. For acts that its dialect lacks, it uses the hub's own routes, Covenant's."""
 
     dialect: str
     does: frozenset[Act]

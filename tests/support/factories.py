@@ -1,6 +1,6 @@
-"""Rows that nothing but registration makes, and the verbs themselves for every state beyond that.
+"""Makes rows for tests: agents, grants, keys and people directly, and all states of tasks through the verbs.
 
-The cast: alice sends, bob receives, mallory lacks grants, olga operates.
+The usual names: alice sends, bob receives, mallory lacks grants, olga is an operator.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def some_pubkey() -> str:
 
 
 def agent(name: str, *actions: str) -> Caller:
-    """Return the agent ``name@local``, holding a grant for each action, as the caller it is through the API."""
+    """Make the agent ``name@local`` with a grant for each action; return it as a caller of the API."""
     row = AgentFactory.create(display=f"{name}@local")
     caller = caller_of(row)
     for action in actions:
@@ -69,7 +69,7 @@ def caller_of(row: Agent) -> Caller:
 
 
 def person(name: str, role: Role | None) -> Caller:
-    """Return the user ``name`` in the group of ``role`` as the caller it is through the API."""
+    """Make the user ``name`` in the group of ``role``, None for no group; return it as a caller of the API."""
     user = UserFactory.create(username=name)
     if role is not None:
         user.groups.add(Group.objects.get(name=role))
@@ -112,7 +112,7 @@ def unsafe(key: str = "k") -> Idempotency:
 
 
 def idempotent(key: str | None = None) -> Idempotency:
-    """Promise that the work may be done twice; without a key, work that no other task shares."""
+    """Return an idempotent declaration. ``key`` None: a new key, which no other task has."""
     return Idempotency(duplicate_safety=DuplicateSafety.IDEMPOTENT, key=f"work-{uuid4()}" if key is None else key)
 
 
@@ -121,7 +121,7 @@ def sent_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Task:
 
 
 def leased_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Lease:
-    """Send a task and lease it; the recipient must have nothing else waiting."""
+    """Send a task and lease it. The recipient must have no other leasable task."""
     task = sent_task(sender, recipient, **fields)
     (lease,) = leasing.lease_tasks(recipient)
     assert lease.task == task
@@ -129,7 +129,7 @@ def leased_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Lease:
 
 
 def resolved_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Result:
-    """Send, lease and answer a task; ``fields`` are the result's."""
+    """Send, lease and answer a task. ``fields`` are those of the result."""
     lease = leased_task(sender, recipient)
     return results.post_result(recipient, result_envelope(lease.task, lease_id=lease.lease_id, **fields))
 
@@ -141,7 +141,7 @@ def drained_task(sender: Caller, recipient: Caller) -> Result:
 
 
 def life_of(task: Task) -> list[str]:
-    """Return the kinds of the task's numbered journal rows, after checking that the numbers have no gap."""
+    """Return the kinds of the task's numbered journal rows, and check that their numbers have no gap."""
     events = list(AuditEvent.objects.of_task(task.uuid))
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     return [event.kind for event in events]

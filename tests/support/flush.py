@@ -1,4 +1,4 @@
-"""Emptying the tables after a test that commits, as Django's `flush` does, but for this hub and in less time."""
+"""Empties the tables after a test that commits. Faster than Django's `flush`, and able to empty the journal."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from django.core.management.commands import flush
 from django.db import OperationalError, connection
 
 JOURNAL = "mailbox_auditevent"
-# The rows of these are made by migrations and after them, and no test changes them.
+# Migrations and their signals make the rows of these tables, and no test changes them.
 KEPT = {"auth_group", "auth_group_permissions", "auth_permission", "django_content_type"}
 
 
 @contextmanager
 def quick_flush() -> Iterator[None]:
-    """Let a flush empty the append-only journal too, and keep the roles, the permissions and the content types.
+    """Patch `flush` within the block: it empties the append-only journal too, and keeps the tables in `KEPT`.
 
-    Django deletes those and makes them again, which takes longer than many a test.
+    Django would delete their rows and make them again, which takes longer than many tests.
     """
     operations = type(connection.ops)
     execute_sql_flush = operations.execute_sql_flush
 
     def execute_beside_others(self: Any, statements: list[str]) -> None:
-        """A hub that is served may still write for a request whose client is gone; then one of the two is told to retry."""
+        """Repeat a flush that a deadlock ended: a served hub may still write for a request whose client is gone."""
         for _ in range(4):
             with suppress(OperationalError):
                 return execute_sql_flush(self, statements)
@@ -39,7 +39,7 @@ def quick_flush() -> Iterator[None]:
 
 
 def _statements(_: Any, __: Any, tables: list[str], **options: Any) -> list[str]:
-    """Return what empties the tables, by DELETE: TRUNCATE writes new files for each of them and its indexes."""
+    """Return statements that empty the tables by DELETE: TRUNCATE would write new files for all tables and indexes."""
     emptied = sorted({*tables} - KEPT)
     delete = [f"DELETE FROM {table}" for table in emptied]  # noqa: S608 (our own tables)
     unprotect, protect = _journal_protection() if JOURNAL in emptied else ([], [])
@@ -47,12 +47,12 @@ def _statements(_: Any, __: Any, tables: list[str], **options: Any) -> list[str]
 
 
 def _wait_for_writers(tables: list[str]) -> list[str]:
-    """On SQLite a transaction that writes has waited for the one before it."""
+    """Return a statement that waits for other writers. SQLite needs none: its writers always wait for each other."""
     return [f"LOCK TABLE {', '.join(tables)} IN EXCLUSIVE MODE"] if connection.vendor == "postgresql" else []
 
 
 def _journal_protection() -> tuple[list[str], list[str]]:
-    """Return the statements that lift the journal's triggers, and those that put them back."""
+    """Return the statements that remove the journal's triggers, and the statements that restore them."""
     if connection.vendor == "postgresql":
         return [f"ALTER TABLE {JOURNAL} DISABLE TRIGGER USER"], [f"ALTER TABLE {JOURNAL} ENABLE TRIGGER USER"]
     with connection.cursor() as cursor:

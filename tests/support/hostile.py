@@ -1,4 +1,4 @@
-"""Text that means harm, stored wherever the hub stores what others write, and a reader of what pages make of it."""
+"""Hostile text in every field that strangers can write, and a reader that finds its effects in pages."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ HUGE = 2**60
 NAME = f"{'n' * 190}@{'h' * 9}"
 
 VOID = {"meta", "link", "input", "br", "img", "use", "hr", "rect", "line", "path", "circle"}
-ALONE = {"bdi", "pre", "textarea", "option", "title"}  # where text that runs backwards leaves what follows alone
+ALONE = {"bdi", "pre", "textarea", "option", "title"}  # elements that confine right-to-left text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """One row of each kind, full of it."""
+    """One row of each kind, full of hostile text."""
 
     task: Task
     lease: Lease
@@ -45,7 +45,7 @@ class World:
 
 
 def world() -> World:
-    """Store the text through the verbs; everything a stranger can write is in it."""
+    """Store hostile text through the verbs, in every field that a stranger can write; return the rows."""
     sender, holder = factories.agent(f"s{'e' * 190}", "a2a.send.*"), factories.agent(f"h{'o' * 190}", "a2a.respond.*")
     olga = Caller(name="user:olga", source=AuditEvent.Source.DASHBOARD, role=Role.OPERATOR)
     said = {"intent_text": LONG, "task_kind": MARKUP[:500], "context_id": MARKUP[:500]}
@@ -101,7 +101,7 @@ def world() -> World:
 
 
 class Reader(HTMLParser):
-    """Reads a page as a browser would: which elements and attributes there are, and where each text stands."""
+    """Parses a page as a browser would, and collects its scripts, event handlers, link targets and loose texts."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)

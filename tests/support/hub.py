@@ -1,4 +1,4 @@
-"""A served hub of its own for a test: `manage.py serve` in a process, on a free port, with its own data."""
+"""Served hubs for tests: `manage.py serve` in a process, on a free port, with its own data."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 import psutil
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 180.0  # seconds: how long a busy machine may take for what is done at once on an idle one
+PATIENCE = 180.0  # seconds that tests wait at most: enough for a busy machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hub:
-    """A running hub; `printed` is what it has written so far."""
+    """A running hub. `printed` is its output so far."""
 
     url: str
     process: subprocess.Popen[bytes]
@@ -75,9 +75,9 @@ class Hub:
 def served(
     var: Path, *options: str, database_url: str = "", port: int = 0, workers: int = 1, **environment: str
 ) -> Iterator[Hub]:
-    """Serve a hub whose data lie in `var` (or in `database_url`) until the block ends; it answers when this yields.
+    """Serve a hub with its data in `var`, or in `database_url`, until the block ends. It answers when this yields.
 
-    ``options`` are those of `manage.py serve`, ``workers`` the processes of its web server.
+    ``options`` are options of `manage.py serve`. ``workers`` is the number of its web server's processes.
     """
     port = port or free_port()
     var.mkdir(exist_ok=True)
@@ -110,7 +110,7 @@ def free_port() -> int:
 
 
 def has_ended(process: psutil.Process) -> bool:
-    """Say whether the process does nothing any more, be it that nobody has reaped it yet."""
+    """Whether the process has ended. A zombie, which its parent has not reaped yet, counts as ended."""
     try:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -118,7 +118,7 @@ def has_ended(process: psutil.Process) -> bool:
 
 
 def command_of(process: psutil.Process) -> list[str]:
-    """Return the process's command line: empty once it has ended, which may be between the list of processes and now."""
+    """Return the process's command line, [] if it has ended since it was listed."""
     try:
         return process.cmdline()
     except (psutil.NoSuchProcess, psutil.ZombieProcess):
@@ -126,7 +126,7 @@ def command_of(process: psutil.Process) -> list[str]:
 
 
 def wait_until(condition: Callable[[], object], *, every: float = 0.02) -> None:
-    """Return when the condition holds, looking each ``every`` seconds; fail when it does not hold in `PATIENCE`."""
+    """Wait until the condition holds, checking it every ``every`` seconds. Fail if it does not within `PATIENCE`."""
     give_up_at = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < give_up_at, "waited in vain"

@@ -1,4 +1,4 @@
-"""What can be done to the mailbox: each rule does it by a verb and by the model alike."""
+"""The rules of the stateful test. Each rule acts on the mailbox through a verb, and on the model."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class Lifecycle(Machine):
 
     @rule(pick=picks("safe"), way=st.sampled_from(["requeue", "retry", "release"]), again=st.booleans())
     def a_holder_comes_back_late(self, pick: Pick, way: str, again: bool) -> None:
-        """Its lease was ended, and perhaps another holds the task, who then resolves it."""
+        """Post a result under an ended lease. ``again``: another holder has leased the task before, and resolves it."""
         this, recipient = self.itself(pick), self.picked(pick).recipient
         match way:
             case "requeue":
@@ -191,7 +191,7 @@ class Lifecycle(Machine):
             self.send(wanted._replace(safety="idempotent", key=key, deadline=None))
         leader = self.model.tasks[-1].waits_on
         if leader is None:
-            return  # answered from the cache, all three
+            return  # the cache has answered all three
         self.lease(leader.recipient, 3)
         self.reopen()
         this, second = ("any", leader.number), ("any", len(self.model.tasks) - 2)

@@ -1,4 +1,4 @@
-"""What every rule of `test_lifecycle` stands on: a mailbox, the model beside it, and a look at both after each step."""
+"""The base of the stateful test: a mailbox, a model of it, and a comparison of both after each step."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ START = datetime(2035, 1, 1, tzinfo=UTC)
 
 
 class Machine(RuleBasedStateMachine):
-    reached: ClassVar[Counter[str]]  # how many tasks went through each of `passages`, over all runs
+    reached: ClassVar[Counter[str]]  # the number of tasks that went through each of `passages`, over all runs
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,12 +75,13 @@ class Machine(RuleBasedStateMachine):
         of: tuple[Task, str] | None = None,
         refused: str | None = None,
     ) -> tuple[Any, Any]:
-        """Do it by the rules and by the verb: either both do it, or both refuse with the same code.
+        """Act on the model and on the mailbox: either both succeed, or both refuse with the same code.
 
-        ``of`` names the task whose story a refusal belongs to, and what was tried.
+        Return both results, None for refusals. ``of`` is the task whose story records a refusal, and the act's name.
+        ``refused`` is the kind of the journal row that a refusal must write, None for none.
         """
         before = len(factories.journal(refused)) if refused else 0
-        expected, code = self.ask(rules)
+        expected, code = self.by_the_model(rules)
         if code is None:
             return expected, verb()
         with pytest.raises(MailboxError) as refusal:
@@ -92,14 +93,14 @@ class Machine(RuleBasedStateMachine):
             task.story.append(f"{act}-refused:{code}")
         return None, None
 
-    def ask(self, rules: Callable[[], Any]) -> tuple[Any, str | None]:
+    def by_the_model(self, rules: Callable[[], Any]) -> tuple[Any, str | None]:
         try:
             return rules(), None
         except Refused as refusal:
             return None, refusal.code
 
     def picked(self, pick: Pick) -> Task:
-        """Return one of the tasks that ``pick`` speaks of; any one where there is none such."""
+        """Return a task of the sort that ``pick`` wants, or any task if there is none of that sort."""
         which, number = pick
         tasks = self.model.tasks
         found = {
@@ -112,11 +113,14 @@ class Machine(RuleBasedStateMachine):
         return (found or tasks)[number % len(found or tasks)]
 
     def itself(self, pick: Pick) -> Pick:
-        """Return a pick of the same task whatever becomes of it; it is numbered as it stands among all."""
+        """Return a pick that keeps picking the same task, by its number among all tasks."""
         return "any", self.picked(pick).number
 
     def lease_id(self, task: Task, guard: str) -> UUID | None:
-        """Return the id that a caller who says ``guard`` would present; an invented one where there is none."""
+        """Return the lease id of a request: of a live lease, of an ended (``stale``) lease, or None (``none``).
+
+        Without such a lease it is a random id.
+        """
         if guard == "none":
             return None
         ended = guard == "stale"

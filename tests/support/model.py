@@ -1,4 +1,4 @@
-"""The mailbox as a few plain rules over lists and dictionaries: what `test_lifecycle` holds the verbs against."""
+"""A model of the mailbox: a few rules over lists and dictionaries. `test_lifecycle` compares the verbs with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.model_rows import Answer, Lease, Refused, Task, Work
 
 
 class Model:
-    """Every task ever sent, and the cache."""
+    """All tasks ever sent, and the idempotency cache."""
 
     def __init__(self) -> None:
         self.tasks: list[Task] = []

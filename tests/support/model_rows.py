@@ -1,4 +1,4 @@
-"""What `model` moves: tasks with their leases and their answer, as plain values."""
+"""The rows of `model`: tasks with their leases and their answer, as plain values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KINDS = {
 
 
 class Refused(Exception):  # noqa: N818 it is an answer
-    """The rules refuse; ``code`` says why."""
+    """The model refuses an act. ``code`` is the error code."""
 
     def __init__(self, code: str) -> None:
         self.code = code
@@ -34,7 +34,7 @@ class Refused(Exception):  # noqa: N818 it is an answer
 
 
 class Work(NamedTuple):
-    """What makes two idempotent tasks duplicates of each other."""
+    """The cache key of a task: idempotent tasks with the same key are duplicates."""
 
     sender: str
     recipient: str
@@ -80,12 +80,12 @@ class Task:
     waits_on: Task | None = None
     leases: list[Lease] = field(default_factory=list)
     answer: Answer | None = None
-    story: list[str] = field(default_factory=list)  # what happened to it in order, refusals and repetitions too
+    story: list[str] = field(default_factory=list)  # all events of the task in order, with refusals and repetitions
     dropped: bool = False
 
     @property
     def life(self) -> list[str]:
-        """The kinds of its numbered journal rows."""
+        """The kinds of the task's numbered journal rows."""
         return [KINDS[event] for event in self.story if event in KINDS]
 
     @property

@@ -1,4 +1,4 @@
-"""Where a random walk over the mailbox must have been: turns of a task's life that are easily never reached."""
+"""Rare courses of a task's life. The stateful test must reach each of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.model_rows import Task
 _BACK = r"\b(?:requeued|auto-requeued|released) "
 _ENDED = r"(?:posted|forced|cancelled|expired|replayed) "
 
-# Read over a task's story, whose events stand one after the other, each followed by a blank.
+# Each pattern matches a task's story: its events in order, each followed by a space.
 PASSAGES = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -66,6 +66,6 @@ PASSAGES = {
 
 
 def of(task: Task) -> Iterator[str]:
-    """Return the passages of which the task's story tells."""
+    """Return the names of the passages in the task's story."""
     story = f" {' '.join(task.story)} "
     return (name for name, pattern in PASSAGES.items() if pattern.search(story))

@@ -1,4 +1,4 @@
-"""Plans as tests make them."""
+"""Repair plans for tests."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ REQUEUE, FORCE_ERROR = RepairPlan.Verb.REQUEUE, RepairPlan.Verb.FORCE_ERROR
 
 
 def leased(alice, bob, *, safe=0, unsafe=0):
-    """Return so many live leases of idempotent and of other work, the oldest first."""
-    safe_ones = [factories.leased_task(alice, bob, idempotency=factories.idempotent()) for _ in range(safe)]
-    return [*safe_ones, *(factories.leased_task(alice, bob) for _ in range(unsafe))]
+    """Return live leases, oldest first: ``safe`` leases of idempotent tasks, then ``unsafe`` leases of other tasks."""
+    first = [factories.leased_task(alice, bob, idempotency=factories.idempotent()) for _ in range(safe)]
+    return [*first, *(factories.leased_task(alice, bob) for _ in range(unsafe))]
 
 
 def planned(caller, leases, verb=REQUEUE, **options):
@@ -23,12 +23,12 @@ def planned(caller, leases, verb=REQUEUE, **options):
 
 
 def carried_out(caller, plan, seconds=60.0, **options):
-    """Apply a plan and do all that there is time for; return it as it is then."""
+    """Apply a plan and work on it for up to ``seconds``; return the plan as stored then."""
     applied = plans.apply(caller, plan.pk, **{"reason": "pod lost", **options})
     applying.work(applied, seconds=seconds)
     return RepairPlan.objects.get(pk=plan.pk)
 
 
 def outcomes(plan):
-    """Return how many leases became what, without the zeros."""
+    """Return the number of leases by outcome, without zeros."""
     return {name: count for name, count in plans.Tally.of(plan).outcomes.items() if count}

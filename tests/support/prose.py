@@ -1,4 +1,4 @@
-"""The project's prose: the sentences of docstrings, comments and pages, and what the rule says against each.
+"""The project's prose: the sentences of docstrings, comments and pages, and the faults of each sentence.
 
 The rule (CONTRIBUTING.md): one fact a sentence, at most 25 words, a noun as subject, each thing called by its name.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 MOST_WORDS = 25
 
-# Words that hide the actor or the thing: each has a plain one.
+# Words that hide the actor or the thing, each with its plain replacement.
 AVOIDED = {
     "whoever": "name the caller, agent or person",
     "whomever": "name the caller, agent or person",
@@ -85,7 +85,7 @@ def of_python(path: Path, name: str) -> Iterator[Passage]:
 
 
 def messages(path: Path, name: str) -> Iterator[Passage]:
-    """Yield each literal that reads as a sentence: error messages, hints and help. Placeholders count as a word each."""
+    """Yield each literal that reads as a sentence: error messages, hints and help. A placeholder counts as a word."""
     tree = ast.parse(path.read_text())
     documented = {
         id(node.body[0].value)
@@ -125,7 +125,7 @@ def of_markdown(path: Path, name: str) -> Iterator[Passage]:
 
 
 def faults(passage: Passage) -> Iterator[Fault]:
-    """Yield what the rule says against each sentence of the passage."""
+    """Yield the faults of each sentence of the passage."""
     for sentence in sentences(passage.text):
         words = _WORD.findall(sentence)
         if len(words) > MOST_WORDS:

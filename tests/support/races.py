@@ -35,7 +35,7 @@ class Outcome:
 
 
 def race(*contenders: Callable[[], Any]) -> Sequence[Outcome]:
-    """Run the contenders at once; return their outcomes in order. Only refusals are allowed to be raised."""
+    """Run the contenders at once; return their outcomes in order. Exceptions other than `MailboxError` are raised."""
     outcomes: list[Outcome | BaseException | None] = [None] * len(contenders)
     barrier = threading.Barrier(len(contenders))
 
@@ -59,7 +59,7 @@ def race(*contenders: Callable[[], Any]) -> Sequence[Outcome]:
         thread.start()
     for thread in threads:
         thread.join(PATIENCE)
-    assert not any(thread.is_alive() for thread in threads), "a contender never came back"
+    assert not any(thread.is_alive() for thread in threads), "a contender did not return"
     failures = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
     if failures:
         raise failures[0]

@@ -1,4 +1,4 @@
-"""A callback's receiver on the loopback, which answers as a test says and remembers what it was sent."""
+"""A receiver of callbacks on the loopback. Tests choose its answers and read the requests it got."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Receiver:
-    """``statuses`` are answered in turn, then 200; ``extra`` are headers of every answer."""
+    """Answers with each of ``statuses`` in turn, then with 200. ``extra`` are headers of every answer."""
 
     def __init__(self) -> None:
         self.url = ""

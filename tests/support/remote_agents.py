@@ -1,4 +1,4 @@
-"""Fixtures of tests about agents that live elsewhere; a folder has them by importing these into its conftest."""
+"""Fixtures of remote agents. The conftest of a folder imports them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["now", "remote", "rita"]
 
 @pytest.fixture
 def now():
-    """Stop the clock; it goes on when the test shifts it."""
+    """Stop the clock. Tests shift it."""
     with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as traveller:
         yield traveller
 
 
 @pytest.fixture
 def rita(remote, now):
-    """Register rita, who lives at the remote server; return her as a caller."""
+    """Register the remote agent rita with the URL of ``remote``; return her as a caller."""
     caller = factories.agent("rita")
     profiles.update_profile(Caller.command_line(), factories.row_of(caller), {"remote_url": remote.url})
     return caller

@@ -1,4 +1,4 @@
-"""Remote servers on the loopback: one that does what a test says, byte for byte, and one that is a corvid-agent."""
+"""Remote servers on the loopback: a raw server that sends a test's bytes, and a corvid-agent."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def hang_up() -> None:
 
 @contextmanager
 def raw_server(converse: Conversation) -> Iterator[str]:
-    """Serve each connection by ``converse``, once a request has begun to arrive, until the block ends; yield the URL.
+    """Serve connections until the block ends; yield the URL. ``converse`` runs once a request has begun to arrive.
 
-    The event is set when the block ends: a conversation that would last for ever waits on it.
+    The event is set when the block ends. Endless conversations wait for it.
     """
     over = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))
@@ -66,10 +66,10 @@ def raw_server(converse: Conversation) -> Iterator[str]:
 
 @dataclass
 class Corvid:
-    """A corvid-agent as its clients see it. The task's text chooses its fate; tests read what was asked of it.
+    """A corvid-agent as its clients see it. The beginning of a task's text chooses its outcome.
 
-    A text beginning with ``never`` works for ever, ``fail`` fails, ``refuse`` is answered 429, others succeed,
-    after having been looked at as often as ``looks`` says. ``poll_status`` other than 200 makes looks fail.
+    ``never`` does not end, ``fail`` fails, ``refuse`` is answered with 429. Other tasks succeed after ``looks`` polls.
+    A ``poll_status`` other than 200 makes polls fail. ``requests`` and ``tasks`` record the requests for tests.
     """
 
     url: str = ""
@@ -105,8 +105,8 @@ class Corvid:
         if text.startswith("refuse"):
             return 429, {"error": "Rate limit exceeded. Try again later."}
         task_id = str(uuid.uuid4())
-        asked = {"role": "user", "parts": [{"type": "text", "text": text}]}
-        task = {"id": task_id, "state": "working", "messages": [asked], "sessionId": None}
+        message = {"role": "user", "parts": [{"type": "text", "text": text}]}
+        task = {"id": task_id, "state": "working", "messages": [message], "sessionId": None}
         self.tasks[task_id] = {**task, "createdAt": MADE_AT, "updatedAt": MADE_AT}
         return 200, self.tasks[task_id]
 
@@ -139,7 +139,7 @@ def corvid(port: int = 0) -> Iterator[Corvid]:
         protocol_version = "HTTP/1.1"
 
         def handle(self) -> None:
-            with suppress(ConnectionError):  # of clients that read no further
+            with suppress(ConnectionError):  # a client stopped reading
                 super().handle()
 
         def do_GET(self) -> None:

@@ -1,10 +1,10 @@
-"""Which tests one process runs after each other, when several run the suite."""
+"""Assigns tests to processes when several processes run the suite."""
 
 from __future__ import annotations
 
 from xdist.scheduler import LoadScopeScheduling
 
-# Tests that share a served hub or a crowd of rows, by how their ids begin: it is made once, in one of the processes.
+# Tests that share a served hub or many rows, by the beginning of their ids. One process makes and uses them.
 SHARED = {
     "tests/a2aproject/serving/test_serve.py": "lasting hub",
     "tests/load/test_cut_connections.py": "cut hub",
@@ -20,7 +20,7 @@ SHARED = {
 
 
 class SharedScheduling(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
-    """Gives each process one test after the other, but all that share something to one of them, these first."""
+    """Gives tests that share something to one process, before all others. Spreads the others one by one."""
 
     def _split_scope(self, nodeid: str) -> str:
         return next((name for start, name in SHARED.items() if nodeid.startswith(start)), nodeid)

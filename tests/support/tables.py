@@ -1,4 +1,4 @@
-"""The tables, held against the plain rules of `model` and against the invariants that need no model."""
+"""Compares the tables with the rows of `model`, and checks invariants that need no model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RETURNED = {
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Every table of the mailbox as it is at one moment."""
+    """All tables of the mailbox at one moment."""
 
     tasks: dict[int, Task] = field(default_factory=lambda: {task.pk: task for task in Task.objects.all()})
     leases: list[Lease] = field(default_factory=lambda: list(Lease.objects.order_by("task_id", "attempt")))
@@ -43,7 +43,7 @@ def assert_same(rows: Rows, model: Model) -> None:
 
 
 class Watch:
-    """Looks at the tables after every step, and remembers what may never change again."""
+    """Checks the tables after each step. It remembers rows that must never change again."""
 
     def __init__(self) -> None:
         self._journal: list[tuple[int, str, UUID | None, int | None, str]] = []
@@ -71,10 +71,13 @@ class Watch:
 
 
 def _leases_are_sound(rows: Rows) -> None:
-    """One live lease exactly while in flight; attempts count up; nothing returns to the queue without its journal row."""
+    """Check leases. A task has one live lease exactly while in flight, and its attempts count up from 1.
+
+    Each return to the queue has its journal row.
+    """
     live = Counter(lease.task_id for lease in rows.leases if lease.ended_at is None)
     assert dict(live) == {pk: 1 for pk, task in rows.tasks.items() if task.state == Task.State.IN_FLIGHT}
-    told = Counter(
+    journalled = Counter(
         (event.task_id, event.kind)
         for event in rows.journal
         if event.seq and event.kind in RETURNED.values() and event.fields.get("action") != "force_error"
@@ -83,11 +86,11 @@ def _leases_are_sound(rows: Rows) -> None:
         own = [lease for lease in rows.leases if lease.task_id == pk]
         assert [lease.attempt for lease in own] == list(range(1, task.attempt + 1))
         returns = Counter(RETURNED[Lease.End(lease.end)] for lease in own if lease.end in RETURNED)
-        assert all(returns[kind] == told[task.uuid, kind] for kind in RETURNED.values())
+        assert all(returns[kind] == journalled[task.uuid, kind] for kind in RETURNED.values())
 
 
 def _results_are_sound(rows: Rows) -> None:
-    """One result exactly when resolved; a replay stays between the sender and the recipient of its source."""
+    """Check results. Exactly the resolved tasks have one. A replay has the sender and recipient of its source."""
     assert sorted(result.task_id for result in rows.results) == sorted(
         pk for pk, task in rows.tasks.items() if task.state == Task.State.RESOLVED
     )
@@ -102,7 +105,10 @@ def _results_are_sound(rows: Rows) -> None:
 
 
 def _waiters_are_sound(tasks: dict[int, Task]) -> None:
-    """Who waits does so on unresolved work of the same key that waits for nothing itself; a key has one such leader."""
+    """Check duplicates. A waiting task waits on an unresolved task of the same key, which itself waits on no task.
+
+    Each key has one such leader.
+    """
     for task in tasks.values():
         if task.waits_on_id is not None:
             leader = tasks[task.waits_on_id]
@@ -158,7 +164,7 @@ def _of(answer: Answer) -> tuple[object, ...]:
 
 
 def _journal(rows: Rows) -> dict[UUID, list[str]]:
-    """Return the kinds of each task's numbered rows, after checking that the numbers run from 1 without a gap."""
+    """Return the kinds of each task's numbered rows, and check that the numbers run from 1 without a gap."""
     lives: dict[UUID, list[str]] = {}
     for event in rows.journal:
         if event.seq is not None:

@@ -1,10 +1,10 @@
 """List the test modules that a change touches: python -m tests.support.touched [BASE].
 
-The change is every file that differs from BASE, committed or not; BASE is the branch's upstream, or HEAD without one. A
-module touches the tests that import it and those of its own name in the mirrored folder; a template those of its name. A
-module of a dialect or of its doors touches the conformance suite. A page touches the tests of all pages.
-A file that a page names, or that `DESCRIBED` lists, touches the test of that page. A module of URLs touches the test of
-the OpenAPI document.
+The change is every file that differs from BASE, committed or not. BASE is the branch's upstream, or HEAD without one.
+A module touches the tests that import it, and the tests of its name in the mirrored folder. A template touches the
+tests of its name. A module of a dialect or of its doors touches the conformance suite. A page touches the tests of all
+pages. A file that a page names, or that `DESCRIBED` lists, touches the test of that page. A module of URLs touches the
+test of the OpenAPI document.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
 
 
 def changed_since(base: str) -> set[str]:
-    """Return the paths of files that were changed, added or deleted since ``base``, also uncommitted ones."""
+    """Return the paths of files that were changed, added or deleted since ``base``, committed or not."""
     return {*_git("diff", "--name-only", base), *_git("ls-files", "--others", "--exclude-standard")}
 
 
@@ -72,20 +72,20 @@ def _described(path: PurePosixPath) -> set[str]:
 
 
 def _mirrors(module: PurePosixPath, path: PurePosixPath) -> bool:
-    """Say whether ``tests/a/b/test_c_more.py`` is a test of ``a/b/c.py``."""
+    """Whether a path such as ``tests/a/b/test_c_more.py`` is a test of ``a/b/c.py``."""
     is_beside = module.parent == PurePosixPath("tests", path.parent)
     return is_beside and f"{module.stem}_".startswith(f"test_{path.stem}_")
 
 
 @cache
 def _imports_of_tests() -> Mapping[str, set[str]]:
-    """Return by path what each test module imports."""
+    """Return the imports of each test module, by its path."""
     modules = (ROOT / "tests").rglob("test_*.py")
     return {str(module.relative_to(ROOT)): set(_imports(module)) for module in modules}
 
 
 def _imports(module: Path) -> Iterable[str]:
-    """Yield the dotted name of all that the module imports, at its top or inside a function."""
+    """Yield the dotted names of the module's imports, at its top and inside functions."""
     for node in ast.walk(ast.parse(module.read_bytes())):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)

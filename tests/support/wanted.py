@@ -1,4 +1,4 @@
-"""The sends that `test_lifecycle` makes: few parties and few keys, so that duplicates are many."""
+"""Random sends for `test_lifecycle`: with few agents and few keys, so that many are duplicates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MINUTE = timedelta(minutes=1)
 
 
 class Wanted(NamedTuple):
-    """What a send says, beside its id."""
+    """The fields of a task to send, without its id."""
 
     sender: str
     recipient: str
@@ -28,7 +28,7 @@ class Wanted(NamedTuple):
     work_timeout: timedelta | None
 
     def task(self, task_id: UUID, *, number: int, now: datetime) -> Task:
-        """Return it as the rules see it."""
+        """Return the task for the model."""
         return Task(
             id=task_id,
             number=number,
@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
         )
 
     def envelope(self, task: Task, recipient: AgentRef) -> TaskEnvelope:
-        """Return it as the verb takes it."""
+        """Return the task for the verb."""
         promise = None
         if task.safety and task.key:
             promise = Idempotency(duplicate_safety=DuplicateSafety(task.safety), key=task.key)
@@ -73,5 +73,5 @@ Pick = tuple[str, int]
 
 
 def picks(which: str) -> st.SearchStrategy[Pick]:
-    """Draw a task of that sort three times out of four, else any; as a number, which fits whatever tasks there are."""
+    """Draw a pick: three times out of four of this sort of tasks, else of all. Its number selects the task."""
     return st.tuples(st.sampled_from([which] * 3 + ["any"]), st.integers(0, 9))

@@ -1,4 +1,4 @@
-"""Counts the connections this process makes, where the interpreter itself reports them."""
+"""Records the connections that this process makes, by an audit hook of the interpreter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ sys.addaudithook(_report)
 
 @contextmanager
 def tapped() -> Iterator[list[tuple[Any, ...]]]:
-    """Yield the list of addresses that the block connects to, as it grows."""
+    """Yield a list that collects the addresses to which this process connects during the block."""
     tap: list[tuple[Any, ...]] = []
     _taps.append(tap)
     try:

@@ -1,4 +1,4 @@
-"""What YEOMAN's peers put on the wire, as it was recorded."""
+"""Clients and messages of YEOMAN's peers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def envelope(kind: str = "a2a:heartbeat", payload: Any = None, **fields: Any) ->
 
 
 class Peer:
-    """A client with an agent's key in X-API-Key, or at a route's address without any."""
+    """A client with an agent's key in X-API-Key, or without a key at the path of a public route."""
 
     def __init__(self, caller: Caller | None = None, *, prefix: str = "") -> None:
         headers = {"X-API-Key": factories.key_of(caller)} if caller else {}

@@ -1,4 +1,4 @@
-"""What real YEOMAN peers put on the wire, byte for byte as they serialise it, and what each of them must read.
+"""Requests of real YEOMAN peers, byte for byte as they serialise them, and the answers that they must get.
 
 Source: Agnostic at ADR-019 and its client; SecureYeoman's core, Go edge, MCP tools and workflows.
 """
@@ -30,7 +30,7 @@ PENDING = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One request and its answer; ``answer`` None: its text is of no matter to the sender."""
+    """One request and its answer. ``answer`` None: the sender ignores the body."""
 
     name: str
     body: str | None = None
@@ -42,7 +42,7 @@ class Row:
 
 
 def envelope(kind: str, payload: str, *, to: str = "agnostic", sender: str = "yeoman", message_id: str = "m-1") -> str:
-    """Return an envelope as a client writes it, around a payload that is JSON text already."""
+    """Return an envelope as clients serialise it. ``payload`` is JSON text."""
     return (
         f'{{"id":"{message_id}","type":"{kind}","fromPeerId":"{sender}","toPeerId":"{to}",'
         f'"payload":{payload},"timestamp":1708516800000}}'
@@ -75,10 +75,10 @@ def _nothing_done(kind: str) -> dict[str, str]:
 
 
 def _unfit(name: str, body: str, kind: str, *loc: str | int) -> Row:
-    told = {"type": kind, "loc": ["body", *loc], "msg": ANY, "input": ANY}
+    error = {"type": kind, "loc": ["body", *loc], "msg": ANY, "input": ANY}
     if kind == "json_invalid":
-        told["ctx"] = ANY
-    return Row(name=f"does not fit: {name}", body=body, status=422, answer={"detail": [told]})
+        error["ctx"] = ANY
+    return Row(name=f"does not fit: {name}", body=body, status=422, answer={"detail": [error]})
 
 
 _PING = '{"id":"hb-1","type":"a2a:heartbeat","fromPeerId":"y","toPeerId":"a","payload":{},"timestamp":17}'
@@ -102,7 +102,7 @@ ENVELOPES = [
         body=_PING.replace("17", '"17"'),
         answer={"accepted": True, "message_id": "hb-1", "timestamp": 17},
     ),
-    Row(name="ADR-019: fields nobody knows", body=_PING.replace('"payload"', '"hop":1,"payload"')),
+    Row(name="ADR-019: unknown fields", body=_PING.replace('"payload"', '"hop":1,"payload"')),
     Row(name="wrong method", method="GET", status=405, answer={"detail": "Method Not Allowed"}),
     *(
         _unfit(f"no {name}", _PING.replace(f'"{name}"', '"other"'), "missing", name)
