@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, Strict, WithJsonSchema
+from typing_extensions import TypedDict
 
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef
 from mailbox.words.errors import InvalidRequestError
@@ -44,7 +45,7 @@ AgentField = Annotated[
 ]
 
 
-class AgentId(BaseModel):
+class AgentId(TypedDict):
     """An agent: its name and its Ed25519 public key in base58."""
 
     display: str

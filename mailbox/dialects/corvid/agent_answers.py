@@ -1,40 +1,49 @@
-"""What the routes about agents answer, for the OpenAPI document."""
+"""The answers of the routes about agents, for the renderer and for the OpenAPI document."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
 from pydantic import BaseModel, RootModel
+from typing_extensions import TypedDict
 
 from agentcards.card_document import CardDocument
 from mailbox.dialects.base.fields import AgentId
 
 
-class CorvidAgent(BaseModel):
+class CorvidAgent(TypedDict):
     """An agent. ``id`` is its address. ``remoteUrl`` is null for callers who may not change it."""
 
     id: str
     name: str
-    agentId: AgentId  # noqa: N815 the wire's spelling
+    agentId: AgentId
     description: str
-    personaArchetype: str | None  # noqa: N815
-    skillBundles: list[str]  # noqa: N815
-    defaultProjectId: str | None  # noqa: N815
-    mcpToolPermissions: list[str] | None  # noqa: N815
-    walletAddress: str | None  # noqa: N815
-    algochatEnabled: bool  # noqa: N815
+    personaArchetype: str | None
+    skillBundles: list[str]
+    defaultProjectId: str | None
+    mcpToolPermissions: list[str] | None
+    walletAddress: str | None
+    algochatEnabled: bool
     remote: bool
-    remoteUrl: str | None  # noqa: N815
+    remoteUrl: str | None
     paused: bool
-    pausedReason: str | None  # noqa: N815
-    createdAt: str  # noqa: N815
+    pausedReason: str | None
+    createdAt: str
 
 
 class NewAgent(CorvidAgent):
     """The new agent with its secrets, which are shown only here. ``privateKey`` is null if the request had a ``publicKey``."""
 
-    apiKey: str  # noqa: N815
-    privateKey: str | None  # noqa: N815
+    apiKey: str
+    privateKey: str | None
+
+
+class AgentAnswer(RootModel[CorvidAgent]):
+    """An agent with its profile."""
+
+
+class NewAgentAnswer(RootModel[NewAgent]):
+    """The new agent with its secrets."""
 
 
 class CorvidAgents(RootModel[list[CorvidAgent]]):

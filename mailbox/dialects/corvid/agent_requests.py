@@ -1,4 +1,4 @@
-"""What the routes about agents read, in corvid-agent's spelling: pure, no queries, no clock."""
+"""The bodies and queries of the routes about agents, in corvid-agent's spelling: pure, no queries, no clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
 
 
 class AgentProfileBody(Lax):
-    """What an agent's card says. Fields that are left out stay as they are; null empties a field.
+    """The contents of an agent's card. Fields that are left out stay as they are; null empties a field.
 
     ``mcpToolPermissions`` null means the default tools.
     """
@@ -32,9 +32,9 @@ class AgentProfileBody(Lax):
     remote_url: Text | None = Field(None, alias="remoteUrl")
 
     def profile(self) -> dict[str, Any]:
-        """Return the fields of a profile that were given, with their values."""
-        told = {name: getattr(self, name) for name in PROFILE_FIELDS if name in self.model_fields_set}
-        return {name: _EMPTY.get(name, "") if value is None else value for name, value in told.items()}
+        """Return the given fields of the profile, with their values."""
+        given = {name: getattr(self, name) for name in PROFILE_FIELDS if name in self.model_fields_set}
+        return {name: _EMPTY.get(name, "") if value is None else value for name, value in given.items()}
 
 
 class UpdateAgentBody(AgentProfileBody):
@@ -55,20 +55,20 @@ class RegisterAgentBody(AgentProfileBody):
 
     @property
     def address(self) -> str:
-        """The display the agent registers under; raises `InvalidRequestError` where its name gives none."""
+        """The display of the new agent. Raises `InvalidRequestError` if no display can be made of the name."""
         if self.display is not None or DISPLAY.fullmatch(self.name):
             return self.name if self.display is None else self.display
-        plain = "".join(one for one in unicodedata.normalize("NFKD", self.name) if not unicodedata.combining(one))
+        letters = unicodedata.normalize("NFKD", self.name)
+        plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
         made = _NOT_IN_A_NAME.sub("-", plain).strip("-")
-        is_unlike = any(one.isalnum() and not one.isascii() for one in plain)
+        is_unlike = any(letter.isalnum() and not letter.isascii() for letter in plain)
         if is_unlike or not 1 <= len(made) <= LONGEST_MADE:
             raise InvalidRequestError({"display": "is required: no address can be made of this name"})
         return made
 
     def profile(self) -> dict[str, Any]:
-        told = super().profile()
         is_address = DISPLAY.fullmatch(self.name) or LOCAL_PART.fullmatch(self.name)
-        return {**told, "name": "" if is_address and self.display is None else self.name}
+        return {**super().profile(), "name": "" if is_address and self.display is None else self.name}
 
 
 class InvokeAgentBody(Lax):
@@ -89,7 +89,7 @@ class AgentsQuery(Exact):
 PROFILE_FIELDS = ("name", *AgentProfileBody.model_fields)
 _EMPTY: Mapping[str, Any] = {"skill_bundles": [], "tool_permissions": None}
 
-# How each field that the verbs know is spelled on this wire.
+# The spelling on this wire of each field of the verbs.
 SPELLING: Mapping[str, str] = {
     **{name: field.alias for name, field in RegisterAgentBody.model_fields.items() if field.alias is not None},
     "pubkey": "publicKey",
@@ -98,6 +98,6 @@ SPELLING: Mapping[str, str] = {
 
 
 def spelled(path: str, problem: str) -> str:
-    """Return what is wrong with a field, by the name it has on this wire."""
+    """Return the problem of a field, with the field's name on this wire."""
     name = SPELLING.get(path, path)
     return f"{name}: {problem.replace(path, name)}"

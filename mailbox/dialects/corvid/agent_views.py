@@ -1,4 +1,4 @@
-"""The hub's agents over HTTP, as corvid-agent's clients ask for them."""
+"""The hub's agents over HTTP, at corvid-agent's routes."""
 
 from __future__ import annotations
 
@@ -64,20 +64,20 @@ class AgentsView(AgentRoute):
         operation_id="list_agents_with_profiles",
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(shapes.AgentsQuery)
-        page = lists.agents(limit=asked.limit, cursor=asked.cursor)
-        found = profiles.profiles_of(page.items)
-        response = Response([wire.agent(one, with_remote_url=self.may_see_url_of(one.agent)) for one in found])
+        query = self.query(shapes.AgentsQuery)
+        page = lists.agents(limit=query.limit, cursor=query.cursor)
+        rows = profiles.profiles_of(page.items)
+        response = Response([wire.agent(row, with_remote_url=self.may_see_url_of(row.agent)) for row in rows])
         if page.next_cursor:
-            query = urlencode({"limit": asked.limit, "cursor": page.next_cursor})
-            response["Link"] = f'<{settings.PUBLIC_URL}/api/agents?{query}>; rel="next"'
+            further = urlencode({"limit": query.limit, "cursor": page.next_cursor})
+            response["Link"] = f'<{settings.PUBLIC_URL}/api/agents?{further}>; rel="next"'
         return response
 
     @describe(
         summary="Register an agent with a profile",
         tag=TAG,
         body=shapes.RegisterAgentBody,
-        answer=answers.NewAgent,
+        answer=answers.NewAgentAnswer,
         refusal=CorvidError,
         errors=(403, 409),
         operation_id="create_agent",
@@ -93,7 +93,7 @@ class AgentView(AgentRoute):
     @describe(
         summary="Read an agent with its profile",
         tag=TAG,
-        answer=answers.CorvidAgent,
+        answer=answers.AgentAnswer,
         refusal=CorvidError,
         errors=(403, 404),
         operation_id="get_agent_with_profile",
@@ -105,7 +105,7 @@ class AgentView(AgentRoute):
         summary="Change an agent's profile; fields that are left out stay as they are",
         tag=TAG,
         body=shapes.UpdateAgentBody,
-        answer=answers.CorvidAgent,
+        answer=answers.AgentAnswer,
         refusal=CorvidError,
         errors=(403, 404),
         operation_id="update_agent",
@@ -117,7 +117,7 @@ class AgentView(AgentRoute):
         summary="Change an agent's profile; fields that are left out stay as they are",
         tag=TAG,
         body=shapes.UpdateAgentBody,
-        answer=answers.CorvidAgent,
+        answer=answers.AgentAnswer,
         refusal=CorvidError,
         errors=(403, 404),
         operation_id="patch_agent",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from agentcards.models import AgentProfile
+from mailbox.dialects.corvid.agent_answers import CorvidAgent, NewAgent
 from mailbox.dialects.corvid.wire import iso
 from mailbox.verbs.agents.registration import Registration
 
 
-def agent(profile: AgentProfile, *, with_remote_url: bool) -> dict[str, Any]:
-    """Render an agent; a remote URL may hold a secret, so only who may change it is shown it."""
+def agent(profile: AgentProfile, *, with_remote_url: bool) -> CorvidAgent:
+    """Render an agent. A remote URL may hold a secret, so only callers who may change it see it."""
     row = profile.agent
     return {
         "id": row.display,
@@ -31,6 +30,6 @@ def agent(profile: AgentProfile, *, with_remote_url: bool) -> dict[str, Any]:
     }
 
 
-def registered(profile: AgentProfile, made: Registration) -> dict[str, Any]:
-    """Render a new agent with the secrets that are shown this once."""
+def registered(profile: AgentProfile, made: Registration) -> NewAgent:
+    """Render a new agent with its secrets. No later answer shows them."""
     return {**agent(profile, with_remote_url=True), "apiKey": made.api_key, "privateKey": made.private_key}

@@ -1,4 +1,4 @@
-"""The cards that anyone may read, of the hub and of its agents."""
+"""The public cards of the hub and of its agents."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ CORS = {
 
 
 class PublicView(AgentRoute):
-    """A view without a key, for pages of any origin; what it answers may be kept for five minutes."""
+    """A view without a key, for pages of any site. A cache may keep its answer for five minutes."""
 
     http_method_names = ("get", "head", "options")
     open_to_routes = frozenset({"GET"})
 
     def perform_authentication(self, request: Request) -> None:
-        """Let anyone read: a card is what an agent tells the world."""
+        """Let any client read: a card is public."""
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         return HttpResponse(
@@ -48,7 +48,7 @@ class PublicView(AgentRoute):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def shown(self, card: CardDocument) -> HttpResponseBase | None:
-        """Return the card for people to read too; 304 where the reader has it already."""
+        """Return the card, indented for people; 304 if the client has this card already."""
         text = json.dumps(card, indent=2, ensure_ascii=False).encode()
         etag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
         response = HttpResponse(text, content_type="application/json")
@@ -79,6 +79,6 @@ class PublicAgentCardView(PublicView):
             raise UnknownAgentError
         agent = registration.agent_at(name)
         card = build_agent_card_for_agent(agent, self.base_url())
-        if self.route() is not None:  # a route opens the card and what sends tasks, not what the agent says of itself
+        if self.route() is not None:  # a route opens the card, but not the agent's profile at its own URL
             card["url"] = f"{self.base_url()}/.well-known/agents/{agent.display}"
         return self.shown(card)

@@ -26,7 +26,7 @@ class ValidationFailedError(MailboxError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSend:
-    """What a caller of ``tasks/send`` wants; ``depth`` counts how many agents have passed the request on."""
+    """A request of ``tasks/send``. ``depth`` counts the agents that have passed the request on, from 1."""
 
     message: str
     skill: str | None
@@ -38,16 +38,16 @@ class TaskSend:
 class Problem:
     path: str
     text: str
-    is_type: bool = False  # of the wrong type altogether: nothing more is said about the whole
+    is_type: bool = False  # a wrong type: no problem of the body as a whole is reported beside it
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}"
 
 
 def parse(body: object) -> TaskSend:
-    """Read either form, ``{"params": {...}}`` or all at the top level; raise `ValidationFailedError`.
+    """Read a body of either form, with ``params`` or with its keys at the top level. Raise `ValidationFailedError`.
 
-    ``params``, where present, is used wholly; only ``depth`` falls back to the top level.
+    If there are ``params``, only ``depth`` is also read at the top level.
     """
     problems = list(_problems(body))
     if not isinstance(body, dict) or problems:
@@ -66,9 +66,9 @@ def _problems(body: object) -> Iterator[Problem]:
     if not isinstance(body, dict):
         yield Problem("", f"Invalid input: expected object, received {_type(body)}")
         return
-    found = list(_field_problems(body))
-    yield from found
-    if any(problem.is_type for problem in found):
+    problems = list(_field_problems(body))
+    yield from problems
+    if any(problem.is_type for problem in problems):
         return
     given = body.get("params", body)
     if not str(given.get("message", "")).strip():

@@ -33,7 +33,7 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     MethodNotAllowedError: HTTPStatus.NOT_FOUND,
 }
 
-# corvid-agent's own words, where it has some.
+# corvid-agent's own messages.
 WORDS: Mapping[type[MailboxError], str] = {
     errors.InvalidJsonError: "Invalid JSON body",
     errors.RateLimitedError: "Rate limit exceeded. Try again later.",
@@ -49,8 +49,8 @@ class BadKeyError(MailboxError):
     code = "invalid_api_key"
 
 
-# No origin: a page elsewhere is told what there is, and not let in.
-ASKED_BEFORE = {
+# The answer names no origin: a browser shows it to no page of another site.
+PREFLIGHT = {
     "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE, OPTIONS",
     "Access-Control-Allow-Headers": "Content-Type, Authorization",
 }
@@ -62,10 +62,10 @@ class CorvidView(DialectView):
     error_status = {**STATUS, BadKeyError: HTTPStatus.FORBIDDEN}
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
-        return Response(status=HTTPStatus.NO_CONTENT, headers=ASKED_BEFORE)
+        return Response(status=HTTPStatus.NO_CONTENT, headers=PREFLIGHT)
 
     def perform_authentication(self, request: Request) -> None:
-        if request.method == "OPTIONS":  # as in corvid-agent, which asks for the key afterwards
+        if request.method == "OPTIONS":  # corvid-agent answers it without a key
             return
         try:
             super().perform_authentication(request)
@@ -91,7 +91,7 @@ class TaskSendView(CorvidView):
     )
     def post(self, request: Request) -> Response:
         body = self.json()
-        if not self.request._request.body:  # which is no JSON to the original, while other dialects read it as {}
+        if not self.request._request.body:  # no JSON to the original; other dialects read it as {}
             raise errors.InvalidJsonError
         return Response(handler.handle_task_send(self.caller, body))
 

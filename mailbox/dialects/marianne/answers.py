@@ -1,4 +1,4 @@
-"""What the inbox routes read and answer."""
+"""The answers of the inbox routes, for the OpenAPI document."""
 
 from __future__ import annotations
 

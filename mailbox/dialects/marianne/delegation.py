@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-MOST_CONTAINERS = 32  # quotes and list items around a line; deeper ones are text
+MOST_CONTAINERS = 32  # quotes and list items around a line; a deeper quote or item is text
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _DELEGATE = re.compile(r"@delegate[ \t]+([A-Za-z0-9_.@-]+)[ \t]*:(.*)")
@@ -22,8 +22,8 @@ class Fence:
     line: int
 
     def is_closed_by(self, text: str) -> bool:
-        found = _FENCE.fullmatch(text)
-        return found is not None and found[1].startswith(self.marker) and not found[2].strip()
+        fence = _FENCE.fullmatch(text)
+        return fence is not None and fence[1].startswith(self.marker) and not fence[2].strip()
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Inboxes on their way in and out as JSON. Source: Marianne, ``to_dict`` and ``from_dict``."""
+"""Exported inboxes as tasks to import. Source: Marianne, ``from_dict``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ENDED = {A2ATaskStatus.COMPLETED: ResultStatus.OK, A2ATaskStatus.FAILED: Result
 
 
 def kept(owner: str, tasks: Sequence[A2ATask], *, agent_name: str) -> list[Kept]:
-    """Return the tasks of an export as the hub takes them in; ``owner`` is the display of the inbox's agent.
+    """Return the tasks of an export for `importing.import_tasks`; ``owner`` is the display of the inbox's agent.
 
-    Raises `InvalidRequestError` naming every task that is not one of this inbox or has no UUID.
+    Raises `InvalidRequestError`, which names each task of another inbox and each task without a UUID.
     """
     problems = dict(_problems(owner, tasks, agent_name))
     if problems:

@@ -1,4 +1,4 @@
-"""What the registry's routes answer, for the OpenAPI document."""
+"""The answers of the registry's routes, for the renderer and for the OpenAPI document."""
 
 from __future__ import annotations
 

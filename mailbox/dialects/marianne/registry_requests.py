@@ -1,4 +1,4 @@
-"""What the registry's routes read: pure, no queries, no clock. Source: Marianne, AgentCard and A2ASkill."""
+"""The bodies and queries of the registry's routes: pure, no queries, no clock. Source: Marianne, AgentCard."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ class CardsView(RegistryView):
         operation_id="find_cards",
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(shapes.RegistryQuery)
-        page = self.registry.look(name=asked.name, skill=asked.skill, limit=asked.limit, cursor=asked.cursor)
-        cards = [wire.registered(row) for row in page.items]
+        query = self.query(shapes.RegistryQuery)
+        page = self.registry.look(name=query.name, skill=query.skill, limit=query.limit, cursor=query.cursor)
+        cards = [wire.registered(row).model_dump() for row in page.items]
         return Response({"kind": "a2a_cards", "cards": cards, "next_cursor": page.next_cursor})
 
 
@@ -58,7 +58,7 @@ class CardView(RegistryView):
         row = self.registry.get(job_id)
         if row is None:
             raise UnknownCardError(job_id=job_id)
-        return Response({"kind": "a2a_card", **wire.registered(row)})
+        return Response({"kind": "a2a_card", **wire.registered(row).model_dump()})
 
     @describe(
         summary="Register the card of a running job",
@@ -74,7 +74,7 @@ class CardView(RegistryView):
             row = self.registry.register(job_id, wire.row(card))
         except ValueError as error:
             raise InvalidRequestError({"card": str(error)}) from error
-        return Response({"kind": "a2a_card_registered", **wire.registered(row)})
+        return Response({"kind": "a2a_card_registered", **wire.registered(row).model_dump()})
 
     @describe(
         summary="Remove the card of a job that ended",

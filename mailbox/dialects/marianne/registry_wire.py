@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from agentcards import models
+from mailbox.dialects.marianne.registry_answers import RegisteredCard
 from mailbox.dialects.marianne.values import A2ASkill, AgentCard
 from mailbox.words.times import epoch_ms
 
@@ -21,12 +20,12 @@ def row(given: AgentCard) -> models.AgentCard:
     return models.AgentCard(name=given.name, description=given.description, skills=skills)
 
 
-def registered(row: models.AgentCard) -> dict[str, Any]:
+def registered(row: models.AgentCard) -> RegisteredCard:
     """Render a card with the job it belongs to and the agent whose job that is."""
     owner = row.registered_by
-    return {
-        "job_id": row.job_id,
-        "card": card(row).model_dump(),
-        "registered_by": {"display": owner.display, "pubkey": owner.pubkey} if owner else None,
-        "registered_at_ms": epoch_ms(row.registered_at),
-    }
+    return RegisteredCard(
+        job_id=row.job_id,
+        card=card(row),
+        registered_by={"display": owner.display, "pubkey": owner.pubkey} if owner else None,
+        registered_at_ms=epoch_ms(row.registered_at),
+    )

@@ -27,13 +27,13 @@ class AcceptBody(Exact):
 
 
 class CompleteBody(Exact):
-    """What the work produced."""
+    """The products of the work, by name."""
 
     artifacts: dict[str, Any] = {}
 
 
 class FailBody(Exact):
-    """Why the work failed."""
+    """The reason of the failure."""
 
     reason: Text
 

@@ -29,7 +29,7 @@ class A2ASkill(Strict):
 
 
 class AgentCard(Strict):
-    """What an agent of a job can do."""
+    """The card of an agent, with its skills."""
 
     name: str
     description: str

@@ -1,10 +1,11 @@
-"""What the YEOMAN routes answer, for the OpenAPI document."""
+"""The answers of the YEOMAN routes, for the renderers and for the OpenAPI document."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
-from pydantic import BaseModel
+from pydantic import BaseModel, RootModel
+from typing_extensions import TypedDict
 
 
 class Accepted(BaseModel):
@@ -21,36 +22,42 @@ class Accepted(BaseModel):
     warning: str = ""
 
 
-class PeerCapability(BaseModel):
-    """Something the hub can do."""
+class PeerCapability(TypedDict):
+    """A capability of the hub. ``agent`` is the agent or the running job that has it, left out for the hub's own."""
 
     name: str
     description: str
     version: str
+    agent: NotRequired[str]
 
 
 class PeerCapabilities(BaseModel):
     capabilities: list[PeerCapability]
 
 
-class Discovery(PeerCapabilities):
+class Discovery(TypedDict):
     """The hub as a peer."""
 
     id: str
     name: str
-    publicKey: str  # noqa: N815 the wire's spelling
+    publicKey: str
+    capabilities: list[PeerCapability]
 
 
-class PeerAgent(BaseModel):
+class DiscoveryAnswer(RootModel[Discovery]):
+    """The hub as a peer."""
+
+
+class PeerAgent(TypedDict):
     """A peer. ``lastSeen`` is in Unix epoch milliseconds."""
 
     id: str
     name: str
     url: str
-    publicKey: str  # noqa: N815
-    trustLevel: Literal["untrusted"]  # noqa: N815
+    publicKey: str
+    trustLevel: Literal["untrusted"]
     capabilities: Any
-    lastSeen: int  # noqa: N815
+    lastSeen: int
     status: Literal["online", "suspect", "offline"]
 
 

@@ -1,9 +1,9 @@
-"""What the hub says of itself to a peer that asks."""
+"""The hub's capabilities, and its description of itself for peers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -12,40 +12,41 @@ from agentcards import card_document as cards
 from agentcards import default_recipient
 from agentcards.profiles import every_profile
 from agentcards.registry import AgentCardRegistry
+from mailbox.dialects.yeoman.answers import Discovery, PeerCapability
 
 VERSION = "1.0"  # of a skill: tools have none of their own
 
 
-def capabilities(*, to_anyone: bool) -> list[dict[str, Any]]:
-    """Return the list from the settings, and if they say so one entry per skill of each agent and of each running job.
+def capabilities(*, to_anyone: bool) -> list[PeerCapability]:
+    """Return `A2A_CAPABILITIES`; with `A2A_CAPABILITIES_DYNAMIC` also each skill of each agent and running job.
 
-    What agents can do is told ``to_anyone`` only where their cards are public, too.
+    ``to_anyone``: the answer is public. It has skills of agents only if the agents' cards are public too.
     """
-    listed: list[dict[str, Any]] = list(settings.A2A_CAPABILITIES)
+    listed = [*cast("list[PeerCapability]", settings.A2A_CAPABILITIES)]
     if not settings.A2A_CAPABILITIES_DYNAMIC or (to_anyone and not settings.A2A_PUBLIC_AGENT_CARDS):
         return listed
     return [*listed, *_skills(), *_skills_at_work()]
 
 
-def document(*, to_anyone: bool) -> dict[str, Any]:
-    """Return the discovery document. Its id is the default agent's, so that tasks addressed to it reach that agent."""
+def document(*, to_anyone: bool) -> Discovery:
+    """Return the discovery document. A task that is addressed to its id reaches the default agent."""
     default = default_recipient.recipient_for()
     return {
-        "id": default.display if default else urlsplit(settings.PUBLIC_URL).hostname,
+        "id": default.display if default else urlsplit(settings.PUBLIC_URL).hostname or "",
         "name": settings.A2A_HUB_NAME,
         "publicKey": default.pubkey if default else "",
         "capabilities": capabilities(to_anyone=to_anyone),
     }
 
 
-def _skills() -> Iterator[dict[str, Any]]:
+def _skills() -> Iterator[PeerCapability]:
     for profile in every_profile():
         for tool in cards.tools_of(profile):
-            told = tool.description or f"Tool: {tool.name}"
-            yield {"name": tool.name, "description": told, "version": VERSION, "agent": profile.agent.display}
+            description = tool.description or f"Tool: {tool.name}"
+            yield {"name": tool.name, "description": description, "version": VERSION, "agent": profile.agent.display}
 
 
-def _skills_at_work() -> Iterator[dict[str, Any]]:
+def _skills_at_work() -> Iterator[PeerCapability]:
     for card in AgentCardRegistry().query():
         for skill in card.skills:
             yield {"name": skill["id"], "description": skill["description"], "version": VERSION, "agent": card.name}

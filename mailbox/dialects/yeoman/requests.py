@@ -1,4 +1,4 @@
-"""What YEOMAN's peers send: lax where real ones need it, refused in FastAPI's shape where fields are missing.
+"""The messages and tasks of YEOMAN's peers, as lax as real peers need it. Problems have FastAPI's shape.
 
 Source: Agnostic ADR-019, "A2AMessage"; ADR-017, TaskSubmitRequest; SecureYeoman, peers.
 """
@@ -20,7 +20,7 @@ from mailbox.words.errors import InvalidRequestError, MailboxError
 DEFAULT_TITLE = "A2A QA Task"
 MOST_IN_BATCH = 100
 INTENT_KEYS = ("task", "description")
-# Never repeated to the sender, who may print what we answer, nor kept.
+# Values that may be secrets. No answer repeats them, because the sender may print it.
 WITHHELD = ("payload", "callback_url", "callback_secret")
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -113,7 +113,7 @@ class Slice(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A task as this dialect's senders describe it, whichever shape it came in."""
+    """A task from this dialect's senders, from any of their shapes."""
 
     intent: str
     metadata: Mapping[str, Any]
@@ -126,14 +126,14 @@ def parse(shape: type[Shape], value: object, *, place: str = "body") -> Shape:
     try:
         return shape.model_validate(value, from_attributes=True)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False)
-        raise UnprocessableError([_told(one, place) for one in found]) from error
+        problems = error.errors(include_url=False, include_context=False)
+        raise UnprocessableError([_reported(each, place) for each in problems]) from error
 
 
 def delegated(content: Mapping[str, Any], *path: str | int) -> Work:
-    """Return the task in a delegate's payload; raise `UnprocessableError` naming what under ``path`` is not text.
+    """Return the task in a delegate's payload. Its text is the first of ``task``, ``description``, ``title`` with words.
 
-    Its text is ``task``, else ``description``, else ``title``: the first that is not blank.
+    Raises `UnprocessableError`, which names each value under ``path`` that must be text.
     """
     problems = list(_text_problems(content, ("task", "description", "title", "callback_url", "callback_secret"), path))
     if problems:
@@ -149,7 +149,7 @@ def delegated(content: Mapping[str, Any], *path: str | int) -> Work:
 
 
 def submitted(body: TaskSubmit) -> Work:
-    """Return the task of a TaskSubmitRequest; raise `UnprocessableError` when neither title nor description says anything."""
+    """Return the task of a TaskSubmitRequest; raise `UnprocessableError` if title and description are blank."""
     if not (body.title.strip() or body.description.strip()):
         raise UnprocessableError([problem("string_too_short", ("body", "description"), "String should not be blank")])
     return delegated(body.model_dump(), "body")
@@ -179,7 +179,7 @@ def batch(content: Mapping[str, Any], key: str, kind: type) -> list[Any] | None:
 
 @contextmanager
 def placed(*path: str | int) -> Iterator[None]:
-    """Tell what is wrong with a task in FastAPI's shape, under ``path``."""
+    """Raise the problems of a task in FastAPI's shape, under ``path``."""
     try:
         yield
     except InvalidRequestError as error:
@@ -197,14 +197,14 @@ def _text_problems(content: Mapping[str, Any], keys: tuple[str, ...], path: tupl
             yield problem("string_type", (*path, key), "Input should be a valid string")
 
 
-def _told(error: Mapping[str, Any], place: str) -> Problem:
+def _reported(error: Mapping[str, Any], place: str) -> Problem:
     loc, given = error["loc"], error["input"]
     shown = None if any(name in loc for name in WITHHELD) else _shown(given)
     return problem(error["type"], (place, *loc), error["msg"], shown if json_text.problem_in(shown) is None else None)
 
 
 def _shown(given: object) -> object:
-    """Return what was given without what is withheld, at any depth."""
+    """Return a value without its withheld keys, at any depth."""
     if isinstance(given, dict):
         return {key: _shown(value) for key, value in given.items() if key not in WITHHELD}
     return [_shown(value) for value in given] if isinstance(given, list) else given

@@ -1,4 +1,4 @@
-"""Agnostic's task API, at its first path and at its versioned one. Source: Agnostic ADR-017."""
+"""Agnostic's task API, at its first path and at its versioned path. Source: Agnostic ADR-017."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class TasksView(YeomanView):
         operation_id="list_submitted_tasks",
     )
     def get(self, request: Request) -> Response:
-        asked = requests.parse(requests.Slice, request.query_params.dict(), place="query")
-        found, total = tasks.newest(self.caller, limit=asked.limit, offset=asked.offset)
-        return Response({"items": found, "total": total, "limit": asked.limit, "offset": asked.offset})
+        query = requests.parse(requests.Slice, request.query_params.dict(), place="query")
+        items, total = tasks.newest(self.caller, limit=query.limit, offset=query.offset)
+        return Response({"items": items, "total": total, "limit": query.limit, "offset": query.offset})
 
     @describe(
         summary="Submit a task to the default agent",
@@ -111,5 +111,6 @@ class TaskView(YeomanView):
         except AlreadyResolvedError as error:
             state = status.word(expiry.current(self.caller, known))
             raise AlreadyResolvedError(f"Cannot cancel task in '{state}' state") from error
-        told = {"status": "cancelled", "message": "Task cancelled successfully"}
-        return Response({"task_id": str(cancelled.uuid), **told})
+        return Response(
+            {"task_id": str(cancelled.uuid), "status": "cancelled", "message": "Task cancelled successfully"}
+        )

@@ -38,7 +38,7 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     requests.UnprocessableError: UNPROCESSABLE,
 }
 
-# Agnostic's own words, where it has some.
+# Agnostic's own messages.
 WORDS: Mapping[type[MailboxError], str] = {
     errors.RateLimitedError: "A2A rate limit exceeded",
     errors.UnknownTaskError: "Task not found",
@@ -51,13 +51,13 @@ class YeomanView(DialectView):
     error_status = STATUS
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
-        """Refuse a method before asking who calls, as FastAPI does."""
+        """Refuse a wrong method before a missing key, as FastAPI does."""
         if (request.method or "").lower() not in (name.lower() for name in self.allowed_methods):
             raise MethodNotAllowedError
         super().initial(request, *args, **kwargs)
 
     def presented_key(self, headers: Mapping[str, str]) -> str | None:
-        """Return the key in X-API-Key, and only without that header the one in Authorization."""
+        """Return the key in X-API-Key; without that header, the key in Authorization."""
         return headers["X-API-Key"] if "X-API-Key" in headers else view.presented_key(headers)
 
     def perform_authentication(self, request: Request) -> None:
@@ -67,13 +67,13 @@ class YeomanView(DialectView):
             raise UnauthenticatedError(_unauthenticated(request.headers)) from error
 
     def fitting(self, shape: type[Shape]) -> Shape:
-        """Return the body as ``shape``; raise `shapes.UnprocessableError` or `InvalidJsonError`."""
+        """Return the body as ``shape``; raise `requests.UnprocessableError` or `InvalidJsonError`."""
         return requests.parse(shape, self.json())
 
     def repeated_as(self) -> str:
-        """Return what names this request when it is sent again, its Idempotency-Key; "" without one.
+        """Return the name of this request, from its Idempotency-Key; "" without that header.
 
-        Raises `shapes.UnprocessableError` for one that is too long.
+        Raises `requests.UnprocessableError` for a key that is too long.
         """
         key = self.request.headers.get(IDEMPOTENCY_KEY, "").strip()
         if len(key) > KEY_MAX_LENGTH:
@@ -93,8 +93,8 @@ class YeomanView(DialectView):
             case InvalidJsonError():
                 return {"detail": [_invalid_json(error)]}
             case InvalidRequestError():
-                told = [requests.problem("value_error", ("body", path), text) for path, text in error.fields.items()]
-                return {"detail": told}
+                fields = error.fields.items()
+                return {"detail": [requests.problem("value_error", ("body", path), text) for path, text in fields]}
         return {"detail": WORDS.get(type(error)) or advice.to_program(error)}
 
 
@@ -102,7 +102,7 @@ class PublicYeomanView(YeomanView):
     """A view that needs no credentials."""
 
     def perform_authentication(self, request: Request) -> None:
-        """Let anyone read: a peer asks what the hub can do before it has credentials."""
+        """Let any client read: a peer has no credentials yet when it looks for capabilities."""
 
 
 def _unauthenticated(headers: Mapping[str, str]) -> str:
@@ -116,5 +116,5 @@ def _unauthenticated(headers: Mapping[str, str]) -> str:
 def _invalid_json(error: InvalidJsonError) -> requests.Problem:
     cause = error.__cause__
     place = cause.pos if isinstance(cause, JSONDecodeError) else 0
-    told = requests.problem("json_invalid", ("body", place), "JSON decode error", {})
-    return {**told, "ctx": {"error": cause.msg if isinstance(cause, JSONDecodeError) else error.message}}
+    problem = requests.problem("json_invalid", ("body", place), "JSON decode error", {})
+    return {**problem, "ctx": {"error": cause.msg if isinstance(cause, JSONDecodeError) else error.message}}

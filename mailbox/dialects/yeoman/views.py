@@ -1,4 +1,4 @@
-"""The YEOMAN envelope over HTTP, and what its peers ask for around it. Source: Agnostic ADR-019; SecureYeoman."""
+"""The routes of YEOMAN's peers: messages, capabilities, discovery, peers. Source: Agnostic ADR-019; SecureYeoman."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mailbox.words import json_text
 from mailbox.words.errors import WrongPartyError
 
 TAG = "yeoman"
-ITSELF = "self"  # what a node calls itself in every message
+ITSELF = "self"  # the id of every node in its own messages
 
 
 class ReceiveView(YeomanView):
@@ -61,7 +61,7 @@ class DiscoveryView(PublicYeomanView):
     @describe(
         summary="Describe the hub as a peer",
         tag=TAG,
-        answer=answers.Discovery,
+        answer=answers.DiscoveryAnswer,
         refusal=answers.Refusal,
         errors=(429,),
         public=True,
@@ -88,16 +88,15 @@ class LocalPeersView(YeomanView):
     def post(self, request: Request) -> Response:
         self.count()
         node = self.fitting(requests.LocalPeer)
-        if self.caller.agent is None:
-            raise WrongPartyError("only agents register peers; use an agent's key")
-        can = json_text.dumps(node.capabilities)
-        known = peers.announced(self.caller, ITSELF, name=node.name, url=node.url, capabilities=can)
-        peer = wire.peer(known, timezone.now()) if known else {}
-        return Response({"peer": peer | {"id": self.caller.agent.display}}, HTTPStatus.CREATED)
+        capabilities = json_text.dumps(node.capabilities)
+        peer = peers.announced(self.caller, ITSELF, name=node.name, url=node.url, capabilities=capabilities)
+        if peer is None:
+            raise WrongPartyError("Only agents register peers. Use an agent's key.")
+        return Response({"peer": {**wire.peer(peer, timezone.now()), "id": peer.agent.display}}, HTTPStatus.CREATED)
 
 
 class WorkflowTasksView(YeomanView):
-    """What a SecureYeoman workflow posts to a peer's address; it reads the id and does not poll."""
+    """The route of a SecureYeoman workflow step, which reads the task's id and does not poll."""
 
     http_method_names = ("post",)
     open_to_routes = frozenset({"POST"})

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
+from mailbox.dialects.yeoman.answers import PeerAgent
 from mailbox.models import Peer
 from mailbox.words import json_text
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
@@ -22,30 +23,36 @@ RESULT_WORDS: Mapping[str, ResultStatus] = {
     "partial": ResultStatus.PARTIAL,
 }
 
+STATUS: Mapping[Peer.Status, Literal["online", "suspect", "offline"]] = {
+    Peer.Status.ONLINE: "online",
+    Peer.Status.SUSPECT: "suspect",
+    Peer.Status.OFFLINE: "offline",
+}
+
 
 def result_envelope(task_id: UUID, content: Mapping[str, Any]) -> ResultEnvelope:
-    """Read the payload of an ``a2a:result``: an object becomes a json block, text a text block.
+    """Read the payload of an ``a2a:result``. Text becomes a text block, any other value a json block.
 
-    It is an error where its status says so, or where an object without a status carries an ``error``. Why it failed is
-    that error, as JSON when it is no text; without one, a result that is text.
+    The result is an error if its status is, or if it has an ``error`` and no status. The reason is that error, as JSON
+    if it is no text. Without an ``error`` the reason is a result that is text.
     """
     given = content.get("result")
     inner = given if isinstance(given, Mapping) else {}
     word = content.get("status") or inner.get("status")
-    said = content.get("error") or inner.get("error")
+    error = content.get("error") or inner.get("error")
     outcome = RESULT_WORDS.get(word, ResultStatus.OK) if isinstance(word, str) else ResultStatus.OK
-    if not word and said:
+    if not word and error:
         outcome = ResultStatus.ERROR
     block = {"type": "text", "text": given} if isinstance(given, str) else {"type": "json", "value": given}
     why = None
     if outcome is ResultStatus.ERROR:
-        reason = said or (given if isinstance(given, str) else None)
+        reason = error or (given if isinstance(given, str) else None)
         why = reason if reason is None or isinstance(reason, str) else json_text.dumps(reason)
     return ResultEnvelope(task_id=task_id, status=outcome, content=[] if given is None else [block], error_message=why)
 
 
-def peer(row: Peer, now: datetime) -> dict[str, Any]:
-    """Render a PeerAgent. Its trust is never more than ``untrusted``: what it says of itself proves nothing."""
+def peer(row: Peer, now: datetime) -> PeerAgent:
+    """Render a peer. It is always ``untrusted``: a message about itself proves nothing."""
     return {
         "id": row.peer_id,
         "name": row.name,
@@ -54,5 +61,5 @@ def peer(row: Peer, now: datetime) -> dict[str, Any]:
         "trustLevel": "untrusted",
         "capabilities": row.announced,
         "lastSeen": epoch_ms(row.last_seen_at),
-        "status": row.status(now),
+        "status": STATUS[row.status(now)],
     }

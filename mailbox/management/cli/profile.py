@@ -8,6 +8,7 @@ from typing import Any
 from agentcards import profiles
 from agentcards.models import AgentProfile
 from mailbox.dialects.corvid import agent_wire
+from mailbox.dialects.corvid.agent_answers import CorvidAgent
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
 
@@ -58,7 +59,7 @@ def _changes(options: Namespace) -> dict[str, Any]:
     return changes
 
 
-def _said(told: dict[str, Any]) -> list[tuple[str, Any]]:
+def _said(told: CorvidAgent) -> list[tuple[str, Any]]:
     """Return the fields that are set, without the second form of the identity."""
     return [(name, value) for name, value in told.items() if name != "agentId" and value not in (None, "", [], False)]
 
