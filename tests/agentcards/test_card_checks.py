@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from agentcards.card_checks import checks_of
 from agentcards.card_document import build_agent_card_for_agent
-from agentcards.models import AgentCard, AgentProfile, Tool
+from agentcards.models import AgentCard, AgentProfile
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -15,10 +15,8 @@ pytestmark = pytest.mark.django_db
 def agent(settings):
     """An agent whose card passes every check."""
     settings.PUBLIC_URL = "https://hub.example.com"
-    row = factories.row_of(factories.agent("writer"))
-    Tool.objects.create(name="corvid_search", description="Search the web", is_default=True)
-    AgentProfile.objects.create(agent=row, description="Writes reports")
-    return row
+    factories.tool("corvid_search", description="Search the web", is_default=True)
+    return factories.profile(factories.agent("writer"), description="Writes reports").agent
 
 
 def problems(agent, *jobs, **changes):
@@ -52,7 +50,7 @@ def test_each_problem_is_named(agent, changes, words, problem):
 
 
 def test_a_skill_without_a_description_is_named(agent):
-    Tool.objects.create(name="corvid_mute", is_default=True)
+    factories.tool("corvid_mute", is_default=True)
 
     assert problems(agent) == {"Every skill has a description": "These tools have no description: corvid_mute"}
 

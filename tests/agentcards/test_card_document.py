@@ -6,8 +6,9 @@ import pytest
 
 from agentcards import tools
 from agentcards.card_document import build_agent_card, build_agent_card_for_agent, humanise
-from agentcards.models import AgentProfile, Tool
+from agentcards.models import AgentProfile
 from mailbox.gate.callers import Caller
+from tests.support import factories
 from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.django_db
@@ -49,10 +50,6 @@ def registered():
     tools.import_tools(Caller.command_line(), json.loads(EXAMPLE.read_text()), default=True)
 
 
-def profile(caller, **told):
-    return AgentProfile.objects.create(agent=caller.agent, **told)
-
-
 def ids(card):
     return [skill["id"] for skill in card["skills"]]
 
@@ -69,8 +66,8 @@ def test_a_tool_is_mapped_to_its_skill(registered, number, row):
 
 
 def test_invariant_12_agent_cards_include_all_registered_mcp_tools_as_skills(registered):
-    Tool.objects.create(name="corvid_grant_credits")
-    Tool.objects.create(name="read-file")
+    factories.tool("corvid_grant_credits")
+    factories.tool("read-file")
 
     skills = build_agent_card(BASE)["skills"]
 
@@ -83,8 +80,10 @@ def test_invariant_12_agent_cards_include_all_registered_mcp_tools_as_skills(reg
 
 
 def test_invariant_14_agent_specific_cards_respect_mcp_tool_permissions(registered, alice, bob):
-    Tool.objects.create(name="corvid_grant_credits")
-    profile(alice, tool_permissions=["corvid_web_search", "unknown", "corvid_grant_credits", "corvid_save_memory"])
+    factories.tool("corvid_grant_credits")
+    factories.profile(
+        alice, tool_permissions=["corvid_web_search", "unknown", "corvid_grant_credits", "corvid_save_memory"]
+    )
 
     assert ids(build_agent_card_for_agent(alice.agent, BASE)) == [
         "corvid_web_search",
@@ -95,8 +94,8 @@ def test_invariant_14_agent_specific_cards_respect_mcp_tool_permissions(register
 
 
 def test_no_permissions_mean_no_skills_and_repeated_names_count_once(registered, alice, bob):
-    profile(alice, tool_permissions=[])
-    profile(bob, tool_permissions=["corvid_web_search", "corvid_web_search"])
+    factories.profile(alice, tool_permissions=[])
+    factories.profile(bob, tool_permissions=["corvid_web_search", "corvid_web_search"])
 
     assert ids(build_agent_card_for_agent(alice.agent)) == []
     assert ids(build_agent_card_for_agent(bob.agent)) == ["corvid_web_search"]
@@ -148,7 +147,7 @@ def test_card_urls_start_with_public_url_and_without_a_double_slash(settings, al
 
 
 def test_an_agent_s_card_shows_its_profile(alice):
-    profile(alice, name="Alice the Reviewer", description="Reviews code", wallet_address="ALGO7")
+    factories.profile(alice, name="Alice the Reviewer", description="Reviews code", wallet_address="ALGO7")
 
     card = build_agent_card_for_agent(alice.agent, BASE)
 
@@ -183,13 +182,13 @@ def test_an_agent_without_a_profile_has_a_card(settings, alice):
     ],
 )
 def test_a_description_is_enriched_with_archetype_and_skill_bundles(alice, told, description):
-    profile(alice, description="Reviews", **told)
+    factories.profile(alice, description="Reviews", **told)
 
     assert build_agent_card_for_agent(alice.agent)["description"] == description
 
 
 def test_a_remote_url_is_in_no_card(alice):
-    profile(alice, remote_url="https://:secret@remote.example/p/token")
+    factories.profile(alice, remote_url="https://:secret@remote.example/p/token")
 
     assert "remote.example" not in json.dumps(build_agent_card_for_agent(alice.agent))
 

@@ -4,23 +4,21 @@ import pytest
 
 from agentcards import default_recipient
 from agentcards.card_document import build_agent_card_for_agent
-from agentcards.models import AgentProfile, Tool
+from agentcards.models import AgentProfile
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
 
 
 def add(name, **profile):
-    agent = factories.row_of(factories.agent(name))
-    AgentProfile.objects.create(agent=agent, **profile)
-    return agent
+    return factories.profile(factories.agent(name), **profile).agent
 
 
 @pytest.mark.parametrize("permitted", [None, [], ["search"], ["unheard_of"]])
 @pytest.mark.parametrize("skill", ["search", "read", "unheard_of"])
 def test_an_agent_is_chosen_only_for_skills_its_card_lists(permitted, skill):
-    Tool.objects.create(name="search")
-    Tool.objects.create(name="read", is_default=True)
+    factories.tool("search")
+    factories.tool("read", is_default=True)
     agent = add("ann", tool_permissions=permitted)
 
     listed = [one["id"] for one in build_agent_card_for_agent(agent)["skills"]]
@@ -29,7 +27,7 @@ def test_an_agent_is_chosen_only_for_skills_its_card_lists(permitted, skill):
 
 
 def test_the_first_agent_with_a_default_project_is_chosen_for_any_skill():
-    Tool.objects.create(name="read")
+    factories.tool("read")
     add("ann", tool_permissions=["read"])
     ben = add("ben", default_project="main", tool_permissions=[])
     add("cat", default_project="main", tool_permissions=["read"])
@@ -38,7 +36,7 @@ def test_the_first_agent_with_a_default_project_is_chosen_for_any_skill():
 
 
 def test_without_default_projects_the_first_agent_that_lists_the_skill_is_chosen():
-    Tool.objects.create(name="read", is_default=True)
+    factories.tool("read", is_default=True)
     ann, ben = add("ann"), add("ben", tool_permissions=["read"])
 
     assert default_recipient.recipient_for("read") == ben
@@ -48,7 +46,7 @@ def test_without_default_projects_the_first_agent_that_lists_the_skill_is_chosen
 
 
 def test_skill_first_prefers_agents_that_list_the_skill_or_have_a_project():
-    Tool.objects.create(name="read", is_default=True)
+    factories.tool("read", is_default=True)
     ann = add("ann")
     ben = add("ben", default_project="main", tool_permissions=[])
     cat, dan = add("cat", default_project="main"), add("dan", tool_permissions=["read"])

@@ -170,7 +170,7 @@ def test_an_agent_is_registered_with_its_profile_or_not_at_all(ada):
 
 
 def test_profiles_come_in_the_order_of_their_agents(alice, bob):
-    AgentProfile.objects.create(agent=bob.agent, name="Bob")
+    factories.profile(bob, name="Bob")
 
     found = profiles.profiles_of([bob.agent, alice.agent])
 

@@ -46,7 +46,7 @@ def test_tags_are_read_from_the_tool_and_from_fastmcp_metadata(tagged):
 
 def test_a_second_import_changes_what_differs_and_keeps_the_rest():
     import_tools(CLI, [{**SEARCH, "tags": ["web"]}, {"name": "kept"}], default=True)
-    Tool.objects.create(name="elsewhere")
+    factories.tool("elsewhere")
 
     done = import_tools(CLI, [{**SEARCH, "description": "Finds"}, {"name": "kept"}, {"name": "new"}])
 

@@ -15,8 +15,20 @@ from django.utils import timezone
 from factory.declarations import LazyAttribute, LazyFunction, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
+from agentcards.models import AgentProfile, Tool
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, Lease, Result, Task
+from mailbox.models import (
+    Agent,
+    ApiKey,
+    AuditEvent,
+    CapabilityGrant,
+    Lease,
+    PublicRoute,
+    PushDelivery,
+    RepairPlan,
+    Result,
+    Task,
+)
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.words import json_text, tokens
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
@@ -49,6 +61,54 @@ class UserFactory(DjangoModelFactory[User]):
         model = User
 
     username = Sequence(lambda number: f"person{number}")
+
+
+class AgentProfileFactory(DjangoModelFactory[AgentProfile]):
+    class Meta:
+        model = AgentProfile
+
+    agent = SubFactory(AgentFactory)
+
+
+class ToolFactory(DjangoModelFactory[Tool]):
+    class Meta:
+        model = Tool
+
+    name = Sequence(lambda number: f"tool{number}")
+
+
+class PublicRouteFactory(DjangoModelFactory[PublicRoute]):
+    class Meta:
+        model = PublicRoute
+
+    agent = SubFactory(AgentFactory)
+    rate_limit = 1000
+    created_at = LazyFunction(timezone.now)
+
+
+class RepairPlanFactory(DjangoModelFactory[RepairPlan]):
+    class Meta:
+        model = RepairPlan
+
+    token = LazyFunction(uuid4)
+    verb = RepairPlan.Verb.REQUEUE
+    matching = 1
+    max_attempts = 3
+    made_by = "user:olga"
+    made_at = LazyFunction(timezone.now)
+    expires_at = LazyFunction(timezone.now)
+
+
+class PushDeliveryFactory(DjangoModelFactory[PushDelivery]):
+    class Meta:
+        model = PushDelivery
+
+    task_uuid = LazyFunction(uuid4)
+    sender = SubFactory(AgentFactory)
+    url = "https://example.com"
+    body = "{}"
+    created_at = LazyFunction(timezone.now)
+    next_attempt_at = LazyFunction(timezone.now)
 
 
 def some_pubkey() -> str:
@@ -87,6 +147,23 @@ def key_of(caller: Caller, **fields: Any) -> str:
     fields = {"created_at": timezone.now(), **fields}
     ApiKey.objects.create(public_id=minted.public_id, digest=minted.digest, agent=caller.agent, user=user, **fields)
     return minted.key
+
+
+def profile(caller: Caller, **fields: Any) -> AgentProfile:
+    return AgentProfileFactory.create(agent=row_of(caller), **fields)
+
+
+def tool(name: str, **fields: Any) -> Tool:
+    return ToolFactory.create(name=name, **fields)
+
+
+def route(caller: Caller, *, rate_limit: int = 1000) -> str:
+    """Return the address of a new public route of the agent: ``/p/<token>``."""
+    minted = tokens.mint(tokens.ROUTE)
+    PublicRouteFactory.create(
+        agent=row_of(caller), public_id=minted.public_id, digest=minted.digest, rate_limit=rate_limit
+    )
+    return f"/p/{minted.key}"
 
 
 def row_of(caller: Caller) -> Agent:

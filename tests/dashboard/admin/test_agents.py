@@ -34,8 +34,8 @@ def profile_form(**told):
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(("role", "status"), [("viewer", 200), ("operator", 200), ("admin", 200), (None, 403)])
 def test_the_pages_are_for_the_hub_s_groups(bob, page, role, status):
-    AgentProfile.objects.create(agent=bob.agent)
-    Tool.objects.create(name="read")
+    factories.profile(bob)
+    factories.tool("read")
     AgentCardRegistry(bob).register("job", AgentCard(name="canyon", description=""))
     client = at(role)
     pk = apps.get_model(*page.split("/"))._default_manager.get().pk
@@ -46,8 +46,8 @@ def test_the_pages_are_for_the_hub_s_groups(bob, page, role, status):
 
 @pytest.mark.parametrize("role", ["viewer", "operator", None])
 def test_only_admins_change_anything(bob, role):
-    profile = AgentProfile.objects.create(agent=bob.agent)
-    tool = Tool.objects.create(name="read")
+    profile = factories.profile(bob)
+    tool = factories.tool("read")
     client = at(role)
 
     refused = [
@@ -92,7 +92,7 @@ def test_a_tool_is_added_changed_and_removed_and_each_is_journalled():
 
 
 def test_several_tools_are_removed_at_once():
-    pks = [Tool.objects.create(name=f"tool-{number}").pk for number in range(3)]
+    pks = [factories.tool(f"tool-{number}").pk for number in range(3)]
     body = {"action": "delete_selected", "_selected_action": pks[:2], "post": "yes"}
 
     at("admin").post("/admin/agentcards/tool/", body)
@@ -102,7 +102,7 @@ def test_several_tools_are_removed_at_once():
 
 
 def test_a_profile_is_changed_and_its_remote_url_is_not_journalled(bob):
-    profile = AgentProfile.objects.create(agent=bob.agent)
+    profile = factories.profile(bob)
     form = profile_form(
         default_project="main", tool_permissions='["read"]', remote_url="https://:secret@remote.example"
     )
@@ -124,7 +124,7 @@ def test_a_profile_is_added_for_an_agent_that_has_none(bob):
 
 
 def test_a_list_left_empty_is_an_empty_list(bob):
-    profile = AgentProfile.objects.create(agent=bob.agent, skill_bundles=["review"])
+    profile = factories.profile(bob, skill_bundles=["review"])
     client = at("admin")
 
     client.post(f"/admin/agentcards/agentprofile/{profile.pk}/change/", profile_form(skill_bundles=""))
@@ -147,7 +147,7 @@ def test_a_list_left_empty_is_an_empty_list(bob):
     ],
 )
 def test_what_cannot_be_said_of_an_agent_is_refused_in_the_form(bob, told):
-    profile = AgentProfile.objects.create(agent=bob.agent)
+    profile = factories.profile(bob)
 
     answer = at("admin").post(f"/admin/agentcards/agentprofile/{profile.pk}/change/", profile_form(**told))
 
@@ -157,7 +157,7 @@ def test_what_cannot_be_said_of_an_agent_is_refused_in_the_form(bob, told):
 
 
 def test_no_secret_is_on_any_page(bob):
-    profile = AgentProfile.objects.create(agent=bob.agent, remote_url="https://:s3cr3t@remote.example")
+    profile = factories.profile(bob, remote_url="https://:s3cr3t@remote.example")
     key = factories.key_of(bob)
     client = at("viewer")
 

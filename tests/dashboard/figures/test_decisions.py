@@ -10,7 +10,7 @@ from dashboard.figures import thresholds
 from mailbox.gate import audit
 from mailbox.gate.callers import Caller, Role
 from mailbox.inspection import backlogs
-from mailbox.models import ApiKey, AuditEvent, PushDelivery, RollUp, rollup
+from mailbox.models import ApiKey, AuditEvent, RollUp, rollup
 from mailbox.verbs.agents import registration
 from mailbox.verbs.upkeep import rollups
 from mailbox.words.kinds import Entry, Kind
@@ -130,15 +130,7 @@ def test_a_paused_agent_with_work_is_named(ana, alice, bob):
 def test_callbacks_that_were_given_up_are_counted(ana, alice, bob):
     task = factories.sent_task(alice, bob)
     for state in ("disabled", "pending", "delivered", "disabled"):
-        PushDelivery.objects.create(
-            task_uuid=task.uuid,
-            sender=factories.row_of(alice),
-            url="https://example.com",
-            body="{}",
-            created_at=timezone.now(),
-            state=state,
-            next_attempt_at=timezone.now(),
-        )
+        factories.PushDeliveryFactory.create(task_uuid=task.uuid, sender=alice.agent, state=state)
 
     ((subject, _, url),) = decisions(ana)
 

@@ -6,7 +6,6 @@ from html import unescape
 import pytest
 from django.utils import timezone
 
-from agentcards.models import AgentProfile
 from mailbox.models import ApiKey, Peer
 from mailbox.verbs.agents import peers
 from mailbox.verbs.upkeep import rollups
@@ -92,7 +91,7 @@ def test_the_last_call_is_that_of_any_key(ana, alice, bob):
 
 
 def test_its_card_is_shown_with_what_is_wrong_with_it(ana, bob):
-    AgentProfile.objects.create(agent=factories.row_of(bob), tool_permissions=[HOSTILE], name=HOSTILE)
+    factories.profile(bob, tool_permissions=[HOSTILE], name=HOSTILE)
 
     page = ana.get(BOB)
 

@@ -6,10 +6,9 @@ import re
 import uuid
 
 import pytest
-from django.utils import timezone
 
 from mailbox.gate.callers import Role
-from mailbox.models import AuditEvent, RepairPlan, Task
+from mailbox.models import AuditEvent, Task
 from mailbox.verbs.life import results
 from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
@@ -88,9 +87,8 @@ def test_a_refused_repair_stands_with_its_task(vic, alice, bob, verb):
 def number(alice, bob):
     """The number of a repair that a row of the journal has, too."""
     factories.leased_task(alice, bob)
-    row, now = factories.last_event(), timezone.now()
-    made = {"token": uuid.uuid4(), "verb": "requeue", "matching": 1, "max_attempts": 3, "made_by": "user:olga"}
-    return RepairPlan.objects.create(pk=row.pk, made_at=now, expires_at=now, **made).pk
+    row = factories.last_event()
+    return factories.RepairPlanFactory.create(pk=row.pk).pk
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from agentcards.models import AgentProfile
 from mailbox.gate.callers import Caller
-from tests.support import yeoman
+from tests.support import factories, yeoman
 
 
 @pytest.fixture
 def default_agent(bob: Caller) -> Caller:
     """Let bob do what names nobody."""
     assert bob.agent is not None
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
+    factories.profile(bob, default_project="main")
     return bob
 
 

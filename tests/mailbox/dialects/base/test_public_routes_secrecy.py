@@ -9,17 +9,17 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from agentcards.models import AgentProfile
 from mailbox.verbs.agents import public_routes
 from mailbox.words import tokens
 from mailbox.words.redaction import RedactSecrets
+from tests.support import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
 @pytest.fixture
 def route(alice, bob, olga):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
+    factories.profile(bob, default_project="main")
     return public_routes.add(olga, alice.agent, rate_limit=1000)
 
 

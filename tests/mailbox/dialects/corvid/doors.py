@@ -3,8 +3,6 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import public_routes
 from tests.support import factories
 from tests.support.api import Api
 from tests.support.doors import RECIPIENT, Act, Door, HttpDoor, Seen
@@ -38,8 +36,7 @@ class TasksSendByRoute(TasksSend):
 
     def client(self) -> Api:
         assert self.caller is not None
-        added = public_routes.add(Caller.command_line(), factories.row_of(self.caller), rate_limit=1000)
-        return Api(prefix=f"/p/{added.token}")
+        return Api(prefix=factories.route(self.caller))
 
 
 DOORS: list[type[Door]] = [TasksSend, TasksSendByRoute]

@@ -159,7 +159,7 @@ def test_an_agent_changes_its_own_description_and_no_other_s(alice, bob):
 
 
 def test_a_remote_url_is_shown_to_the_agent_and_to_admins_alone(ada, alice, bob, olga):
-    AgentProfile.objects.create(agent=bob.agent, remote_url="https://:secret@remote.example")
+    factories.profile(bob, remote_url="https://:secret@remote.example")
 
     shown = {caller.name: http(caller).get("/api/agents/bob").json() for caller in (ada, alice, bob, olga)}
 

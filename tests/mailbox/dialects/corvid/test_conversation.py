@@ -8,9 +8,6 @@ import time
 import httpx
 import pytest
 
-from agentcards.models import AgentProfile
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import public_routes
 from tests.support import factories
 from tests.support.hub import PATIENCE
 
@@ -24,15 +21,13 @@ LOOK_EVERY = 0.2  # the client's own rhythm is 3 s: the hub cannot tell, and the
 def base_url(transactional_db, served_hub):
     """Return the hub's address as an operator would enter it at the peer: a route that speaks for alice."""
     alice = factories.agent("alice", "a2a.send.*")
-    return (
-        f"{served_hub.url}/p/{public_routes.add(Caller.command_line(), factories.row_of(alice), rate_limit=600).token}"
-    )
+    return f"{served_hub.url}{factories.route(alice)}"
 
 
 @pytest.fixture
 def worker(served_hub, base_url):
     bob = factories.agent("bob", "a2a.respond.*")
-    AgentProfile.objects.create(agent=factories.row_of(bob), default_project="main")
+    factories.profile(bob, default_project="main")
     headers = {"Authorization": f"Bearer {factories.key_of(bob)}"}
     with httpx.Client(base_url=served_hub.url, headers=headers, timeout=PATIENCE) as client:
         yield client

@@ -5,9 +5,8 @@ import json
 import pytest
 
 from agentcards.card_document import build_agent_card, build_agent_card_for_agent
-from agentcards.models import AgentProfile, Tool
 from mailbox.models import Task
-from mailbox.verbs.agents import public_routes
+from tests.support import factories
 from tests.support.documented import DocumentedClient
 
 pytestmark = pytest.mark.django_db
@@ -80,9 +79,9 @@ def test_the_tag_changes_with_the_card_and_only_with_it(anyone, bob):
     page = "/.well-known/agents/bob"
     first = anyone.get(page)["ETag"]
     same = anyone.get(page)["ETag"]
-    AgentProfile.objects.create(agent=bob.agent, description="Works")
+    factories.profile(bob, description="Works")
     told = anyone.get(page)["ETag"]
-    Tool.objects.create(name="read", is_default=True)
+    factories.tool("read", is_default=True)
 
     assert first == same
     assert len({first, told, anyone.get(page)["ETag"]}) == 3
@@ -124,17 +123,17 @@ def test_the_card_names_the_public_url_whatever_host_was_asked(anyone, settings)
     assert card["url"] == "https://hub.example"
 
 
-def test_a_client_that_only_knows_a_route_finds_the_hub_s_card_under_it(anyone, alice, olga):
-    route = public_routes.add(olga, alice.agent, rate_limit=2)
+def test_a_client_that_only_knows_a_route_finds_the_hub_s_card_under_it(anyone, alice):
+    route = factories.route(alice, rate_limit=2)
 
-    answers = [anyone.get(f"/p/{route.token}{HUB}") for _ in range(3)]
+    answers = [anyone.get(f"{route}{HUB}") for _ in range(3)]
 
     assert [answer.status_code for answer in answers] == [200, 200, 429]
 
 
 @pytest.fixture
-def prefix(alice, olga):
-    return f"/p/{public_routes.add(olga, alice.agent, rate_limit=100).token}"
+def prefix(alice):
+    return factories.route(alice)
 
 
 def addresses(card):
@@ -186,7 +185,5 @@ def test_a_description_for_peers_names_no_address_at_all(anyone, prefix, path, s
 
 
 @pytest.mark.parametrize("path", ["/api/agents", "/api/agents/bob", "/api/agents/bob/agent-card"])
-def test_what_needs_a_key_is_not_found_under_a_route(anyone, alice, bob, olga, path):
-    route = public_routes.add(olga, alice.agent, rate_limit=10)
-
-    assert anyone.get(f"/p/{route.token}{path}").status_code == 404
+def test_what_needs_a_key_is_not_found_under_a_route(anyone, alice, bob, path):
+    assert anyone.get(f"{factories.route(alice)}{path}").status_code == 404

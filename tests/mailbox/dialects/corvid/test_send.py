@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.test import Client
 
-from agentcards.models import AgentProfile, Tool
+from agentcards.models import AgentProfile
 from mailbox.models import AuditEvent, Task
 from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
@@ -137,8 +137,8 @@ def test_the_timeout_is_kept_and_defaults_to_five_minutes(send):
 
 
 def test_invariant_3_first_agent_with_a_default_project_is_selected(send, alice, bob):
-    AgentProfile.objects.create(agent=alice.agent)
-    AgentProfile.objects.create(agent=factories.row_of(factories.agent("carol")), default_project="other")
+    factories.profile(alice)
+    factories.profile(factories.agent("carol"), default_project="other")
 
     task = send({"message": "hi"}).json()
 
@@ -146,8 +146,8 @@ def test_invariant_3_first_agent_with_a_default_project_is_selected(send, alice,
 
 
 def test_invariant_3_holds_for_a_task_with_a_skill_that_another_agent_has(send, bob):
-    AgentProfile.objects.create(agent=factories.row_of(factories.agent("carol")), tool_permissions=["web_search"])
-    Tool.objects.create(name="web_search")
+    factories.profile(factories.agent("carol"), tool_permissions=["web_search"])
+    factories.tool("web_search")
 
     task = send({"params": {"message": "hi", "skill": "web_search"}}).json()
 
@@ -164,8 +164,8 @@ def test_an_agent_that_has_the_skill_is_chosen_by_setting_or_where_nobody_has_a_
     if not somebody_has_a_default_project:
         AgentProfile.objects.update(default_project="")
     carol = factories.agent("carol")
-    AgentProfile.objects.create(agent=factories.row_of(carol), tool_permissions=["web_search"])
-    Tool.objects.create(name="web_search")
+    factories.profile(carol, tool_permissions=["web_search"])
+    factories.tool("web_search")
 
     task = send({"params": {"message": "hi", "skill": "web_search"}}).json()
 

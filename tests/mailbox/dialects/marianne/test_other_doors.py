@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from agentcards.models import AgentProfile
 from mailbox.dialects.marianne.inbox import A2AInbox
 from tests.support import factories, yeoman
 from tests.support.api import Api
@@ -16,7 +15,7 @@ INBOX = "/a2a/inboxes/bob"
 @pytest.mark.parametrize("context", ["prev step output", ["a", 1], {"a": {"b": 1}}, 7, True, None, ""], ids=repr)
 @pytest.mark.parametrize("way", ["receive", "workflow"])
 def test_a_peers_context_of_any_shape_leaves_the_inbox_whole(alice, bob, context, way):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
+    factories.profile(bob, default_project="main")
     peer, owner = yeoman.Peer(alice), Api(bob)
     if way == "receive":
         delegated = peer.send("a2a:delegate", {"task": "work", "context": context}, toPeerId="bob")

@@ -9,7 +9,6 @@ import pytest
 from django.test import Client
 
 from mailbox.models import Task
-from mailbox.verbs.agents import public_routes
 from mailbox.verbs.life import leasing, results
 from tests.support import factories, yeoman
 from tests.support.yeoman import TIMESTAMP
@@ -20,10 +19,9 @@ HEX_ID = "9b2c1f0e4d7a4f6b8c3d2e1f0a9b8c7d"  # Agnostic's ids have no dashes
 
 
 @pytest.fixture(params=["X-API-Key", "Bearer", "route"])
-def peer(request, alice, bob, olga):
+def peer(request, alice, bob):
     if request.param == "route":
-        made = public_routes.add(olga, alice.agent, rate_limit=1000)
-        return yeoman.Peer(prefix=f"/p/{made.token}")
+        return yeoman.Peer(prefix=factories.route(alice))
     known = yeoman.Peer(alice)
     if request.param == "Bearer":
         known.client = Client(headers={"Authorization": f"Bearer {factories.key_of(alice)}"})
@@ -135,10 +133,10 @@ def test_a_card_is_read_wherever_the_client_looks_for_it(peer):
     assert peer.get("/.well-known/agent-card.json").status_code == 200
 
 
-def test_a_route_neither_answers_nor_cancels(alice, bob, olga):
+def test_a_route_neither_answers_nor_cancels(alice, bob):
     factories.grant(bob, "a2a.send.*")
     factories.grant(alice, "a2a.respond.*")
-    at_route = yeoman.Peer(prefix=f"/p/{public_routes.add(olga, alice.agent, rate_limit=100).token}")
+    at_route = yeoman.Peer(prefix=factories.route(alice))
     received = factories.sent_task(bob, alice)
     own = factories.sent_task(alice, bob)
 
@@ -151,8 +149,8 @@ def test_a_route_neither_answers_nor_cancels(alice, bob, olga):
     assert set(Task.objects.values_list("state", flat=True)) == {Task.State.QUEUED}
 
 
-def test_a_route_that_is_asked_too_often_says_so_as_the_dialect_does(alice, bob, olga):
-    at_route = yeoman.Peer(prefix=f"/p/{public_routes.add(olga, alice.agent, rate_limit=1).token}")
+def test_a_route_that_is_asked_too_often_says_so_as_the_dialect_does(alice, bob):
+    at_route = yeoman.Peer(prefix=factories.route(alice, rate_limit=1))
 
     statuses = [at_route.get("/.well-known/a2a-agent").status_code for _ in range(2)]
 
@@ -160,8 +158,8 @@ def test_a_route_that_is_asked_too_often_says_so_as_the_dialect_does(alice, bob,
     assert at_route.post(message("a2a:heartbeat", {})).json() == {"detail": "A2A rate limit exceeded"}
 
 
-def test_an_answer_under_a_route_is_kept_by_no_cache(alice, bob, olga):
-    at_route = yeoman.Peer(prefix=f"/p/{public_routes.add(olga, alice.agent, rate_limit=10).token}")
+def test_an_answer_under_a_route_is_kept_by_no_cache(alice, bob):
+    at_route = yeoman.Peer(prefix=factories.route(alice, rate_limit=10))
 
     response = at_route.get("/api/v1/a2a/capabilities")
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from agentcards.models import AgentProfile
 from mailbox.dialects.yeoman.messages import HANDLERS
 from tests.support import factories, yeoman
 from tests.support.yeoman import envelope
@@ -24,7 +23,7 @@ KEYS += ["capabilities", "callback_url", "callback_secret", "envelope", "agents"
 
 @pytest.fixture
 def peer(alice, bob, settings):
-    AgentProfile.objects.create(agent=bob.agent, default_project="main")
+    factories.profile(bob, default_project="main")
     return yeoman.Peer(alice)
 
 
@@ -80,7 +79,7 @@ class Anything(TestCase):
     @given(kind=st.sampled_from(KINDS), payload=st.dictionaries(st.sampled_from(KEYS), JSON, max_size=5))
     def test_any_payload_of_any_type_is_answered(self, kind, payload):
         alice, bob = factories.agent("alice", "a2a.send.*"), factories.agent("bob")
-        AgentProfile.objects.create(agent=factories.row_of(bob), default_project="main")
+        factories.profile(bob, default_project="main")
 
         response = yeoman.Peer(alice).post(json.dumps(envelope(kind, payload)))
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from agentcards.models import AgentCard, AgentProfile, Tool
+from agentcards.models import AgentCard, AgentProfile
 from agentcards.registry import AgentCardRegistry
 from mailbox.models import Agent, Peer
 from mailbox.verbs.agents import peers
@@ -161,9 +161,9 @@ def test_anyone_may_read_what_the_hub_can_do(client):
 
 def test_the_skills_of_agents_are_listed_only_when_wanted(client, bob, settings):
     carol = factories.agent("carol")
-    AgentProfile.objects.create(agent=factories.row_of(carol), tool_permissions=["summarise"])
-    Tool.objects.create(name="search", description="Finds", is_default=True)
-    Tool.objects.create(name="summarise")
+    factories.profile(carol, tool_permissions=["summarise"])
+    factories.tool("search", description="Finds", is_default=True)
+    factories.tool("summarise")
     settings.A2A_CAPABILITIES = [{"name": "own", "description": "d", "version": "2"}]
     fixed = client.get("/api/v1/a2a/capabilities").json()["capabilities"]
 
@@ -188,7 +188,7 @@ def test_the_skills_of_running_jobs_are_listed_too(client, settings, db):
 
 
 def test_skills_are_told_to_anyone_only_where_cards_are_public(peer, client, bob, settings):
-    Tool.objects.create(name="search", description="Finds", is_default=True)
+    factories.tool("search", description="Finds", is_default=True)
     settings.A2A_CAPABILITIES, settings.A2A_CAPABILITIES_DYNAMIC, settings.A2A_PUBLIC_AGENT_CARDS = [], True, False
 
     assert client.get("/api/v1/a2a/capabilities").json() == {"capabilities": []}

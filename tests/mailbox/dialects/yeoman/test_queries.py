@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from mailbox.models import Result, Task
-from mailbox.verbs.agents import public_routes
 from mailbox.verbs.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories, yeoman
@@ -20,9 +19,8 @@ def worker(bob):
 
 
 @pytest.fixture
-def through_route(alice, olga):
-    route = public_routes.add(olga, alice.agent, rate_limit=1000)
-    return yeoman.Peer(prefix=f"/p/{route.token}")
+def through_route(alice):
+    return yeoman.Peer(prefix=factories.route(alice))
 
 
 @pytest.fixture
