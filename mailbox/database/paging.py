@@ -26,26 +26,46 @@ class Page(Generic[Item]):
 
 
 def page(found: Sequence[tuple[Item, tuple[object, ...]]], limit: int, name: str) -> Page[Item]:
-    """Return the first ``limit`` of the ``(item, position)`` pairs found, which were asked for one more than that."""
+    """Return the first ``limit`` of the ``(item, position)`` pairs, of which the caller read up to one more."""
     kept = found[:limit]
     more = len(found) > limit and bool(kept)
     return Page([item for item, _ in kept], _encode(name, kept[-1][1]) if more else None)
 
 
 def keyset(
-    found: QuerySet[Row], field: str, kind: type, *, newest_first: bool, limit: int, cursor: str | None, name: str
+    found: QuerySet[Row],
+    field: str,
+    kind: type,
+    *,
+    newest_first: bool = False,
+    is_unique: bool = False,
+    limit: int,
+    cursor: str | None,
+    name: str,
 ) -> Page[Row]:
     """Return the page of ``found`` after ``cursor``, ordered by ``field`` (of type ``kind``), then by age.
 
-    Raises `InvalidRequestError` for a cursor of another list.
+    A field that ``is_unique`` orders alone. Raises `InvalidRequestError` for a cursor of another list.
     """
-    position = after(cursor, name, (kind, int))
-    past, sign = ("lt", "-") if newest_first else ("gt", "")
+    position = after(cursor, name, (kind,) if is_unique else (kind, int))
+    order = (field,) if is_unique else (field, "pk")
     if position:
-        value, pk = position
-        found = found.filter(Q(**{f"{field}__{past}": value}) | Q(**{field: value, f"pk__{past}": pk}))
-    rows = found.order_by(f"{sign}{field}", f"{sign}pk")[: limit + 1]
-    return page([(row, (getattr(row, field), row.pk)) for row in rows], limit, name)
+        found = found.filter(beyond(field, *position, newest_first=newest_first))
+    sign = "-" if newest_first else ""
+    rows = found.order_by(*(f"{sign}{key}" for key in order))[: limit + 1]
+    return page([(row, tuple(getattr(row, key) for key in order)) for row in rows], limit, name)
+
+
+def newest(found: QuerySet[Row], *, limit: int, cursor: str | None, name: str) -> Page[Row]:
+    """Return the page of ``found`` after ``cursor``, the newest rows first; raises as `keyset` does."""
+    return keyset(found, "pk", int, newest_first=True, is_unique=True, limit=limit, cursor=cursor, name=name)
+
+
+def beyond(field: str, value: object, pk: int | None = None, *, newest_first: bool = False) -> Q:
+    """Return what holds of the rows that follow the row with this ``value`` and ``pk``; None for a unique field."""
+    past = "lt" if newest_first else "gt"
+    further = Q(**{f"{field}__{past}": value})
+    return further if pk is None else further | Q(**{field: value, f"pk__{past}": pk})
 
 
 def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, ...] | None:

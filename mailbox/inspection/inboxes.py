@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
-from mailbox.database.paging import Page, after, page
+from mailbox.database.paging import Page, keyset
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Agent, Task
@@ -41,15 +41,12 @@ def tasks_to(
     ``state`` None is any state; no ``outcomes`` are any outcome. Raises `InvalidRequestError` for a cursor that this
     hub did not give out.
     """
-    position = after(cursor, "inbox", (int,))
     tasks = _addressed(caller, owner)
     if state is not None:
         tasks = tasks.filter(state=state)
     if outcomes:
         tasks = tasks.filter(outcome__in=outcomes)
-    if position:
-        tasks = tasks.filter(pk__gt=position[0])
-    return page([(task, (task.pk,)) for task in tasks[: limit + 1]], limit, "inbox")
+    return keyset(tasks, "pk", int, is_unique=True, limit=limit, cursor=cursor, name="inbox")
 
 
 def all_to(caller: Caller, owner: Agent) -> Sequence[Task]:

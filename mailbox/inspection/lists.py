@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Q
 from django.utils import timezone
 
-from mailbox.database.paging import Page, after, page
+from mailbox.database.paging import Page, after, beyond, keyset, newest, page
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_leases, visible_tasks
 from mailbox.inspection.tasks import QueueEntry
@@ -59,12 +58,12 @@ def queue(
             visible_tasks(caller).queued().with_parties().select_related("waits_on").in_order(), wanted
         )
         if position:
-            queued = queued.filter(Q(queued_at__gt=position[1]) | Q(queued_at=position[1], pk__gt=position[2]))
+            queued = queued.filter(beyond("queued_at", *position[1:]))
         entries += [(QueueEntry(task=task), ("queued", task.queued_at, task.pk)) for task in queued[: limit + 1]]
     if wanted.state != Task.State.QUEUED and len(entries) <= limit:
         leases = _leases(caller, wanted)
         if position and position[0] == "in_flight":
-            leases = leases.filter(Q(leased_at__gt=position[1]) | Q(leased_at=position[1], pk__gt=position[2]))
+            leases = leases.filter(beyond("leased_at", *position[1:]))
         entries += [
             (QueueEntry(task=lease.task, lease=lease), ("in_flight", lease.leased_at, lease.pk))
             for lease in leases[: limit + 1 - len(entries)]
@@ -74,29 +73,20 @@ def queue(
 
 def recent_tasks(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Task]:
     """Return tasks still queued, oldest first, without leasing them."""
-    position = after(cursor, "tasks", (datetime, int))
-    tasks = visible_tasks(caller).queued().with_parties().in_order()
-    if position:
-        tasks = tasks.filter(Q(queued_at__gt=position[0]) | Q(queued_at=position[0], pk__gt=position[1]))
-    return page([(task, (task.queued_at, task.pk)) for task in tasks[: limit + 1]], limit, "tasks")
+    tasks = visible_tasks(caller).queued().with_parties()
+    return keyset(tasks, "queued_at", datetime, limit=limit, cursor=cursor, name="tasks")
 
 
 def recent_results(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Result]:
     """Return results that wait to be drained, oldest first, without draining them."""
-    position = after(cursor, "results", (datetime, int))
-    results = Result.objects.addressed_to(caller.party).pending().in_order().select_related("task")
-    if position:
-        results = results.filter(Q(posted_at__gt=position[0]) | Q(posted_at=position[0], pk__gt=position[1]))
-    return page([(result, (result.posted_at, result.pk)) for result in results[: limit + 1]], limit, "results")
+    results = Result.objects.addressed_to(caller.party).pending().select_related("task")
+    return keyset(results, "posted_at", datetime, limit=limit, cursor=cursor, name="results")
 
 
 def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Lease]:
     """Return the live leases the caller holds, oldest first; people see everyone's."""
-    position = after(cursor, "leases", (datetime, int))
-    live = Lease.objects.live().of_holder(caller.party).with_task().order_by("leased_at", "pk")
-    if position:
-        live = live.filter(Q(leased_at__gt=position[0]) | Q(leased_at=position[0], pk__gt=position[1]))
-    return page([(lease, (lease.leased_at, lease.pk)) for lease in live[: limit + 1]], limit, "leases")
+    live = Lease.objects.live().of_holder(caller.party).with_task()
+    return keyset(live, "leased_at", datetime, limit=limit, cursor=cursor, name="leases")
 
 
 def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[Task], int]:
@@ -112,7 +102,7 @@ def recent_events(
     position = after(cursor, "audit", (int,))
     events = AuditEvent.objects.visible_to(caller.party).newest_first()
     if position:
-        events = events.filter(pk__lt=position[0])
+        events = events.filter(beyond("pk", *position, newest_first=True))
     # Newest first, so what is too old can only be the end of a page: no index on the time is needed.
     found = [event for event in events[: limit + 1] if since is None or event.at >= since]
     return page([(event, (event.pk,)) for event in found], limit, "audit")
@@ -120,39 +110,25 @@ def recent_events(
 
 def grants(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[CapabilityGrant]:
     """Return the newest grants first, dead ones too: an agent those it holds or passed on, people all."""
-    position = after(cursor, "grants", (int,))
-    found = CapabilityGrant.objects.visible_to(caller.party).select_related("subject").order_by("-pk")
-    if position:
-        found = found.filter(pk__lt=position[0])
-    return page([(grant, (grant.pk,)) for grant in found[: limit + 1]], limit, "grants")
+    found = CapabilityGrant.objects.visible_to(caller.party).select_related("subject")
+    return newest(found, limit=limit, cursor=cursor, name="grants")
 
 
 def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[ReplayEntry]:
     """Return cached results, newest first: an agent those of its own tasks and of its own work, people all."""
-    position = after(cursor, "replay", (int,))
-    found = ReplayEntry.objects.visible_to(caller.party).order_by("-pk")
-    if position:
-        found = found.filter(pk__lt=position[0])
-    return page([(entry, (entry.pk,)) for entry in found[: limit + 1]], limit, "replay")
+    return newest(ReplayEntry.objects.visible_to(caller.party), limit=limit, cursor=cursor, name="replay")
 
 
 def deliveries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[PushDelivery]:
     """Return callbacks, newest first, with what came of each attempt: an agent those of its own tasks, people all."""
-    position = after(cursor, "deliveries", (int,))
-    visible = PushDelivery.objects.visible_to(caller.party)
-    found = visible.select_related("sender").prefetch_related("log").order_by("-pk")
-    if position:
-        found = found.filter(pk__lt=position[0])
-    return page([(delivery, (delivery.pk,)) for delivery in found[: limit + 1]], limit, "deliveries")
+    found = PushDelivery.objects.visible_to(caller.party).select_related("sender").prefetch_related("log")
+    return newest(found, limit=limit, cursor=cursor, name="deliveries")
 
 
 def agents(*, limit: int = 10, cursor: str | None = None) -> Page[Agent]:
     """Return the registered agents by name; any caller may know whom it can address."""
-    position = after(cursor, "agents", (str,))
-    found = Agent.objects.order_by("display")
-    if position:
-        found = found.filter(display__gt=position[0])
-    return page([(agent, (agent.display,)) for agent in found[: limit + 1]], limit, "agents")
+    found = Agent.objects.all()
+    return keyset(found, "display", str, is_unique=True, limit=limit, cursor=cursor, name="agents")
 
 
 def public_routes() -> Sequence[PublicRoute]:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import OuterRef, Subquery
 
-from mailbox.database.paging import Page, after, page
+from mailbox.database.paging import Page, keyset
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import AuditEvent, Lease, Message, ReplayEntry, Result, Task
@@ -97,10 +97,7 @@ def result(caller: Caller, task_id: UUID) -> Result | None:
 
 def timeline(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> Page[AuditEvent]:
     """Return the journal of one task's life, in order; raise `UnknownTaskError`."""
-    position = after(cursor, "timeline", (int,))
     if not visible_tasks(caller).filter(uuid=task_id).exists():
         raise UnknownTaskError.of(task_id)
     events = AuditEvent.objects.of_task(task_id)
-    if position:
-        events = events.filter(seq__gt=position[0])
-    return page([(event, (event.seq,)) for event in events[: limit + 1]], limit, "timeline")
+    return keyset(events, "seq", int, is_unique=True, limit=limit, cursor=cursor, name="timeline")

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 from django.utils import timezone
 
-from mailbox.database.paging import Page, after, page
+from mailbox.database.paging import Page, newest
 from mailbox.gate.callers import Caller
 from mailbox.models import Agent, Peer
 
@@ -53,11 +53,8 @@ def left(caller: Caller, peer_id: str) -> None:
 
 def listing(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Peer]:
     """Return peers, the newest first: an agent its own, people all. Raises `InvalidRequestError`."""
-    position = after(cursor, "peers", (int,))
-    found = Peer.objects.visible_to(caller.party).select_related("agent").order_by("-pk")
-    if position:
-        found = found.filter(pk__lt=position[0])
-    return page([(peer, (peer.pk,)) for peer in found[: limit + 1]], limit, "peers")
+    found = Peer.objects.visible_to(caller.party).select_related("agent")
+    return newest(found, limit=limit, cursor=cursor, name="peers")
 
 
 def _meet(agent: Agent, peer_id: str, now: datetime) -> None:

@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import base64
 import json
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mailbox.database.paging import after, page
+from mailbox.database.paging import Page, after, keyset, newest, page
+from mailbox.models import Agent
 from mailbox.words.errors import InvalidRequestError
+from tests.support import factories
 
 moments = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
 
@@ -81,3 +85,35 @@ def test_a_moment_that_is_none_is_refused(moment):
 def test_a_text_that_no_database_keeps_is_refused(text):
     with pytest.raises(InvalidRequestError):
         after(cursor("list", text), "list", (str,))
+
+
+ORDERS: dict[str, tuple[Callable[..., Page[Agent]], tuple[str, ...]]] = {
+    "by a moment that rows share": (partial(keyset, field="created_at", kind=datetime), ("created_at", "pk")),
+    "by it, newest first": (
+        partial(keyset, field="created_at", kind=datetime, newest_first=True),
+        ("-created_at", "-pk"),
+    ),
+    "by a unique name": (partial(keyset, field="display", kind=str, is_unique=True), ("display",)),
+    "by age": (newest, ("-pk",)),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 8])
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_pages_of_a_list_hold_each_row_once_and_in_order(order, limit):
+    now = datetime(2030, 1, 1, tzinfo=UTC)
+    for number in range(7):
+        factories.AgentFactory.create(created_at=now + (number // 3) * timedelta(minutes=1))
+    read, columns = ORDERS[order]
+
+    shown: list[Agent] = []
+    cursor = None
+    while len(shown) < 8:
+        found = read(Agent.objects.all(), limit=limit, cursor=cursor, name="list")
+        assert len(found.items) == min(limit, 7 - len(shown))
+        shown += found.items
+        if (cursor := found.next_cursor) is None:
+            break
+
+    assert shown == list(Agent.objects.order_by(*columns))
