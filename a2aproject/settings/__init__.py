@@ -105,12 +105,13 @@ ROOT_URLCONF = "a2aproject.urls"
 WSGI_APPLICATION = "a2aproject.wsgi.application"
 APPEND_SLASH = False
 
+_LOADERS = ["a2aproject.web.templates.Loader", "django.template.loaders.app_directories.Loader"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [("template_partials.loader.Loader", [("django.template.loaders.cached.Loader", _LOADERS)])],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

@@ -82,7 +82,6 @@ def look(request: HttpRequest) -> dict[str, Any]:
     """Return what also pages without a person behind them need: the hub's name and the browser's choices."""
     return {
         "hub": settings.A2A_HUB_NAME,
-        "public_url": settings.PUBLIC_URL,
         "environment": settings.A2A_ENVIRONMENT,
         "preferences": Preferences.of(request),
     }

@@ -16,23 +16,45 @@ class SendForm(forms.Form):
     """A task that a person sends to an agent; ``form_token`` is its id, so that it is sent once."""
 
     form_token = forms.UUIDField(widget=forms.HiddenInput)
-    recipient = forms.CharField(error_messages={"required": "Say which agent is to do it."})
-    intent_text = forms.CharField(
-        strip=False, error_messages={"required": "Say what is to be done."}, widget=forms.Textarea(attrs={"rows": 6})
+    recipient = forms.CharField(
+        help_text="required: who is to do it", error_messages={"required": "Say which agent is to do it."}
     )
-    task_kind = forms.CharField(required=False)
+    intent_text = forms.CharField(
+        label="Intent",
+        help_text="required: what is to be done, in words",
+        strip=False,
+        error_messages={"required": "Say what is to be done."},
+        widget=forms.Textarea(attrs={"rows": 6}),
+    )
+    task_kind = forms.CharField(label="Kind", help_text="such as booking", required=False)
     duplicate_safety = forms.ChoiceField(
         required=False, choices=[("", ""), *((safety.value, safety.value) for safety in DuplicateSafety)]
     )
-    idempotency_key = forms.CharField(required=False)
+    idempotency_key = forms.CharField(
+        label="Key", help_text="for the last two: names the work, such as inv-7", required=False
+    )
     deadline = forms.DateTimeField(
+        help_text="in your time zone; past it, it is not begun",
         required=False,
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
         error_messages={"invalid": "Write a moment like 2026-11-21 14:00, in your time zone."},
     )
-    parent = forms.UUIDField(required=False, error_messages={"invalid": "Write the whole id of a task."})
-    content = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
-    metadata = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 3}))
+    parent = forms.UUIDField(
+        help_text="the id of the task that this is a part of",
+        required=False,
+        error_messages={"invalid": "Write the whole id of a task."},
+    )
+    content = forms.CharField(
+        label="Content blocks",
+        help_text="JSON: an array; kept in the metadata as content",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    metadata = forms.CharField(
+        help_text="JSON: an object; agents get it where their dialect carries it",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
 
     def clean_intent_text(self) -> str:
         text: str = self.cleaned_data["intent_text"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -15,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from dashboard.figures import thresholds
-from dashboard.figures.charts import Range
+from dashboard.figures.charts import Bar, Range
 from mailbox.inspection import search
 from mailbox.inspection.backlogs import COUNTED_TO
 from mailbox.words import redaction, times
@@ -123,6 +124,12 @@ def results_of(context: Context, status: str, count: int, posted: str) -> str:
         return thresholds.grouped(count)
     where = f"{context.get('among', '')}{posted}&status={status}"
     return format_html('<a href="{}?{}">{}</a>', reverse("ops:results"), where, thresholds.grouped(count))
+
+
+@register.filter
+def by_kind(bars: Iterable[Bar]) -> str:
+    """Write how many of each kind a chart shows, such as ``7 ok, 1 error``."""
+    return ", ".join(f"{thresholds.grouped(bar.count)} {bar.kind}" for bar in bars)
 
 
 @register.filter

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
+from dashboard.wording import commands
 from mailbox.database.paging import Page as Rows
 from mailbox.gate import actions
 from mailbox.inspection import lookup, search
@@ -71,7 +72,11 @@ class Resend(Act[PushDelivery]):
         return ""
 
     def besides(self, subject: PushDelivery, reason: str) -> dict[str, Any]:
-        return {"attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN], "tries": len(callbacks.BACK_OFF) + 1}
+        return {
+            "attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN],
+            "tries": len(callbacks.BACK_OFF) + 1,
+            "command": commands.post(f"/a2a/deliveries/{subject.delivery_id}/resend", reason=commands.UNSAID),
+        }
 
     def apply(self, subject: PushDelivery, reason: str) -> str:
         callbacks.resend(self.caller, subject.delivery_id, reason=reason)

@@ -6,6 +6,7 @@ from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from dashboard.figures.cache_savings import Saved
 from dashboard.figures.thresholds import Count
+from dashboard.wording import commands
 from mailbox.database.paging import Page as Rows
 from mailbox.gate import actions
 from mailbox.inspection import lookup, search
@@ -47,6 +48,7 @@ class ReplayList(ListPage):
 
     def besides(self, page: Rows[Any]) -> dict[str, Any]:
         return {
+            "entries": [(entry, _answered_by(entry)) for entry in page.items],
             "hits": self.saved.hits,
             "waiting": self.saved.waiting,
             "keys": search.REPLAY_KEYS,
@@ -55,6 +57,13 @@ class ReplayList(ListPage):
 
     def shown(self, page: Rows[Any], context: Any) -> object:
         return [(entry.pk, entry.hits, entry.source_task_id) for entry in page.items], self.saved
+
+
+def _answered_by(entry: Any) -> str:
+    """Return the query for the tasks that ``entry`` answered."""
+    parties = {"key": entry.key, "from": entry.sender, "to": entry.recipient}
+    terms = [search.term(key, value) for key, value in parties.items() if value]
+    return " ".join([*terms, f"-id:{entry.source_task_id}", "-state:waiting"])
 
 
 class Drop(Act[ReplayEntry]):
@@ -82,7 +91,8 @@ class Drop(Act[ReplayEntry]):
         return str(subject.source_task_id)
 
     def besides(self, subject: ReplayEntry, reason: str) -> dict[str, Any]:
-        return {"shown": 4096}
+        command = commands.post("/a2a/replay-entries/drop", id=subject.pk, reason=commands.UNSAID)
+        return {"shown": 4096, "command": command}
 
     def apply(self, subject: ReplayEntry, reason: str) -> str:
         replay.drop(self.caller, subject.pk, reason=reason, source_task_id=subject.source_task_id)

@@ -115,7 +115,7 @@ class PlanPage(Page):
             "is_worked_on": plan.worked_until is not None and plan.worked_until > self.now,
             "live_again": plan.rows.that_became("changed").leases_again().count() if tally.outcomes["changed"] else 0,
             "page": page,
-            "commands": [_command(plan, row) for row in page.items if row.verdict != "skipped"],
+            "commands": "\n".join(_command(plan, row) for row in page.items if row.verdict != "skipped"),
             "show": group_of(self.request),
             "sort": sort,
             "form": ApplyForm(initial={"form_token": new_token(), "reason": self.request.GET.get("reason", "")}),

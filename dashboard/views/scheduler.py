@@ -14,7 +14,7 @@ from dashboard.base.act import Act, Wording
 from dashboard.base.page import Page
 from dashboard.figures import thresholds
 from dashboard.forms import choices
-from dashboard.wording import retry_verdicts
+from dashboard.wording import commands, retry_verdicts
 from dashboard.wording.journal import in_words
 from mailbox.database import paging
 from mailbox.database.timetable import Cluster
@@ -148,12 +148,12 @@ class RunOnce(Act[AutoRetry]):
         return AutoRetry.from_settings()
 
     def besides(self, subject: AutoRetry, reason: str) -> dict[str, Any]:
-        told: dict[str, Any] = {"min_lease_age_ms": subject.policy.min_lease_age // timedelta(milliseconds=1)}
+        shown: dict[str, Any] = {"command": commands.retry_stale(subject.policy)}
         if not self.holds(self.needs):
-            return told
+            return shown
         found = retry_verdicts.of(retry.retry_stale(self.caller, retry_verdicts.dry(subject.policy)))
         would = [one for one in found if one.verdict == retry_verdicts.WOULD_REQUEUE]
-        return {**told, "considered": len(found), "would": would}
+        return {**shown, "considered": len(found), "would": would}
 
     def apply(self, subject: AutoRetry, reason: str) -> str:
         self.scan = auto_retry.run_once(self.caller, reason=reason, worded=advice.to_person)

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from dashboard.base.page import Page
 from dashboard.figures import thresholds
-from dashboard.wording import payload, task_story
+from dashboard.wording import commands, payload, task_story
 from dashboard.wording.journal import in_words
 from dashboard.wording.payload import File
 from mailbox.dialects.base.view import JSONRenderer
@@ -18,6 +18,7 @@ from mailbox.inspection import journal, leases, tasks
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life import operators
 from mailbox.verbs.repairs.auto_retry import AutoRetry
+from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words import json_text
 
 ATTEMPTS, ACTS, CHILDREN, ALIKE = 50, 100, 20, 10
@@ -41,6 +42,8 @@ class TaskPage(Page):
             "is_cut": len(acts) == ACTS,
             **self._carried(task),
             **self._related(task),
+            "curl": commands.get(f"/a2a/tasks/{task_id}/entry"),
+            "command": _command(task, lease),
             **{f"may_{name}": self.holds(verb) for name, verb in VERBS.items()},
         }
         seen = task.journal_seq, now_so["state"], len(acts), lease and lease.last_seen_at
@@ -123,6 +126,13 @@ class TaskJson(Page):
 
 
 VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
+
+
+def _command(task: Task, lease: Lease | None) -> str:
+    if lease is None:
+        return "manage.py a2a status --json"
+    risk = DuplicateRisk.IDEMPOTENT if task.is_idempotent else DuplicateRisk.OPERATOR_ACCEPTED
+    return commands.requeue(task.uuid, lease.lease_id, risk=risk, reason="")
 
 
 def _part(task: Task, result: Result | None, part: str) -> File:

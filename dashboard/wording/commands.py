@@ -1,27 +1,59 @@
-"""The command line that does the same as a form: people copy it, and learn to automate."""
+"""The commands that do the same as a page: people copy them, and learn to automate."""
 
 from __future__ import annotations
 
+import json
 import shlex
+from datetime import timedelta
 from uuid import UUID
 
+from django.conf import settings
+
 from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.verbs.repairs.retry import RetryPolicy
 
 UNSAID = "…"
+AUTHORIZATION = '-H "Authorization: Bearer $A2A_API_KEY"'
 
 
 def requeue(task_id: UUID, lease_id: UUID, *, risk: str, reason: str) -> str:
     """Return the command; whatever is not chosen yet is the cautious choice or an ellipsis."""
     chosen = (risk or DuplicateRisk.OPERATOR_ACCEPTED).replace("_", "-")
-    return _command("requeue", task_id, lease_id, "--duplicate-risk", chosen, "--reason", reason or UNSAID)
+    return _of_lease("requeue", task_id, lease_id, "--duplicate-risk", chosen, "--reason", reason or UNSAID)
 
 
 def force_error(task_id: UUID, lease_id: UUID, *, message: str, reason: str) -> str:
     """Return the command; without a message the sender reads the reason."""
-    told = message or reason or UNSAID
-    return _command("force-error", task_id, lease_id, "--message", told, "--reason", reason or UNSAID)
+    sent = message or reason or UNSAID
+    return _of_lease("force-error", task_id, lease_id, "--message", sent, "--reason", reason or UNSAID)
 
 
-def _command(verb: str, task_id: UUID, lease_id: UUID, *options: str) -> str:
-    words = ["a2a", verb, str(task_id), "--lease-id", str(lease_id), *options]
-    return f"manage.py {' '.join(word if word == UNSAID else shlex.quote(word) for word in words)}"
+def retry_stale(policy: RetryPolicy) -> str:
+    """Return the command for one pass of the retry gate within the bounds of ``policy``."""
+    bounds = {
+        "--min-lease-age-ms": policy.min_lease_age // timedelta(milliseconds=1),
+        "--max-attempts": policy.max_attempts,
+        "--max-requeues": policy.max_requeues,
+        "--scan-limit": policy.scan_limit,
+    }
+    return _a2a("retry-stale", "--enable", *(str(word) for bound in bounds.items() for word in bound))
+
+
+def get(path: str) -> str:
+    """Return the request for ``path`` as a call of curl."""
+    return f"curl {settings.PUBLIC_URL}{path} {AUTHORIZATION}"
+
+
+def post(path: str, **fields: object) -> str:
+    """Return the request that posts ``fields`` to ``path`` as a call of curl."""
+    body = json.dumps(fields, ensure_ascii=False)
+    url = f"{settings.PUBLIC_URL}{path}"
+    return f"""curl -X POST {url} {AUTHORIZATION} -H "Content-Type: application/json" -d '{body}'"""
+
+
+def _of_lease(verb: str, task_id: UUID, lease_id: UUID, *options: str) -> str:
+    return _a2a(verb, str(task_id), "--lease-id", str(lease_id), *options)
+
+
+def _a2a(*words: str) -> str:
+    return f"manage.py a2a {' '.join(word if word == UNSAID else shlex.quote(word) for word in words)}"

@@ -14,6 +14,7 @@ from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.kinds import Kind
 from tests.support import factories
+from tests.support.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -104,6 +105,6 @@ def test_of_a_repair_and_a_journal_row_of_one_number_each_leads_to_the_other(vic
     answer = vic.get("/ops/go/", {"id": text.format(number)}, follow=True)
 
     assert answer.redirect_chain == [(f"/ops/{page}/{number}/", 302)]
-    (messages,) = re.findall(r'<div id="messages".*?</div>', answer.text)
+    (messages,) = re.findall(r'<div id="messages".*?</div>', squeezed(answer.text))
     assert re.findall(r'<a href="([^"]+)"', messages) == ([f"/ops/{other}/{number}/"] if other else [])
     assert "something else of that number" not in vic.get(f"/ops/{page}/{number}/").text

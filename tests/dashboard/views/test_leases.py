@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from mailbox.models import Lease
 from tests.support import factories
+from tests.support.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +35,7 @@ def test_tile_tab_title_and_list_agree_on_what_is_stale(ana, alice, bob):
 
     assert len(page.context["page"].items) == 3
     assert page.context["total"].value == page.context["stale"].value == 3
-    assert "<title>(3) Leases, stale" in page.text
+    assert "<title>(3) Leases, stale" in squeezed(page.text)
     assert "favicon.svg?stale=3" in page.text
 
 

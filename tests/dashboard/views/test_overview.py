@@ -14,6 +14,7 @@ from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories
+from tests.support.markup import squeezed
 
 NOON = datetime(2026, 1, 1, 12, 0, 30, tzinfo=UTC)
 FIVE = timedelta(minutes=5)
@@ -56,7 +57,8 @@ def test_each_number_leads_to_the_list_it_counts(ana, alice, bob):
 
     page = ana.get("/ops/")
 
-    links = re.findall(r'<li><a href="([^"]+)"><span class="l">(?:Queued|Pending|Throughput|Errors)', page.text)
+    tile = r'<li><a href="([^"]+)"><span class="l">(?:Queued|Pending|Throughput|Errors)'
+    links = re.findall(tile, squeezed(page.text))
     rows = [len(ana.get(unescape(link)).context["page"].items) for link in links]
     standing, trend = page.context["standing"], page.context["trend"]
     assert rows == [standing.queued.value, standing.pending.value, trend.last.results, trend.last.error] == [1, 2, 2, 1]
@@ -159,6 +161,8 @@ def test_an_agent_that_is_none_has_no_page(ana):
 def test_a_bar_of_a_chart_longer_than_a_day_names_its_day(ana, alice, bob, scale):
     factories.resolved_task(alice, bob)
 
-    (said,) = re.findall(r"<title>([-0-9: ]+): 1 ok</title>", ana.get(f"/ops/?range={scale.name}").text)
+    text = squeezed(ana.get(f"/ops/?range={scale.name}").text)
+
+    (said,) = re.findall(r"<title>([-0-9: ]+): 1 ok</title>", text)
 
     assert len(said) == len("02:14" if scale.span < timedelta(days=1) else "2026-01-31 02:14")

@@ -13,6 +13,7 @@ from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
 from tests.dashboard.conftest import fields_of
 from tests.support import factories
+from tests.support.markup import squeezed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -124,7 +125,7 @@ def test_a_form_without_its_token_sends_nothing_and_comes_back_whole(ana, bob, t
     anew = fields_of(refused)["form_token"]
 
     assert refused.status_code == 422
-    assert 'role="alert">Nothing was sent. The form was not whole.' in refused.text
+    assert 'role="alert">Nothing was sent. The form was not whole.' in squeezed(refused.text)
     assert "look at INC-4412</textarea>" in refused.text
     assert not Task.objects.exists()
     ana.post(PATH, {**typed, "form_token": anew})

@@ -1,0 +1,13 @@
+"""Markup as a reader of the page gets it, whatever the layout of its template."""
+
+from __future__ import annotations
+
+import re
+
+EDGED = "a|b|button|caption|div|figcaption|h1|li|p|strong|td|th|title|ul"
+
+
+def squeezed(html: str) -> str:
+    """Return ``html`` with white space as one space, and without that at the edges of tags and of blocks."""
+    html = re.sub(r"\s+", " ", html).replace(" >", ">")
+    return re.sub(rf" (</(?:{EDGED})>)", r"\1", re.sub(rf"(<(?:{EDGED})\b[^>]*>) ", r"\1", html))
