@@ -53,6 +53,13 @@ def test_style_and_script_keep_to_their_budgets():
     assert sum(zipped(script) for script in [htmx, *STATIC.glob("*.js")]) <= 22 * 1024
 
 
+def test_a_line_of_the_style_sheet_holds_one_declaration_or_one_selector():
+    lines = (STATIC / "ops.css").read_text().splitlines()
+    forms = re.compile(r" *(|[^{};]+ {|}|[^{};]+,|[^{};]+;|/\*.*\*/)")
+
+    assert [line for line in lines if len(line) > 120 or not forms.fullmatch(line)] == []
+
+
 def test_the_sprite_has_every_sign_and_each_stands_beside_a_word():
     signs = set(re.findall(r'<symbol id="(\w+)"', (STATIC / "icons.svg").read_text()))
     used = {name for path in TEMPLATES for name in re.findall(r'{% icon "(\w+)" %}', path.read_text())}
