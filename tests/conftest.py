@@ -20,7 +20,7 @@ from tests.support.flush import quick_flush
 from tests.support.hub import Hub, served
 from tests.support.scheduling import SharedScheduling
 
-# What starts hubs, processes or a browser: `make check` leaves it to `make test`.
+# Tests that start hubs, processes or a browser. `make check` skips them, `make test` runs them.
 SLOW = (
     "tests/a2aproject/serving/",
     "tests/dashboard/browser/",
@@ -40,13 +40,13 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "usual"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    help_text = "also run on PostgreSQL what proves the same on either database"
+    help_text = "also run on PostgreSQL the tests that prove the same on either database"
     parser.addoption("--every-test", action="store_true", help=help_text)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Leave out on PostgreSQL the tests of ``one_database``. Mark slow tests and begin with them."""
+    """Deselect the tests of ``one_database`` on PostgreSQL. Mark slow tests, and run them first."""
     if connection.vendor == "postgresql" and not config.getoption("every_test"):
         left_out = [item for item in items if item.get_closest_marker("one_database")]
         items[:] = [item for item in items if not item.get_closest_marker("one_database")]
@@ -55,13 +55,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "browse" in getattr(item, "fixturenames", ()) or item.nodeid.startswith(SLOW):
             item.add_marker(pytest.mark.slow)
         if "migrated_database" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.django_db)  # pytest-django sets up no database that no test is marked for
+            item.add_marker(pytest.mark.django_db)  # without the mark pytest-django sets up no database
     yield
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # so that no process ends long after another
+    items.sort(
+        key=lambda item: item.get_closest_marker("slow") is None
+    )  # so that all processes end at about the same time
 
 
 def pytest_collection_finish() -> None:
-    """Leave what all tests share out of garbage collection, and collect rarely: a tenth of the suite's time."""
+    """Exclude shared objects from garbage collection, and collect rarely. This saves a tenth of the suite's time."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
 
@@ -85,13 +87,13 @@ def django_db_setup(
 
 @pytest.fixture(scope="session")
 def migrated_database(django_db_setup: Databases) -> Databases:
-    """Return what makes databases for hubs and processes of their own, which need not migrate them."""
+    """Return a maker of migrated databases, for tests that start hubs and processes of their own."""
     return django_db_setup
 
 
 @pytest.fixture(scope="session")
 def served_hub(tmp_path_factory: pytest.TempPathFactory, django_db_setup: Databases) -> Iterator[Hub]:
-    """Serve the tests' database to all tests that leave the hub whole. They commit, so that the hub sees their rows."""
+    """Serve the tests' database to all tests that do not stop the hub. They commit, so the hub sees their rows."""
     var = tmp_path_factory.mktemp("served")
     with served(var, "--only", "web", "--no-migrate", database_url=url_of_the_tests_database()) as hub:
         yield hub
@@ -105,7 +107,7 @@ def _tests_that_commit_leave_empty_tables() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _the_tests_database_is_dropped_at_once() -> Iterator[None]:
-    """Drop it although a backend of PostgreSQL still ends: it does a moment after its client closed the connection."""
+    """Drop it by force: a backend of PostgreSQL may end a moment after its client has closed the connection."""
 
     def drop(self: Any, test_database_name: str, verbosity: int) -> None:
         with self._nodb_cursor() as cursor:
@@ -119,10 +121,9 @@ def _the_tests_database_is_dropped_at_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _the_test_s_own_transaction_does_not_count() -> Iterator[None]:
-    """Let the hot verbs take their fast form in a test that is rolled back, as they do where no transaction is open.
+    """Let the hot verbs take their fast form although the test itself has opened a transaction.
 
-    A constraint that stops a statement on PostgreSQL spoils the test's transaction: such a test needs
-    `django_db(transaction=True)`.
+    On PostgreSQL a violated constraint aborts the test's transaction. Such tests need `django_db(transaction=True)`.
     """
 
     answer = plain.is_outermost
@@ -138,7 +139,7 @@ def _the_test_s_own_transaction_does_not_count() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _passwords_are_hashed_in_a_moment() -> Iterator[None]:
-    """Hash new passwords with MD5, which is quick; hashes that a served hub stored can still be checked."""
+    """Hash new passwords with MD5, which is fast. Hashes that a served hub stored can still be checked."""
     quick = "django.contrib.auth.hashers.MD5PasswordHasher"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "PASSWORD_HASHERS", [quick, *settings.PASSWORD_HASHERS])
@@ -148,7 +149,7 @@ def _passwords_are_hashed_in_a_moment() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _static_files_are_looked_for_when_they_are_requested() -> Iterator[None]:
-    """Spare every test's client the list of all static files, which a web server makes once, at its start."""
+    """Look static files up on request. The list of all files, which a web server makes at its start, is slow."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "WHITENOISE_AUTOREFRESH", True)
         yield

@@ -1,4 +1,4 @@
-"""The import contracts of pyproject.toml catch a fault of each kind, also in modules that nobody has listed."""
+"""The import contracts of pyproject.toml catch forbidden imports of each kind, also in new modules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.hub import PATIENCE, ROOT
 pytestmark = pytest.mark.one_database
 
 LINT = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
-FAULTS = {  # the module with the fault, what it imports
+FAULTS = {  # a module: its forbidden import
     "mailbox/verbs/life/planted.py": "mailbox.dialects.covenant.wire",
     "mailbox/verbs/agents/planted.py": "mailbox.verbs.life.leasing",
     "mailbox/verbs/upkeep/planted.py": "pydantic",
@@ -47,7 +47,7 @@ def lint(folder):
     return done.returncode, "".join(done.stdout.split())
 
 
-def test_every_planted_fault_is_named(copy):
+def test_every_forbidden_import_is_reported(copy):
     for path, imported in FAULTS.items():
         module = copy / path
         module.parent.mkdir(exist_ok=True)
@@ -61,7 +61,7 @@ def test_every_planted_fault_is_named(copy):
     assert [path for path, name in named.items() if f"{name}->" not in report] == []
 
 
-def test_a_room_on_no_floor_is_named(copy):
+def test_a_package_outside_the_layers_is_reported(copy):
     (copy / "mailbox" / "flat.py").touch()
     (copy / "mailbox" / "verbs" / "new_room").mkdir()
     (copy / "mailbox" / "verbs" / "new_room" / "__init__.py").touch()
@@ -73,5 +73,5 @@ def test_a_room_on_no_floor_is_named(copy):
     assert "-mailbox.verbs.new_room" in report
 
 
-def test_the_code_without_them_is_not_refused(copy):
+def test_the_unchanged_code_passes_the_contracts(copy):
     assert lint(copy)[0] == 0

@@ -1,4 +1,4 @@
-"""The demo as its reader starts it. It brings its own hub, so one database is enough to try it on."""
+"""The demo, started as readers start it. It starts its own hub, so one database suffices to test it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Task tree
 
 @pytest.fixture
 def demo(tmp_path):
-    """Start the demo, its temporary folder in this test's own; whatever is left of it ends with the test."""
+    """Return a function that starts the demo, with its temporary folder in the test's. Kills it after the test."""
     own_folder = tmp_path / "tmp"
     own_folder.mkdir()
     started = []
@@ -86,7 +86,7 @@ def descendants(process):
     return psutil.Process(process.pid).children(recursive=True)
 
 
-def test_the_report_is_joined_from_what_three_workers_found(demo, tmp_path):
+def test_the_report_joins_the_results_of_three_workers(demo, tmp_path):
     file = tmp_path / "sample.md"
     file.write_text(TEXT)
 
@@ -119,7 +119,7 @@ def test_an_interrupt_stops_every_process(demo):
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"\xff\xfe", "not a UTF-8 text file"), (b" \n", "holds no text")])
-def test_a_file_that_is_no_text_is_refused_at_once(demo, tmp_path, content, message):
+def test_a_file_without_text_is_rejected_at_once(demo, tmp_path, content, message):
     file = tmp_path / "sample"
     file.write_bytes(content)
 

@@ -11,7 +11,7 @@ from tests.test_layout import PRODUCT, ROOT
 
 pytestmark = pytest.mark.one_database
 
-# Distributions that the hub needs and no module of it imports.
+# Distributions that the hub needs although no module imports them.
 USED_BY_OTHERS = {
     "granian",  # manage.py serve runs it as a program
     "psycopg",  # Django's PostgreSQL backend imports it

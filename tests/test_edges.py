@@ -1,4 +1,4 @@
-"""What an edge must not do itself: the verbs and the inspections do it for all of them."""
+"""Edges query no rows and expire no tasks themselves: verbs and inspections do that for all edges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.one_database
 
 MAILBOX = ROOT / "mailbox"
 DASHBOARD = list((ROOT / "dashboard").rglob("*.py"))
-ADMIN = ROOT / "dashboard" / "admin"  # Django's admin reads through querysets of its own
+ADMIN = ROOT / "dashboard" / "admin"  # Django's admin reads through its own querysets
 EDGES = [
     MAILBOX / "in_process.py",
     *(path for room in ("dialects", "management", "background") for path in (MAILBOX / room).rglob("*.py")),
@@ -23,7 +23,7 @@ MANAGERS = {"objects", "_default_manager", "_base_manager"}
 
 
 def uses(modules: Iterable[Path], is_use: Callable[[ast.AST], bool]) -> list[str]:
-    """Return where the modules have such a node, as path:line."""
+    """Return the places of these nodes in the modules, as path:line."""
     return [
         f"{module.relative_to(ROOT)}:{node.lineno}"
         for module in modules
@@ -33,24 +33,24 @@ def uses(modules: Iterable[Path], is_use: Callable[[ast.AST], bool]) -> list[str
 
 
 def names_of(node: ast.AST) -> Iterator[str]:
-    """Yield what the node takes of the module ``expiry``."""
+    """Yield the names of the module ``expiry`` that the node uses."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "expiry":
         yield node.attr
     elif isinstance(node, ast.ImportFrom) and node.module == "mailbox.verbs.life.expiry":
         yield from (name.name for name in node.names)
 
 
-def test_an_edge_queries_no_rows():
+def test_edges_query_no_rows():
     modules = [*EDGES, *(path for path in DASHBOARD if ADMIN not in path.parents)]
 
     assert uses(modules, lambda node: isinstance(node, ast.Attribute) and node.attr in MANAGERS) == []
 
 
-def test_an_edge_expires_a_task_only_by_reading_it():
+def test_edges_expire_tasks_only_by_reading_them():
     assert uses([*EDGES, *DASHBOARD], lambda node: bool({*names_of(node)} - {"current"})) == []
 
 
-def test_both_are_seen_where_they_are():
+def test_the_checks_of_edges_detect_queries_and_expiry():
     verbs = list((MAILBOX / "verbs").rglob("*.py"))
 
     assert uses(verbs, lambda node: isinstance(node, ast.Attribute) and node.attr in MANAGERS)

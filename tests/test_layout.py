@@ -17,11 +17,11 @@ MAY_BE_LONGER: dict[str, str] = {}  # path: why its one idea needs more lines
 PRODUCT = [module for module in MODULES if module.relative_to(ROOT).parts[0] != "tests"]
 
 
-def test_mailbox_is_ours_and_not_the_standard_library_s():
+def test_the_mailbox_package_is_not_the_standard_library_s():
     assert Path(mailbox.__file__) == ROOT / "mailbox" / "__init__.py"
 
 
-def test_a_module_has_less_than_300_lines_or_a_reason():
+def test_modules_have_fewer_than_300_lines():
     lines = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in MODULES}
 
     assert {path: count for path, count in lines.items() if count > MOST_LINES}.keys() == MAY_BE_LONGER.keys()
@@ -33,11 +33,11 @@ def test_every_folder_of_modules_is_a_package():
     assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
-def test_no_module_goes_round_the_import_contracts_by_a_model_s_name():
+def test_no_module_bypasses_the_import_contracts_by_a_model_s_name():
     assert [str(module) for module in PRODUCT if "get_model(" in module.read_text()] == []
 
 
-def test_the_product_knows_nothing_of_its_tests():
+def test_the_product_does_not_mention_its_tests():
     of_tests = re.compile(r"testcase|pytest|\bdjango\.test\b|\b(from|import) tests\b", re.IGNORECASE)
 
     assert [str(module) for module in PRODUCT if of_tests.search(module.read_text())] == []

@@ -48,7 +48,7 @@ def test_the_prose_keeps_the_rule():
         ("Rows are written so as to be read.", ["write: to"]),
     ],
 )
-def test_a_sentence_is_held_to_the_rule(text: str, reasons: list[str]) -> None:
+def test_each_fault_of_a_sentence_is_reported(text: str, reasons: list[str]) -> None:
     assert [fault.reason for fault in prose.faults(prose.Passage("page:1", text))] == reasons
 
 

@@ -1,4 +1,4 @@
-"""What a hub that was stopped, or killed, says when it is served again."""
+"""The answers of a hub that was stopped or killed, and then started again with the same data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROMISE = {"duplicate_safety": "idempotent", "key": "report-1"}
 
 
 class Story:
-    """A hub that is served again and again over the same data, and the three who talk to it."""
+    """A hub that is started several times with the same data, and the keys of its three agents and its operator."""
 
     def __init__(self, folder: Any, database_url: str) -> None:
         self._folder, self._database_url = folder, database_url
@@ -51,7 +51,7 @@ class Story:
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory, migrated_database):
-    """Serve a hub three times over the same data, killed once and stopped once; return what it answered."""
+    """Serve a hub three times with the same data, killed once and stopped once; return its answers."""
     with migrated_database() as url:
         story = Story(tmp_path_factory.mktemp("hub"), url)
         requeued, cached = Requeued(story), Cached(story)
@@ -77,7 +77,7 @@ def requeue(story: Story, hub: Hub, task_id: str) -> Any:
 
 
 class Requeued:
-    """A task of carol's whose worker is gone, requeued after the first restart and after the second."""
+    """A task of carol, whose worker is gone. It is requeued after the first restart and after the second."""
 
     def __init__(self, story: Story) -> None:
         self.story = story
@@ -100,7 +100,10 @@ class Requeued:
 
 
 class Cached:
-    """Tasks of bob's: one answered and drained, one failed, and one whose answer is cached for a waiting duplicate."""
+    """Tasks of bob: the first is answered and drained, the second fails.
+
+    The answer of the third is cached, and a duplicate waits for it.
+    """
 
     def __init__(self, story: Story) -> None:
         self.story = story
@@ -132,7 +135,7 @@ class Cached:
         self.unleased = story.get(hub, "bob", "/a2a/tasks/next")["task"]
 
 
-def test_a_requeued_task_keeps_its_id_and_attempt_across_two_restarts(said):
+def test_a_requeued_task_keeps_its_id_and_attempt_across_restarts(said):
     seen, _ = said
     task_id = seen.task_id
 
@@ -148,7 +151,7 @@ def test_a_requeued_task_keeps_its_id_and_attempt_across_two_restarts(said):
     assert kinds == ["a2a_task_sent", *leased_and_returned * 2, "a2a_task_leased"]
 
 
-def test_results_the_cache_and_waiting_duplicates_outlive_a_restart(said):
+def test_results_cache_and_waiting_duplicates_survive_restarts(said):
     _, seen = said
 
     assert (seen.taken, seen.first) == ([seen.drained, seen.forced, seen.leader], seen.drained)

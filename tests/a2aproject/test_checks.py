@@ -19,7 +19,7 @@ def ids(errors):
     return [error.id for error in errors]
 
 
-def test_the_hub_s_own_settings_pass():
+def test_the_hub_s_own_settings_pass_the_checks():
     assert [*checks.check_databases(), *checks.check_cluster(), *checks.check_body_limit()] == []
 
 
@@ -35,20 +35,20 @@ def test_the_hub_s_own_settings_pass():
         {"init_command": f"{SQLITE_OPTIONS['init_command']} PRAGMA synchronous=OFF"},
     ],
 )
-def test_a_sqlite_that_could_lose_or_reorder_writes_is_refused(changes):
+def test_sqlite_options_that_could_lose_or_reorder_writes_are_reported(changes):
     (error,) = checks.database_errors("default", sqlite(**changes))
 
     assert error.id == "a2a.E001"
     assert "synchronous=FULL" in str(error.hint)
 
 
-def test_pragmas_may_be_written_in_other_ways():
+def test_other_spellings_of_the_pragmas_pass():
     init = "pragma journal_mode('wal'); PRAGMA synchronous = 2; PRAGMA recursive_triggers(1)"
 
     assert ids(checks.database_errors("default", sqlite(init_command=init))) == []
 
 
-def test_a_sqlite_that_does_not_wait_is_refused():
+def test_a_short_timeout_of_sqlite_is_reported():
     assert ids(checks.database_errors("default", sqlite(timeout=5))) == ["a2a.E002"]
 
 
@@ -56,40 +56,40 @@ def test_a_sqlite_that_does_not_wait_is_refused():
     "options",
     ["", "-c statement_timeout=1", "-c synchronous_commit=off", "-c synchronous_commit=on -c synchronous_commit=local"],
 )
-def test_a_postgresql_that_could_lose_commits_is_refused(options):
+def test_postgresql_options_that_could_lose_commits_are_reported(options):
     assert ids(checks.database_errors("default", postgresql(options))) == ["a2a.E003"]
 
 
 @pytest.mark.parametrize(
     "options", ["-c synchronous_commit=on", "--synchronous_commit=off -csynchronous_commit=remote_apply"]
 )
-def test_a_durable_postgresql_passes(options):
+def test_durable_options_of_postgresql_pass(options):
     assert ids(checks.database_errors("default", postgresql(options))) == []
 
 
-def test_other_databases_are_refused():
+def test_other_databases_are_reported():
     assert ids(checks.database_errors("default", sqlite() | {"ENGINE": "django.db.backends.mysql"})) == ["a2a.E004"]
 
 
-def test_requests_as_transactions_are_refused():
+def test_atomic_requests_are_reported():
     assert ids(checks.database_errors("default", sqlite() | {"ATOMIC_REQUESTS": True})) == ["a2a.E005"]
 
 
 @pytest.mark.parametrize("timeout", [None, 360, 400])
-def test_a_cluster_that_starts_running_jobs_again_is_refused(settings, timeout):
+def test_a_cluster_timeout_that_is_not_below_retry_is_reported(settings, timeout):
     settings.Q_CLUSTER = settings.Q_CLUSTER | {"timeout": timeout, "retry": 360}
 
     assert ids(checks.check_cluster()) == ["a2a.E006"]
 
 
 @pytest.mark.parametrize("limit", [0, -1, 8 * 1024 * 1024 + 1])
-def test_a_body_limit_out_of_bounds_is_refused(settings, limit):
+def test_a_body_limit_out_of_bounds_is_reported(settings, limit):
     settings.A2A_MAX_BODY_BYTES = settings.DATA_UPLOAD_MAX_MEMORY_SIZE = limit
 
     assert ids(checks.check_body_limit()) == ["a2a.E007"]
 
 
-def test_a_body_limit_that_django_would_undercut_is_refused(settings):
+def test_a_body_limit_that_differs_from_django_s_is_reported(settings):
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
 
     assert ids(checks.check_body_limit()) == ["a2a.E007"]

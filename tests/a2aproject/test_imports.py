@@ -1,4 +1,4 @@
-"""What each kind of process imports: those that show no pages start without them."""
+"""The imports of each kind of process: processes that show no pages do not load them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMMAND = "from django.core.management import execute_from_command_line; execute
 
 
 def modules_of(program: str) -> set[str]:
-    """Run the lines in a process of its own, beside the database of this test; return the modules it ends with."""
+    """Run the program in a new process with this test's database; return the modules it has loaded at its end."""
     last = "import json, sys; sys.stderr.write(json.dumps(list(sys.modules)))"
     own = {"DJANGO_SETTINGS_MODULE": "a2aproject.settings", "DATABASE_URL": url_of_the_tests_database()}
     ended = subprocess.run(
@@ -59,12 +59,12 @@ def test_a_process_without_pages_does_not_load_them(program, unwanted):
 
 
 @pytest.mark.parametrize("name", [*PAGES, *CLIENTS, "psycopg"])
-def test_the_modules_that_are_not_loaded_exist(name):
+def test_the_unwanted_modules_exist(name):
     assert importlib.util.find_spec(name) is not None
 
 
 @pytest.mark.django_db
-def test_the_checks_of_the_admin_see_its_pages_though_nothing_loaded_them():
+def test_the_admin_s_checks_load_its_pages():
     program = f"{SET_UP}; from django.core.checks import run_checks; assert run_checks(tags=['admin']) == []"
 
     assert {"a2aproject.admin", "dashboard.admin.rows"} <= modules_of(program)

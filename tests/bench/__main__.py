@@ -53,7 +53,7 @@ def parsed() -> argparse.Namespace:
 def measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
     """Serve a hub on a new database and measure it."""
     with tempfile.TemporaryDirectory() as folder, database_url(database, Path(folder)) as url:
-        with served(Path(folder), database_url=url, workers=2) as hub:  # as many as without settings
+        with served(Path(folder), database_url=url, workers=2) as hub:  # the default
             agents = pairs(hub, options.clients + 1)
             found = full_cycles(hub, url, agents[:-1], options)
             found["shares"] = {
@@ -66,7 +66,7 @@ def measure(database: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def full_cycles(hub: Hub, url: str, agents: list[Pair], options: argparse.Namespace) -> dict[str, Any]:
-    """Run cycles over HTTP and the same statements without the hub, in turns; return the best of each."""
+    """Run cycles over HTTP, and the same statements without the hub, in turns. Return the best run of each."""
     http, raw, cpu = [], [], []
     for _ in range(options.runs):
         web, server = web_processes(hub), postgresql_processes(url)
@@ -75,7 +75,7 @@ def full_cycles(hub: Hub, url: str, agents: list[Pair], options: argparse.Namesp
         after = cycles.cpu_seconds(web), cycles.cpu_seconds(postgresql_processes(url))
         http.append(run)
         cpu.append((*map(cycles.spent, before, after), run.client_cpu))
-        # SQLite's one lock suits one writer best; PostgreSQL wants them all.
+        # One writer may be best for SQLite, which has one write lock. PostgreSQL is best with all clients.
         crowds = {1, len(agents)} if url.startswith("sqlite") else {len(agents)}
         jobs = [(url, pair) for pair in agents]
         raw += [cycles.in_processes(replay.drive, jobs[:crowd], options.seconds) for crowd in crowds]
@@ -95,7 +95,7 @@ def full_cycles(hub: Hub, url: str, agents: list[Pair], options: argparse.Namesp
 
 
 def long_queue(hub: Hub, url: str, pair: Pair, options: argparse.Namespace) -> dict[str, Any]:
-    """Lease from a queue that several clients share."""
+    """Measure leases from a long queue that several clients share."""
     worker = Worker(hub.url, pair)
     body = {"recipient": pair.worker.display, "intent_text": "one of many"}
     task_id = must(worker.sender.post("/a2a/tasks", body))["task_id"]
@@ -125,7 +125,7 @@ def rate(run: Run) -> float:
 
 
 def apart(work: Any, *arguments: Any, patience: float = cycles.PATIENCE) -> Any:
-    """Call ``work`` in a new process, since a process has one Django."""
+    """Call ``work`` in a new process: a process can set Django up for one database only."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(work, *arguments).result(timeout=patience)
 
@@ -153,12 +153,12 @@ def web_processes(hub: Hub) -> list[psutil.Process]:
 
 
 def postgresql_processes(url: str) -> list[psutil.Process]:
-    """Return the server's processes, where it runs on this machine."""
+    """Return the server's processes if it runs on this machine, else []."""
     if not url.startswith("postgres"):
         return []
     with psycopg.connect(url) as connection:
         row = connection.execute("SELECT pg_backend_pid()").fetchone()
-        try:  # while the connection is open: its process ends with it
+        try:  # the backend's process ends with the connection
             main = psutil.Process(row[0] if row else 0).parent()
         except psutil.NoSuchProcess:
             return []

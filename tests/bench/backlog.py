@@ -1,4 +1,4 @@
-"""A long queue, loaded by SQL: copies of one task that was really sent."""
+"""Loads a long queue by SQL: copies of a task that was sent through the API."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FROM mailbox_task, series WHERE uuid = ?
 
 
 def load(url: str, task_id: str, count: int) -> None:
-    """Queue ``count`` copies of a queued task, behind it."""
+    """Queue ``count`` copies of a queued task behind it."""
     if url.startswith("postgres"):
         with psycopg.connect(url, autocommit=True) as postgresql:
             postgresql.execute("SET statement_timeout = 0")

@@ -1,4 +1,4 @@
-"""A week of a busy hub, loaded by SQL: tasks of all states among many agents, their leases, results and journal."""
+"""Loads a week of a busy hub by SQL: tasks in all states of many agents, with leases, results and journal."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SELECT 'a2a_repair_applied', 'user:ana', gen_random_uuid(), '{"action":"requeue"
        now() - place * interval '5 minutes', '', 'dashboard'
 FROM generate_series(1, 2000) AS place
 """
-# What making the hub wrote is older than the week, as its keys are: else no key would tell how old a row is.
+# The hub's own first journal rows become older than the loaded week, so that the order of keys is the order of time.
 OLDER = (
     "ALTER TABLE mailbox_auditevent DISABLE TRIGGER mailbox_auditevent_append_only",
     "UPDATE mailbox_auditevent SET at = at - interval '8 days'",
@@ -64,11 +64,11 @@ OLDER = (
 
 
 def load(url: str, agents: Sequence[int], count: int) -> None:
-    """Fill an empty hub with ``count`` tasks between these agents, by primary key."""
+    """Fill an empty hub with ``count`` tasks between the agents with these primary keys."""
     values = {"agents": list(agents), "many": len(agents), "tasks": count}
     with psycopg.connect(url) as postgresql:
         postgresql.execute("SET statement_timeout = 0")
-        # Whatever the cluster has rolled up of the empty hub until now would hide all this.
+        # Rolled-up minutes of the empty hub would hide the loaded rows.
         postgresql.execute("INSERT INTO mailbox_rollupturn (id) VALUES (1) ON CONFLICT DO NOTHING")
         postgresql.execute("SELECT id FROM mailbox_rollupturn FOR UPDATE")
         postgresql.execute("DELETE FROM mailbox_rollup")

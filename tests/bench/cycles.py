@@ -1,4 +1,4 @@
-"""Cycles from many client processes at once, and what they measured."""
+"""Runs cycles in many client processes at once, and measures them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Steps = tuple[float, ...]
 
 @dataclass(slots=True)
 class Timings:
-    """What one client saw: the seconds of each step of each cycle, and the CPU seconds it used itself."""
+    """The measurements of one client: the seconds of each step of each cycle, and its own CPU seconds."""
 
     steps: list[Steps] = field(default_factory=list)
     seconds: float = 0.0
@@ -34,7 +34,7 @@ class Timings:
 
 @dataclass(slots=True)
 class Run:
-    """What all clients saw."""
+    """The measurements of all clients in one run."""
 
     clients: list[Timings]
 
@@ -57,7 +57,7 @@ class Run:
 
 
 def in_processes(work: Callable[..., Timings], jobs: Sequence[Any], seconds: float) -> Run:
-    """Run ``work(job, barrier, seconds)`` once per job, each in a process of its own, all starting together."""
+    """Run ``work(job, barrier, seconds)`` for each job in its own process. All start together."""
     context = multiprocessing.get_context("spawn")
     with context.Manager() as manager, ProcessPoolExecutor(len(jobs), context) as pool:
         barrier = manager.Barrier(len(jobs))
@@ -66,7 +66,7 @@ def in_processes(work: Callable[..., Timings], jobs: Sequence[Any], seconds: flo
 
 
 def timed(steps: Iterable[Steps], barrier: Barrier, seconds: float) -> Timings:
-    """Warm up, wait for the others, then take steps for ``seconds``."""
+    """Warm up, wait for the other processes, then take steps for ``seconds``."""
     timings, steps = Timings(), iter(steps)
     for _ in range(WARM_UP):
         next(steps)
@@ -86,7 +86,7 @@ def over_http(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timing
 
 
 def leases_over_http(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timings:
-    """Lease what waits for one pair's worker, one task after the other."""
+    """Lease the queued tasks of one pair's worker, one after the other."""
     with closing(Worker(*job)) as worker:
 
         def lease() -> Steps:
@@ -100,7 +100,7 @@ def leases_over_http(job: tuple[str, Pair], barrier: Barrier, seconds: float) ->
 
 
 def cpu_seconds(processes: Sequence[psutil.Process]) -> dict[int, float]:
-    """Return the CPU time that each of these processes has used so far, by its id; vacuuming is left out."""
+    """Return the CPU seconds that each of these processes has used, by process id. Leaves out vacuuming."""
     used = {}
     for process in processes:
         with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
@@ -110,5 +110,5 @@ def cpu_seconds(processes: Sequence[psutil.Process]) -> dict[int, float]:
 
 
 def spent(before: dict[int, float], after: dict[int, float]) -> float:
-    """Return the CPU time between two looks; of processes that have ended by then it is not known."""
+    """Return the CPU seconds between two measurements. Processes that have ended meanwhile are left out."""
     return sum(seconds - before.get(pid, 0.0) for pid, seconds in after.items())

@@ -27,10 +27,10 @@ from tests.bench.report import aligned
 from tests.load.cast import Pair, Worker, pairs
 from tests.support.hub import Hub, served
 
-OVERVIEW, LIST, TASK, TREE, EXPORT = 120, 150, 80, 250, 300  # budgets in milliseconds: the 95th of 100
+OVERVIEW, LIST, TASK, TREE, EXPORT = 120, 150, 80, 250, 300  # budgets in milliseconds, for the 95th percentile
 WARM_UP = 3
-LOADING = 1800  # seconds that the roll-up of all may take
-FLOWING = 2  # clients that keep tasks flowing, each of a pair that has nothing else to do
+LOADING = 1800  # seconds for the roll-up of the whole week
+FLOWING = 2  # clients that send and do tasks meanwhile, each with a pair of its own
 
 
 def main() -> None:
@@ -39,7 +39,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         database_url("postgresql", Path(folder)) as url,
-        served(Path(folder), database_url=url, workers=2) as hub,  # as many as without settings
+        served(Path(folder), database_url=url, workers=2) as hub,  # the default
     ):
         found |= measure(hub, url, options)
     options.output.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def parsed() -> argparse.Namespace:
 
 
 def measure(hub: Hub, url: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Load the week, roll it up, and look at every page, at rest and while tasks flow."""
+    """Load the week, roll it up, and request every page, first without load and then under load."""
     pairs(hub, options.pairs)
     begun = time.perf_counter()
     crowd.load(url, _keys(url), options.tasks)
@@ -77,7 +77,7 @@ def measure(hub: Hub, url: str, options: argparse.Namespace) -> dict[str, Any]:
         found["at rest"] = looks(browser, pages, options.looks)
         if options.flow:
             with ThreadPoolExecutor(1) as beside:
-                # Long enough for all looks, which cost more under load.
+                # Long enough for all requests, which are slower under load.
                 seconds = 2 + 1.5 * options.looks * sum(page["mean"] for page in found["at rest"].values()) / 1000
                 jobs = [((hub.url, pair), options.flow / FLOWING) for pair in pairs(hub, FLOWING)]
                 flowing = beside.submit(cycles.in_processes, paced, jobs, seconds)
@@ -88,7 +88,7 @@ def measure(hub: Hub, url: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def roll_up(url: str) -> int:
-    """Roll up the whole week, in a process of its own."""
+    """Roll up the whole week in a new process."""
     os.environ.update(DJANGO_SETTINGS_MODULE="a2aproject.settings", DATABASE_URL=url)
     import django
 
@@ -99,7 +99,7 @@ def roll_up(url: str) -> int:
 
 
 def pages_of(url: str) -> dict[str, tuple[str, int]]:
-    """Return each page's path and its budget by what it is called."""
+    """Return the path and the budget of each page, by its name."""
     with psycopg.connect(url) as postgresql:
         task, key, name = _row(
             postgresql,
@@ -147,7 +147,7 @@ def pages_of(url: str) -> dict[str, tuple[str, int]]:
 
 
 def looks(browser: httpx.Client, pages: Mapping[str, tuple[str, int]], number: int) -> dict[str, dict[str, float]]:
-    """Ask for each page so many times; return the milliseconds until the first byte."""
+    """Request each page that many times; return the milliseconds until the first byte."""
     found = {}
     for name, (path, budget) in pages.items():
         times = sorted([_look(browser, path) for _ in range(WARM_UP + number)][WARM_UP:])
@@ -168,12 +168,12 @@ def _look(browser: httpx.Client, path: str) -> float:
         assert answer.status_code == 200, (path, answer.status_code)
     if not path.endswith((".csv", ".jsonl")):
         return took * 1000
-    browser.get("/ops/favicon.svg")  # the cut-off download has left its connection
+    browser.get("/ops/favicon.svg")  # opens a new connection: the cut-off download has closed its own
     return took * 1000
 
 
 def signed_in(hub: Hub) -> httpx.Client:
-    """Return the browser of the operator that the first start made."""
+    """Return a client that is signed in as the operator of the hub's first start."""
     browser = httpx.Client(base_url=hub.url, follow_redirects=True, timeout=60)
     token = re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', browser.get("/ops/sign-in/").text)[0]
     name, password = (re.findall(rf"^ +{word} +(\S+)$", hub.printed, re.MULTILINE)[0] for word in ("name", "password"))
@@ -185,7 +185,7 @@ def signed_in(hub: Hub) -> httpx.Client:
 
 
 def paced(job: tuple[tuple[str, Pair], float], barrier: Barrier, seconds: float) -> Timings:
-    """Run the full cycles of one pair, at most so many a second."""
+    """Run the full cycles of one pair, at most that many per second."""
     (address, rate), due = job, time.perf_counter()
     with closing(Worker(*address)) as worker:
 
@@ -199,7 +199,7 @@ def paced(job: tuple[tuple[str, Pair], float], barrier: Barrier, seconds: float)
 
 
 def table(found: Mapping[str, Any]) -> str:
-    """Return the figures page by page; a star stands by what is over its budget."""
+    """Return the figures page by page. A star marks figures over their budget."""
     rest, load = found["at rest"], found.get("under load", {})
     lines: list[tuple[str, ...]] = [("ms to the first byte", "budget", "p50", "p95", "", "p50, load", "p95, load", "")]
     for name, page in rest.items():

@@ -1,7 +1,6 @@
-"""The same statements without the hub: those of one cycle, recorded from the verbs and run through the driver alone.
+"""Runs the SQL statements of a cycle without the hub: records them from the verbs, then repeats them with the driver.
 
-What a statement gave when it was recorded tells which of its values are ids: where a later run gives others, the
-statements after it are given those.
+A repeated statement may return other ids than the recorded one. The statements after it then use the new ids.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Driver(Protocol):
 
 
 def drive(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timings:
-    """Record a cycle of one pair on the database at ``job[0]``, then run it again and again without the hub."""
+    """Record a cycle of one pair on the database at ``job[0]``, then repeat it without the hub."""
     url, pair = job
     requests = _record(url, pair)
     with closing(_Postgresql(url) if url.startswith("postgres") else _Sqlite(url)) as driver:
@@ -57,7 +56,7 @@ def _cycle(driver: Driver, requests: list[list[Statement]]) -> Steps:
 
 
 def _current(known: dict[Any, Any], name: str, value: Any) -> Any:
-    """Return the value to use this time. Ids that a client or the hub chooses are chosen anew at their first use."""
+    """Return the value for this repetition. Ids that a client or the hub chooses are new in each repetition."""
     if isinstance(value, int):
         return known.get(value, value) if name == "task" else value
     if value not in known and _is_new_id(value):
@@ -91,7 +90,7 @@ def _record(url: str, pair: Pair) -> list[list[Statement]]:
 
     content = [{"type": "text", "text": "0"}]
     recipient = AgentRef(pair.worker.display)
-    for _ in range(2):  # the first may note that the keys are used
+    for _ in range(2):  # the first cycle may also store when the keys were used
         recorder.requests.clear()
         sending.send_task(caller(pair.sender.key), TaskEnvelope(recipient=recipient, intent_text="0"))
         (lease,) = leasing.lease_tasks(caller(pair.worker.key))
@@ -105,7 +104,7 @@ def _record(url: str, pair: Pair) -> list[list[Statement]]:
 
 
 class _Recorder:
-    """Notes each statement that Django's connection runs, with what it gave."""
+    """Records each statement of Django's connection, with its rows."""
 
     def __init__(self, connection: Any) -> None:
         self.requests: list[list[Statement]] = [[]]

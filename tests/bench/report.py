@@ -1,4 +1,4 @@
-"""The findings as tables for people."""
+"""Prints the measurements as tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.bench.cycles import VERBS
 
 
 def tables(found: Mapping[str, Any]) -> str:
-    """Return what was found, database by database."""
+    """Return the measurements as text, database by database."""
     databases = {name: found[name] for name in ("postgresql", "sqlite") if name in found}
     return "\n\n".join(["", _cycles(databases), *(_time(name, one) for name, one in databases.items())])
 
@@ -26,7 +26,7 @@ def _cycles(databases: Mapping[str, Any]) -> str:
 
 
 def _time(name: str, one: Mapping[str, Any]) -> str:
-    """Say what a request's time goes into: alone, and as CPU under load."""
+    """Return how a request spends its time, without load, and the CPU time under load."""
     lines: list[tuple[str, ...]] = [
         ("ms alone", "look-up", "statements", "Django, DRF, verb", "server, client", "total")
     ]

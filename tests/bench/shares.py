@@ -1,4 +1,4 @@
-"""Where the time of one request goes: the same requests through the WSGI application in this process, timed inside."""
+"""Measures the parts of a request's time, by running requests through the WSGI application in this process."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ WARM_UP = 30
 
 @dataclass(slots=True)
 class Share:
-    """Milliseconds of one kind of request, the median of each part."""
+    """The parts of one kind of request, each a median in milliseconds."""
 
-    look_up: float  # the statement that finds key, agent and grants
-    statements: float  # the verb's own, with the sync of the commit
-    rest: float  # Django, DRF, the verb
+    look_up: float  # the statement that reads key, agent and grants
+    statements: float  # the verb's statements, and the commit with its sync
+    rest: float  # Python code: Django, DRF, the verb
 
 
 def of_requests(url: str, pair: Pair) -> dict[str, Share]:
-    """Return the share of each of the four requests, one after the other, with nobody else at work."""
+    """Return the shares of each of the four requests. They run one after the other, without other load."""
     os.environ.update(DJANGO_SETTINGS_MODULE="a2aproject.settings", DATABASE_URL=url)
     from django.db import connection
 
@@ -105,7 +105,7 @@ def _call(application: Any, method: str, path: str, key: str, body: bytes) -> di
 
 
 class _Clock:
-    """Notes the seconds of each statement and commit of Django's connection, in their order."""
+    """Records the seconds of each statement and commit of Django's connection, in order."""
 
     def __init__(self, connection: Any) -> None:
         self.spent: list[float] = []

@@ -1,7 +1,7 @@
-"""Processes of a load that call the verbs themselves: python -m tests.load.actor COUNT COMMAND ARGUMENT...
+"""Processes that call the verbs directly, for load: python -m tests.load.actor COUNT COMMAND ARGUMENT...
 
-They work on the database of DATABASE_URL and A2A_VAR, and begin at the same time. The last line that is printed is a
-JSON list of what each found.
+COUNT processes run the command on the database of DATABASE_URL and A2A_VAR. They begin at the same time. The last line
+of the output is a JSON list of their results.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SENDER, WORKER = "sender@load", "worker@load"
 
 
 def prepare() -> None:
-    """Make a sender and a worker with the grants they need."""
+    """Register a sender and a worker with their grants."""
     operator = Caller.command_line()
     for display, action in ((SENDER, f"a2a.send.{WORKER}"), (WORKER, f"a2a.respond.{SENDER}")):
         grants.grant(operator, registration.register_agent(operator, display).agent, action)
@@ -48,7 +48,7 @@ def send(count: int) -> list[str]:
 
 
 def acknowledge_each(count: int) -> None:
-    """Run full cycles; say "acked" on standard output, unbuffered, after each of the four writes of each."""
+    """Run full cycles. After each of the four writes of a cycle, print "acked" on stdout, unbuffered."""
     sender, worker = _agent(SENDER), _agent(WORKER)
     for _ in range(count):
         sending.send_task(sender, TaskEnvelope(recipient=AgentRef(WORKER), intent_text="load"))
@@ -70,7 +70,7 @@ def lease_all() -> list[tuple[str, str, int]]:
 
 
 def rows() -> dict[str, Any]:
-    """Return the ids of tasks, results and delivered results, the lease of each task, and which attempts there are."""
+    """Return the ids of tasks, results and delivered results, the lease of each task, and all attempt numbers."""
     delivered = Result.objects.exclude(delivery=Result.Delivery.PENDING)
     return {
         "tasks": _texts(Task.objects.values_list("uuid", flat=True)),
@@ -82,17 +82,17 @@ def rows() -> dict[str, Any]:
 
 
 def problems() -> list[str]:
-    """Return where tables and journal tell different stories; empty when every change has its row and every row its change."""
+    """Return the differences between tables and journal. Each change should have its row, and each row its change."""
     numbered = AuditEvent.objects.filter(seq__isnull=False)
     lives = numbered.values("task_id").annotate(rows=Count("pk"), last=Max("seq"))
-    told = {life["task_id"]: (life["rows"], life["last"]) for life in lives}
+    journalled = {life["task_id"]: (life["rows"], life["last"]) for life in lives}
     found = [
-        f"task {uuid} is at {seq}, its journal at {told.get(uuid)}"
+        f"task {uuid} is at {seq}, its journal at {journalled.get(uuid)}"
         for uuid, seq in _tasks()
-        if told.get(uuid) != (seq, seq)
+        if journalled.get(uuid) != (seq, seq)
     ]
-    if len(told) != Task.objects.count():
-        found.append(f"{len(told)} tasks in the journal, {Task.objects.count()} in the table")
+    if len(journalled) != Task.objects.count():
+        found.append(f"{len(journalled)} tasks in the journal, {Task.objects.count()} in the table")
     kinds = Counter(numbered.values_list("kind", flat=True))
     counts = {
         Kind.TASK_SENT: Task.objects.count(),
@@ -104,7 +104,7 @@ def problems() -> list[str]:
         f"{kinds[kind]} {kind} rows for {count} changes" for kind, count in counts.items() if kinds[kind] != count
     ]
     live = Lease.objects.live().exclude(task__state=Task.State.IN_FLIGHT, attempt=F("task__attempt"))
-    found += [f"lease {lease} lives, its task does not say so" for lease in live]
+    found += [f"lease {lease} is live, but its task is not in flight at that attempt" for lease in live]
     return found
 
 
@@ -135,18 +135,18 @@ def act(command: str, arguments: Sequence[int]) -> object:
 
 
 def act_together(count: int, command: str, arguments: Sequence[int]) -> list[object]:
-    """Act in ``count`` processes, none of which begins before all are there. They are forked before any connection."""
+    """Run the command in ``count`` processes, which begin at the same time. They are forked before any connection."""
     forking = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(count, forking, initializer=ready.append, initargs=(forking.Barrier(count),)) as pool:
         acting = [pool.submit(act_when_all_are_ready, command, arguments) for _ in range(count)]
         return [one.result() for one in acting]
 
 
-ready: list[Barrier] = []  # in each of the processes, the one barrier at which they wait for each other
+ready: list[Barrier] = []  # in each process: the barrier at which all processes wait for each other
 
 
 def act_when_all_are_ready(command: str, arguments: Sequence[int]) -> object:
-    ready[0].wait(PATIENCE)  # so that none stays where another never came
+    ready[0].wait(PATIENCE)  # with a timeout, in case another process failed to start
     return act(command, arguments)
 
 

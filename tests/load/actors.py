@@ -1,4 +1,4 @@
-"""Running actors against one database, alone or many at once."""
+"""Runs actors on a database, one or many at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.hub import PATIENCE, ROOT
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Where actors work: an own folder, and the database at ``url``."""
+    """A database for actors, at ``url``, and a folder of their own."""
 
     folder: Path
     url: str
@@ -27,12 +27,12 @@ class Database:
         return os.environ | {"A2A_VAR": str(self.folder), "DATABASE_URL": self.url}
 
     def act(self, command: str, *arguments: object) -> Any:
-        """Run one actor; return what it found."""
+        """Run one actor; return its result."""
         (found,) = self.act_together(1, command, *arguments)
         return found
 
     def act_together(self, count: int, command: str, *arguments: object) -> list[Any]:
-        """Run ``count`` actors that begin at the same time; return what each found. An actor that fails, fails the test."""
+        """Run ``count`` actors that begin at the same time; return their results. A failed actor fails the test."""
         call = [sys.executable, "-m", "tests.load.actor", str(count), command, *map(str, arguments)]
         ended = subprocess.run(call, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
         assert ended.returncode == 0, ended.stderr
@@ -41,7 +41,7 @@ class Database:
 
 
 def problems_of(leases: Sequence[Sequence[Any]], sent: Sequence[str]) -> list[str]:
-    """Return what is wrong with leases, as (task id, lease id, attempt), that should be one for each task sent."""
+    """Return the problems of leases, each (task id, lease id, attempt). Each sent task should have exactly one."""
     tasks, ids = Counter(task for task, _, _ in leases), Counter(lease for _, lease, _ in leases)
     return [
         *(f"task {task} was leased {count} times" for task, count in tasks.items() if count > 1),

@@ -1,4 +1,4 @@
-"""The agents of a load: pairs of a sender and a worker, made over HTTP with the operator's key."""
+"""The agents for load: pairs of a sender and a worker, registered over HTTP with the operator's key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.hub import Hub
 
 
 class Party(NamedTuple):
-    """An agent with its key."""
+    """An agent and its API key."""
 
     display: str
     pubkey: str
@@ -27,13 +27,13 @@ class Pair(NamedTuple):
 
 
 def operator_key(hub: Hub) -> str:
-    """Return the key that the first start printed."""
+    """Return the key that the hub printed at its first start."""
     key: str = re.findall(r"API key +(a2a_\w+)", hub.printed)[0]
     return key
 
 
 def pairs(hub: Hub, count: int) -> list[Pair]:
-    """Register ``count`` pairs, with the two grants that each needs."""
+    """Register ``count`` pairs with their grants."""
     with Client(hub.url, operator_key(hub)) as operator:
         return [_pair(operator, uuid.uuid4().hex[:12]) for _ in range(count)]
 
@@ -51,13 +51,13 @@ def _party(operator: Client, display: str) -> Party:
 
 
 def must(answer: Answer) -> dict[str, Any]:
-    """Return the body of a success."""
+    """Return the body of a successful answer; fail for any other."""
     assert answer.status == 200, answer
     return answer.body
 
 
 class Worker:
-    """Both ends of a pair, each with its connection."""
+    """The sender and the worker of a pair, each with its connection."""
 
     def __init__(self, url: str, pair: Pair) -> None:
         self.pair = pair

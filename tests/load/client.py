@@ -1,4 +1,4 @@
-"""An agent over a plain socket: cheap enough to load a hub from the machine it runs on, and exact about what it reads."""
+"""An HTTP client over a plain socket. It is cheap enough to load a hub from the same machine, and reads strictly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Answer(NamedTuple):
 
 
 class Client:
-    """One agent's kept-alive connection. A lost connection raises `OSError`; the next call opens another."""
+    """A kept-alive connection of one agent. A lost connection raises `OSError`; the next call opens a new one."""
 
     def __init__(self, url: str, key: str, *, timeout: float = 30) -> None:
         parts = urlsplit(url)

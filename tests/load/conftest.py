@@ -12,7 +12,7 @@ from tests.support.hub import Hub, served
 
 @pytest.fixture
 def database(tmp_path: Path, migrated_database: Databases) -> Iterator[Database]:
-    """Return a database without rows, on the server that the tests run on or in a file of its own."""
+    """Return a database without rows, on the tests' server or in a file."""
     with migrated_database() as url:
         yield Database(tmp_path, url)
 

@@ -1,4 +1,4 @@
-"""A reply that is lost on the way costs nothing: its receive attempt id gets the same lease or result again."""
+"""A lost reply costs nothing: repeating the request with its attempt id gets the same lease or result again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 @pytest.fixture(scope="module")
 def hub(tmp_path_factory, migrated_database):
-    """Serve one hub to all of these tests: each works for agents of its own."""
+    """Serve one hub to all of these tests. Each test uses agents of its own."""
     var = tmp_path_factory.mktemp("hub")
     with migrated_database() as url, served(var, "--only", "web", database_url=url) as hub:
         yield hub
@@ -33,7 +33,7 @@ def work(hub):
 
 
 def ask_and_hang_up(client: Client, path: str, attempt: str, *, until: Callable[[], object]) -> None:
-    """Send a receive and cut the connection, its reply unread, once what it asked for is committed."""
+    """Send a receive, wait ``until`` the hub has committed its change, and cut the connection without reading."""
     connection = client.send("GET", path, headers={"A2A-Receive-Attempt-Id": attempt})
     wait_until(until)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
@@ -50,7 +50,7 @@ def kinds(work: Worker, task_id: str) -> list[str]:
     return [event["kind"] for event in must(work.sender.get(f"/a2a/tasks/{task_id}/timeline"))["events"]]
 
 
-def test_a_lease_whose_reply_was_cut_is_given_again(hub, work):
+def test_a_repeated_receive_returns_the_lease_of_a_lost_reply(hub, work):
     task_id, attempt = sent(work), str(uuid.uuid4())
 
     with Client(hub.url, work.pair.worker.key) as cut:
@@ -65,7 +65,7 @@ def test_a_lease_whose_reply_was_cut_is_given_again(hub, work):
     assert kinds(work, task_id).count("a2a_task_leased") == 1
 
 
-def test_a_result_whose_reply_was_cut_is_given_again_until_it_is_acknowledged(hub, work):
+def test_a_repeated_drain_returns_the_result_until_it_is_acknowledged(hub, work):
     task_id, attempt = sent(work), str(uuid.uuid4())
     other = sent(work)
     for _ in range(2):
@@ -83,7 +83,7 @@ def test_a_result_whose_reply_was_cut_is_given_again_until_it_is_acknowledged(hu
     assert kinds(work, task_id).count("a2a_result_delivered") == 1
 
 
-def test_a_request_cut_in_the_middle_changes_nothing(hub, work):
+def test_a_request_that_is_cut_off_changes_nothing(hub, work):
     body = b'{"recipient": "%s", "intent_text": "half"' % work.pair.worker.display.encode()
 
     with Client(hub.url, work.pair.sender.key) as cut:

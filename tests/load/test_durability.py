@@ -1,4 +1,4 @@
-"""What was acknowledged is on the disk: each write is synced before its caller is told of it."""
+"""Acknowledged writes are on the disk: the database syncs each write before the hub acknowledges it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="re
 
 
 def can_trace() -> bool:
-    """Say whether strace is here and may look."""
+    """Whether strace is installed and may trace processes."""
     strace = shutil.which("strace")
     return strace is not None and subprocess.call([strace, "-o", os.devnull, "true"], stderr=subprocess.DEVNULL) == 0
 
 
 def syncs_before_each_acknowledgement(database: Database, options: str = "") -> list[int]:
-    """Run cycles under strace; return how many syncs stand before each "acked" since the one before it."""
+    """Run cycles under strace; return the number of syncs before each "acked", since the last "acked"."""
     trace = database.folder / "trace"
     strace = str(shutil.which("strace"))
     command = [sys.executable, "-m", "tests.load.actor", "1", "acknowledge-each", str(CYCLES)]
@@ -54,7 +54,7 @@ def syncs_before_each_acknowledgement(database: Database, options: str = "") -> 
 
 
 @on_sqlite
-@pytest.mark.skipif(not can_trace(), reason="strace is not here, or may not look")
+@pytest.mark.skipif(not can_trace(), reason="strace is not installed, or may not trace")
 def test_sqlite_syncs_before_each_acknowledgement(database):
     database.act("prepare")
 
@@ -65,8 +65,8 @@ def test_sqlite_syncs_before_each_acknowledgement(database):
 
 
 @on_sqlite
-@pytest.mark.skipif(not can_trace(), reason="strace is not here, or may not look")
-def test_the_count_of_syncs_tells_a_setting_that_would_lose_writes(database):
+@pytest.mark.skipif(not can_trace(), reason="strace is not installed, or may not trace")
+def test_the_count_of_syncs_detects_a_setting_that_could_lose_writes(database):
     database.act("prepare")
 
     counts = syncs_before_each_acknowledgement(
@@ -99,7 +99,7 @@ def test_postgresql_syncs_its_log_for_each_acknowledgement(database):
 
 
 def log_syncs(observer: psycopg.Connection[Any]) -> int:
-    """Return how often the server has synced its log; backends report within a second."""
+    """Return the number of syncs of the server's log. Backends report theirs within a second."""
     in_io = observer.info.server_version >= 180000
     query = "SELECT sum(fsyncs) FROM pg_stat_io WHERE object = 'wal'" if in_io else "SELECT wal_sync FROM pg_stat_wal"
     row = observer.execute(query).fetchone()
@@ -108,6 +108,6 @@ def log_syncs(observer: psycopg.Connection[Any]) -> int:
 
 
 def settled(observer: psycopg.Connection[Any]) -> int:
-    """Return the count once the work before has been reported."""
+    """Wait until backends have reported earlier syncs, and return their number."""
     time.sleep(1.5)
     return log_syncs(observer)

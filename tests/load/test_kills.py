@@ -1,4 +1,4 @@
-"""kill -9 under load: what was acknowledged is there afterwards, and the journal tells of exactly what is there."""
+"""kill -9 under load: all acknowledged writes survive, and the journal matches the tables."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ GIVE_UP_AFTER = PATIENCE
 
 @dataclass(slots=True)
 class Ledger:
-    """What one client was told is done: task id of each send, lease, result and drain; and how often it was cut off."""
+    """The writes that the hub acknowledged to one client: task ids by verb. ``cut`` counts its lost connections."""
 
     sent: list[str] = field(default_factory=list)
-    leased: dict[str, str] = field(default_factory=dict)  # by task, the lease
+    leased: dict[str, str] = field(default_factory=dict)  # the lease id by task id
     posted: list[str] = field(default_factory=list)
     drained: list[str] = field(default_factory=list)
     cut: int = 0
 
 
 class Persistent:
-    """A client that repeats a call under the same ids until it is answered, as the API asks of clients."""
+    """A client that repeats each request with the same ids until it is answered, as clients should."""
 
     def __init__(self, url: str, pair: Pair, stop: threading.Event) -> None:
         self.work = Worker(url, pair)
@@ -44,7 +44,7 @@ class Persistent:
         self.work.close()
 
     def cycle(self) -> None:
-        """Take one task through its life; note each step when it is acknowledged."""
+        """Take one task through its life. Record each step when it is acknowledged."""
         task_id, attempt = str(uuid.uuid4()), {"A2A-Receive-Attempt-Id": str(uuid.uuid4())}
         sender, worker, ledger = self.work.sender, self.work.worker, self.ledger
         task = {"id": task_id, "recipient": self.work.pair.worker.display, "intent_text": "survive"}
@@ -74,7 +74,7 @@ class Persistent:
 
 
 def load_with(hub: Hub, kills: list[Callable[[], object]]) -> list[Ledger]:
-    """Run clients, and after a while of load each kill in turn; return what the clients were told."""
+    """Run clients, and kill after kill with a while of load before each. Return the clients' ledgers."""
     stop, failures = threading.Event(), []
     clients = [Persistent(hub.url, pair, stop) for pair in pairs(hub, CLIENTS)]
 
@@ -102,9 +102,7 @@ def load_with(hub: Hub, kills: list[Callable[[], object]]) -> list[Ledger]:
     return [client.ledger for client in clients]
 
 
-def test_every_acknowledged_write_survives_the_death_of_web_workers_and_of_their_parent(
-    hub: Hub, database: Database
-) -> None:
+def test_acknowledged_writes_survive_killed_web_workers_and_servers(hub: Hub, database: Database) -> None:
     def a_worker() -> None:
         hub.web_workers()[0].kill()
 

@@ -19,7 +19,7 @@ from tests.support.flush import KEPT
 
 # The random ids within a text. Yeoman's name of a session ends with a part of the task's id.
 _RANDOM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}|(?<=session_.{15}_)[0-9a-f]{8}")
-# What an answer is read for, beside its own columns.
+# The related rows that a description of an answer contains.
 _BESIDE: Mapping[type[Model], Sequence[str]] = {
     Task: ("sender", "recipient"),
     Lease: ("task", "holder"),

@@ -133,7 +133,7 @@ class Decide:
 
 @dataclass(frozen=True)
 class Keep:
-    """What is done to the hub beside the tasks: a recipient is paused or resumed, ended tasks are tidied, time passes."""
+    """An act of upkeep: pause or resume a recipient, sweep, or compact."""
 
     what: str
     recipient: str

@@ -26,7 +26,7 @@ def key_of(name: str) -> str:
     return base58.b58encode(hashlib.sha256(name.encode()).digest()).decode()
 
 
-# What each agent may do: an action, then the fields of its grant.
+# The grants of each agent: an action, then the fields of its grant.
 GRANTS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "alice": [("a2a.send.*", {})],
     "anna": [("a2a.send.bob@local", {"max_uses": 2}), ("a2a.send.ben@local", {"expires_at": START + MINUTE * 4})],
@@ -71,7 +71,7 @@ class World:
         return uuid5(NAMESPACE_URL, str(self._ids))
 
     def attempt(self, name: str, which: str | None) -> UUID | None:
-        """Return the id of a receive call: a new id, the one that ``name`` used last, or None."""
+        """Return the attempt id of a receive: None, a new id, or the last id that ``name`` used."""
         if which == "new" or (which == "old" and name not in self._attempts):
             self._attempts[name] = self.new_id()
         return self._attempts[name] if which else None

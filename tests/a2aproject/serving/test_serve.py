@@ -65,7 +65,7 @@ def test_the_first_start_prints_credentials_that_work_and_the_second_none(tmp_pa
 
 
 @pytest.mark.one_database
-def test_its_data_are_private(lasting_hub):
+def test_the_hub_s_data_are_private(lasting_hub):
     var = lasting_hub.log.parent
     modes = {stat.S_IMODE(path.stat().st_mode) for path in var.iterdir() if path != lasting_hub.log}
 
@@ -74,7 +74,7 @@ def test_its_data_are_private(lasting_hub):
 
 
 @pytest.mark.one_database
-def test_it_serves_the_api_reference_without_another_host(lasting_hub):
+def test_the_api_reference_loads_nothing_from_other_hosts(lasting_hub):
     page = httpx.get(f"{lasting_hub.url}/api/docs/")
     assets = re.findall(r'(?:src|href)="([^"]+)"', page.text)
 
@@ -97,7 +97,7 @@ def test_it_serves_the_api_reference_without_another_host(lasting_hub):
         ("/ops/", 1_000_000, {}, 403),
     ],
 )
-def test_a_client_that_writes_all_before_it_reads_gets_the_refusal(lasting_hub, path, size, headers, status):
+def test_a_client_that_writes_before_it_reads_gets_the_error(lasting_hub, path, size, headers, status):
     key = re.findall(r"API key +(a2a_\w+)", lasting_hub.printed)[-1]
     headers = {"Content-Type": "application/json"} | dict.fromkeys(headers, key)
     address = urlsplit(lasting_hub.url)
@@ -122,7 +122,7 @@ def test_a_killed_web_worker_comes_back(lasting_hub):
 
 
 @pytest.mark.one_database
-def test_a_killed_web_server_comes_back_and_its_workers_do_not_stay(lasting_hub):
+def test_a_killed_web_server_comes_back_without_its_old_workers(lasting_hub):
     main, workers = lasting_hub.web_server(), lasting_hub.web_workers()
 
     main.kill()
@@ -156,7 +156,7 @@ def test_a_stop_signal_ends_every_process(hub):
 
 
 @pytest.mark.one_database
-def test_who_waits_for_a_task_is_answered_when_the_hub_stops(hub):
+def test_long_polls_return_on_shutdown(hub):
     key = re.findall(r"API key +(a2a_\w+)", hub.printed)[-1]
 
     def poll(_):
@@ -192,7 +192,7 @@ def test_no_process_outlives_a_killed_parent(hub):
 
 
 @pytest.mark.skipif("not __import__('os').environ.get('DATABASE_URL', '').startswith('postgres')")
-def test_a_hub_whose_database_is_gone_says_so(hub, database_url):
+def test_readyz_reports_a_missing_database(hub, database_url):
     assert httpx.get(f"{hub.url}/readyz").status_code == 200
     name = database_url.rpartition("/")[2]
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as admin:
@@ -203,7 +203,7 @@ def test_a_hub_whose_database_is_gone_says_so(hub, database_url):
 
 
 @pytest.mark.one_database
-def test_a_port_in_use_is_refused_before_anything_is_changed(tmp_path):
+def test_a_port_in_use_stops_the_hub_before_it_migrates(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", free_port()))
         taken.listen()

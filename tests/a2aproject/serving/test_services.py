@@ -27,7 +27,7 @@ def test_only_the_named_services_are_chosen(text, words):
 
 
 @pytest.mark.parametrize("text", ["", " ", "web,", "web,,carrier", "worker", "Web", "web cluster"])
-def test_other_words_are_refused_and_the_choices_named(text):
+def test_unknown_services_are_rejected_with_the_choices(text):
     with pytest.raises(CommandError) as refused:
         call_command("serve", only=text)
 
@@ -61,7 +61,7 @@ def test_all_services_run_unless_some_are_named(supervised, settings, capsys):
     assert f"{settings.PUBLIC_URL}/ops/" in capsys.readouterr().out
 
 
-def test_without_the_web_server_no_port_is_needed_and_no_address_printed(supervised, settings, capsys):
+def test_without_the_web_server_no_port_is_checked(supervised, settings, capsys):
     with socket.socket() as taken:
         taken.bind((settings.BIND_HOST, 0))
         taken.listen()
@@ -73,7 +73,7 @@ def test_without_the_web_server_no_port_is_needed_and_no_address_printed(supervi
     assert "://" not in capsys.readouterr().out
 
 
-def test_requests_have_two_thirds_of_the_time_that_the_processes_have(settings):
+def test_web_requests_get_two_thirds_of_the_stop_grace(settings):
     settings.STOP_GRACE = 60
 
     command = services.SERVICES["web"]().command

@@ -57,7 +57,7 @@ def _quick(monkeypatch):
     monkeypatch.setattr(supervisor, "FIRST_PAUSE", 0.01)
 
 
-def test_a_program_that_keeps_dying_is_started_again_with_growing_pauses():
+def test_pauses_grow_while_a_program_keeps_dying():
     listener = Listener(stop_after=3)
 
     Supervisor([service("raise SystemExit(3)")], say=listener, grace=5).run()
@@ -70,7 +70,7 @@ def test_a_program_that_keeps_dying_is_started_again_with_growing_pauses():
     ]
 
 
-def test_a_pause_has_an_end_and_a_steady_run_is_forgiven():
+def test_pauses_are_bounded_and_a_long_run_resets_them():
     child = Child(service("raise SystemExit(0)"), deaths_in_a_row=40)
 
     live(child, start=100)
@@ -82,7 +82,7 @@ def test_a_pause_has_an_end_and_a_steady_run_is_forgiven():
     assert steady == "The program ended with exit code 0; starting it again in 0.01 s."
 
 
-def test_what_a_dead_program_started_is_killed():
+def test_child_processes_of_a_dead_program_are_killed():
     child = Child(service(PARENT))
 
     group = live(child, start=0)
@@ -110,7 +110,7 @@ def test_a_program_gets_its_environment():
     assert "exit code 7" in listener.heard[0]
 
 
-def test_the_handlers_of_before_are_put_back():
+def test_the_earlier_signal_handlers_are_restored():
     before = signal.getsignal(signal.SIGTERM)
 
     Supervisor([service("raise SystemExit(3)")], say=Listener(stop_after=1), grace=5).run()

@@ -13,7 +13,7 @@ def env(monkeypatch):
     return Environment()
 
 
-def test_what_was_read_is_remembered_with_where_it_came_from(env):
+def test_variables_that_were_read_are_recorded_with_their_source(env):
     env.int("PORT", 3000)
     env.str("A2A_HUB_NAME", "A2A Hub")
     env.str("A2A_ENVIRONMENT", "")
@@ -26,5 +26,5 @@ def test_what_was_read_is_remembered_with_where_it_came_from(env):
     }
 
 
-def test_what_was_not_read_is_not_remembered(env):
+def test_variables_that_were_not_read_are_not_recorded(env):
     assert env.seen == {}

@@ -20,7 +20,7 @@ UNSET = {"DATABASE_URL": "", "PUBLIC_URL": "", "SECRET_KEY": "", "CI": ""}
 
 @pytest.fixture
 def read(tmp_path):
-    """Return settings by name as a new process with that environment sees them."""
+    """Return a function that reads settings by name in a new process with the given environment."""
 
     def read(*names, **environment):
         env = os.environ | UNSET | {"A2A_VAR": str(tmp_path / "var")} | environment
@@ -39,7 +39,7 @@ def test_the_secret_key_is_made_once_and_kept_private(read, tmp_path):
     assert read("SECRET_KEY", SECRET_KEY="from the environment") == ["from the environment"]
 
 
-def test_processes_that_race_for_a_secret_get_the_same(tmp_path):
+def test_processes_that_race_for_a_secret_get_the_same_one(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         secrets = set(pool.map(lambda n: _secret_in_a_process(tmp_path), range(8)))
 
@@ -52,7 +52,7 @@ def _secret_in_a_process(folder):
     return subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)
 
 
-def test_a_secret_is_read_back(tmp_path):
+def test_a_stored_secret_is_read_back(tmp_path):
     assert secret(tmp_path / "key") == secret(tmp_path / "key") == (tmp_path / "key").read_text()
 
 
@@ -66,7 +66,7 @@ def test_the_database_is_a_private_sqlite_file_by_default(read, tmp_path):
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
-def test_a_postgresql_commits_synchronously_and_bounds_every_wait(read):
+def test_postgresql_commits_synchronously_and_bounds_every_wait(read):
     (databases,) = read(
         "DATABASES", DATABASE_URL="postgresql://me:pw@db.example:5433/hub?options=-c%20lock_timeout%3D5"
     )
@@ -88,7 +88,7 @@ def test_a_web_process_pools_its_postgresql_connections(read):
     assert databases["default"]["CONN_MAX_AGE"] == 0
 
 
-def test_the_public_url_says_which_hosts_are_answered_and_whether_cookies_need_tls(read):
+def test_public_url_sets_the_allowed_hosts_and_secure_cookies(read):
     names = ("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SESSION_COOKIE_SECURE", "SECURE_HSTS_SECONDS")
 
     hosts, origins, secure, hsts = read(*names, PUBLIC_URL="https://hub.example:8443/")
@@ -106,7 +106,7 @@ def test_the_public_url_says_which_hosts_are_answered_and_whether_cookies_need_t
     assert (secure, hsts) == (False, 0)
 
 
-def test_the_statuses_that_are_cached_are_read_as_they_are_meant(read):
+def test_replay_statuses_are_read_in_any_case_and_with_spaces(read):
     assert read("A2A_REPLAY_STATUSES", A2A_REPLAY_STATUSES="OK, error ") == [["ok", "error"]]
 
 
@@ -140,7 +140,7 @@ def test_the_statuses_that_are_cached_are_read_as_they_are_meant(read):
         ),
     ],
 )
-def test_a_value_the_hub_cannot_run_with_is_refused_before_anything_is_made(tmp_path, variable, value, message):
+def test_invalid_settings_stop_the_hub_before_it_creates_files(tmp_path, variable, value, message):
     env = os.environ | UNSET | {"A2A_VAR": str(tmp_path / "var"), variable: value}
 
     refused = subprocess.run(

@@ -52,7 +52,7 @@ def client():
         ("get", "/nowhere", "elsewhere.example", 400, "invalid_request"),
     ],
 )
-def test_machines_get_the_one_error_shape(client, method, path, host, status, code):
+def test_programs_get_errors_as_json(client, method, path, host, status, code):
     response = getattr(client, method)(path, headers={"host": host})
 
     assert response.status_code == status
@@ -77,7 +77,7 @@ def test_machines_get_the_one_error_shape(client, method, path, host, status, co
     ],
 )
 @pytest.mark.urls("a2aproject.urls")
-def test_people_are_led_to_the_address_they_meant(client, path, led_to):
+def test_a_missing_slash_of_a_page_redirects_to_the_page(client, path, led_to):
     assert client.get(path).headers.get("Location") == client.head(path).headers.get("Location") == led_to
     assert client.post(path).status_code in (403, 404)
 
@@ -94,7 +94,7 @@ def test_people_are_led_to_the_address_they_meant(client, path, led_to):
     ],
 )
 @pytest.mark.urls("a2aproject.urls")
-def test_programs_that_ask_the_root_are_told_that_nothing_is_there(client, accept, status):
+def test_the_root_redirects_browsers_and_answers_programs_with_404(client, accept, status):
     response = client.get("/", headers={"accept": accept})
 
     assert (response.status_code, response["Vary"]) == (status, "Accept")
@@ -111,7 +111,7 @@ def test_programs_that_ask_the_root_are_told_that_nothing_is_there(client, accep
         ("get", "/ops/nowhere", "elsewhere.example", 400),
     ],
 )
-def test_people_get_pages(client, method, path, host, status):
+def test_people_get_error_pages(client, method, path, host, status):
     response = getattr(client, method)(path, headers={"host": host})
 
     assert response.status_code == status
@@ -138,7 +138,7 @@ def forbid_all(get_response):
     return forbid
 
 
-def test_a_middleware_that_fails_before_all_others_gets_an_error_page_too(client, settings):
+def test_an_error_of_the_first_middleware_gets_an_error_page(client, settings):
     settings.MIDDLEWARE = [f"{__name__}.forbid_all", *settings.MIDDLEWARE]
 
     page, panel = client.get("/ops/nowhere"), client.get("/ops/nowhere", headers={"hx-request": "true"})
@@ -148,16 +148,16 @@ def test_a_middleware_that_fails_before_all_others_gets_an_error_page_too(client
 
 
 @pytest.mark.parametrize(("path", "status"), [("/ops/lock", 503), ("/lock", 500)])
-def test_people_are_told_to_try_again_when_the_database_is_locked(client, path, status):
+def test_a_locked_database_is_503_on_pages_for_people(client, path, status):
     response = client.get(path)
 
     assert (response.status_code, response.headers.get("Retry-After")) == (status, "1" if status == 503 else None)
     assert ("The database is busy or gone" in response.text) == (status == 503)
     assert "look before you repeat it" not in response.text
-    assert 'id="panel-title"' not in response.text  # in whose place a dialog keeps the form and what was typed
+    assert 'id="panel-title"' not in response.text  # so that a dialog keeps its form and the text typed there
 
 
-def test_after_a_form_they_are_told_that_it_may_have_been_heard():
+def test_a_form_during_a_locked_database_reports_an_unknown_outcome():
     response = Client(raise_request_exception=False).post("/ops/lock")
 
     assert response.status_code == 503
@@ -167,7 +167,7 @@ def test_after_a_form_they_are_told_that_it_may_have_been_heard():
 @pytest.mark.django_db
 @pytest.mark.urls("a2aproject.urls")
 @pytest.mark.parametrize("place", ["django.contrib.auth.get_user", "dashboard.figures.nav_counts.Attention.read"])
-def test_so_it_is_wherever_a_page_meets_it(client, monkeypatch, place):
+def test_a_locked_database_is_503_wherever_a_page_needs_it(client, monkeypatch, place):
     factories.person("vic", Role.VIEWER)
     client.force_login(User.objects.get(username="vic"), backend="django.contrib.auth.backends.ModelBackend")
     monkeypatch.setattr(place, lock)

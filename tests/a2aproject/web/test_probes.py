@@ -7,7 +7,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
 
-def test_a_live_process_says_so_without_asking_the_database(client):
+def test_healthz_answers_without_a_query(client):
     response = client.get("/healthz")
 
     assert response.status_code == 200
@@ -16,7 +16,7 @@ def test_a_live_process_says_so_without_asking_the_database(client):
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz"])
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
-def test_they_are_only_read(path, method):
+def test_probes_accept_only_get_and_head(path, method):
     response = Client(enforce_csrf_checks=True).generic(method, path)
 
     assert (response.status_code, response["Allow"]) == (405, "GET, HEAD")
