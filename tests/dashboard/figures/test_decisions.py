@@ -24,7 +24,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture(autouse=True)
 def _stopped_clock():
-    """Let a page that takes its time to come say the same ages as one that comes at once."""
+    """Stop the clock, so that a slow page shows the same ages as a fast page."""
     with time_machine.travel(timezone.now(), tick=False):
         yield
 
@@ -35,7 +35,7 @@ def decisions(ana):
 
 
 def called(caller, *, ago):
-    """Give the agent a key that it used so long ago, None for never."""
+    """Give the agent a key that it last used ``ago`` before now. None means never."""
     factories.key_of(caller, created_at=timezone.now() - 10 * HOUR)
     ApiKey.objects.filter(agent=caller.agent).update(last_used_at=timezone.now() - ago if ago is not None else None)
 
@@ -49,9 +49,9 @@ def scanned(*, ago=timedelta(0), **data):
     ("ago", "words"),
     [(38 * timedelta(minutes=1), "has not called for 38 m; 2 queued"), (None, "has never called; 2 queued")],
 )
-def test_an_agent_with_work_that_does_not_call_is_named(ana, alice, bob, ago, words):
+def test_a_quiet_agent_with_work_needs_a_decision(ana, alice, bob, ago, words):
     called(bob, ago=ago)
-    assert decisions(ana) == [], "it has nothing to do"
+    assert decisions(ana) == [], "it has no work"
 
     factories.sent_task(alice, bob)
     factories.sent_task(alice, bob)
@@ -62,7 +62,7 @@ def test_an_agent_with_work_that_does_not_call_is_named(ana, alice, bob, ago, wo
 
 
 @pytest.mark.parametrize("ago", [timedelta(0), timedelta(minutes=4)])
-def test_an_agent_that_calls_or_never_could_is_not(ana, alice, bob, ago):
+def test_an_agent_that_calls_or_has_no_key_needs_no_decision(ana, alice, bob, ago):
     factories.sent_task(alice, bob)
     assert decisions(ana) == [], "it has no key: code in the hub's own process works for it"
 
@@ -71,14 +71,14 @@ def test_an_agent_that_calls_or_never_could_is_not(ana, alice, bob, ago):
     assert decisions(ana) == []
 
 
-def test_what_is_held_counts_as_work_too(ana, alice, bob):
+def test_leased_tasks_of_a_quiet_agent_count_as_work(ana, alice, bob):
     factories.leased_task(alice, bob)
     called(bob, ago=HOUR)
 
     assert decisions(ana) == [("bob@local", "has not called for 1 h; 1 leased", "/ops/agents/bob@local/")]
 
 
-def test_many_quiet_agents_are_a_number_with_a_link(ana, alice):
+def test_quiet_agents_after_the_third_are_summed_up(ana, alice):
     for number in range(5):
         agent = factories.agent(f"worker{number}")
         factories.sent_task(alice, agent)
@@ -89,7 +89,7 @@ def test_many_quiet_agents_are_a_number_with_a_link(ana, alice):
     assert backlogs.quiet(thresholds.quiet_before(timezone.now())).count() == 5
 
 
-def test_a_quiet_agent_is_found_however_many_others_are_busier(ana, alice, bob, django_assert_max_num_queries):
+def test_a_quiet_agent_is_listed_among_many_busier_agents(ana, alice, bob, django_assert_max_num_queries):
     paused = factories.agent("paused")
     for busy in (factories.agent(f"busy{number}") for number in range(12)):
         factories.sent_task(alice, busy)
@@ -106,7 +106,7 @@ def test_a_quiet_agent_is_found_however_many_others_are_busier(ana, alice, bob, 
     assert not {"bob@local", "paused@local"} & {row.agent.display for row in page.context["rows"]}
 
 
-def test_many_paused_agents_are_a_number_with_a_link(ana, alice):
+def test_paused_agents_after_the_third_are_summed_up(ana, alice):
     olga = factories.person("olga", Role.OPERATOR)
     for number in range(5):
         agent = factories.agent(f"worker{number}")
@@ -117,7 +117,7 @@ def test_many_paused_agents_are_a_number_with_a_link(ana, alice):
     assert [subject for subject, *_ in decisions(ana)][3:] == ["1 more agent"]
 
 
-def test_a_paused_agent_with_work_is_named(ana, alice, bob):
+def test_a_paused_agent_with_work_needs_a_decision(ana, alice, bob):
     olga = factories.person("olga", Role.OPERATOR)
     registration.pause_agent(olga, factories.row_of(bob), reason="disk full")
     assert decisions(ana) == []
@@ -127,7 +127,7 @@ def test_a_paused_agent_with_work_is_named(ana, alice, bob):
     assert decisions(ana) == [("bob@local", "is paused; 1 queued", "/ops/agents/bob@local/")]
 
 
-def test_callbacks_that_were_given_up_are_counted(ana, alice, bob):
+def test_disabled_callbacks_need_a_decision_and_are_counted(ana, alice, bob):
     task = factories.sent_task(alice, bob)
     for state in ("disabled", "pending", "delivered", "disabled"):
         factories.PushDeliveryFactory.create(task_uuid=task.uuid, sender=alice.agent, state=state)
@@ -138,7 +138,7 @@ def test_callbacks_that_were_given_up_are_counted(ana, alice, bob):
     assert len(ana.get(url).context["page"].items) == 2
 
 
-def test_a_scheduler_that_is_on_must_run_and_succeed(ana, settings):
+def test_a_scheduler_that_is_on_but_idle_or_failing_is_reported(ana, settings):
     assert decisions(ana) == [], "it is off"
     settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "SCHEDULER": "1"}
     assert [text for _, text, _ in decisions(ana)] == ["is on, and its last pass was never"]
@@ -150,7 +150,7 @@ def test_a_scheduler_that_is_on_must_run_and_succeed(ana, settings):
     assert [text for _, text, _ in decisions(ana)] == ["failed in its last pass: database is gone"]
 
 
-def test_a_cluster_that_stands_still_is_noticed(ana, alice, bob):
+def test_a_stopped_task_cluster_is_reported(ana, alice, bob):
     factories.resolved_task(alice, bob)
     rollups.roll(timezone.now() + 3 * timedelta(minutes=1))
     assert decisions(ana) == []
@@ -166,7 +166,7 @@ def test_a_cluster_that_stands_still_is_noticed(ana, alice, bob):
     assert page.context["trend"].last.results == 1, "the result is read from its row"
 
 
-def test_decisions_come_with_the_most_urgent_first_and_add_up(ana, alice, bob):
+def test_decisions_are_ordered_by_urgency_and_counted(ana, alice, bob):
     aged(factories.leased_task(alice, bob), hours=1)
     called(bob, ago=HOUR)
 

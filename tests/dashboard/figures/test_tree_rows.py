@@ -30,17 +30,17 @@ def chain(length):
     return [child(1, of=None), *(child(n, of=uuid.UUID(int=n - 1)) for n in range(2, length + 1))]
 
 
-def test_children_stand_under_their_parent_in_the_order_they_were_sent():
+def test_children_follow_their_parent_in_the_order_they_were_sent():
     bars = [child(1, of=None), child(2), child(3), child(4, of=uuid.UUID(int=2))]
 
     assert shown(bars) == [(0, 1), (1, 2), (2, 4), (1, 3)]
 
 
-def test_of_a_root_that_is_missing_the_children_stand_at_the_top():
+def test_children_of_a_missing_root_are_at_the_top_level():
     assert shown([child(2), child(3)]) == [(0, 2), (0, 3)]
 
 
-def test_more_than_five_siblings_of_a_kind_are_one_row_until_it_is_opened():
+def test_six_siblings_of_a_kind_fold_into_one_row_until_opened():
     key = f"{ROOT}.0"
 
     assert shown(family(5)) == [(0, 1), *((1, n) for n in range(2, 7))]
@@ -48,14 +48,14 @@ def test_more_than_five_siblings_of_a_kind_are_one_row_until_it_is_opened():
     assert shown(family(6, failed=[4]), opened={key: 20}) == [(0, 1), (1, key), *((2, n) for n in (6, 2, 3, 4, 5, 7))]
 
 
-def test_an_opened_group_shows_so_many_and_says_how_many_are_left():
+def test_an_opened_group_shows_the_given_number_and_counts_the_rest():
     rows = Forest(family(41), ROOT, at(9)).rows(Asked(opened={f"{ROOT}.0": 20}))
 
     assert rows[1].group is not None
     assert (rows[1].group.left, len(rows)) == (21, 22)
 
 
-def test_siblings_of_another_recipient_are_no_such_group():
+def test_siblings_are_grouped_by_recipient():
     bars = family(10)
     bars = [
         bars[0],
@@ -68,7 +68,7 @@ def test_siblings_of_another_recipient_are_no_such_group():
     assert len(shown(bars)) == 11
 
 
-def test_a_large_tree_opens_two_levels_deep_and_a_small_one_whole():
+def test_a_large_tree_opens_two_levels_and_a_small_tree_all():
     large = chain(6) + [child(n, of=uuid.UUID(int=2)) for n in range(10, 210)]
 
     assert len(shown(chain(6))) == 6
@@ -76,19 +76,19 @@ def test_a_large_tree_opens_two_levels_deep_and_a_small_one_whole():
     assert max(depth for depth, _ in shown(large, all_levels=True)) == 5
 
 
-def test_a_folded_node_says_how_much_is_below_and_opens_alone():
+def test_a_folded_row_counts_its_descendants_and_can_be_opened():
     rows = Forest(chain(6), ROOT, at(9)).rows(Asked(depth=1))
 
     assert [(row.bar.uuid.int, row.hidden) for row in rows] == [(1, 0), (2, 4)]
     assert len(shown(chain(6), depth=1, opened={str(uuid.UUID(int=2)): 20})) == 3
 
 
-def test_what_is_in_focus_is_never_folded_away():
+def test_the_focused_task_is_never_folded_away():
     assert len(shown(chain(6), depth=1, focus=uuid.UUID(int=5))) == 5
     assert (2, 30) in shown(family(40), focus=uuid.UUID(int=30))
 
 
-def test_a_filter_keeps_what_fits_with_its_ancestors():
+def test_a_filter_keeps_matching_tasks_and_their_ancestors():
     bars = [child(1, of=None), child(2), child(3, of=uuid.UUID(int=2), state="error"), child(4, resolved=9)]
 
     assert shown(bars, only="errors") == [(0, 1), (1, 2), (2, 3)]
@@ -104,13 +104,13 @@ def test_ancestors_of_a_failed_task_are_marked():
     assert [row.has_failed_below for row in rows] == [True, True, False]
 
 
-def test_a_child_that_ended_after_its_parent_says_by_how_much():
+def test_a_child_that_ended_after_its_parent_shows_the_difference():
     rows = Forest([child(1, of=None, resolved=3), child(2, resolved=8)], ROOT, at(9)).rows(Asked())
 
     assert [row.late for row in rows] == [timedelta(0), timedelta(seconds=5)]
 
 
-def test_the_chain_is_what_ended_last_at_each_level():
+def test_the_chain_is_the_last_task_to_end_at_each_level():
     forest = Forest(
         [child(1, of=None), child(2, resolved=5), child(3, resolved=9), child(4, of=uuid.UUID(int=2))], ROOT, at(9)
     )
@@ -118,11 +118,11 @@ def test_the_chain_is_what_ended_last_at_each_level():
     assert [one.uuid.int for one in forest.chain()] == [1, 3]
 
 
-def test_tasks_that_name_each_other_as_parent_stand_once():
+def test_tasks_in_a_cycle_of_parents_are_each_shown_once():
     bars = [child(1, of=uuid.UUID(int=3)), child(2), child(3, of=uuid.UUID(int=2))]
 
     assert shown(bars) == [(0, 1), (1, 2), (2, 3)]
 
 
-def test_a_chain_of_thousands_is_no_deeper_than_a_page_can_be():
+def test_a_chain_of_2500_tasks_is_cut_at_2001_rows():
     assert len(shown(chain(2500), all_levels=True)) == 2001

@@ -42,17 +42,17 @@ def drawn(one):
     return [(part.kind, part.x, part.width) for part in waterfall.segments(one, window, at(now))]
 
 
-def test_a_task_waits_then_is_leased():
+def test_a_bar_shows_the_wait_and_then_the_lease():
     assert drawn(bar(0, 10, attempt(1, 2, 10))) == [("waiting", 0, 200), ("leased", 200, 800)]
 
 
-def test_between_two_attempts_is_a_gap():
+def test_a_bar_shows_a_gap_between_two_attempts():
     one = bar(0, 10, attempt(1, 1, 4, "requeue"), attempt(2, 6, 10))
 
     assert drawn(one) == [("waiting", 0, 100), ("leased", 100, 300), ("gap", 400, 200), ("leased", 600, 400)]
 
 
-def test_what_is_held_still_is_open_until_now():
+def test_a_live_lease_is_drawn_open_until_now():
     assert drawn(bar(0, None, attempt(1, 5), state="in_flight")) == [
         ("waiting", 0, 500),
         ("leased", 500, 500),
@@ -60,22 +60,22 @@ def test_what_is_held_still_is_open_until_now():
     ]
 
 
-def test_what_was_never_leased_waits_until_now_or_its_end():
+def test_a_task_never_leased_is_drawn_waiting_until_now_or_its_end():
     assert drawn(bar(4, None, state="queued")) == [("waiting", 400, 600), ("open", 400, 600)]
     assert drawn(bar(4, 8, state="cancelled")) == [("waiting", 400, 400)]
 
 
-def test_a_forced_end_is_marked_and_a_replay_is_a_mark_alone():
+def test_a_forced_error_adds_a_mark_and_a_replay_is_only_a_mark():
     assert drawn(bar(0, 5, attempt(1, 0, 5, "force_error"), state="error"))[-1] == ("forced", 500, 0)
     assert drawn(bar(3, 3, replayed_from=uuid.uuid4())) == [("replayed", 300, 0)]
     assert drawn(bar(0, 0, replayed_from=uuid.uuid4())) == [("replayed", 7, 0)]
 
 
-def test_the_shortest_work_can_be_seen_also_at_the_edge():
+def test_an_instant_lease_at_the_edge_is_still_visible():
     assert drawn(bar(10, 10, attempt(1, 10, 10)))[-1] == ("leased", 998, 2)
 
 
-def test_the_axis_runs_from_the_first_send_to_the_last_end():
+def test_the_axis_runs_from_the_first_send_to_now_if_a_task_is_open():
     window = Window.around([bar(2, 4), bar(3, None, state="queued")], at(12))
 
     assert (window.start, window.end) == (at(2), at(12))
@@ -95,11 +95,11 @@ def test_the_axis_runs_from_the_first_send_to_the_last_end():
         (90_000, "1 d 1 h"),
     ],
 )
-def test_spans_are_as_exact_as_an_eye_needs(seconds, written):
+def test_durations_are_rounded_to_readable_units(seconds, written):
     assert waterfall.duration(timedelta(seconds=seconds)) == written
 
 
-def test_the_story_says_what_is_drawn():
+def test_the_text_of_a_bar_describes_its_segments():
     one = bar(0, None, attempt(1, 1, 4, "requeue", by="user:ana"), state="queued")
 
     assert waterfall.story(one, at(9)) == "waited 1.0 s; attempt 1 took 3.0 s, requeue by user:ana; waits for 5.0 s"
@@ -113,7 +113,7 @@ moments = st.floats(-100, 100).map(at)
 
 
 @given(st.data())
-def test_nothing_is_negative_or_outside_whatever_the_clocks_said(data):
+def test_segments_stay_in_the_picture_even_if_clocks_disagree(data):
     attempts = [
         Attempt(number=number, leased_at=data.draw(moments), ended_at=data.draw(st.none() | moments), end="requeue")
         for number in range(data.draw(st.integers(0, 3)))
