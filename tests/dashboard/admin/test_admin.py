@@ -1,4 +1,4 @@
-"""Django's admin of what the hub keeps: looked at by every role, changed by admins, the journal by nobody."""
+"""Django's admin of the hub: every role reads it, admins change it, and no role changes the journal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 READ_ONLY = ("auditevent", "task", "lease", "result", "replayentry")
 
 
-def at(role, name="ada", **fields):
+def staff_client(role, name="ada", **fields):
     user = User.objects.create_user(name, is_staff=True, **fields)
     if role is not None:
         user.groups.add(Group.objects.get(name=role))
@@ -34,8 +34,8 @@ def journal():
 
 @pytest.mark.parametrize("model", READ_ONLY)
 @pytest.mark.parametrize(("role", "status"), [("viewer", 200), ("admin", 200), (None, 403)])
-def test_every_role_looks_at_rows_and_nobody_changes_them(history, model, role, status):
-    client = at(role, is_superuser=False)
+def test_every_role_reads_rows_and_no_role_changes_them(history, model, role, status):
+    client = staff_client(role, is_superuser=False)
     row = apps.get_model("mailbox", model)._default_manager.all()[0]
     page = f"/admin/mailbox/{model}/"
 
@@ -47,16 +47,16 @@ def test_every_role_looks_at_rows_and_nobody_changes_them(history, model, role, 
 
 
 @pytest.mark.parametrize("model", READ_ONLY)
-def test_lists_lead_to_the_dashboard(history, model):
-    text = at("viewer").get(f"/admin/mailbox/{model}/").text
+def test_admin_lists_link_to_the_dashboard(history, model):
+    text = staff_client("viewer").get(f"/admin/mailbox/{model}/").text
 
     links = {part.split('"')[0] for part in text.split('href="')[1:]}
     (link, *_) = [one for one in sorted(links) if one.startswith("/ops/")]
-    assert at("viewer", "vic").get(link).status_code == 200
+    assert staff_client("viewer", "vic").get(link).status_code == 200
 
 
 def admin_paths():
-    """Yield the path of everything that is served under /admin/, with keys of rows filled in."""
+    """Yield every path under /admin/, with ids of rows filled in."""
 
     def walk(patterns: Any, prefix: str) -> Any:
         for pattern in patterns:
@@ -73,7 +73,7 @@ def admin_paths():
 
 @pytest.mark.parametrize("path", sorted(set(admin_paths())))
 def test_no_post_in_the_admin_edits_or_deletes_the_journal(history, path):
-    client = at(None, is_superuser=True)
+    client = staff_client(None, is_superuser=True)
     before = journal()
     bodies = [
         {"post": "yes"},
@@ -88,19 +88,19 @@ def test_no_post_in_the_admin_edits_or_deletes_the_journal(history, path):
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
-def test_only_admins_revoke(bob, role):
+def test_only_admins_revoke_api_keys(bob, role):
     factories.key_of(bob)
     body = {"action": "revoke", "_selected_action": [ApiKey.objects.get().pk]}
 
-    at(role).post("/admin/mailbox/apikey/", body)
+    staff_client(role).post("/admin/mailbox/apikey/", body)
 
     assert ApiKey.objects.get().revoked_at is None
 
 
-def test_keys_are_shown_without_their_secret_and_revoked_through_the_verb(bob):
+def test_the_admin_hides_key_secrets_and_journals_a_revoked_key(bob):
     key = factories.key_of(bob)
     row = ApiKey.objects.get()
-    client = at("admin")
+    client = staff_client("admin")
 
     pages = [client.get("/admin/mailbox/apikey/").text, client.get(f"/admin/mailbox/apikey/{row.pk}/change/").text]
     client.post("/admin/mailbox/apikey/", {"action": "revoke", "_selected_action": [row.pk]})
@@ -112,9 +112,9 @@ def test_keys_are_shown_without_their_secret_and_revoked_through_the_verb(bob):
     assert (event.actor, event.fields["public_id"]) == ("user:ada", row.public_id)
 
 
-def test_grants_are_revoked_through_the_verb(alice):
+def test_revoking_a_grant_in_the_admin_is_journalled(alice):
     (grant,) = CapabilityGrant.objects.all()
-    client = at("admin")
+    client = staff_client("admin")
 
     client.post("/admin/mailbox/capabilitygrant/", {"action": "revoke", "_selected_action": [grant.pk]})
 
@@ -122,8 +122,8 @@ def test_grants_are_revoked_through_the_verb(alice):
     assert "revoked" in client.get("/admin/mailbox/capabilitygrant/").text
 
 
-def test_people_are_added_and_changed_by_admins_and_each_change_is_journalled():
-    client = at("admin")
+def test_an_admin_adds_and_changes_people_and_each_is_journalled():
+    client = staff_client("admin")
     group = Group.objects.get(name="operator").pk
     secret = "long enough 4 all"
     new = {"username": "ben", "usable_password": "true", "password1": secret, "password2": secret, "groups": [group]}
@@ -145,8 +145,8 @@ def test_people_are_added_and_changed_by_admins_and_each_change_is_journalled():
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator"])
-def test_others_see_people_without_their_password_and_change_none(role):
-    client = at(role)
+def test_other_roles_see_people_without_passwords_and_change_none(role):
+    client = staff_client(role)
     ada = User.objects.get(username="ada")
 
     page = client.get(f"/admin/auth/user/{ada.pk}/change/")
@@ -158,8 +158,8 @@ def test_others_see_people_without_their_password_and_change_none(role):
     assert client.post("/admin/auth/user/add/", {"username": "eve"}).status_code == 403
 
 
-def test_nobody_makes_themselves_a_superuser_and_the_roles_stay_as_they_are():
-    client = at("admin")
+def test_an_admin_can_neither_become_superuser_nor_rename_roles():
+    client = staff_client("admin")
     ada = User.objects.get(username="ada")
     viewer, admin = (Group.objects.get(name=name).pk for name in ("viewer", "admin"))
     kept = {"username": "ada", "is_active": "on", "is_staff": "on", "groups": [admin]}
@@ -173,8 +173,8 @@ def test_nobody_makes_themselves_a_superuser_and_the_roles_stay_as_they_are():
     assert renamed.status_code == 403
 
 
-def test_an_admin_may_give_the_role_away_and_is_none_from_then_on():
-    client = at("admin")
+def test_an_admin_who_leaves_the_role_loses_its_rights():
+    client = staff_client("admin")
     path = f"/admin/auth/user/{User.objects.get(username='ada').pk}/change/"
     viewer = Group.objects.get(name="viewer").pk
 
@@ -184,7 +184,7 @@ def test_an_admin_may_give_the_role_away_and_is_none_from_then_on():
     assert client.post(path, {"username": "ada"}).status_code == 403
 
 
-def test_whoever_guesses_at_the_sign_in_of_the_admin_is_locked_out(settings):
+def test_failed_sign_ins_at_the_admin_lock_out_the_account(settings):
     User.objects.create_user("ada", password="correct horse battery", is_staff=True)
     wrong = {"username": "ada", "password": "wrong"}
 
@@ -195,7 +195,7 @@ def test_whoever_guesses_at_the_sign_in_of_the_admin_is_locked_out(settings):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_admin_keeps_the_policy_in_a_browser(browse, history):
+def test_admin_pages_work_under_the_security_policy_in_a_browser(browse, history):
     User.objects.create_superuser("root")
     page = browse("root")
     audit = AuditEvent.objects.latest("pk")

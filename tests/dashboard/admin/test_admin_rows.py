@@ -1,4 +1,4 @@
-"""Lists of very many rows in Django's admin: searched, filtered, taken away, and never read whole."""
+"""Long lists in Django's admin are searched, filtered and exported, and never read whole."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from dashboard.admin.bounded import span_of
 from mailbox.models import AuditEvent
 from mailbox.verbs.upkeep import rollups
 from mailbox.words.kinds import Kind
-from tests.dashboard.admin.test_admin import READ_ONLY, at
+from tests.dashboard.admin.test_admin import READ_ONLY, staff_client
 
 pytestmark = pytest.mark.django_db
 
 
 def test_the_journal_is_searched_and_filtered(history):
-    client = at("viewer")
+    client = staff_client("viewer")
 
-    def found(**asked):
-        return client.get("/admin/mailbox/auditevent/", asked).context["cl"].result_count
+    def count(**parameters):
+        return client.get("/admin/mailbox/auditevent/", parameters).context["cl"].result_count
 
     task = str(history.task.uuid)
     year = str(AuditEvent.objects.latest("pk").at.year)
-    assert found() == AuditEvent.objects.count()
-    assert found(q="kind:a2a_task_*") == AuditEvent.objects.filter(kind__startswith="a2a_task_").count()
-    assert found(kind=Kind.RESULT_POSTED) == 2
-    assert found(actor="alice@local") == AuditEvent.objects.filter(actor="alice@local").count()
-    assert found(task=task, kind=Kind.TASK_LEASED) == 1
-    assert found(date=year) == found()
-    assert found(date="1999-01") == 0
-    assert found(source="cli") == 0
+    assert count() == AuditEvent.objects.count()
+    assert count(q="kind:a2a_task_*") == AuditEvent.objects.filter(kind__startswith="a2a_task_").count()
+    assert count(kind=Kind.RESULT_POSTED) == 2
+    assert count(actor="alice@local") == AuditEvent.objects.filter(actor="alice@local").count()
+    assert count(task=task, kind=Kind.TASK_LEASED) == 1
+    assert count(date=year) == count()
+    assert count(date="1999-01") == 0
+    assert count(source="cli") == 0
 
 
-def test_leases_and_results_are_searched_too(history):
-    client = at("viewer")
+def test_leases_and_results_are_searched(history):
+    client = staff_client("viewer")
 
-    def found(model, text):
+    def count(model, text):
         return client.get(f"/admin/mailbox/{model}/", {"q": text}).context["cl"].result_count
 
-    assert [found("lease", text) for text in ("", "key:inv-7", "agent:bob", "agent:alice", "state:in_flight")] == [
+    assert [count("lease", text) for text in ("", "key:inv-7", "agent:bob", "agent:alice", "state:in_flight")] == [
         *(2, 1, 2, 0, 0)
     ]
-    assert [found("lease", text) for text in (f"id:{history.lease_id}", "invoice", "-invoice")] == [1, 1, 1]
-    assert [found("result", text) for text in ("", "status:ok", "status:error", "key:inv-7", "from:alice to:bob")] == [
+    assert [count("lease", text) for text in (f"id:{history.lease_id}", "invoice", "-invoice")] == [1, 1, 1]
+    assert [count("result", text) for text in ("", "status:ok", "status:error", "key:inv-7", "from:alice to:bob")] == [
         *(2, 2, 0, 1, 2)
     ]
 
 
-SAME = [
+FILTERS = [
     ("auditevent", "kind", "a2a_repair_applied", "kind"),
     ("auditevent", "actor", "bob@local", "actor"),
     ("auditevent", "task", "00000000-0000-4000-8000-000000000000", "task"),
@@ -67,47 +67,48 @@ SAME = [
 ]
 
 
-@pytest.mark.parametrize(("model", "name", "value", "key"), SAME)
-def test_a_filter_finds_its_rows_as_the_query_language_does_which_knows_the_indexes(history, model, name, value, key):
-    client = at("viewer")
+@pytest.mark.parametrize(("model", "name", "value", "key"), FILTERS)
+def test_a_filter_runs_the_same_sql_as_its_search_key(history, model, name, value, key):
+    client = staff_client("viewer")
     page = f"/admin/mailbox/{model}/"
 
     by_filter, by_query = (
-        str(client.get(page, asked).context["cl"].queryset.query) for asked in ({name: value}, {"q": f"{key}:{value}"})
+        str(client.get(page, parameters).context["cl"].queryset.query)
+        for parameters in ({name: value}, {"q": f"{key}:{value}"})
     )
 
     assert by_filter == by_query
-    assert by_query.count(f'FROM "mailbox_{model}"') == 1  # what is searched is not looked up among itself
+    assert by_query.count(f'FROM "mailbox_{model}"') == 1  # no subquery reads the same table
 
 
 @pytest.mark.parametrize(
     ("model", "mark"),
     [("auditevent", "last_event"), ("task", "last_task"), ("lease", "last_lease"), ("result", "last_result")],
 )
-def test_a_date_is_looked_for_between_the_marks_of_the_roll_ups(history, model, mark):
-    client = at("viewer")
+def test_a_date_filter_searches_between_the_ids_of_roll_ups(history, model, mark):
+    client = staff_client("viewer")
 
-    def found(date):
+    def changelist(date):
         return client.get(f"/admin/mailbox/{model}/", {"date": date}).context["cl"]
 
     year = f"{history.leased_at:%Y}"
-    before = found(year).result_count
+    before = changelist(year).result_count
     rollups.roll(history.leased_at + timedelta(minutes=5))
 
-    assert f'."{mark}"' in str(found(year).queryset.query)
-    assert (found(year).result_count, found("2001").result_count) == (before, 0)
+    assert f'."{mark}"' in str(changelist(year).queryset.query)
+    assert (changelist(year).result_count, changelist("2001").result_count) == (before, 0)
     assert before > 0
 
 
 @pytest.mark.parametrize("model", READ_ONLY)
 @pytest.mark.parametrize("query", ["?q=state:ok", "?q=x%00", "?task=%00", "?date=0000", "?date=9999-12", "?p=99"])
-def test_nonsense_in_the_address_of_a_list_fails_nothing(history, model, query):
-    assert at("viewer").get(f"/admin/mailbox/{model}/{query}").status_code in (200, 302, 400)
+def test_invalid_url_parameters_never_fail_an_admin_list(history, model, query):
+    assert staff_client("viewer").get(f"/admin/mailbox/{model}/{query}").status_code in (200, 302, 400)
 
 
 @pytest.mark.parametrize("model", READ_ONLY)
-def test_lists_count_no_further_than_they_show_and_sort_by_nothing_else(history, model, django_assert_max_num_queries):
-    client = at("viewer")
+def test_admin_lists_count_with_a_limit_and_without_distinct(history, model, django_assert_max_num_queries):
+    client = staff_client("viewer")
 
     with django_assert_max_num_queries(11) as ran:
         client.get(f"/admin/mailbox/{model}/")
@@ -117,8 +118,8 @@ def test_lists_count_no_further_than_they_show_and_sort_by_nothing_else(history,
     assert not any("DISTINCT" in one["sql"] for one in ran.captured_queries)
 
 
-def test_what_is_filtered_is_taken_away(history):
-    client = at("viewer")
+def test_an_export_holds_the_filtered_rows(history):
+    client = staff_client("viewer")
 
     lines = (
         b"".join(client.get("/admin/mailbox/auditevent/export.jsonl", {"kind": Kind.TASK_SENT})).decode().splitlines()
@@ -127,11 +128,11 @@ def test_what_is_filtered_is_taken_away(history):
 
     assert [json.loads(line)["kind"] for line in lines] == [Kind.TASK_SENT] * 2
     assert len(table) == 1
-    assert at(None, "stranger").get("/admin/mailbox/auditevent/export.csv").status_code == 403
+    assert staff_client(None, "stranger").get("/admin/mailbox/auditevent/export.csv").status_code == 403
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("parameters", "message"),
     [
         ({"q": "colour:red"}, "there is no &quot;colour:&quot;"),
         ({"q": "words"}, "write key:value"),
@@ -142,17 +143,17 @@ def test_what_is_filtered_is_taken_away(history):
         ({"source": "a*"}, "source: there is no &quot;a*&quot;"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_the_list_and_in_what_is_taken_away(history, asked, said):
-    client = at("viewer")
+def test_an_invalid_filter_is_refused_by_the_list_and_its_export(history, parameters, message):
+    client = staff_client("viewer")
 
-    page = client.get("/admin/mailbox/auditevent/", asked)
-    taken = client.get("/admin/mailbox/auditevent/export.csv", asked)
+    page = client.get("/admin/mailbox/auditevent/", parameters)
+    export = client.get("/admin/mailbox/auditevent/export.csv", parameters)
 
-    assert (page.status_code, taken.status_code) == (400, 400)
-    assert said in page.text
-    assert unescape(said) in taken.text
-    assert "q:" not in taken.text
-    assert f'value="{asked.get("q", "")}"' in page.text
+    assert (page.status_code, export.status_code) == (400, 400)
+    assert message in page.text
+    assert unescape(message) in export.text
+    assert "q:" not in export.text
+    assert f'value="{parameters.get("q", "")}"' in page.text
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ TOOL = {"name": "read", "description": "Reads", "tags": '["files"]', "is_default
 PAGES = ["mailbox/agent", "agentcards/agentprofile", "agentcards/tool", "agentcards/agentcard"]
 
 
-def at(role, *, name="someone"):
+def staff_client(role, *, name="someone"):
     user = User.objects.create_user(name, password="pass", is_staff=True)
     if role is not None:
         user.groups.add(Group.objects.get(name=role))
@@ -26,18 +26,18 @@ def at(role, *, name="someone"):
     return client
 
 
-def profile_form(**told):
+def profile_form(**fields):
     empty = {"name": "", "description": "", "persona_archetype": "", "default_project": "", "wallet_address": ""}
-    return {**empty, "remote_url": "", "skill_bundles": "[]", "tool_permissions": "null", **told}
+    return {**empty, "remote_url": "", "skill_bundles": "[]", "tool_permissions": "null", **fields}
 
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(("role", "status"), [("viewer", 200), ("operator", 200), ("admin", 200), (None, 403)])
-def test_the_pages_are_for_the_hub_s_groups(bob, page, role, status):
+def test_admin_pages_require_one_of_the_hub_groups(bob, page, role, status):
     factories.profile(bob)
     factories.tool("read")
     AgentCardRegistry(bob).register("job", AgentCard(name="canyon", description=""))
-    client = at(role)
+    client = staff_client(role)
     pk = apps.get_model(*page.split("/"))._default_manager.get().pk
 
     assert client.get(f"/admin/{page}/?q=o").status_code == status
@@ -45,10 +45,10 @@ def test_the_pages_are_for_the_hub_s_groups(bob, page, role, status):
 
 
 @pytest.mark.parametrize("role", ["viewer", "operator", None])
-def test_only_admins_change_anything(bob, role):
+def test_only_admins_change_tools_and_profiles(bob, role):
     profile = factories.profile(bob)
     tool = factories.tool("read")
-    client = at(role)
+    client = staff_client(role)
 
     refused = [
         client.post("/admin/agentcards/tool/add/", TOOL),
@@ -63,16 +63,16 @@ def test_only_admins_change_anything(bob, role):
 
 
 @pytest.mark.parametrize("page", ["mailbox/agent", "agentcards/agentcard"])
-def test_what_verbs_make_is_not_made_in_the_admin(bob, page):
-    client = at("admin")
+def test_the_admin_adds_no_agents_or_cards_and_changes_no_agents(bob, page):
+    client = staff_client("admin")
 
     assert client.get(f"/admin/{page}/add/").status_code == 403
     assert client.post(f"/admin/mailbox/agent/{bob.agent.pk}/change/", {"display": "eve@local"}).status_code == 403
     assert client.post(f"/admin/mailbox/agent/{bob.agent.pk}/delete/", {"post": "yes"}).status_code == 403
 
 
-def test_a_tool_is_added_changed_and_removed_and_each_is_journalled():
-    client = at("admin", name="ada")
+def test_adding_changing_and_removing_a_tool_is_journalled():
+    client = staff_client("admin", name="ada")
 
     client.post("/admin/agentcards/tool/add/", TOOL)
     tool = Tool.objects.get()
@@ -95,19 +95,19 @@ def test_several_tools_are_removed_at_once():
     pks = [factories.tool(f"tool-{number}").pk for number in range(3)]
     body = {"action": "delete_selected", "_selected_action": pks[:2], "post": "yes"}
 
-    at("admin").post("/admin/agentcards/tool/", body)
+    staff_client("admin").post("/admin/agentcards/tool/", body)
 
     assert list(Tool.objects.values_list("name", flat=True)) == ["tool-2"]
     assert len(factories.journal("tool_removed")) == 2
 
 
-def test_a_profile_is_changed_and_its_remote_url_is_not_journalled(bob):
+def test_a_profile_change_is_journalled_without_its_remote_url(bob):
     profile = factories.profile(bob)
     form = profile_form(
         default_project="main", tool_permissions='["read"]', remote_url="https://:secret@remote.example"
     )
 
-    at("admin").post(f"/admin/agentcards/agentprofile/{profile.pk}/change/", form)
+    staff_client("admin").post(f"/admin/agentcards/agentprofile/{profile.pk}/change/", form)
 
     profile.refresh_from_db()
     assert (profile.default_project, profile.tool_permissions) == ("main", ["read"])
@@ -118,14 +118,14 @@ def test_a_profile_is_changed_and_its_remote_url_is_not_journalled(bob):
 
 
 def test_a_profile_is_added_for_an_agent_that_has_none(bob):
-    at("admin").post("/admin/agentcards/agentprofile/add/", profile_form(agent=bob.agent.pk, name="Bob"))
+    staff_client("admin").post("/admin/agentcards/agentprofile/add/", profile_form(agent=bob.agent.pk, name="Bob"))
 
     assert AgentProfile.objects.get().agent == bob.agent
 
 
-def test_a_list_left_empty_is_an_empty_list(bob):
+def test_an_empty_list_field_is_stored_as_an_empty_list(bob):
     profile = factories.profile(bob, skill_bundles=["review"])
-    client = at("admin")
+    client = staff_client("admin")
 
     client.post(f"/admin/agentcards/agentprofile/{profile.pk}/change/", profile_form(skill_bundles=""))
     client.post("/admin/agentcards/tool/add/", TOOL | {"tags": ""})
@@ -135,7 +135,7 @@ def test_a_list_left_empty_is_an_empty_list(bob):
 
 
 @pytest.mark.parametrize(
-    "told",
+    "fields",
     [
         {"skill_bundles": '{"a": 1}'},
         {"tool_permissions": '[""]'},
@@ -146,20 +146,20 @@ def test_a_list_left_empty_is_an_empty_list(bob):
         {"remote_url": "file:///etc/passwd"},
     ],
 )
-def test_what_cannot_be_said_of_an_agent_is_refused_in_the_form(bob, told):
+def test_invalid_profile_fields_are_refused_in_the_form(bob, fields):
     profile = factories.profile(bob)
 
-    answer = at("admin").post(f"/admin/agentcards/agentprofile/{profile.pk}/change/", profile_form(**told))
+    answer = staff_client("admin").post(f"/admin/agentcards/agentprofile/{profile.pk}/change/", profile_form(**fields))
 
     assert answer.status_code == 200
     assert b"errorlist" in answer.content
     assert factories.journal_length() == 0
 
 
-def test_no_secret_is_on_any_page(bob):
+def test_admin_pages_show_no_secret(bob):
     profile = factories.profile(bob, remote_url="https://:s3cr3t@remote.example")
     key = factories.key_of(bob)
-    client = at("viewer")
+    client = staff_client("viewer")
 
     pages = [
         client.get(f"/admin/{page}").content.decode()

@@ -15,7 +15,7 @@ from django.urls import reverse
 from dashboard import urls
 from dashboard.views import guide
 from mailbox.gate.callers import Role
-from tests.dashboard.admin.test_admin import at
+from tests.dashboard.admin.test_admin import staff_client
 from tests.dashboard.base.test_queries import REPAIRS
 from tests.support import factories
 
@@ -102,7 +102,7 @@ admin.autodiscover()
 @on_postgresql
 @pytest.mark.parametrize("model", admin.site._registry)
 def test_no_list_of_the_admin_fails_over_it(rows, model):
-    client = at(None, is_superuser=True)
+    client = staff_client(None, is_superuser=True)
     changelist = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     shown = client.get(changelist).context["cl"]
     names = {"q", "p", "o", "e", "all", "_facets", *shown.get_filters_params()}
