@@ -17,6 +17,7 @@ from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories
+from tests.support.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
@@ -82,7 +83,7 @@ def test_each_kind_of_block_is_shown_as_what_it_is(ana, alice, bob):
     assert "first line\n  second &lt;b&gt;line&lt;/b&gt;</pre>" in text
     assert f"&quot;total&quot;: {2**60},\n  &quot;price&quot;: 12.5," in text
     assert "Image: image/png" in text
-    assert "20 bytes" in text
+    assert "20 bytes" in squeezed(text)
     assert "inside</pre>" in text
     assert 'href="javascript:' not in text
     assert "<img" not in text
