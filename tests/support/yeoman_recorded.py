@@ -70,7 +70,7 @@ def _tool(name: str, kind: str, payload: str, answer: Any) -> Row:
 
 
 def _nothing_done(kind: str) -> dict[str, str]:
-    nothing = "Nothing was done: this hub neither keeps nor passes on credentials, and has discarded the payload."
+    nothing = "Nothing was done: this hub keeps no credentials and passes none on. It has discarded the payload."
     return {"warning": f"Unhandled type: {kind}. {nothing}"}
 
 

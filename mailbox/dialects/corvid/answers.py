@@ -1,4 +1,4 @@
-"""What ``tasks/send`` answers, for the OpenAPI document."""
+"""The answers of ``tasks/send``, for the renderer and for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from uuid import UUID
 from pydantic import BaseModel, RootModel
 from typing_extensions import TypedDict
 
+TaskState = Literal["submitted", "working", "completed", "failed"]
+Role = Literal["user", "agent"]
+
 
 class TextPart(TypedDict):
     type: Literal["text"]
@@ -15,11 +18,11 @@ class TextPart(TypedDict):
 
 
 class TaskMessage(TypedDict):
-    role: Literal["user", "agent"]
+    role: Role
     parts: list[TextPart]
 
 
-class CorvidTask(BaseModel):
+class CorvidTask(TypedDict):
     """A task with its conversation. Times are ISO 8601 with milliseconds.
 
     ``sessionId`` is the lease, null while no agent works on the task. ``messages`` holds at most 2000 messages and 900 kB.
@@ -28,11 +31,15 @@ class CorvidTask(BaseModel):
     """
 
     id: UUID
-    state: Literal["submitted", "working", "completed", "failed"]
+    state: TaskState
     messages: list[TaskMessage]
-    sessionId: UUID | None  # noqa: N815 the wire's spelling
-    createdAt: str  # noqa: N815
-    updatedAt: str  # noqa: N815
+    sessionId: UUID | None
+    createdAt: str
+    updatedAt: str
+
+
+class TaskAnswer(RootModel[CorvidTask]):
+    """A task with its conversation."""
 
 
 class CorvidError(BaseModel):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -11,6 +10,7 @@ from django.conf import settings
 from agentcards import default_recipient
 from agentcards.models import MAX_A2A_DEPTH
 from mailbox.dialects.corvid import requests, wire
+from mailbox.dialects.corvid.answers import CorvidTask
 from mailbox.gate import limits
 from mailbox.gate.callers import Caller
 from mailbox.inspection import tasks
@@ -37,12 +37,12 @@ class NotFoundError(MailboxError):
         super().__init__(f"{what} not found")
 
 
-def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
-    """Send the task that ``body`` describes to the agent `default_recipient` chooses; return it as this dialect shows it.
+def handle_task_send(caller: Caller, body: object) -> CorvidTask:
+    """Send the task of ``body`` to the agent that `default_recipient` chooses, and return it as this dialect shows it.
 
-    Order of refusals: `shapes.ValidationFailedError`, `RateLimitedError` (per credential, counted before what
-    follows), `DepthExceededError`, `NotFoundError`, then those of `sending.send_task`. Keeps the store
-    under ``A2A_TASKS_SEND_CAP``, never dropping unfinished tasks.
+    Order of refusals: `requests.ValidationFailedError`, `RateLimitedError`, `DepthExceededError`, `NotFoundError`,
+    then those of `sending.send_task`. Each request after the first check counts for the rate limit of its credential.
+    Drops the oldest finished tasks beyond ``A2A_TASKS_SEND_CAP``, and no unfinished task.
     """
     wanted = requests.parse(body)
     limits.take(
@@ -66,10 +66,10 @@ def handle_task_send(caller: Caller, body: object) -> dict[str, Any]:
             dialect=DIALECT,
         ),
     )
-    return wire.task(sent, lease=None, said=(), said_is_all=True, result=None)
+    return wire.task(sent, lease=None, messages=(), is_all=True, result=None)
 
 
-def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any] | None:
+def handle_task_get(caller: Caller, task_id: UUID | str) -> CorvidTask | None:
     """Return a task the caller is party to, as this dialect shows it; None without such a task.
 
     A task whose time is up is resolved as expired before it is shown. A long task shows its newest messages, at most
@@ -79,8 +79,9 @@ def handle_task_get(caller: Caller, task_id: UUID | str) -> dict[str, Any] | Non
         task = expiry.current(caller, UUID(str(task_id)))
     except (ValueError, UnknownTaskError):
         return None
-    said, is_all = tasks.newest_messages(task, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
-    return wire.task(task, lease=tasks.newest_lease(task), said=said, said_is_all=is_all, result=task.result_or_none)
+    messages, is_all = tasks.newest_messages(task, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
+    lease, result = tasks.newest_lease(task), task.result_or_none
+    return wire.task(task, lease=lease, messages=messages, is_all=is_all, result=result)
 
 
 def clear_task_store(caller: Caller) -> int:

@@ -84,7 +84,7 @@ class TaskSendView(CorvidView):
         summary="Send a task to the first agent that has a default project",
         tag="tasks/send",
         body=answers.TaskSendBody,
-        answer=answers.CorvidTask,
+        answer=answers.TaskAnswer,
         refusal=answers.CorvidError,
         errors=(403, 404, 429),
         operation_id="tasks_send",
@@ -98,7 +98,7 @@ class TaskSendView(CorvidView):
     @describe(
         summary="Always 404: this path is read as a task id",
         tag="tasks/send",
-        answer=answers.CorvidTask,
+        answer=answers.TaskAnswer,
         refusal=answers.CorvidError,
         errors=(403, 404),
         operation_id="get_task_named_send",
@@ -113,7 +113,7 @@ class TaskView(CorvidView):
     @describe(
         summary="Read a task, sent through any protocol",
         tag="tasks/send",
-        answer=answers.CorvidTask,
+        answer=answers.TaskAnswer,
         refusal=answers.CorvidError,
         errors=(403, 404),
         operation_id="get_task",

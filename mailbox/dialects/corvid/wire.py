@@ -1,7 +1,7 @@
-"""corvid-agent's task, rendered from ours: pure, no queries, no clock.
+"""Tasks as corvid-agent's clients read them: pure, no queries, no clock.
 
-Its clients know only ``completed`` and ``failed`` as ends, never see a task go backwards, and read the
-first part of the last agent message as the answer or the error.
+The clients stop at ``completed`` and ``failed`` only, and no task may go back to an earlier state. They read the first
+part of the last agent message as the answer or the error.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from typing import Any
 
 import orjson
 
+from mailbox.dialects.corvid.answers import CorvidTask, Role, TaskMessage, TaskState
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.models.message import PROGRESS
 from mailbox.words import content, json_text
 
 # Clients poll the whole task every few seconds, and some read no more than 1 MiB.
 MESSAGES_BYTES = 900_000
-SENT_BYTES = 100_000  # of them for what was sent, which its sender knows
+SENT_BYTES = 100_000  # of these for the sent text, which its sender knows
 MOST_MESSAGES = 2000
-CUT = "[cut: what follows is too long for this answer]"
+CUT = "[cut: the rest is too long for this answer]"
 EARLIER = "[earlier messages are left out]"
 
-OUTCOME_STATE: Mapping[Task.Outcome, str] = {
+OUTCOME_STATE: Mapping[Task.Outcome, TaskState] = {
     Task.Outcome.OK: "completed",
     Task.Outcome.PARTIAL: "completed",
     Task.Outcome.ERROR: "failed",
@@ -35,30 +36,34 @@ OUTCOME_STATE: Mapping[Task.Outcome, str] = {
 }
 
 
-def state(task: Task) -> str:
-    """Return the word for this dialect; a task that was ever leased never reads ``submitted`` again."""
+def state(task: Task) -> TaskState:
+    """Return the task's state in this dialect. A task that was leased once never reads ``submitted`` again."""
     if task.outcome is not None:
         return OUTCOME_STATE[Task.Outcome(task.outcome)]
     return "submitted" if task.state == Task.State.QUEUED and task.attempt == 0 else "working"
 
 
 def task(
-    row: Task, *, lease: Lease | None, said: Sequence[Message], said_is_all: bool, result: Result | None
-) -> dict[str, Any]:
-    """Render an A2ATask; ``lease`` is the newest one, whose id is the session's, ``said`` the newest messages in order."""
-    moments = [row.sent_at, row.resolved_at, lease.leased_at if lease else None, said[-1].said_at if said else None]
+    row: Task, *, lease: Lease | None, messages: Sequence[Message], is_all: bool, result: Result | None
+) -> CorvidTask:
+    """Render an A2ATask. ``lease`` is the task's newest lease, and its id is the session's.
+
+    ``messages`` are the newest messages of the agent, oldest first. ``is_all``: there are no earlier messages.
+    """
+    newest = messages[-1].said_at if messages else None
+    moments = [row.sent_at, row.resolved_at, lease.leased_at if lease else None, newest]
     return {
         "id": row.uuid,
         "state": state(row),
-        "messages": _messages(row.intent_text, list(_agent_texts(said, result)), is_all=said_is_all),
+        "messages": _messages(row.intent_text, list(_agent_texts(messages, result)), is_all=is_all),
         "sessionId": lease.lease_id if lease else None,
         "createdAt": iso(row.sent_at),
         "updatedAt": iso(max(moment for moment in moments if moment is not None)),
     }
 
 
-def _messages(sent: str, texts: Sequence[str], *, is_all: bool) -> list[dict[str, Any]]:
-    """Return what was sent and as many of the newest ``texts`` as `MESSAGES_BYTES` leave room for."""
+def _messages(sent: str, texts: Sequence[str], *, is_all: bool) -> list[TaskMessage]:
+    """Return the sent text and as many of the newest ``texts`` as `MESSAGES_BYTES` leave room for."""
     first = _message("user", _cut(sent, SENT_BYTES))
     room = MESSAGES_BYTES - _size(first)
     newest = [_message("agent", _cut(text, room)) for text in texts[-1:]]
@@ -76,25 +81,26 @@ def _messages(sent: str, texts: Sequence[str], *, is_all: bool) -> list[dict[str
 
 
 def _cut(text: str, room: int) -> str:
-    """Return the text, or as much of its beginning as makes a message of at most ``room`` bytes with a word of the cut."""
-    kept, told = len(text), text
-    while (size := _size(_message("agent", told))) > room:
+    """Return the text, or its beginning and a note of the cut, as a message of at most ``room`` bytes."""
+    kept, shown = len(text), text
+    while (size := _size(_message("agent", shown))) > room:
         kept = kept * room // size
-        told = f"{text[:kept]}\n{CUT}"
-    return told
+        shown = f"{text[:kept]}\n{CUT}"
+    return shown
 
 
-def _size(message: Mapping[str, Any]) -> int:
-    """Return its bytes of JSON in an array."""
+def _size(message: TaskMessage) -> int:
+    """Return the message's bytes of JSON in an array."""
     return len(orjson.dumps(message)) + len(",")
 
 
-def _agent_texts(said: Sequence[Message], result: Result | None) -> Iterator[str]:
-    """Yield what the agent said, oldest first, the result's text last; a failure's reason is always the last."""
+def _agent_texts(messages: Sequence[Message], result: Result | None) -> Iterator[str]:
+    """Yield the agent's messages, oldest first, then the text of the result. The reason of a failure is always last."""
     last = _last_word(result)
-    if result is not None and not last:  # clients would take how far the work was for its answer
-        said = said[: next((number for number in range(len(said), 0, -1) if not said[number - 1].is_progress_alone), 0)]
-    texts = [text for message in said if (text := _text(message.blocks))]
+    if result is not None and not last:  # clients would read a last message of mere progress as the answer
+        places = range(len(messages), 0, -1)
+        messages = messages[: next((place for place in places if not messages[place - 1].is_progress_alone), 0)]
+    texts = [text for message in messages if (text := _text(message.blocks))]
     yield from texts
     if last and (not texts or texts[-1] != last):
         yield last
@@ -108,7 +114,7 @@ def _last_word(result: Result | None) -> str:
 
 
 def _text(blocks: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of content blocks and how far the work is; JSON where there is no text at all."""
+    """Return the text and the progress of content blocks. Blocks without any text are shown as JSON."""
     values = [json_text.dumps(block["value"]) for block in blocks if block.get("type") == "json"]
     lines = [content.text_of(blocks) or "\n".join(values)]
     lines += [_progress(block["value"], block["note"]) for block in blocks if block.get("type") == PROGRESS]
@@ -116,11 +122,11 @@ def _text(blocks: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _progress(value: float, note: str) -> str:
-    percent = math.floor(round(value * 100, 6))  # 0.29 is 29 %, 0.999 is not all of it
+    percent = math.floor(round(value * 100, 6))  # 0.29 is 29 %, and 0.999 is 99 %
     return f"{percent} %: {note}" if note else f"{percent} %"
 
 
-def _message(role: str, text: str) -> dict[str, Any]:
+def _message(role: Role, text: str) -> TaskMessage:
     return {"role": role, "parts": [{"type": "text", "text": text}]}
 
 

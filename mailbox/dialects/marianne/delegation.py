@@ -28,19 +28,18 @@ class Fence:
 
 @dataclass(slots=True)
 class Delegations:
-    """``found`` is (agent, description) of each line outside code fences, in order.
+    """``lines`` are the agent and the description of each ``@delegate`` line outside code fences, in order.
 
-    ``unclosed_fence`` is the line, from 1, of a fence that never closed, so that all after it was code; None when
-    there is none.
+    ``unclosed_fence`` is the line, from 1, of a fence that never closes; all text after it is code. None without one.
     """
 
-    found: list[tuple[str, str]] = field(default_factory=list)
+    lines: list[tuple[str, str]] = field(default_factory=list)
     unclosed_fence: int | None = None
 
 
 def delegations(text: str) -> Delegations:
-    """Read ``@delegate NAME: TEXT`` off every line that no code fence holds, as CommonMark fences code."""
-    told = Delegations()
+    """Read each ``@delegate NAME: TEXT`` line outside code fences. The fences are CommonMark's."""
+    read = Delegations()
     containers: list[int | None] = []
     fence: Fence | None = None
     for number, line in enumerate(_LINE_END.split(text), start=1):
@@ -55,16 +54,16 @@ def delegations(text: str) -> Delegations:
         opened = _FENCE.fullmatch(rest)
         if opened is not None and not (opened[1].startswith("`") and "`" in opened[2]):
             fence = Fence(opened[1], number)
-        elif (found := _DELEGATE.search(line)) and (description := found[2].strip()):
-            told.found.append((found[1], description))
-    told.unclosed_fence = fence.line if fence else None
-    return told
+        elif (delegate := _DELEGATE.search(line)) and (description := delegate[2].strip()):
+            read.lines.append((delegate[1], description))
+    read.unclosed_fence = fence.line if fence else None
+    return read
 
 
 def _within(line: str, containers: list[int | None]) -> tuple[str, int]:
-    """Return the line inside the containers that it continues, and how many these are."""
+    """Return the line without the marks of the containers that it continues, and the number of these containers."""
     for depth, width in enumerate(containers):
-        if not line.strip():  # goes on with list items, not with quotes
+        if not line.strip():  # a blank line continues list items, but no quotes
             left = containers[depth:]
             return "", depth + (left.index(None) if None in left else len(left))
         if width is None:
@@ -80,7 +79,10 @@ def _within(line: str, containers: list[int | None]) -> tuple[str, int]:
 
 
 def _enter(line: str, containers: list[int | None]) -> str:
-    """Return the line inside the containers that it opens, and add these: None for a quote, a list item's width."""
+    """Return the line without the marks of the containers that it opens, and add these to ``containers``.
+
+    A quote is added as None, a list item as its width.
+    """
     while len(containers) < MOST_CONTAINERS:
         if quote := _QUOTE.match(line):
             containers.append(None)

@@ -21,14 +21,17 @@ from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, ResultC
 
 
 class A2AInbox:
-    """The tasks addressed to one agent, whichever door they came in by, on local trust.
+    """The tasks addressed to one agent, from every dialect, on local trust.
 
-    Tasks wait here while the agent is not running: the inbox is the agent's, ``job_id`` is the job it
-    runs under now. What is returned are copies.
+    The inbox is the agent's, and its tasks wait while the agent does not run. ``job_id`` is the agent's current job. The
+    methods return copies.
     """
 
     def __init__(self, job_id: str, agent_name: str) -> None:
-        """Open the inbox of ``agent_name``, which becomes an agent of this hub on first use."""
+        """Open the inbox of the agent of this name, which may be any text. A new name is registered as an agent.
+
+        Raises ValueError for an empty job id or name, and `InvalidRequestError` for a name that cannot be stored.
+        """
         _require_names(job_id, agent_name)
         self.job_id = job_id
         self.agent_name = agent_name
@@ -51,7 +54,7 @@ class A2AInbox:
         return render(sent)
 
     def get_task(self, task_id: str) -> A2ATask | None:
-        """Return a copy of one task of this inbox; None when it has none by that id."""
+        """Return a copy of one task of this inbox; None without such a task."""
         try:
             return task_in(self._caller, self._owner, _uuid(task_id))
         except UnknownTaskError:
@@ -65,7 +68,7 @@ class A2AInbox:
         return pending(self._caller, self._owner)
 
     def mark_accepted(self, task_id: str) -> bool:
-        """Lease a pending task for the owner; False when it is not pending here, or must wait."""
+        """Lease a pending task for the owner; False if it is not pending here, or must wait."""
         try:
             leasing.lease_task(self._caller, _uuid(task_id))
         except (AlreadyResolvedError, NotInFlightError, UnknownTaskError):
@@ -73,11 +76,11 @@ class A2AInbox:
         return True
 
     def complete_task(self, task_id: str, artifacts: dict[str, Any] | None = None) -> bool:
-        """Post an ok result, leasing a pending task in the same step; False when it is done, unknown or must wait."""
+        """Post an ok result, and lease a pending task first; False if it is done, unknown or must wait."""
         return self._finish(task_id, ResultStatus.OK, artifacts=wire.plain("artifacts", artifacts))
 
     def fail_task(self, task_id: str, reason: str) -> bool:
-        """Post an error result, leasing a pending task in the same step; False when it is done, unknown or must wait."""
+        """Post an error result, and lease a pending task first; False if it is done, unknown or must wait."""
         return self._finish(task_id, ResultStatus.ERROR, reason=reason)
 
     def render_pending_context(self) -> str:
@@ -99,11 +102,10 @@ class A2AInbox:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Open the inbox that ``data`` describes, and bring in the tasks that the hub does not know yet.
+        """Open the inbox of ``data``, and import the tasks that the hub does not know: all of them or none.
 
-        Raises KeyError without ``job_id`` or ``agent_name``, pydantic's ValidationError for a task that does
-        not fit, and otherwise as `importing.import_tasks` does, which stores all of them or none. Tasks the hub knows
-        stay as they are: it is the one that remembers.
+        Raises KeyError without ``job_id`` or ``agent_name``, pydantic's ValidationError for a malformed task, and the
+        errors of `importing.import_tasks`. A task that the hub knows stays as it is.
         """
         job_id, name = data["job_id"], data["agent_name"]
         tasks = [A2ATask.model_validate(raw) for raw in data.get("tasks", {}).values()]
@@ -141,14 +143,14 @@ def tasks_in(
     limit: int = 100,
     cursor: str | None = None,
 ) -> Page[A2ATask]:
-    """Return the inbox of ``owner`` as far as the caller is party to it, in the order it was filled."""
+    """Return a page of the inbox of ``owner``, oldest first: the tasks that the caller may see."""
     state, outcomes = wire.meant_by(status) if status else (None, ())
-    found = inboxes.tasks_to(caller, owner, state=state, outcomes=outcomes, limit=limit, cursor=cursor)
-    return Page([render(task) for task in found.items], found.next_cursor)
+    page = inboxes.tasks_to(caller, owner, state=state, outcomes=outcomes, limit=limit, cursor=cursor)
+    return Page([render(task) for task in page.items], page.next_cursor)
 
 
 def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
-    """Return one task of an inbox; raise `UnknownTaskError` alike for absent ones and those of others."""
+    """Return one task of an inbox. Raises the same `UnknownTaskError` for an absent task and for another inbox's."""
     task = expiry.current(caller, task_id)
     if task.recipient != owner:
         raise UnknownTaskError.of(task_id)
@@ -176,7 +178,7 @@ def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:
     return {
         "job_id": job_id,
         "agent_name": names.name_of(owner.display),
-        "tasks": {one.task_id: one.model_dump(mode="json") for one in tasks},
+        "tasks": {task.task_id: task.model_dump(mode="json") for task in tasks},
     }
 
 
@@ -191,7 +193,7 @@ def _agent(name: str) -> Agent:
 
 
 def render(row: Task) -> A2ATask:
-    """Return a task as an inbox shows it, with the result that its row was read with."""
+    """Return a task as an inbox shows it, with the result of its row."""
     return wire.task(row, row.result_or_none)
 
 

@@ -1,10 +1,9 @@
-"""Inboxes over HTTP: senders put tasks in, the owner takes them out, people see all."""
+"""Inboxes over HTTP. Senders put tasks in, the inbox's agent takes them out, people see all tasks."""
 
 from __future__ import annotations
 
 import dataclasses
 from http import HTTPStatus
-from typing import Any
 from uuid import UUID, uuid5
 
 from django.http import HttpResponse
@@ -15,6 +14,7 @@ from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.marianne import answers, delegation, exchange, inbox, requests, wire
+from mailbox.dialects.marianne.answers import Delegated
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.inspection import inboxes
 from mailbox.models import Agent
@@ -29,13 +29,13 @@ MOST_IN_CONTEXT = 1000
 
 
 class NotYourInboxError(MailboxError):
-    """Only the inbox's own agent does this."""
+    """Only the agent of this inbox may do this."""
 
     code = "not_your_inbox"
 
 
 class InboxView(DialectView):
-    """A view of one agent's inbox, named in the path by display or local part."""
+    """A view of one agent's inbox. The path has the agent's display, local part or name."""
 
     error_status = {**STATUS, NotYourInboxError: HTTPStatus.FORBIDDEN}
 
@@ -43,7 +43,7 @@ class InboxView(DialectView):
         return registration.find_named(agent)
 
     def require_owner(self, agent: str) -> Agent:
-        """Return the inbox's agent, who must be the caller, whatever task it is about."""
+        """Return the inbox's agent, which must be the caller. The check comes before any look at the task."""
         owner = self.owner(agent)
         if self.caller.agent != owner:
             raise NotYourInboxError
@@ -63,10 +63,10 @@ class TasksView(InboxView):
         operation_id="list_inbox",
     )
     def get(self, request: Request, agent: str) -> Response:
-        asked = self.query(requests.InboxQuery)
-        status = A2ATaskStatus(asked.status) if asked.status else None
+        query = self.query(requests.InboxQuery)
+        status = A2ATaskStatus(query.status) if query.status else None
         owner = self.owner(agent)
-        page = inbox.tasks_in(self.caller, owner, status=status, limit=asked.limit, cursor=asked.cursor)
+        page = inbox.tasks_in(self.caller, owner, status=status, limit=query.limit, cursor=query.cursor)
         return Response(
             {
                 "kind": "a2a_inbox_tasks",
@@ -193,9 +193,9 @@ class ImportView(InboxView):
         owner = self.owner(agent)
         body = self.body(requests.ImportBody)
         kept = exchange.kept(owner.display, list(body.tasks.values()), agent_name=body.agent_name)
-        done = importing.import_tasks(self.caller, owner.display, kept)
-        counted = inbox.counts(self.caller, owner)
-        return Response({"kind": "a2a_inbox_imported", **dataclasses.asdict(done), **counted})
+        imported = importing.import_tasks(self.caller, owner.display, kept)
+        counts = inbox.counts(self.caller, owner)
+        return Response({"kind": "a2a_inbox_imported", **dataclasses.asdict(imported), **counts})
 
 
 class DelegateView(InboxView):
@@ -210,27 +210,27 @@ class DelegateView(InboxView):
     def post(self, request: Request, agent: str) -> Response:
         self.require_owner(agent)
         body = self.body(requests.DelegateBody)
-        told = delegation.delegations(body.text)
+        read = delegation.delegations(body.text)
         delegated = [
-            self._delegate(*found, body.source_job_id, self._task_id(body.delegation_id, number))
-            for number, found in enumerate(told.found)
+            self._delegate(*line, body.source_job_id, self._task_id(body.delegation_id, number)).model_dump()
+            for number, line in enumerate(read.lines)
         ]
-        return Response({"kind": "a2a_delegated", "delegated": delegated, "unclosed_fence": told.unclosed_fence})
+        return Response({"kind": "a2a_delegated", "delegated": delegated, "unclosed_fence": read.unclosed_fence})
 
     def _task_id(self, delegation_id: UUID | None, number: int) -> UUID | None:
-        """Return the id of one task of a delegation, the caller's own; None lets the hub choose."""
+        """Return the id of one task of a delegation, which no other caller gets; None lets the hub choose."""
         return delegation_id and uuid5(delegation_id, f"{self.caller.name} {number}")
 
-    def _delegate(self, name: str, description: str, source_job_id: str, task_id: UUID | None) -> dict[str, Any]:
-        told: dict[str, Any] = {"agent": name, "description": description, "task_id": None, "error": None}
+    def _delegate(self, name: str, description: str, source_job_id: str, task_id: UUID | None) -> Delegated:
+        delegated = Delegated(agent=name, description=description, task_id=None, error=None)
         try:
             task = wire.envelope(
                 self.owner(name).display, description, source_job_id=source_job_id, context=None, task_id=task_id
             )
-            told["task_id"] = sending.send_task(self.caller, task).uuid
+            delegated.task_id = sending.send_task(self.caller, task).uuid
         except MailboxError as refusal:
-            told["error"] = advice.to_program(refusal)
-        return told
+            delegated.error = advice.to_program(refusal)
+        return delegated
 
 
 def _shown(task: A2ATask) -> Response:

@@ -31,9 +31,9 @@ STATE_STATUS: Mapping[Task.State, A2ATaskStatus] = {
     Task.State.IN_FLIGHT: A2ATaskStatus.ACCEPTED,
 }
 
-# What would begin a heading, list, quote, rule, fence or table at the start of a Markdown line.
+# The beginnings of a heading, list, quote, rule, fence or table at the start of a Markdown line.
 _OPENER = re.compile(r"\s*(?=[#>*+\-=_|~`<\[]|:-|\d+[.)])")
-# The same for a line that goes on behind these words, so that it is no rule and no row of a table.
+# The same for a line with further words behind: it is no rule and no row of a table.
 _OPENER_OF_MORE = re.compile(r"\s*(?=[#>*<\[]|[+-]\s|```|~~~|\d+[.)]\s)")
 
 
@@ -44,14 +44,14 @@ def status(task: Task) -> A2ATaskStatus:
 
 
 def meant_by(wanted: A2ATaskStatus) -> tuple[Task.State, Sequence[Task.Outcome]]:
-    """Return the state and the outcomes that read as this status; no outcomes where the state alone decides."""
+    """Return the state and the outcomes that read as this status; no outcomes if the state alone decides."""
     states = (state for state, status_ in STATE_STATUS.items() if status_ is wanted)
     outcomes = [outcome for outcome, status_ in OUTCOME_STATUS.items() if status_ is wanted]
     return next(states, Task.State.RESOLVED), outcomes
 
 
 def task(row: Task, result: Result | None) -> A2ATask:
-    """Render a task of whichever dialect: its context is what a Marianne sender gave, else all its metadata."""
+    """Render a task of any dialect. The context of another dialect's task is all its metadata."""
     metadata = json_text.loads(row.metadata)
     own = metadata if row.dialect == DIALECT else {"context": metadata}
     failed = status(row) is A2ATaskStatus.FAILED
@@ -76,7 +76,7 @@ def envelope(
     context: Mapping[str, Any] | None,
     task_id: UUID | None = None,
 ) -> TaskEnvelope:
-    """Return a task of this dialect on its way in, to the agent of that display; its job and context are metadata.
+    """Return a task for the agent of that display. Its job and context are metadata.
 
     Raises `InvalidRequestError` for a blank description.
     """
@@ -94,13 +94,13 @@ def envelope(
 
 
 def artifacts(result: Result) -> dict[str, Any]:
-    """Return what a result holds by name: its JSON objects merged, its text under ``text``."""
-    found: dict[str, Any] = {}
+    """Return the contents of a result by name: its JSON objects merged, and its text under ``text``."""
+    merged: dict[str, Any] = {}
     for block in result.blocks:
         if block.get("type") == "json" and isinstance(block["value"], dict):
-            found |= block["value"]
+            merged |= block["value"]
     text = content.text_of(result.blocks)
-    return {**found, "text": text} if text and "text" not in found else found
+    return {**merged, "text": text} if text and "text" not in merged else merged
 
 
 def blocks(given: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -109,22 +109,21 @@ def blocks(given: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def plain(field: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return Python values in their JSON form, as the original dumps them: tuples and sets as lists, moments as text.
+    """Return Python values in their JSON form, as the original dumps them: tuples and sets as lists, times as text.
 
-    Raises `InvalidRequestError` naming ``field`` for what has none.
+    Raises `InvalidRequestError`, which names ``field``, for a value without a JSON form.
     """
     try:
-        found: dict[str, Any] = to_jsonable_python(dict(given or {}))
-    except (TypeError, ValueError) as error:  # pydantic's PydanticSerializationError, too
+        values: dict[str, Any] = to_jsonable_python(dict(given or {}))
+    except (TypeError, ValueError) as error:  # a ValueError may be pydantic's PydanticSerializationError
         raise InvalidRequestError({field: str(error)}) from error
-    return found
+    return values
 
 
 def pending_context(tasks: Sequence[A2ATask], total: int) -> str:
-    """Render the first of ``total`` pending tasks as the section a musician reads; empty when there are none.
+    """Render the first of ``total`` pending tasks as the section that a musician reads; empty without tasks.
 
-    The layout is the original's. Text from others keeps its words but cannot open a Markdown block of its
-    own, so it cannot forge a heading or another task.
+    The layout is the original's. Text of other agents opens no Markdown block, so it cannot forge a heading or a task.
     """
     if not tasks:
         return ""
@@ -143,18 +142,18 @@ def pending_context(tasks: Sequence[A2ATask], total: int) -> str:
 
 
 def _inert(text: str) -> str:
-    """Return text that stands behind other words of its line: its further lines are indented and begin no block."""
+    """Return a text for the end of a line. Its further lines are indented and begin no block."""
     first, *rest = text.splitlines() or [""]
     return "\n".join([first, *(f"  {_escape(line)}".rstrip() for line in rest)])
 
 
 def _key(text: str) -> str:
-    """Return a key so that its list item begins with its words: an empty item would make the line above a heading."""
+    """Return a key whose list item begins with words. An empty item would make the line above a heading."""
     several = len(text.splitlines()) > 1
     return _escape(text.strip()) if several else _escape(text, _OPENER_OF_MORE)
 
 
 def _escape(line: str, opener: re.Pattern[str] = _OPENER) -> str:
-    """Return a line that begins no block; its indentation stays, in which the words may be code."""
-    found = opener.match(line)
-    return f"{found[0]}\\{line[found.end() :]}" if found else line
+    """Return a line that begins no block. Its indentation stays, because the words may be code."""
+    beginning = opener.match(line)
+    return f"{beginning[0]}\\{line[beginning.end() :]}" if beginning else line

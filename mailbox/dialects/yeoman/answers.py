@@ -65,7 +65,10 @@ class RegisteredPeer(BaseModel):
     peer: PeerAgent
 
 
-class TaskStatus(BaseModel):
+TaskWord = Literal["pending", "running", "completed", "failed", "cancelled"]
+
+
+class TaskStatus(TypedDict):
     """The status of a task. ``result`` is null until the task ends.
 
     Then it is the content of the result, or ``{"error"}``.
@@ -73,10 +76,14 @@ class TaskStatus(BaseModel):
 
     task_id: str
     session_id: str
-    status: Literal["pending", "running", "completed", "failed", "cancelled"]
+    status: TaskWord
     created_at: str
     updated_at: str
     result: dict[str, Any] | None
+
+
+class TaskStatusAnswer(RootModel[TaskStatus]):
+    """The status of a task."""
 
 
 class TaskStatuses(BaseModel):
@@ -86,8 +93,14 @@ class TaskStatuses(BaseModel):
     offset: int
 
 
-class WorkflowAccepted(TaskStatus):
-    taskId: str  # noqa: N815
+class WorkflowTaskStatus(TaskStatus):
+    """The status of a task, with its id a second time."""
+
+    taskId: str
+
+
+class WorkflowAccepted(RootModel[WorkflowTaskStatus]):
+    """The status of the accepted task."""
 
 
 class SubmittedTaskCancelled(BaseModel):

@@ -1,4 +1,4 @@
-"""The envelope's types, one row each. Source: Agnostic ADR-019; SecureYeoman, A2AMessageType."""
+"""The types of messages, each with its handler. Source: Agnostic ADR-019; SecureYeoman, A2AMessageType."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOT_KEPT = (
 
 
 def receive(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    """Do what the envelope's type asks, and return the answer; unknown types are accepted with a warning."""
+    """Handle the message by its type, and return the answer. An unknown type is accepted with a warning."""
     answer = HANDLERS.get(envelope.type, _unhandled)(caller, envelope)
     return {"accepted": True, "message_id": envelope.id, **answer}
 
@@ -40,17 +40,17 @@ def _delegate_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
     A refusal that shows only at the send, such as a grant whose uses end midway, leaves the tasks before it sent.
     """
-    given = requests.batch(envelope.content, "tasks", dict)
-    if given is None:
+    payloads = requests.batch(envelope.content, "tasks", dict)
+    if payloads is None:
         return {"task_ids": [], **_without_list("tasks")}
     path = ("body", "payload", "tasks")
-    wanted = [requests.delegated(one, *path, number) for number, one in enumerate(given)]
-    names = [f"{envelope.id}#{number}" if envelope.id else "" for number in range(len(wanted))]
-    for number, (work, name) in enumerate(zip(wanted, names, strict=True)):
+    works = [requests.delegated(payload, *path, number) for number, payload in enumerate(payloads)]
+    ids = [f"{envelope.id}#{number}" if envelope.id else "" for number in range(len(works))]
+    for number, (work, message_id) in enumerate(zip(works, ids, strict=True)):
         with requests.placed(*path, number):
-            tasks.draft(caller, work, to_peer=envelope.toPeerId, message_id=name)
-    sent = [_sent(caller, envelope, work, name) for work, name in zip(wanted, names, strict=True)]
-    return {"task_ids": [str(one.task_id) for one in sent], **_gone(*sent)}
+            tasks.draft(caller, work, to_peer=envelope.toPeerId, message_id=message_id)
+    receipts = [_sent(caller, envelope, work, message_id) for work, message_id in zip(works, ids, strict=True)]
+    return {"task_ids": [str(receipt.task_id) for receipt in receipts], **_gone(*receipts)}
 
 
 def _sent(caller: Caller, envelope: Envelope, work: Work, message_id: str) -> Receipt:
@@ -59,38 +59,39 @@ def _sent(caller: Caller, envelope: Envelope, work: Work, message_id: str) -> Re
         return tasks.submit(caller, tasks.enveloped(work, **facts), to_peer=envelope.toPeerId, message_id=message_id)
 
 
-def _gone(*sent: Receipt) -> dict[str, str]:
-    if all(one.task for one in sent):
+def _gone(*receipts: Receipt) -> dict[str, str]:
+    if all(receipt.task for receipt in receipts):
         return {}
-    return {"warning": "This message was received before; what it delegated has ended and was compacted since"}
+    return {"warning": "This message was received before. Its task has ended and was compacted since."}
 
 
 def _heartbeat(caller: Caller, envelope: Envelope) -> dict[str, Any]:
     peers.seen(caller, envelope.fromPeerId)
-    noted = {} if caller.agent else {"warning": "Only the peers of agents are noted; use an agent's key"}
-    return {"timestamp": envelope.timestamp, **noted}
+    warning = {} if caller.agent else {"warning": "Only peers of agents are noted. Use an agent's key."}
+    return {"timestamp": envelope.timestamp, **warning}
 
 
 def _status_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    """Answer for the asked task; without one, for the newest tasks the caller sent."""
+    """Answer with the task of the query; without a ``task_id``, with the newest tasks that the caller sent."""
     if "task_id" in envelope.content:
-        return _asked(caller, envelope, "status_response")
-    found, total = tasks.newest(caller, limit=NEWEST_SHOWN)
-    data = {"timestamp": timezone.now().isoformat(), "sessions": found, "agents": [], "metrics": {"tasks": total}}
+        return _queried(caller, envelope, "status_response")
+    newest, total = tasks.newest(caller, limit=NEWEST_SHOWN)
+    data = {"timestamp": timezone.now().isoformat(), "sessions": newest, "agents": [], "metrics": {"tasks": total}}
     return {"type": "status_response", "data": data}
 
 
 def _result_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    return _asked(caller, envelope, "result_response")
+    return _queried(caller, envelope, "result_response")
 
 
-def _asked(caller: Caller, envelope: Envelope, kind: str) -> dict[str, Any]:
-    asked = envelope.content.get("task_id")
-    found = tasks.record_or_none(caller, asked)
-    if found is None:
-        unknown = {"task_id": asked if isinstance(asked, str) else None, "status": None, "result": None, "data": None}
+def _queried(caller: Caller, envelope: Envelope, kind: str) -> dict[str, Any]:
+    task_id = envelope.content.get("task_id")
+    record = tasks.record_or_none(caller, task_id)
+    if record is None:
+        echoed = task_id if isinstance(task_id, str) else None
+        unknown = {"task_id": echoed, "status": None, "result": None, "data": None}
         return {"type": kind, **unknown, "warning": "Task not found"}
-    return {"type": kind, **found, "data": found}
+    return {"type": kind, **record, "data": record}
 
 
 def _status_query_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
@@ -128,14 +129,13 @@ def _discover(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
 
 def _announce(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    said = envelope.content
-    can = said.get("capabilities")
+    capabilities = envelope.content.get("capabilities")
     peers.announced(
         caller,
         envelope.fromPeerId,
-        name=_text(said.get("name")),
-        url=_text(said.get("url")),
-        capabilities=json_text.dumps(can if isinstance(can, dict | list) else []),
+        name=_text(envelope.content.get("name")),
+        url=_text(envelope.content.get("url")),
+        capabilities=json_text.dumps(capabilities if isinstance(capabilities, dict | list) else []),
     )
     return {}
 
@@ -146,8 +146,8 @@ def _disconnect(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
 
 def _credentials(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    """Do nothing: the payload, which may be a secret, is neither kept nor logged nor repeated."""
-    nothing = "Nothing was done: this hub neither keeps nor passes on credentials, and has discarded the payload."
+    """Do nothing. The payload may be a secret, so it is not kept, logged or repeated."""
+    nothing = "Nothing was done: this hub keeps no credentials and passes none on. It has discarded the payload."
     return {"warning": f"Unhandled type: {envelope.type}. {nothing}"}
 
 

@@ -1,4 +1,7 @@
-"""A task as its pollers and its callback's receiver read it: Agnostic's TaskStatusResponse. Pure, no queries, no clock."""
+"""A task for its pollers and for the receiver of its callback. Pure: no queries, no clock.
+
+Source: Agnostic, TaskStatusResponse.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from mailbox.dialects.yeoman.answers import TaskStatus, TaskWord
 from mailbox.models import Result, Task
 
-UNRESOLVED: Mapping[str, str] = {Task.State.QUEUED: "pending", Task.State.IN_FLIGHT: "running"}
-# Their pollers stop at completed, failed and cancelled only, so a partial result is a completed one.
-OUTCOMES: Mapping[str, str] = {
+UNRESOLVED: Mapping[str, TaskWord] = {Task.State.QUEUED: "pending", Task.State.IN_FLIGHT: "running"}
+# Pollers stop at completed, failed and cancelled only, so a partial result reads as completed.
+OUTCOMES: Mapping[str, TaskWord] = {
     Task.Outcome.OK: "completed",
     Task.Outcome.PARTIAL: "completed",
     Task.Outcome.ERROR: "failed",
@@ -21,8 +25,8 @@ OUTCOMES: Mapping[str, str] = {
 }
 
 
-def word(row: Task) -> str:
-    """Return where the task is in Agnostic's words; a requeued one is pending again."""
+def word(row: Task) -> TaskWord:
+    """Return the task's status in Agnostic's words. A requeued task is pending again."""
     return OUTCOMES[row.outcome] if row.outcome is not None else UNRESOLVED[row.state]
 
 
@@ -30,8 +34,8 @@ def session_id(task_id: UUID, sent_at: datetime) -> str:
     return f"session_{sent_at.astimezone(UTC):%Y%m%d_%H%M%S}_{task_id.hex[:8]}"
 
 
-def render(row: Task, result: Result | None) -> dict[str, Any]:
-    """Render a TaskStatusResponse; the result is null until there is one."""
+def render(row: Task, result: Result | None) -> TaskStatus:
+    """Render a TaskStatusResponse. Its result is None until the task ends."""
     moments = [row.sent_at, row.queued_at, row.resolved_at]
     return {
         "task_id": str(row.uuid),

@@ -39,7 +39,7 @@ class TasksView(YeomanView):
         summary="Submit a task to the default agent",
         tag=TAG,
         body=requests.TaskSubmit,
-        answer=answers.TaskStatus,
+        answer=answers.TaskStatusAnswer,
         refusal=answers.Refusal,
         headers=(REPEATABLE,),
         errors=(403, 404, 409, 422, 429),
@@ -70,7 +70,7 @@ class VersionedTasksView(TasksView):
         summary="Submit a task to the default agent",
         tag=TAG,
         body=requests.TaskSubmit,
-        answer=answers.TaskStatus,
+        answer=answers.TaskStatusAnswer,
         refusal=answers.Refusal,
         headers=(REPEATABLE,),
         errors=(403, 404, 409, 422, 429),
@@ -88,7 +88,7 @@ class TaskView(YeomanView):
     @describe(
         summary="Read a task, sent through any protocol",
         tag=TAG,
-        answer=answers.TaskStatus,
+        answer=answers.TaskStatusAnswer,
         refusal=answers.Refusal,
         errors=(404,),
     )

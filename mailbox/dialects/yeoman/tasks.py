@@ -1,11 +1,10 @@
-"""Tasks over the mailbox's verbs, for the envelope and for the task API alike."""
+"""Tasks over the mailbox's verbs, for messages and for the task API."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID, uuid4
 
 from django.utils import timezone
@@ -13,6 +12,7 @@ from django.utils.crypto import salted_hmac
 
 from agentcards import default_recipient
 from mailbox.dialects.yeoman import status
+from mailbox.dialects.yeoman.answers import TaskStatus
 from mailbox.dialects.yeoman.requests import Work
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, lookup, tasks
@@ -28,18 +28,18 @@ MESSAGE_SHOWN = 200  # characters of a message's id, in an error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """A task was taken, now or before. ``task`` is None if it has ended since and was compacted."""
+    """The receipt of an accepted task. ``task`` is None if the task has ended since and was compacted."""
 
     task_id: UUID
     task: Task | None
 
 
 def draft(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> TaskEnvelope:
-    """Return ``work`` as a task for the hosted agent that ``to_peer`` names, else for the default one.
+    """Return ``work`` as a task for the hosted agent that ``to_peer`` names, else for the default agent.
 
-    The same ``message_id`` from the same agent is the same task, whichever agent is the default by then; a blank
-    one is never the same. Raises `InvalidRequestError`, `UnknownAgentError` for a name that fits several agents,
-    and without a default agent.
+    The same ``message_id`` from the same agent is the same task, also after the default agent has changed. A blank id
+    always makes a new task. Raises `InvalidRequestError`. Raises `UnknownAgentError` for a name that fits several
+    agents, and without a default agent.
     """
     task_id = _task_id(caller, message_id)
     earlier = tasks.earlier_from(caller, task_id)
@@ -59,66 +59,68 @@ def draft(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = ""
 
 
 def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> Receipt:
-    """Send what `draft` makes of it, with its errors; raise what `sending.send_task` raises.
+    """Send the task that `draft` returns, and return its receipt. Raises the errors of `draft` and of a send.
 
-    `TaskConflictError` names the message: it was used for another task, or with another callback.
+    `TaskConflictError` names a message id that was used for another task, or with another callback.
     """
     for is_last in (False, True):
         envelope = draft(caller, work, to_peer=to_peer, message_id=message_id)
         try:
             sent = sending.send_task(caller, envelope)
         except TaskConflictError as error:
-            # Perhaps it is this very message, received twice at once: now its task can be found.
+            # The same message may have been received twice at once. The second draft reads the first one's task.
             if not is_last:
                 continue
             if envelope.id is not None and not lookup.is_kept(envelope.id):
                 return Receipt(task_id=envelope.id, task=None)
-            text = f"{message_id[:MESSAGE_SHOWN]!r} was already used for another task; a new task needs a new id"
+            text = f"{message_id[:MESSAGE_SHOWN]!r} was used for another task. A new task needs a new id."
             raise TaskConflictError(text, task_id=envelope.id) from error
         return Receipt(task_id=sent.uuid, task=sent)
     raise AssertionError("the last attempt returns or raises")
 
 
 def enveloped(work: Work, **facts: str) -> Work:
-    """Return ``work`` with what its envelope said beside it."""
+    """Return ``work`` with facts of its envelope in the metadata."""
     return dataclasses.replace(work, metadata={**work.metadata, "envelope": facts})
 
 
-def taken(caller: Caller, work: Work, *, message_id: str) -> dict[str, Any]:
-    """Send ``work`` as `submit` does, with its errors, and return its record; `TaskConflictError` when it is gone."""
-    sent = submit(caller, work, message_id=message_id)
-    if sent.task is None:
-        raise TaskConflictError(f"{message_id[:MESSAGE_SHOWN]!r} was used before; its task has ended and was compacted")
-    return status.render(sent.task, sent.task.result_or_none)
+def taken(caller: Caller, work: Work, *, message_id: str) -> TaskStatus:
+    """Send ``work`` as `submit` does, with its errors, and return its record; `TaskConflictError` if it was compacted."""
+    task = submit(caller, work, message_id=message_id).task
+    if task is None:
+        raise TaskConflictError(
+            f"{message_id[:MESSAGE_SHOWN]!r} was used before. Its task has ended and was compacted."
+        )
+    return status.render(task, task.result_or_none)
 
 
-def record(caller: Caller, task_id: object) -> dict[str, Any]:
+def record(caller: Caller, task_id: object) -> TaskStatus:
     """Return a task the caller is party to, as this dialect shows it; raise `UnknownTaskError`.
 
     A task whose time is up is resolved as expired before it is shown.
     """
     known = identify(task_id)
     if known is None:
-        raise UnknownTaskError("no such task is known to you")
+        raise UnknownTaskError
     task = expiry.current(caller, known)
     return status.render(task, task.result_or_none)
 
 
-def record_or_none(caller: Caller, task_id: object) -> dict[str, Any] | None:
+def record_or_none(caller: Caller, task_id: object) -> TaskStatus | None:
     try:
         return record(caller, task_id)
     except UnknownTaskError:
         return None
 
 
-def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[Sequence[dict[str, Any]], int]:
-    """Return a slice of the tasks the caller sent in this dialect, newest first, and how many there are."""
-    found, total = lists.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
-    return [status.render(row, row.result_or_none) for row in found], total
+def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[Sequence[TaskStatus], int]:
+    """Return a slice of the tasks that the caller sent in this dialect, newest first, and the number of all."""
+    rows, total = lists.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
+    return [status.render(row, row.result_or_none) for row in rows], total
 
 
 def identify(task_id: object) -> UUID | None:
-    """Return a task id as sent, with or without dashes; None for what cannot be one."""
+    """Return a task's id from text with or without dashes; None for any other value."""
     try:
         return UUID(task_id) if isinstance(task_id, str) else None
     except ValueError:
@@ -126,7 +128,7 @@ def identify(task_id: object) -> UUID | None:
 
 
 def _task_id(caller: Caller, message_id: str) -> UUID:
-    """Return the id of the task that this message makes: its own, if it has an id, and nobody else can tell which."""
+    """Return the id of this message's task: always the same for a message with an id, and secret to other callers."""
     if not message_id.strip() or caller.agent is None:
         return uuid4()
     digest = salted_hmac("mailbox.dialects.yeoman", f"{caller.agent.pubkey}\n{message_id}", algorithm="sha256").digest()
@@ -134,7 +136,7 @@ def _task_id(caller: Caller, message_id: str) -> UUID:
 
 
 def _recipient(to_peer: str) -> Agent:
-    found = registration.hosted(to_peer) or default_recipient.recipient_for()
-    if found is None:
-        raise UnknownAgentError("no agent of this hub takes tasks that are addressed to none of its agents")
-    return found
+    recipient = registration.hosted(to_peer) or default_recipient.recipient_for()
+    if recipient is None:
+        raise UnknownAgentError("The task names no agent of this hub, and no agent has a default project.")
+    return recipient

@@ -13,7 +13,7 @@ EXAMPLE = "@delegate bob: EXAMPLE"
 
 
 def found(*lines):
-    return [description for _, description in delegations("\n".join(lines)).found]
+    return [description for _, description in delegations("\n".join(lines)).lines]
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
@@ -22,7 +22,7 @@ def test_each_line_is_one_delegation_wherever_in_it_it_stands(ending):
         ["@delegate a: one", "so @delegate deep-thought@far : two  ", "- @delegate c:three", "@delegate d:"]
     )
 
-    assert delegations(text).found == [("a", "one"), ("deep-thought@far", "two"), ("c", "three")]
+    assert delegations(text).lines == [("a", "one"), ("deep-thought@far", "two"), ("c", "three")]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_is_no_fence_hides_nothing(lines):
 def test_a_fence_that_never_closed_is_told_by_its_line(almost):
     told = delegations(f"{REAL}\n\n```\n{EXAMPLE}\n{almost}\n{EXAMPLE}\n")
 
-    assert [description for _, description in told.found] == ["REAL"]
+    assert [description for _, description in told.lines] == ["REAL"]
     assert told.unclosed_fence == 3
 
 

@@ -248,10 +248,10 @@ def test_a_person_delegates_nothing_and_is_no_peer(olga, bob):
     assert not Peer.objects.exists()
 
 
-def test_without_a_default_agent_a_delegate_finds_nobody(peer):
+def test_a_delegate_without_a_default_agent_is_refused(peer):
     AgentProfile.objects.all().delete()
 
     response = peer.post(envelope("a2a:delegate", {"task": "x"}))
 
     assert response.status_code == 404
-    assert "takes tasks" in response.json()["detail"]
+    assert "no agent has a default project" in response.json()["detail"]

@@ -85,7 +85,7 @@ def test_a_message_repeated_after_its_task_was_compacted_is_answered_as_before(p
 
     again = peer.send(kind, payload, id="m-1")
 
-    assert again.pop("warning").endswith("compacted since")
+    assert again.pop("warning").endswith("compacted since.")
     assert again == first
     assert not Task.objects.exists()
 
@@ -96,7 +96,7 @@ def test_a_message_id_that_is_used_again_is_named(peer):
     response = peer.post(envelope("a2a:delegate", {"task": "y"}, id="m-1"))
 
     assert response.status_code == 409
-    assert "'m-1' was already used for another task" in response.json()["detail"]
+    assert "'m-1' was used for another task" in response.json()["detail"]
 
 
 @pytest.mark.parametrize("path", PATHS)
