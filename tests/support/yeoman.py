@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-from django.test import Client
 
 from mailbox.gate.callers import Caller
 from tests.support import factories
-from tests.support.api import assert_as_documented
+from tests.support.api import Api
 
 RECEIVE = "/api/v1/a2a/receive"
 TIMESTAMP = 1_708_516_800_000
@@ -27,27 +24,20 @@ def envelope(kind: str = "a2a:heartbeat", payload: Any = None, **fields: Any) ->
     }
 
 
-class Peer:
-    """A client with an agent's key in X-API-Key, or without a key at the path of a public route."""
+class Peer(Api):
+    """A client with an agent's key in X-API-Key, or with ``headers`` alone."""
 
-    def __init__(self, caller: Caller | None = None, *, prefix: str = "") -> None:
-        headers = {"X-API-Key": factories.key_of(caller)} if caller else {}
-        self.client = Client(headers=headers, raise_request_exception=False)
-        self.prefix = prefix
+    def __init__(
+        self, caller: Caller | None = None, *, headers: dict[str, str] | None = None, prefix: str = ""
+    ) -> None:
+        key = {"X-API-Key": factories.key_of(caller)} if caller else {}
+        super().__init__(headers=key | (headers or {}), prefix=prefix)
 
-    def post(self, body: Any, path: str = RECEIVE) -> Any:
-        raw = body if isinstance(body, str | bytes) else json.dumps(body)
-        response = self.client.post(self.prefix + path, raw, content_type="application/json")
-        assert_as_documented("POST", path, response)
-        return response
-
-    def get(self, path: str) -> Any:
-        response = self.client.get(self.prefix + path)
-        assert_as_documented("GET", path.partition("?")[0], response)
-        return response
+    def receive(self, body: Any) -> Any:
+        return self.post(RECEIVE, body)
 
     def send(self, kind: str, payload: Any = None, **fields: Any) -> dict[str, Any]:
-        response = self.post(envelope(kind, payload, **fields))
+        response = self.receive(envelope(kind, payload, **fields))
         assert response.status_code == 200, response.text
         answer: dict[str, Any] = response.json()
         return answer

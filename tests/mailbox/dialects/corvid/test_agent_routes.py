@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 
 import pytest
@@ -13,7 +12,7 @@ from mailbox.models import Agent, AuditEvent
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing
 from tests.support import factories
-from tests.support.documented import DocumentedClient
+from tests.support.api import Api
 
 pytestmark = pytest.mark.django_db
 
@@ -29,18 +28,9 @@ def ada():
     return factories.person("ada", Role.ADMIN)
 
 
-def http(caller):
-    return DocumentedClient(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
-
-
-def send(client, method, path, body):
-    raw = body if isinstance(body, str) else json.dumps(body)
-    return getattr(client, method)(path, raw, content_type="application/json")
-
-
 def test_an_agent_registered_by_name_is_listed_seen_and_has_a_card(ada, bob):
-    made = send(http(ada), "post", "/api/agents", {"name": "A2A Card Agent", "algochatEnabled": True, "model": "x"})
-    reader = http(bob)
+    made = Api(ada).call("POST", "/api/agents", {"name": "A2A Card Agent", "algochatEnabled": True, "model": "x"})
+    reader = Api(bob)
     path = f"/api/agents/{made.json()['id']}"
 
     assert made.status_code == 201
@@ -64,7 +54,7 @@ def test_an_agent_is_registered_with_its_whole_profile(ada):
         "remoteUrl": "https://remote.example",
     }
 
-    made = send(http(ada), "post", "/api/agents", {"name": "canyon", **profile}).json()
+    made = Api(ada).call("POST", "/api/agents", {"name": "canyon", **profile}).json()
 
     assert {key: made[key] for key in profile} == profile
     assert (made["id"], made["remote"], made["algochatEnabled"]) == ("canyon@local", True, True)
@@ -74,7 +64,7 @@ def test_an_agent_is_registered_with_its_whole_profile(ada):
 def test_an_agent_may_bring_its_key_and_its_address(ada):
     pubkey = factories.some_pubkey()
 
-    made = send(http(ada), "post", "/api/agents", {"name": "Größe", "display": "size@lab", "publicKey": pubkey}).json()
+    made = Api(ada).call("POST", "/api/agents", {"name": "Größe", "display": "size@lab", "publicKey": pubkey}).json()
 
     assert (made["agentId"], made["name"], made["privateKey"]) == (
         {"display": "size@lab", "pubkey": pubkey},
@@ -92,7 +82,7 @@ def test_an_agent_may_bring_its_key_and_its_address(ada):
     ],
 )
 def test_an_address_is_made_of_the_name_without_its_marks(ada, name, address):
-    made = send(http(ada), "post", "/api/agents", {"name": name}).json()
+    made = Api(ada).call("POST", "/api/agents", {"name": name}).json()
 
     assert (made["id"], made["name"]) == (address, name)
 
@@ -123,7 +113,7 @@ def test_an_address_is_made_of_the_name_without_its_marks(ada, name, address):
     ],
 )
 def test_what_cannot_be_registered_is_refused_in_corvid_s_shape(ada, bob, body, status, error):
-    refused = send(http(ada), "post", "/api/agents", body)
+    refused = Api(ada).call("POST", "/api/agents", body)
 
     assert refused.status_code == status
     assert list(refused.json()) == ["error"]
@@ -132,27 +122,27 @@ def test_what_cannot_be_registered_is_refused_in_corvid_s_shape(ada, bob, body, 
 
 
 def test_registering_needs_the_capability(mallory):
-    refused = send(http(mallory), "post", "/api/agents", {"name": "canyon"})
+    refused = Api(mallory).call("POST", "/api/agents", {"name": "canyon"})
 
     assert refused.status_code == 403
     assert "a2a.agents.register" in refused.json()["error"]
 
 
-@pytest.mark.parametrize("method", ["put", "patch"])
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
 def test_fields_that_are_left_out_stay_and_null_empties_one(ada, bob, method):
-    client = http(ada)
-    send(client, method, "/api/agents/bob", {"description": "Works", "mcpToolPermissions": ["a"], "name": "Bob"})
+    client = Api(ada)
+    client.call(method, "/api/agents/bob", {"description": "Works", "mcpToolPermissions": ["a"], "name": "Bob"})
 
-    changed = send(client, method, "/api/agents/bob", {"description": None, "defaultProjectId": "main"}).json()
+    changed = client.call(method, "/api/agents/bob", {"description": None, "defaultProjectId": "main"}).json()
 
     assert (changed["description"], changed["defaultProjectId"], changed["name"]) == ("", "main", "Bob")
     assert changed["mcpToolPermissions"] == ["a"]
-    assert send(client, method, "/api/agents/bob", {"mcpToolPermissions": None}).json()["mcpToolPermissions"] is None
+    assert client.call(method, "/api/agents/bob", {"mcpToolPermissions": None}).json()["mcpToolPermissions"] is None
 
 
 def test_an_agent_changes_its_own_description_and_no_other_s(alice, bob):
-    own = send(http(alice), "put", "/api/agents/alice", {"description": "Mine"})
-    foreign = send(http(alice), "put", "/api/agents/bob", {"description": "Mine"})
+    own = Api(alice).call("PUT", "/api/agents/alice", {"description": "Mine"})
+    foreign = Api(alice).call("PUT", "/api/agents/bob", {"description": "Mine"})
 
     assert (own.status_code, own.json()["description"]) == (200, "Mine")
     assert (foreign.status_code, list(foreign.json())) == (403, ["error"])
@@ -161,32 +151,32 @@ def test_an_agent_changes_its_own_description_and_no_other_s(alice, bob):
 def test_a_remote_url_is_shown_to_the_agent_and_to_admins_alone(ada, alice, bob, olga):
     factories.profile(bob, remote_url="https://:secret@remote.example")
 
-    shown = {caller.name: http(caller).get("/api/agents/bob").json() for caller in (ada, alice, bob, olga)}
+    shown = {caller.name: Api(caller).get("/api/agents/bob").json() for caller in (ada, alice, bob, olga)}
 
     assert {name for name, agent in shown.items() if agent["remoteUrl"]} == {"user:ada", "bob@local"}
     assert all(agent["remote"] for agent in shown.values())
-    assert b"secret" not in http(alice).get("/api/agents").content
+    assert b"secret" not in Api(alice).get("/api/agents").content
 
 
 def test_a_paused_agent_is_shown_with_the_reason(bob, olga):
     registration.pause_agent(olga, bob.agent, reason="deploying")
 
-    shown = http(olga).get("/api/agents/bob").json()
+    shown = Api(olga).get("/api/agents/bob").json()
 
     assert (shown["paused"], shown["pausedReason"]) == (True, "deploying")
-    assert http(olga).get("/api/agents/bob/agent-card").status_code == 200
+    assert Api(olga).get("/api/agents/bob/agent-card").status_code == 200
 
 
 @pytest.mark.parametrize("tail", ["", "/agent-card"])
 @pytest.mark.parametrize("form", ["display", "local", "pubkey"])
 def test_an_agent_is_named_in_any_form(bob, form, tail):
-    assert http(bob).get(f"/api/agents/{getattr(bob.agent, form)}{tail}").status_code == 200
+    assert Api(bob).get(f"/api/agents/{getattr(bob.agent, form)}{tail}").status_code == 200
 
 
 @pytest.mark.parametrize("tail", ["", "/agent-card"])
 @pytest.mark.parametrize("name", ["nobody", "BOB", "bob@elsewhere", "%00", "a b", "..", "x" * 300, "1" * 44])
 def test_an_unknown_agent_is_404_in_corvid_s_shape(bob, name, tail):
-    refused = http(bob).get(f"/api/agents/{name}{tail}")
+    refused = Api(bob).get(f"/api/agents/{name}{tail}")
 
     assert (refused.status_code, refused.json()) == (404, {"error": "Not found"})
 
@@ -194,11 +184,11 @@ def test_an_unknown_agent_is_404_in_corvid_s_shape(bob, name, tail):
 def test_a_local_part_that_looks_like_a_key_is_not_taken_for_that_key_s_agent(bob):
     factories.AgentFactory.create(display=f"{bob.agent.pubkey}@local")
 
-    assert http(bob).get(f"/api/agents/{bob.agent.pubkey}").json()["id"] == "bob@local"
+    assert Api(bob).get(f"/api/agents/{bob.agent.pubkey}").json()["id"] == "bob@local"
 
 
 def test_the_list_is_whole_by_default_and_pages_by_link(settings, alice, bob, olga):
-    client = http(olga)
+    client = Api(olga)
     factories.AgentFactory.create()
 
     first = client.get("/api/agents?limit=2")
@@ -215,7 +205,7 @@ def test_the_list_is_whole_by_default_and_pages_by_link(settings, alice, bob, ol
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "cursor=x", "page=1"])
 def test_a_malformed_query_is_400(bob, query):
-    assert http(bob).get(f"/api/agents?{query}").status_code == 400
+    assert Api(bob).get(f"/api/agents?{query}").status_code == 400
 
 
 def expired_key(caller):
@@ -241,7 +231,7 @@ def test_credentials_are_refused_in_corvid_s_words(bob, path, authorization, sta
     keys["revoked"] = factories.key_of(bob, revoked_at=timezone.now())
     headers = {"Authorization": authorization.format(**keys)} if authorization else {}
 
-    answer = DocumentedClient(headers=headers).get(path)
+    answer = Api(headers=headers).get(path)
 
     assert answer.status_code == status
     if error is not None:
@@ -254,25 +244,25 @@ def test_a_key_that_expired_and_was_revoked_is_unknown(bob):
     almost = expired_key(bob)[:-7] + "xxxxxxx"
 
     for wrong in (key, almost):
-        refused = DocumentedClient(headers={"Authorization": f"Bearer {wrong}"}).get("/api/agents")
+        refused = Api(headers={"Authorization": f"Bearer {wrong}"}).get("/api/agents")
         assert (refused.status_code, refused.json()) == (403, {"error": "Invalid API key"})
 
 
 def test_an_agent_is_invoked_by_whoever_may_send_to_it(alice, bob):
-    sent = send(http(alice), "post", "/api/agents/bob/invoke", {"content": "hello"})
+    sent = Api(alice).call("POST", "/api/agents/bob/invoke", {"content": "hello"})
 
     (lease,) = leasing.lease_tasks(bob)
     assert sent.status_code == 201
     assert sent.json() == {"messageId": str(lease.task.uuid), "txid": None, "sessionId": None}
     assert (lease.task.intent_text, lease.task.sender) == ("hello", alice.agent)
-    assert http(alice).get(f"/a2a/tasks/{sent.json()['messageId']}").json()["state"] == "working"
+    assert Api(alice).get(f"/a2a/tasks/{sent.json()['messageId']}").json()["state"] == "working"
 
 
 def test_an_agent_invokes_another_as_itself_alone(alice, bob, mallory):
     body = {"toAgentId": "bob@local", "content": "hello"}
 
-    sent = send(http(alice), "post", "/api/agents/alice/invoke", body)
-    forged = send(http(mallory), "post", "/api/agents/alice/invoke", body)
+    sent = Api(alice).call("POST", "/api/agents/alice/invoke", body)
+    forged = Api(mallory).call("POST", "/api/agents/alice/invoke", body)
 
     (lease,) = leasing.lease_tasks(bob, limit=5)
     assert (sent.status_code, forged.status_code) == (201, 403)
@@ -284,7 +274,7 @@ def test_an_agent_invokes_another_as_itself_alone(alice, bob, mallory):
     [({}, 400), ({"content": ""}, 400), ({"content": 1}, 400), ({"content": "x", "toAgentId": "nobody"}, 404)],
 )
 def test_a_malformed_invocation_is_refused(alice, bob, body, status):
-    refused = send(http(alice), "post", "/api/agents/bob/invoke", body)
+    refused = Api(alice).call("POST", "/api/agents/bob/invoke", body)
 
     assert refused.status_code == status
     assert "error" in refused.json()
@@ -292,6 +282,6 @@ def test_a_malformed_invocation_is_refused(alice, bob, body, status):
 
 
 def test_an_unanswered_method_is_404_as_corvid_says(bob):
-    refused = http(bob).delete("/api/agents/bob")
+    refused = Api(bob).delete("/api/agents/bob")
 
     assert (refused.status_code, refused.json()) == (404, {"error": "Not found"})

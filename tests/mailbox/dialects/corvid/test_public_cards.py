@@ -7,7 +7,7 @@ import pytest
 from agentcards.card_document import build_agent_card, build_agent_card_for_agent
 from mailbox.models import Task
 from tests.support import factories
-from tests.support.documented import DocumentedClient
+from tests.support.api import Api
 
 pytestmark = pytest.mark.django_db
 
@@ -16,7 +16,7 @@ HUB = "/.well-known/agent-card.json"
 
 @pytest.fixture
 def anyone():
-    return DocumentedClient()
+    return Api()
 
 
 @pytest.fixture(params=["hub", "agent"])
@@ -88,14 +88,14 @@ def test_the_tag_changes_with_the_card_and_only_with_it(anyone, bob):
 
 
 def test_head_says_the_same_without_the_card(anyone, page):
-    answer = anyone.head(page)
+    answer = anyone.call("HEAD", page)
 
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer["ETag"] == anyone.get(page)["ETag"]
 
 
 def test_a_browser_is_told_that_it_may_ask(anyone, page):
-    answer = anyone.options(page, headers={"Origin": "https://elsewhere.example"})
+    answer = anyone.call("OPTIONS", page, headers={"Origin": "https://elsewhere.example"})
 
     assert (answer.status_code, answer.content, answer["Content-Length"]) == (204, b"", "0")
     assert answer["Access-Control-Allow-Origin"] == "*"
@@ -103,15 +103,15 @@ def test_a_browser_is_told_that_it_may_ask(anyone, page):
     assert "If-None-Match" in answer["Access-Control-Allow-Headers"]
 
 
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_a_card_is_only_read(anyone, page, method):
-    answer = getattr(anyone, method)(page)
+    answer = anyone.call(method, page)
 
     assert (answer.status_code, answer.json()) == (404, {"error": "Not found"})
 
 
 def test_a_wrong_key_does_not_keep_anyone_from_a_public_card(page):
-    assert DocumentedClient(headers={"Authorization": "Bearer wrong"}).get(page).status_code == 200
+    assert Api(headers={"Authorization": "Bearer wrong"}).get(page).status_code == 200
 
 
 def test_the_card_names_the_public_url_whatever_host_was_asked(anyone, settings):
@@ -166,8 +166,8 @@ def test_the_addresses_of_a_card_read_under_a_route_answer_its_client(anyone, pr
     sends = hub["supportedProtocols"][0]["endpoint"].removeprefix(settings.PUBLIC_URL)
     invokes = agent["supportedProtocols"][1]["endpoint"].removeprefix(settings.PUBLIC_URL)
 
-    sent = anyone.post(sends, {"message": "hi"}, content_type="application/json").json()["id"]
-    invoked = anyone.post(invokes, {"content": "hi"}, content_type="application/json").json()["messageId"]
+    sent = anyone.post(sends, {"message": "hi"}).json()["id"]
+    invoked = anyone.post(invokes, {"content": "hi"}).json()["messageId"]
 
     assert anyone.get(agent["url"].removeprefix(settings.PUBLIC_URL)).json() == agent
     read = [anyone.get(f"{prefix}/a2a/tasks/{task_id}").status_code for task_id in (sent, invoked)]

@@ -4,13 +4,13 @@ import json
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 
 from agentcards.models import AgentProfile
 from mailbox.models import AuditEvent, Task
 from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from tests.support import factories
+from tests.support.api import Api
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
@@ -23,13 +23,9 @@ def send(alice, bob, settings):
     return Sender(alice)
 
 
-class Sender:
-    def __init__(self, caller):
-        self.client = Client(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
-
+class Sender(Api):
     def __call__(self, body):
-        raw = body if isinstance(body, str) else json.dumps(body)
-        return self.client.post("/a2a/tasks/send", raw, content_type="application/json")
+        return self.post("/a2a/tasks/send", body)
 
 
 @pytest.mark.parametrize(
@@ -259,8 +255,8 @@ def test_bad_credentials_are_refused_in_the_originals_words(client, headers, sta
 
 
 def test_other_methods_are_not_found(send):
-    assert send.client.delete("/a2a/tasks/send").status_code == 404
-    assert send.client.get("/a2a/tasks/send").json() == {"error": "Task not found"}
+    assert send.delete("/a2a/tasks/send").status_code == 404
+    assert send.get("/a2a/tasks/send").json() == {"error": "Task not found"}
 
 
 @pytest.mark.parametrize("path", ["/a2a/tasks/send", "/a2a/tasks/x", "/api/agents"])

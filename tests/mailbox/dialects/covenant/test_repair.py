@@ -12,7 +12,7 @@ from mailbox.gate.callers import Role
 from mailbox.models import Lease, Task
 from mailbox.verbs.life import results
 from tests.support import factories
-from tests.support.door import Door
+from tests.support.api import Api, answered
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ FORCE_ERROR = {"action": "force_error", "message": "gave up"}
 
 @pytest.fixture
 def operator(olga):
-    return Door(olga)
+    return Api(olga)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def repair_of(lease: Lease, command: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_requeue_answers_its_outcome_without_a_result(operator, lease):
-    assert operator.post("/a2a/repair", repair_of(lease, REQUEUE)) == (
+    assert answered(operator.post("/a2a/repair", repair_of(lease, REQUEUE))) == (
         200,
         {
             "kind": "a2a_repaired",
@@ -53,7 +53,7 @@ def test_a_requeue_answers_its_outcome_without_a_result(operator, lease):
 
 
 def test_a_forced_error_answers_its_outcome_with_the_result(operator, lease):
-    status, body = operator.post("/a2a/repair", repair_of(lease, FORCE_ERROR))
+    status, body = answered(operator.post("/a2a/repair", repair_of(lease, FORCE_ERROR)))
 
     assert (status, body["kind"]) == (200, "a2a_repaired")
     task_id = str(lease.task.uuid)
@@ -69,7 +69,7 @@ def test_a_forced_error_answers_its_outcome_with_the_result(operator, lease):
 def test_a_stale_guard_is_a_conflict_that_names_both_leases(operator, lease):
     guard = str(uuid4())
 
-    status, body = operator.post("/a2a/repair", repair_of(lease, REQUEUE | {"lease_id": guard}))
+    status, body = answered(operator.post("/a2a/repair", repair_of(lease, REQUEUE | {"lease_id": guard})))
 
     assert (status, body["kind"], body["code"]) == (409, "error", "lease_mismatch")
     assert (body["expected_lease_id"], body["actual_lease_id"]) == (guard, str(lease.lease_id))
@@ -79,7 +79,7 @@ def test_a_stale_guard_is_a_conflict_that_names_both_leases(operator, lease):
 def test_the_idempotent_posture_without_a_declaration_is_a_conflict(operator, alice, bob):
     lease = factories.leased_task(alice, bob)
 
-    status, body = operator.post("/a2a/repair", repair_of(lease, REQUEUE | {"duplicate_risk": "idempotent"}))
+    status, body = answered(operator.post("/a2a/repair", repair_of(lease, REQUEUE | {"duplicate_risk": "idempotent"})))
 
     assert (status, body["code"]) == (409, "duplicate_risk_mismatch")
 
@@ -89,7 +89,9 @@ def test_a_queued_task_is_a_conflict_and_a_resolved_one_another(operator, alice,
     queued = factories.sent_task(alice, bob)
 
     codes = [
-        operator.post("/a2a/repair", {"task_id": str(task.uuid), "command": REQUEUE, "reason": "x"})[1]["code"]
+        answered(operator.post("/a2a/repair", {"task_id": str(task.uuid), "command": REQUEUE, "reason": "x"}))[1][
+            "code"
+        ]
         for task in (queued, resolved)
     ]
 
@@ -97,13 +99,13 @@ def test_a_queued_task_is_a_conflict_and_a_resolved_one_another(operator, alice,
 
 
 def test_an_unknown_task_is_not_found(operator):
-    status, body = operator.post("/a2a/repair", {"task_id": str(uuid4()), "command": REQUEUE, "reason": "x"})
+    status, body = answered(operator.post("/a2a/repair", {"task_id": str(uuid4()), "command": REQUEUE, "reason": "x"}))
 
     assert (status, body["code"]) == (404, "unknown_task")
 
 
 def test_an_agent_without_the_capability_is_told_which_one_and_how_to_get_it(bob, lease):
-    status, body = Door(bob).post("/a2a/repair", repair_of(lease, REQUEUE))
+    status, body = answered(Api(bob).post("/a2a/repair", repair_of(lease, REQUEUE)))
 
     assert (status, body["code"], body["action"]) == (403, "capability_missing", "a2a.repair.requeue")
     assert "manage.py a2a grant bob@local a2a.repair.requeue" in body["message"]
@@ -129,7 +131,7 @@ def test_an_agent_without_the_capability_is_told_which_one_and_how_to_get_it(bob
 def test_a_malformed_repair_is_refused_by_field_and_changes_nothing(operator, lease, change, field):
     before = factories.journal_length()
 
-    status, body = operator.post("/a2a/repair", repair_of(lease, REQUEUE) | change)
+    status, body = answered(operator.post("/a2a/repair", repair_of(lease, REQUEUE) | change))
 
     assert (status, body["code"], list(body["fields"])) == (400, "invalid_request", [field])
     assert factories.journal_length() == before
@@ -140,7 +142,7 @@ def test_each_of_the_three_keys_of_a_repair_is_required(operator, lease, field):
     wanted = repair_of(lease, REQUEUE)
     del wanted[field]
 
-    status, body = operator.post("/a2a/repair", wanted)
+    status, body = answered(operator.post("/a2a/repair", wanted))
 
     assert (status, list(body["fields"])) == (400, [field])
 
@@ -153,13 +155,13 @@ def test_each_of_the_three_keys_of_a_repair_is_required(operator, lease, field):
     ],
 )
 def test_what_is_blank_is_named_in_words(operator, lease, change, message):
-    _, body = operator.post("/a2a/repair", repair_of(lease, REQUEUE) | change)
+    _, body = answered(operator.post("/a2a/repair", repair_of(lease, REQUEUE) | change))
 
     assert message in body["message"]
 
 
 def test_an_empty_policy_is_a_dry_run_with_every_default(operator, lease):
-    answer = operator.post("/a2a/retry-stale", {})
+    answer = answered(operator.post("/a2a/retry-stale", {}))
 
     row = {
         "task_id": str(lease.task.uuid),
@@ -169,12 +171,12 @@ def test_an_empty_policy_is_a_dry_run_with_every_default(operator, lease):
     }
     report = {"policy": POLICY, "considered": 1, "requeued": [], "would_requeue": [row], "skipped": []}
     assert answer == (200, {"kind": "a2a_auto_retry", "report": report})
-    assert operator.post("/a2a/retry-stale") == answer
+    assert answered(operator.post("/a2a/retry-stale")) == answer
     assert Lease.objects.live().count() == 1
 
 
 def test_an_enabled_pass_reports_the_leases_it_ended(operator, lease):
-    _, body = operator.post("/a2a/retry-stale", {"enabled": True})
+    _, body = answered(operator.post("/a2a/retry-stale", {"enabled": True}))
 
     assert body["report"]["policy"] == POLICY | {"enabled": True}
     assert [row["lease_id"] for row in body["report"]["requeued"]] == [str(lease.lease_id)]
@@ -185,7 +187,7 @@ def test_a_skipped_row_tells_reason_attempt_and_age(operator, alice, bob):
     with time_machine.travel(datetime(2035, 1, 1, tzinfo=UTC), tick=False) as clock:
         lease = factories.leased_task(alice, bob)
         clock.shift(timedelta(minutes=10))
-        _, body = operator.post("/a2a/retry-stale", {})
+        _, body = answered(operator.post("/a2a/retry-stale", {}))
 
     assert body["report"]["skipped"] == [
         {"task_id": str(lease.task.uuid), "reason": "missing_idempotency", "attempt": 1, "lease_age_ms": 600_000}
@@ -193,14 +195,14 @@ def test_a_skipped_row_tells_reason_attempt_and_age(operator, alice, bob):
 
 
 def test_a_policy_given_in_part_keeps_the_other_defaults(operator):
-    _, body = operator.post("/a2a/retry-stale", {"max_attempts": 5})
+    _, body = answered(operator.post("/a2a/retry-stale", {"max_attempts": 5}))
 
     assert body["report"]["policy"] == POLICY | {"max_attempts": 5}
 
 
 @pytest.mark.parametrize("policy", [{"min_lease_age_ms": 0}, {"max_requeues": 0}])
 def test_a_policy_may_be_zero_where_that_means_something(operator, policy):
-    status, body = operator.post("/a2a/retry-stale", policy)
+    status, body = answered(operator.post("/a2a/retry-stale", policy))
 
     assert (status, body["report"]["policy"]) == (200, POLICY | policy)
 
@@ -227,7 +229,7 @@ def test_a_policy_may_be_zero_where_that_means_something(operator, policy):
     ],
 )
 def test_a_malformed_policy_is_refused_by_field(operator, lease, policy):
-    status, body = operator.post("/a2a/retry-stale", {"enabled": True} | policy)
+    status, body = answered(operator.post("/a2a/retry-stale", {"enabled": True} | policy))
 
     assert (status, body["code"], list(body["fields"])) == (400, "invalid_request", list(policy))
     assert body["fields"].popitem()[1].startswith(("must be ", "is not a field"))
@@ -235,7 +237,7 @@ def test_a_malformed_policy_is_refused_by_field(operator, lease, policy):
 
 
 def test_a_retry_pass_without_the_capability_is_refused_even_to_look(bob, lease):
-    status, body = Door(bob).post("/a2a/retry-stale", {})
+    status, body = answered(Api(bob).post("/a2a/retry-stale", {}))
 
     assert (status, body["code"]) == (403, "capability_missing")
 
@@ -243,23 +245,23 @@ def test_a_retry_pass_without_the_capability_is_refused_even_to_look(bob, lease)
 def test_a_compaction_answers_how_many_tasks_it_dropped(alice, bob):
     result = factories.drained_task(alice, bob)
     results.ack_results(alice, [result.task.uuid])
-    admin = Door(factories.person("ada", Role.ADMIN))
+    admin = Api(factories.person("ada", Role.ADMIN))
 
-    assert admin.post("/a2a/compact") == (200, {"kind": "a2a_compacted", "dropped": 1})
-    assert admin.post("/a2a/compact", {}) == (200, {"kind": "a2a_compacted", "dropped": 0})
+    assert answered(admin.post("/a2a/compact")) == (200, {"kind": "a2a_compacted", "dropped": 1})
+    assert answered(admin.post("/a2a/compact", {})) == (200, {"kind": "a2a_compacted", "dropped": 0})
     assert not Task.objects.exists()
 
 
 def test_a_compaction_without_the_capability_is_refused(alice, bob, operator):
     factories.drained_task(alice, bob)
 
-    refusals = [door.post("/a2a/compact") for door in (operator, Door(bob))]
+    refusals = [answered(door.post("/a2a/compact")) for door in (operator, Api(bob))]
 
     assert [(status, body["code"]) for status, body in refusals] == [(403, "capability_missing")] * 2
     assert Task.objects.count() == 1
 
 
 def test_a_compaction_takes_no_retention_from_its_caller(alice):
-    admin = Door(factories.person("ada", Role.ADMIN))
+    admin = Api(factories.person("ada", Role.ADMIN))
 
-    assert admin.post("/a2a/compact", {"delivered_ms": 0})[0] == 400
+    assert answered(admin.post("/a2a/compact", {"delivered_ms": 0}))[0] == 400

@@ -9,14 +9,14 @@ import time_machine
 from mailbox.models import AuditEvent, ReplayEntry
 from mailbox.verbs.life import leasing, results
 from tests.support import factories
-from tests.support.door import Door
+from tests.support.api import Api, answered
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
 def operator(olga):
-    return Door(olga)
+    return Api(olga)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_cached_results_are_listed_with_what_they_repeat(alice, bob, operator, l
     with time_machine.travel(datetime(2035, 1, 1, tzinfo=UTC), tick=False):
         factories.sent_task(alice, bob, idempotency=factories.idempotent("report-1"))
 
-    (row,) = operator.get("/a2a/replay-entries")["entries"]
+    (row,) = operator.get("/a2a/replay-entries").json()["entries"]
 
     assert row.pop("stored_at_ms") == int(entry.stored_at.timestamp() * 1000)
     assert row == {
@@ -55,15 +55,15 @@ def test_cached_results_are_listed_newest_first_page_by_page(alice, bob, operato
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("report-2"))
     results.post_result(bob, factories.result_envelope(lease.task))
 
-    first = operator.get("/a2a/replay-entries?limit=1")
-    second = operator.get(f"/a2a/replay-entries?limit=1&cursor={first['next_cursor']}")
+    first = operator.get("/a2a/replay-entries?limit=1").json()
+    second = operator.get(f"/a2a/replay-entries?limit=1&cursor={first['next_cursor']}").json()
 
     assert [page["entries"][0]["key"] for page in (first, second)] == ["report-2", "report-1"]
     assert second["next_cursor"] is None
 
 
 def test_strangers_see_no_cached_results(mallory, entry):
-    assert Door(mallory).get("/a2a/replay-entries") == {
+    assert Api(mallory).get("/a2a/replay-entries").json() == {
         "kind": "a2a_replay_entries",
         "entries": [],
         "next_cursor": None,
@@ -73,25 +73,28 @@ def test_strangers_see_no_cached_results(mallory, entry):
 def test_a_drop_names_the_result_that_it_means(operator, entry):
     body = {"id": entry.pk, "reason": "the report changed"}
 
-    status, refusal = operator.post("/a2a/replay-entries/drop", body | {"source_task_id": str(uuid4())})
+    status, refusal = answered(operator.post("/a2a/replay-entries/drop", body | {"source_task_id": str(uuid4())}))
     assert (status, refusal["code"]) == (404, "unknown_replay_entry")
     assert "holds another result by now" in refusal["message"]
     assert ReplayEntry.objects.exists()
 
     guarded = body | {"source_task_id": str(entry.source_task_id)}
-    assert operator.post("/a2a/replay-entries/drop", guarded) == (200, {"kind": "a2a_replay_dropped", "id": entry.pk})
+    assert answered(operator.post("/a2a/replay-entries/drop", guarded)) == (
+        200,
+        {"kind": "a2a_replay_dropped", "id": entry.pk},
+    )
     assert not ReplayEntry.objects.exists()
 
 
 @pytest.mark.parametrize("wrong", [0, 2**63, True, 1.0, "1"])
 def test_a_drop_of_what_is_no_entry_s_number_is_refused(operator, entry, wrong):
-    status, refusal = operator.post("/a2a/replay-entries/drop", {"id": wrong, "reason": "x"})
+    status, refusal = answered(operator.post("/a2a/replay-entries/drop", {"id": wrong, "reason": "x"}))
 
     assert (status, list(refusal["fields"])) == (400, ["id"])
 
 
 def test_an_operator_drops_a_cached_result_with_a_reason(operator, entry):
-    answer = operator.post("/a2a/replay-entries/drop", {"id": entry.pk, "reason": "the report changed"})
+    answer = answered(operator.post("/a2a/replay-entries/drop", {"id": entry.pk, "reason": "the report changed"}))
 
     assert answer == (200, {"kind": "a2a_replay_dropped", "id": entry.pk})
     assert not ReplayEntry.objects.exists()
@@ -101,10 +104,10 @@ def test_an_operator_drops_a_cached_result_with_a_reason(operator, entry):
 def test_dropping_is_refused_without_a_reason_without_the_role_and_twice(operator, bob, entry):
     wanted = {"id": entry.pk, "reason": "x"}
 
-    blank = operator.post("/a2a/replay-entries/drop", wanted | {"reason": " "})
-    agent = Door(bob).post("/a2a/replay-entries/drop", wanted)
-    operator.post("/a2a/replay-entries/drop", wanted)
-    twice = operator.post("/a2a/replay-entries/drop", wanted)
+    blank = answered(operator.post("/a2a/replay-entries/drop", wanted | {"reason": " "}))
+    agent = answered(Api(bob).post("/a2a/replay-entries/drop", wanted))
+    answered(operator.post("/a2a/replay-entries/drop", wanted))
+    twice = answered(operator.post("/a2a/replay-entries/drop", wanted))
 
     assert [(status, body["code"]) for status, body in (blank, agent, twice)] == [
         (400, "invalid_request"),
@@ -122,15 +125,15 @@ def test_a_waiting_duplicate_says_what_it_waits_on_wherever_it_is_shown(alice, l
         "parent": str(parent),
         "idempotency": {"duplicate_safety": "idempotent", "key": "report-1"},
     }
-    door = Door(alice)
+    door = Api(alice)
 
-    assert door.post("/a2a/tasks", wanted) == (200, {"kind": "a2a_task_queued", "task_id": str(task_id)})
+    assert answered(door.post("/a2a/tasks", wanted)) == (200, {"kind": "a2a_task_queued", "task_id": str(task_id)})
 
     leader = str(lease.task.uuid)
-    assert [entry.get("waits_on") for entry in door.get("/a2a/queue")["tasks"]] == [leader, None]
-    assert [entry.get("waits_on") for entry in door.get("/a2a/status")["tasks"]] == [leader, None]
-    assert door.get(f"/a2a/tasks/{task_id}/entry")["entry"]["waits_on"] == leader
-    assert [node["waits_on"] for node in door.get(f"/a2a/tasks/{parent}/tree")["nodes"]] == [leader]
+    assert [entry.get("waits_on") for entry in door.get("/a2a/queue").json()["tasks"]] == [leader, None]
+    assert [entry.get("waits_on") for entry in door.get("/a2a/status").json()["tasks"]] == [leader, None]
+    assert door.get(f"/a2a/tasks/{task_id}/entry").json()["entry"]["waits_on"] == leader
+    assert [node["waits_on"] for node in door.get(f"/a2a/tasks/{parent}/tree").json()["nodes"]] == [leader]
 
 
 def test_a_replayed_send_is_answered_like_any_other_and_its_result_is_drained_under_its_id(alice, bob, entry):
@@ -138,11 +141,11 @@ def test_a_replayed_send_is_answered_like_any_other_and_its_result_is_drained_un
     idempotency = {"duplicate_safety": "idempotent", "key": " report-1 "}
     wanted = {"id": task_id, "recipient": "bob", "intent_text": "summarise the report", "idempotency": idempotency}
     results.drain_results(alice)
-    door = Door(alice)
+    door = Api(alice)
 
-    assert door.post("/a2a/tasks", wanted) == (200, {"kind": "a2a_task_queued", "task_id": task_id})
+    assert answered(door.post("/a2a/tasks", wanted)) == (200, {"kind": "a2a_task_queued", "task_id": task_id})
 
-    assert door.get("/a2a/results/next") == {
+    assert door.get("/a2a/results/next").json() == {
         "kind": "a2a_result_opt",
         "result": {"task_id": task_id, "status": "ok", "content": factories.SOME_TEXT},
     }

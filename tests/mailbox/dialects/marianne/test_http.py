@@ -1,39 +1,27 @@
 from __future__ import annotations
 
-import json
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 
 from mailbox.dialects.marianne import views
 from mailbox.models import Lease, Task
 from mailbox.words.kinds import Kind
 from tests.support import factories
+from tests.support.api import Api
 
 pytestmark = pytest.mark.django_db
 INBOX = "/a2a/inboxes/bob"
 
 
-class Http:
-    def __init__(self, caller):
-        self.client = Client(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
-
-    def get(self, path):
-        return self.client.get(path)
-
-    def post(self, path, body=None):
-        return self.client.post(path, json.dumps(body or {}), content_type="application/json")
-
-
 @pytest.fixture
 def sender(alice):
-    return Http(alice)
+    return Api(alice)
 
 
 @pytest.fixture
 def owner(bob):
-    return Http(bob)
+    return Api(bob)
 
 
 def submit(sender, **fields):
@@ -83,7 +71,7 @@ def test_nobody_but_the_owner_moves_a_task(sender, owner, mallory, step):
     task = submit(sender)
     body = {"reason": "x"} if step == "fail" else {}
 
-    for stranger in (sender, Http(mallory)):
+    for stranger in (sender, Api(mallory)):
         response = stranger.post(f"{INBOX}/tasks/{task['task_id']}/{step}", body)
         assert response.status_code == 403
         assert response.json()["code"] == "not_your_inbox"
@@ -113,9 +101,9 @@ def test_completing_what_is_finished_otherwise_is_a_conflict(sender, owner):
 def test_a_stranger_sees_an_empty_inbox_and_no_task(sender, owner, mallory):
     task = submit(sender)
 
-    listed = Http(mallory).get(f"{INBOX}/tasks").json()
-    one = Http(mallory).get(f"{INBOX}/tasks/{task['task_id']}")
-    absent = Http(mallory).get(f"{INBOX}/tasks/{uuid4()}")
+    listed = Api(mallory).get(f"{INBOX}/tasks").json()
+    one = Api(mallory).get(f"{INBOX}/tasks/{task['task_id']}")
+    absent = Api(mallory).get(f"{INBOX}/tasks/{uuid4()}")
 
     assert listed["tasks"] == []
     assert one.status_code == absent.status_code == 404
@@ -124,7 +112,7 @@ def test_a_stranger_sees_an_empty_inbox_and_no_task(sender, owner, mallory):
 def test_people_see_every_inbox(sender, owner, olga):
     task = submit(sender)
 
-    assert Http(olga).get(f"{INBOX}/tasks").json()["tasks"] == [task]
+    assert Api(olga).get(f"{INBOX}/tasks").json()["tasks"] == [task]
 
 
 def test_lists_page_and_filter_by_status(sender, owner):
@@ -167,7 +155,7 @@ def test_delegate_lines_become_tasks_and_fences_are_left_alone(bob, alice):
         "and @delegate deep-thought: the answer\n@delegate nobody: hello\n@delegate alice:\n"
     )
 
-    answer = Http(bob).post(f"{INBOX}/delegate", {"text": text}).json()
+    answer = Api(bob).post(f"{INBOX}/delegate", {"text": text}).json()
     delegated = answer["delegated"]
 
     assert answer["unclosed_fence"] is None

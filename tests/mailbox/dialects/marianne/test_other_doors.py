@@ -21,7 +21,7 @@ def test_a_peers_context_of_any_shape_leaves_the_inbox_whole(alice, bob, context
         delegated = peer.send("a2a:delegate", {"task": "work", "context": context}, toPeerId="bob")
         task_id = delegated["task_id"]
     else:
-        assert peer.post({"task": "work", "context": context}, "/api/v1/a2a/tasks").status_code < 300
+        assert peer.post("/api/v1/a2a/tasks", {"task": "work", "context": context}).status_code < 300
         task_id = owner.get(f"{INBOX}/tasks").json()["tasks"][0]["task_id"]
 
     [listed] = owner.get(f"{INBOX}/tasks").json()["tasks"]

@@ -1,33 +1,21 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from agentcards.models import AgentCard
-from tests.support import factories
-from tests.support.documented import DocumentedClient
+from tests.support.api import Api
 
 pytestmark = pytest.mark.django_db
 
 CANYON = {"name": "canyon", "description": "Reviews", "skills": [{"id": "review", "description": "reads plans"}]}
 
 
-@pytest.fixture
-def http():
-    def client(caller):
-        return DocumentedClient(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
-
-    return client
-
-
 def put(client, job_id, body):
-    raw = body if isinstance(body, str) else json.dumps(body)
-    return client.put(f"/a2a/registry/{job_id}", raw, content_type="application/json")
+    return client.put(f"/a2a/registry/{job_id}", body)
 
 
-def test_a_card_is_registered_seen_found_and_removed(http, alice, bob):
-    mine, other = http(alice), http(bob)
+def test_a_card_is_registered_seen_found_and_removed(alice, bob):
+    mine, other = Api(alice), Api(bob)
 
     registered = put(mine, "job-1", CANYON)
     seen = other.get("/a2a/registry/job-1")
@@ -45,25 +33,25 @@ def test_a_card_is_registered_seen_found_and_removed(http, alice, bob):
     assert other.get("/a2a/registry/job-1").status_code == 404
 
 
-def test_repeated_requests_answer_the_same(http, alice):
-    client = http(alice)
+def test_repeated_requests_answer_the_same(alice):
+    client = Api(alice)
 
     assert put(client, "job-1", CANYON).content == put(client, "job-1", CANYON).content
     client.delete("/a2a/registry/job-1")
     assert client.delete("/a2a/registry/job-1").json()["card"] is None
 
 
-def test_an_unknown_job_is_404(http, alice):
-    refused = http(alice).get("/a2a/registry/job-1")
+def test_an_unknown_job_is_404(alice):
+    refused = Api(alice).get("/a2a/registry/job-1")
 
     assert (refused.status_code, refused.json()["code"], refused.json()["job_id"]) == (404, "unknown_card", "job-1")
 
 
-def test_a_foreign_card_is_409_and_says_whose_it_is(http, alice, mallory):
-    put(http(alice), "job-1", CANYON)
+def test_a_foreign_card_is_409_and_says_whose_it_is(alice, mallory):
+    put(Api(alice), "job-1", CANYON)
 
-    replaced = put(http(mallory), "job-2", CANYON)
-    removed = http(mallory).delete("/a2a/registry/job-1")
+    replaced = put(Api(mallory), "job-2", CANYON)
+    removed = Api(mallory).delete("/a2a/registry/job-1")
 
     assert {replaced.status_code, removed.status_code} == {409}
     assert replaced.json()["code"] == "card_taken"
@@ -91,8 +79,8 @@ def test_a_foreign_card_is_409_and_says_whose_it_is(http, alice, mallory):
         '{"name": "a", "name": "b", "description": ""}',
     ],
 )
-def test_a_malformed_card_is_400(http, alice, body):
-    refused = put(http(alice), "job-1", body)
+def test_a_malformed_card_is_400(alice, body):
+    refused = put(Api(alice), "job-1", body)
 
     assert refused.status_code == 400
     assert refused.json()["code"] in {"invalid_request", "invalid_json"}
@@ -100,8 +88,8 @@ def test_a_malformed_card_is_400(http, alice, body):
 
 
 @pytest.mark.parametrize("job_id", ["%00", "x" * 201, "%20"])
-def test_a_job_id_that_cannot_be_is_400_to_register_and_404_to_see(http, alice, job_id):
-    client = http(alice)
+def test_a_job_id_that_cannot_be_is_400_to_register_and_404_to_see(alice, job_id):
+    client = Api(alice)
 
     assert put(client, job_id, CANYON).status_code == 400
     assert client.get(f"/a2a/registry/{job_id}").status_code == 404
@@ -109,24 +97,24 @@ def test_a_job_id_that_cannot_be_is_400_to_register_and_404_to_see(http, alice, 
 
 
 @pytest.mark.parametrize("query", ["skill=%00", "name=%00%ff", "name=%ED%A0%80", "skill=%F0%9F%A6%89"])
-def test_a_hostile_query_finds_nothing(http, alice, query):
-    put(http(alice), "job-1", CANYON)
+def test_a_hostile_query_finds_nothing(alice, query):
+    put(Api(alice), "job-1", CANYON)
 
-    assert http(alice).get(f"/a2a/registry?{query}").json()["cards"] == []
+    assert Api(alice).get(f"/a2a/registry?{query}").json()["cards"] == []
 
 
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "cursor=x", "job=1"])
-def test_a_malformed_query_is_400(http, alice, query):
-    assert http(alice).get(f"/a2a/registry?{query}").status_code == 400
+def test_a_malformed_query_is_400(alice, query):
+    assert Api(alice).get(f"/a2a/registry?{query}").status_code == 400
 
 
-def test_cards_are_listed_in_pages(http, alice):
-    client = http(alice)
+def test_cards_are_listed_in_pages(alice):
+    client = Api(alice)
     for number in range(5):
         put(client, f"job-{number}", {**CANYON, "name": f"agent-{number}"})
 
     first = client.get("/a2a/registry?limit=3&skill=review").json()
-    second = client.get("/a2a/registry", {"limit": 3, "skill": "review", "cursor": first["next_cursor"]}).json()
+    second = client.get("/a2a/registry", limit=3, skill="review", cursor=first["next_cursor"]).json()
 
     assert [row["job_id"] for row in first["cards"] + second["cards"]] == [f"job-{number}" for number in range(5)]
     assert second["next_cursor"] is None
@@ -134,4 +122,4 @@ def test_cards_are_listed_in_pages(http, alice):
 
 @pytest.mark.parametrize("method", ["get", "put", "delete"])
 def test_the_registry_needs_a_key(method):
-    assert getattr(DocumentedClient(), method)("/a2a/registry/job-1").status_code == 401
+    assert Api().call(method, "/a2a/registry/job-1").status_code == 401

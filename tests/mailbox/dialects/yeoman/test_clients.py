@@ -6,7 +6,6 @@ Source: Agnostic, YeomanA2AClient; SecureYeoman, core, Go edge, MCP tools, workf
 from __future__ import annotations
 
 import pytest
-from django.test import Client
 
 from mailbox.models import Task
 from mailbox.verbs.life import leasing, results
@@ -22,10 +21,9 @@ HEX_ID = "9b2c1f0e4d7a4f6b8c3d2e1f0a9b8c7d"  # Agnostic's ids have no dashes
 def peer(request, alice, bob):
     if request.param == "route":
         return yeoman.Peer(prefix=factories.route(alice))
-    known = yeoman.Peer(alice)
     if request.param == "Bearer":
-        known.client = Client(headers={"Authorization": f"Bearer {factories.key_of(alice)}"})
-    return known
+        return yeoman.Peer(headers={"Authorization": f"Bearer {factories.key_of(alice)}"})
+    return yeoman.Peer(alice)
 
 
 def message(kind, payload, **fields):
@@ -45,7 +43,7 @@ def test_the_go_edge_s_heartbeat_gets_exactly_200(peer):
         '{"id":"","type":"a2a:heartbeat","fromPeerId":"self","toPeerId":"","payload":null,"timestamp":1708516800000}'
     )
 
-    response = peer.post(recorded)
+    response = peer.receive(recorded)
 
     assert response.status_code == 200
     assert response.json() == {"accepted": True, "message_id": "", "timestamp": TIMESTAMP}
@@ -72,7 +70,7 @@ def test_the_go_edge_s_heartbeat_gets_exactly_200(peer):
     ],
 )
 def test_every_message_that_peers_send_is_accepted(peer, kind, payload):
-    response = peer.post(message(kind, payload))
+    response = peer.receive(message(kind, payload))
 
     assert response.status_code == 200
     assert response.json()["accepted"] is True
@@ -82,20 +80,20 @@ def test_every_message_that_peers_send_is_accepted(peer, kind, payload):
 def test_core_s_delegate_loses_none_of_its_text(peer, bob):
     core = message("a2a:delegate", {"task": "Summarise the incident"}, fromPeerId="self", toPeerId="bob@local")
 
-    assert peer.post(core).status_code == 200
+    assert peer.receive(core).status_code == 200
     assert leasing.lease_tasks(bob)[0].task.intent_text == "Summarise the incident"
 
 
 def test_agnostic_s_client_reads_what_it_looks_for(peer, bob):
-    delegated = peer.post(message("a2a:delegate", {"description": "d", "task_type": "qa"})).json()["task_id"]
+    delegated = peer.receive(message("a2a:delegate", {"description": "d", "task_type": "qa"})).json()["task_id"]
     batch = message("a2a:delegate_batch", {"tasks": [{"description": "e"}]}, id="f" * 32)
-    [batched] = peer.post(batch).json()["task_ids"]
+    [batched] = peer.receive(batch).json()["task_ids"]
     [lease, _] = leasing.lease_tasks(bob, limit=2)
     results.post_result(bob, factories.result_envelope(lease.task))
 
     asked = message("a2a:status_query_batch", {"task_ids": [delegated, batched]})
-    statuses = peer.post(asked).json()["statuses"]
-    result = peer.post(message("a2a:result_query", {"task_id": delegated})).json()
+    statuses = peer.receive(asked).json()["statuses"]
+    result = peer.receive(message("a2a:result_query", {"task_id": delegated})).json()
     capabilities = peer.get("/api/v1/a2a/capabilities").json()["capabilities"]
 
     assert (statuses[delegated]["status"], statuses[batched]["status"]) == ("completed", "running")
@@ -105,8 +103,8 @@ def test_agnostic_s_client_reads_what_it_looks_for(peer, bob):
 
 def test_an_mcp_tool_delegates_submits_and_polls(peer):
     payload = {"title": "T", "description": "D", "priority": "high", "agents": [], "standards": []}
-    sent = peer.post(message("a2a:delegate", payload, fromPeerId="yeoman", toPeerId="agnostic"))
-    submitted = peer.post({"title": "T", "description": "D", "priority": "high"}, "/api/tasks")
+    sent = peer.receive(message("a2a:delegate", payload, fromPeerId="yeoman", toPeerId="agnostic"))
+    submitted = peer.post("/api/tasks", {"title": "T", "description": "D", "priority": "high"})
 
     assert (sent.status_code, submitted.status_code) == (200, 200)
     for task_id in (sent.json()["task_id"], submitted.json()["task_id"]):
@@ -116,7 +114,7 @@ def test_an_mcp_tool_delegates_submits_and_polls(peer):
 def test_an_edge_registers_and_core_discovers(peer):
     body = {"url": "http://0.0.0.0:1", "name": "edge", "capabilities": {"nodeId": "n"}, "mode": "agent"}
 
-    registered = peer.post(body, "/api/v1/a2a/peers/local")
+    registered = peer.post("/api/v1/a2a/peers/local", body)
     discovered = peer.get("/.well-known/a2a-agent")
 
     assert registered.json()["peer"]["id"]
@@ -124,7 +122,7 @@ def test_an_edge_registers_and_core_discovers(peer):
 
 
 def test_a_workflow_s_step_posts_its_task(peer):
-    answer = peer.post({"task": "t", "context": {}}, "/api/v1/a2a/tasks").json()
+    answer = peer.post("/api/v1/a2a/tasks", {"task": "t", "context": {}}).json()
 
     assert Task.objects.get().uuid.hex == answer["taskId"].replace("-", "")
 
@@ -140,8 +138,8 @@ def test_a_route_neither_answers_nor_cancels(alice, bob):
     received = factories.sent_task(bob, alice)
     own = factories.sent_task(alice, bob)
 
-    posted = at_route.post(message("a2a:result", {"task_id": str(received.uuid), "result": "x"}))
-    cancelled = at_route.client.delete(f"{at_route.prefix}/api/tasks/{own.uuid}")
+    posted = at_route.receive(message("a2a:result", {"task_id": str(received.uuid), "result": "x"}))
+    cancelled = at_route.call("DELETE", f"/api/tasks/{own.uuid}")
     read = at_route.get(f"/api/tasks/{received.uuid}")
 
     assert (posted.status_code, cancelled.status_code, read.status_code) == (200, 405, 404)
@@ -155,7 +153,7 @@ def test_a_route_that_is_asked_too_often_says_so_as_the_dialect_does(alice, bob)
     statuses = [at_route.get("/.well-known/a2a-agent").status_code for _ in range(2)]
 
     assert statuses == [200, 429]
-    assert at_route.post(message("a2a:heartbeat", {})).json() == {"detail": "A2A rate limit exceeded"}
+    assert at_route.receive(message("a2a:heartbeat", {})).json() == {"detail": "A2A rate limit exceeded"}
 
 
 def test_an_answer_under_a_route_is_kept_by_no_cache(alice, bob):

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
-from django.test import Client
 
 from agentcards.models import AgentProfile
 from mailbox.dialects.yeoman import status
 from mailbox.models import AuditEvent, PushConfig, Task
 from tests.support import factories, yeoman
+from tests.support.api import Api
 from tests.support.hub import PATIENCE
 from tests.support.yeoman import envelope
 
@@ -62,7 +62,7 @@ def test_the_same_envelope_again_is_the_same_task(peer, bob):
 def test_the_same_id_with_another_task_is_a_conflict(peer):
     peer.send("a2a:delegate", {"task": "x"}, id="m-1")
 
-    response = peer.post(envelope("a2a:delegate", {"task": "y"}, id="m-1"))
+    response = peer.receive(envelope("a2a:delegate", {"task": "y"}, id="m-1"))
 
     assert response.status_code == 409
     assert Task.objects.get().intent_text == "x"
@@ -120,7 +120,7 @@ def test_nobody_can_tell_from_a_task_id_which_message_made_it(peer, alice, setti
 @pytest.mark.parametrize("field", ["task", "description", "title", "callback_url", "callback_secret"])
 @pytest.mark.parametrize("value", [7, True, ["x"], {"x": 1}])
 def test_text_that_is_none_is_unprocessable_and_said_where(peer, field, value):
-    response = peer.post(envelope("a2a:delegate", {field: value}))
+    response = peer.receive(envelope("a2a:delegate", {field: value}))
 
     [problem] = response.json()["detail"]
     assert response.status_code == 422
@@ -150,8 +150,8 @@ def test_the_same_envelope_with_another_callback_is_a_conflict(peer, changed):
     callback = {"callback_url": "https://receiver.example/hook", "callback_secret": "s"}
     peer.send("a2a:delegate", {"task": "x", **callback}, id="m-1")
 
-    again = peer.post(envelope("a2a:delegate", {"task": "x", **callback}, id="m-1"))
-    other = peer.post(envelope("a2a:delegate", {"task": "x", **(callback | changed if changed else {})}, id="m-1"))
+    again = peer.receive(envelope("a2a:delegate", {"task": "x", **callback}, id="m-1"))
+    other = peer.receive(envelope("a2a:delegate", {"task": "x", **(callback | changed if changed else {})}, id="m-1"))
 
     assert (again.status_code, other.status_code) == (200, 409)
     assert PushConfig.objects.count() == 1
@@ -169,7 +169,7 @@ def test_the_same_envelope_with_another_callback_is_a_conflict(peer, changed):
     ],
 )
 def test_a_callback_that_the_hub_would_never_make_is_unprocessable(peer, url):
-    response = peer.post({"title": "t", "description": "d", "callback_url": url}, "/api/tasks")
+    response = peer.post("/api/tasks", {"title": "t", "description": "d", "callback_url": url})
 
     assert response.status_code == 422
     assert response.json()["detail"][0]["loc"][-1] == "callback_url"
@@ -177,7 +177,7 @@ def test_a_callback_that_the_hub_would_never_make_is_unprocessable(peer, url):
 
 
 def test_a_callback_that_is_no_web_address_is_unprocessable(peer):
-    response = peer.post(envelope("a2a:delegate", {"task": "x", "callback_url": "ftp://receiver.example"}))
+    response = peer.receive(envelope("a2a:delegate", {"task": "x", "callback_url": "ftp://receiver.example"}))
 
     assert response.status_code == 422
     assert response.json()["detail"][0]["loc"] == ["body", "payload", "callback_url"]
@@ -207,7 +207,7 @@ def test_a_batch_without_a_list_is_accepted_with_a_warning(peer, payload):
 
 @pytest.mark.parametrize("tasks", [[1], [{"description": "good"}, {"description": 7}], [{}] * 101])
 def test_a_batch_with_a_mistake_sends_nothing(peer, tasks):
-    response = peer.post(envelope("a2a:delegate_batch", {"tasks": tasks}))
+    response = peer.receive(envelope("a2a:delegate_batch", {"tasks": tasks}))
 
     assert response.status_code == 422
     assert not Task.objects.exists()
@@ -217,7 +217,7 @@ def test_whoever_does_the_work_reads_what_was_said_beside_its_text(peer, bob):
     said = {"description": "Audit the site", "title": "Audit", "target_url": "https://site.example", "priority": "low"}
     peer.send("a2a:delegate", {**said, "callback_url": "https://receiver.example/hook"}, id="m-1")
 
-    worker = Client(headers={"X-API-Key": factories.key_of(bob)})
+    worker = Api(bob)
     task = worker.get("/a2a/tasks/next").json()["task"]
     [held] = worker.get("/a2a/leases").json()["leases"]
     entry = worker.get(f"/a2a/tasks/{task['id']}/entry").json()["entry"]

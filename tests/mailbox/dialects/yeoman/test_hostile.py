@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +44,7 @@ def peer(alice, bob, settings):
     ],
 )
 def test_a_hostile_body_is_unprocessable(peer, path, body):
-    response = peer.post(body, path)
+    response = peer.post(path, body)
 
     assert response.status_code == 422
     assert response.json()["detail"]
@@ -58,7 +56,7 @@ def test_a_hostile_body_is_unprocessable(peer, path, body):
     "value", [None, True, 10**400, 1e308, "", "\x7f", "x" * 40_000, [], [[[]]], {}, {"a": [1]}, [None], [{}], ["x"]]
 )
 def test_no_value_within_a_payload_is_a_crash(peer, kind, value):
-    response = peer.post(envelope(kind, dict.fromkeys(KEYS, value)))
+    response = peer.receive(envelope(kind, dict.fromkeys(KEYS, value)))
 
     assert response.status_code in (200, 422)
 
@@ -81,6 +79,6 @@ class Anything(TestCase):
         alice, bob = factories.agent("alice", "a2a.send.*"), factories.agent("bob")
         factories.profile(bob, default_project="main")
 
-        response = yeoman.Peer(alice).post(json.dumps(envelope(kind, payload)))
+        response = yeoman.Peer(alice).receive(envelope(kind, payload))
 
         assert response.status_code in (200, 422), response.text

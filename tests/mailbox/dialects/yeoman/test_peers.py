@@ -120,7 +120,7 @@ def test_a_node_registers_itself_and_is_told_its_id(peer, olga):
     node = {"nodeId": "n-1", "hostname": "edge", "arch": "arm64", "totalMemoryMb": 512, "hasGpu": False}
     body = {"url": "http://0.0.0.0:18891", "name": "edge", "capabilities": node, "mode": "edge"}
 
-    response = peer.post(body, "/api/v1/a2a/peers/local")
+    response = peer.post("/api/v1/a2a/peers/local", body)
     peer.send("a2a:heartbeat")
 
     told = response.json()["peer"]
@@ -136,7 +136,7 @@ def test_a_node_registers_itself_and_is_told_its_id(peer, olga):
     [({"name": "n"}, "url"), ({"url": "http://x"}, "name"), ({"url": "javascript:alert(1)", "name": "n"}, "url")],
 )
 def test_a_registration_that_does_not_fit_is_unprocessable(peer, body, loc):
-    response = peer.post(body, "/api/v1/a2a/peers/local")
+    response = peer.post("/api/v1/a2a/peers/local", body)
 
     assert response.status_code == 422
     assert response.json()["detail"][0]["loc"] == ["body", loc]
@@ -146,7 +146,7 @@ def test_a_registration_that_does_not_fit_is_unprocessable(peer, body, loc):
 def test_a_person_registers_no_node(olga, client):
     body = {"url": "http://x", "name": "n"}
 
-    assert yeoman.Peer(olga).post(body, "/api/v1/a2a/peers/local").status_code == 403
+    assert yeoman.Peer(olga).post("/api/v1/a2a/peers/local", body).status_code == 403
     assert client.post("/api/v1/a2a/peers/local", body, content_type="application/json").status_code == 401
 
 
@@ -224,6 +224,6 @@ def test_a_bad_heartbeat_is_no_sign_of_life(peer):
     body = envelope()
     del body["id"]
 
-    peer.post(body)
+    peer.receive(body)
 
     assert not Peer.objects.exists()

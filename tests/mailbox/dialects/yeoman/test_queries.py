@@ -96,7 +96,7 @@ def test_a_batch_of_questions_without_a_list_is_accepted_with_a_warning(peer, pa
 
 @pytest.mark.parametrize("task_ids", [[1], ["x"] * 101])
 def test_a_batch_of_questions_with_a_mistake_is_unprocessable(peer, task_ids):
-    assert peer.post(envelope("a2a:status_query_batch", {"task_ids": task_ids})).status_code == 422
+    assert peer.receive(envelope("a2a:status_query_batch", {"task_ids": task_ids})).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_second_different_result_is_a_conflict_and_the_same_one_is_not(worker,
     worker.send("a2a:result", {"task_id": task_id, "result": "a"})
 
     worker.send("a2a:result", {"task_id": task_id, "result": "a"})
-    other = worker.post(envelope("a2a:result", {"task_id": task_id, "result": "b"}))
+    other = worker.receive(envelope("a2a:result", {"task_id": task_id, "result": "b"}))
 
     assert other.status_code == 409
     assert Result.objects.get().status == ResultStatus.OK
@@ -172,7 +172,7 @@ def test_a_second_different_result_is_a_conflict_and_the_same_one_is_not(worker,
 def test_a_worker_without_the_capability_resolves_nothing(peer, alice, mallory):
     answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId="mallory")
 
-    response = yeoman.Peer(mallory).post(envelope("a2a:result", {"task_id": answer["task_id"], "result": "x"}))
+    response = yeoman.Peer(mallory).receive(envelope("a2a:result", {"task_id": answer["task_id"], "result": "x"}))
 
     assert response.status_code == 403
     assert "a2a.respond.alice@local" in response.json()["detail"]

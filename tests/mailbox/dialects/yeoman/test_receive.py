@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from django.test import Client
 
 from agentcards.models import AgentProfile
 from mailbox.models import AuditEvent, Peer, Task
 from mailbox.verbs.life import leasing
 from mailbox.words.kinds import Kind
 from tests.support import factories, yeoman
+from tests.support.api import Api
 from tests.support.yeoman import RECEIVE, envelope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
@@ -29,7 +29,7 @@ def test_a_delegate_becomes_a_task_of_the_default_agent(peer, alice, bob):
         "standards": ["OWASP"],
     }
 
-    response = peer.post(envelope("a2a:delegate", payload, id="msg-001", toPeerId="agnostic"))
+    response = peer.receive(envelope("a2a:delegate", payload, id="msg-001", toPeerId="agnostic"))
 
     [lease] = leasing.lease_tasks(bob)
     assert response.status_code == 200
@@ -99,8 +99,8 @@ def test_credentials_in_a_bad_envelope_are_not_repeated(peer):
     body = envelope("a2a:provision_credentials", {"api_key": "sk-very-secret"})
     del body["timestamp"]
 
-    assert "sk-very-secret" not in peer.post(body).text
-    assert "sk-very-secret" not in peer.post(body | {"timestamp": 1, "payload": ["sk-very-secret"]}).text
+    assert "sk-very-secret" not in peer.receive(body).text
+    assert "sk-very-secret" not in peer.receive(body | {"timestamp": 1, "payload": ["sk-very-secret"]}).text
 
 
 @pytest.mark.parametrize("name", ["id", "type", "fromPeerId", "toPeerId", "timestamp"])
@@ -108,7 +108,7 @@ def test_a_missing_field_is_unprocessable(peer, name):
     body = envelope()
     del body[name]
 
-    response = peer.post(body)
+    response = peer.receive(body)
 
     given = {key: value for key, value in body.items() if key != "payload"}
     assert response.status_code == 422
@@ -128,7 +128,7 @@ def test_a_missing_field_is_unprocessable(peer, name):
     ],
 )
 def test_a_field_of_the_wrong_type_is_unprocessable(peer, field, value, kind):
-    response = peer.post(envelope(**{field: value}))
+    response = peer.receive(envelope(**{field: value}))
 
     [problem] = response.json()["detail"]
     assert response.status_code == 422
@@ -145,19 +145,19 @@ def test_a_timestamp_is_read_as_leniently_as_the_original_does(peer, given, echo
     "change", [{"payload": None}, {"id": ""}, {"toPeerId": ""}, {"fromPeerId": ""}, {"extra": {"a": 1}}]
 )
 def test_what_real_senders_leave_empty_may_be_empty(peer, change):
-    assert peer.post(envelope() | change).status_code == 200
+    assert peer.receive(envelope() | change).status_code == 200
 
 
 def test_the_payload_may_be_left_out(peer):
     body = envelope()
     del body["payload"]
 
-    assert peer.post(body).status_code == 200
+    assert peer.receive(body).status_code == 200
 
 
 @pytest.mark.parametrize("body", ["{", "", "[1,", '{"id": 1 "x"}'])
 def test_what_is_not_json_is_unprocessable(peer, body):
-    response = peer.post(body)
+    response = peer.receive(body)
 
     detail = response.json()["detail"]
     assert response.status_code == 422
@@ -197,7 +197,7 @@ def test_a_bad_api_key_does_not_fall_through_to_a_good_token(client, alice):
 def test_a_key_counts_in_either_header(alice, form):
     name, _, value = form.format(factories.key_of(alice)).partition(": ")
 
-    response = Client().post(RECEIVE, envelope(), content_type="application/json", headers={name: value})
+    response = Api().post(RECEIVE, envelope(), headers={name: value})
 
     assert response.status_code == 200
 
@@ -213,7 +213,7 @@ def test_another_method_is_refused_before_who_calls_is_asked(client, method):
 def test_too_large_a_body_is_refused(peer, settings):
     settings.A2A_MAX_BODY_BYTES = 100
 
-    response = peer.post(envelope(payload={"x": "y" * 100}))
+    response = peer.receive(envelope(payload={"x": "y" * 100}))
 
     assert response.status_code == 413
     assert response.json() == {"detail": "Request Entity Too Large"}
@@ -223,17 +223,17 @@ def test_more_messages_than_the_limit_are_refused_per_credential_whatever_the_pe
     settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN = 2
     other = yeoman.Peer(bob)
 
-    statuses = [peer.post(envelope(fromPeerId=f"peer-{number}")).status_code for number in range(3)]
-    refused = peer.post(envelope())
+    statuses = [peer.receive(envelope(fromPeerId=f"peer-{number}")).status_code for number in range(3)]
+    refused = peer.receive(envelope())
 
     assert statuses == [200, 200, 429]
     assert refused.json() == {"detail": "A2A rate limit exceeded"}
     assert 1 <= int(refused["Retry-After"]) <= 60
-    assert other.post(envelope()).status_code == 200
+    assert other.receive(envelope()).status_code == 200
 
 
 def test_a_sender_without_the_capability_is_refused_and_journalled(mallory, bob):
-    response = yeoman.Peer(mallory).post(envelope("a2a:delegate", {"task": "x"}))
+    response = yeoman.Peer(mallory).receive(envelope("a2a:delegate", {"task": "x"}))
 
     assert response.status_code == 403
     assert "a2a.send.bob@local" in response.json()["detail"]
@@ -243,15 +243,15 @@ def test_a_sender_without_the_capability_is_refused_and_journalled(mallory, bob)
 def test_a_person_delegates_nothing_and_is_no_peer(olga, bob):
     operator = yeoman.Peer(olga)
 
-    assert operator.post(envelope("a2a:delegate", {"task": "x"})).status_code == 403
-    assert operator.post(envelope()).status_code == 200
+    assert operator.receive(envelope("a2a:delegate", {"task": "x"})).status_code == 403
+    assert operator.receive(envelope()).status_code == 200
     assert not Peer.objects.exists()
 
 
 def test_a_delegate_without_a_default_agent_is_refused(peer):
     AgentProfile.objects.all().delete()
 
-    response = peer.post(envelope("a2a:delegate", {"task": "x"}))
+    response = peer.receive(envelope("a2a:delegate", {"task": "x"}))
 
     assert response.status_code == 404
     assert "no agent has a default project" in response.json()["detail"]

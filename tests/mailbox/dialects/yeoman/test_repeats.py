@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from mailbox.gate.callers import Caller
@@ -33,7 +31,7 @@ def compacted(bob, alice):
 
 def submit(peer, path, key, **changed):
     headers = {"Idempotency-Key": key} if key is not None else {}
-    return peer.client.post(path, json.dumps(BODY | changed), content_type="application/json", headers=headers)
+    return peer.post(path, BODY | changed, headers=headers)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -53,7 +51,7 @@ def test_a_name_that_fits_several_agents_is_refused(peer, bob):
     for name in ("carol", "carol@elsewhere"):
         registration.ensure_agent(Caller.command_line(), name)
 
-    refused = peer.post(envelope("a2a:delegate", {"task": "x"}, toPeerId="carol"))
+    refused = peer.receive(envelope("a2a:delegate", {"task": "x"}, toPeerId="carol"))
     whole = peer.send("a2a:delegate", {"task": "x"}, toPeerId="carol@elsewhere")
 
     assert (refused.status_code, "more than one" in refused.json()["detail"]) == (404, True)
@@ -68,7 +66,7 @@ def test_a_name_that_fits_several_agents_is_refused(peer, bob):
 def test_a_batch_with_a_callback_that_cannot_be_sends_nothing(peer, message_id, bad):
     tasks = [{"description": "good"}, {"description": "bad", **bad}]
 
-    response = peer.post(envelope("a2a:delegate_batch", {"tasks": tasks}, id=message_id))
+    response = peer.receive(envelope("a2a:delegate_batch", {"tasks": tasks}, id=message_id))
 
     assert response.status_code == 422
     assert response.json()["detail"][0]["loc"] == ["body", "payload", "tasks", 1, *bad]
@@ -93,7 +91,7 @@ def test_a_message_repeated_after_its_task_was_compacted_is_answered_as_before(p
 def test_a_message_id_that_is_used_again_is_named(peer):
     peer.send("a2a:delegate", {"task": "x"}, id="m-1")
 
-    response = peer.post(envelope("a2a:delegate", {"task": "y"}, id="m-1"))
+    response = peer.receive(envelope("a2a:delegate", {"task": "y"}, id="m-1"))
 
     assert response.status_code == 409
     assert "'m-1' was used for another task" in response.json()["detail"]
@@ -134,7 +132,7 @@ def test_a_key_whose_task_was_compacted_says_so_and_one_too_long_is_none(peer, a
 
 @pytest.mark.parametrize("text", ["", " \n"])
 def test_a_workflow_s_blank_task_is_unprocessable(peer, text):
-    response = peer.post({"task": text}, "/api/v1/a2a/tasks")
+    response = peer.post("/api/v1/a2a/tasks", {"task": text})
 
     assert (response.status_code, response.json()["detail"][0]["loc"]) == (422, ["body", "task"])
     assert not Task.objects.exists()
@@ -155,7 +153,7 @@ def test_credentials_without_the_prefix_are_discarded_as_loudly(peer, kind):
     ],
 )
 def test_a_refusal_repeats_no_payload_wherever_it_stands(peer, body):
-    response = peer.post(body)
+    response = peer.receive(body)
 
     assert response.status_code == 422
     assert "S1" not in response.text
@@ -171,9 +169,9 @@ def test_a_person_s_heartbeat_says_that_it_is_not_noted(olga):
 @pytest.mark.parametrize("kind", [tokens.KEY, tokens.ROUTE])
 def test_a_secret_sent_as_request_id_is_neither_echoed_nor_journalled(peer, kind):
     secret = tokens.mint(kind).key
-    body = json.dumps(envelope("a2a:delegate", {"task": "x"}))
+    body = envelope("a2a:delegate", {"task": "x"})
 
-    response = peer.client.post(yeoman.RECEIVE, body, content_type="application/json", headers={"X-Request-Id": secret})
+    response = peer.post(yeoman.RECEIVE, body, headers={"X-Request-Id": secret})
 
     assert response.status_code == 200
     assert secret not in response["X-Request-Id"]

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import json
-
 import pytest
-from django.test import Client
 
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent
@@ -11,13 +8,9 @@ from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing
 from mailbox.words.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError, Remedy
 from tests.support import factories
+from tests.support.api import Api
 
 pytestmark = pytest.mark.django_db
-
-
-def post(caller, path, body=None):
-    client = Client(headers={"Authorization": f"Bearer {factories.key_of(caller)}"})
-    return client.post(path, json.dumps(body or {}), content_type="application/json")
 
 
 def test_a_paused_agent_leases_nothing_until_it_is_resumed(alice, bob, olga):
@@ -122,8 +115,8 @@ def test_a_viewer_may_not_pause_an_admin_and_the_command_line_may(bob):
 def test_the_routes_name_the_agent_in_any_form(bob, olga, name):
     name = bob.agent.pubkey if name == "pubkey" else name
 
-    paused = post(olga, f"/a2a/agents/{name}/pause", {"reason": "deploying"})
-    resumed = post(olga, f"/a2a/agents/{name}/resume")
+    paused = Api(olga).post(f"/a2a/agents/{name}/pause", {"reason": "deploying"})
+    resumed = Api(olga).post(f"/a2a/agents/{name}/resume")
 
     agent = {"display": "bob@local", "pubkey": bob.agent.pubkey}
     assert (paused.status_code, resumed.status_code) == (200, 200)
@@ -134,7 +127,7 @@ def test_the_routes_name_the_agent_in_any_form(bob, olga, name):
 
 @pytest.mark.parametrize("name", ["nobody", "no@body", "%00", "a%20b", "@", "x" * 300, "1" * 44])
 def test_an_agent_that_does_not_exist_cannot_be_paused(olga, name):
-    refused = post(olga, f"/a2a/agents/{name}/pause", {"reason": "r"})
+    refused = Api(olga).post(f"/a2a/agents/{name}/pause", {"reason": "r"})
 
     assert (refused.status_code, refused.json()["code"]) == (404, "unknown_agent")
 
@@ -143,10 +136,10 @@ def test_an_agent_that_does_not_exist_cannot_be_paused(olga, name):
     ("body", "status"), [({}, 400), ({"reason": ""}, 400), ({"reason": 1}, 400), ({"reason": "r", "x": 1}, 400)]
 )
 def test_a_malformed_pause_is_refused(bob, olga, body, status):
-    assert post(olga, "/a2a/agents/bob/pause", body).status_code == status
+    assert Api(olga).post("/a2a/agents/bob/pause", body).status_code == status
 
 
 def test_an_agent_may_not_pause_another_over_http(alice, bob):
-    refused = post(alice, "/a2a/agents/bob/pause", {"reason": "r"})
+    refused = Api(alice).post("/a2a/agents/bob/pause", {"reason": "r"})
 
     assert (refused.status_code, refused.json()["code"]) == (403, "capability_missing")

@@ -8,7 +8,6 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.test import Client
 
 from mailbox import Mailbox
 from mailbox.dialects.covenant import repair_wire
@@ -21,6 +20,7 @@ from mailbox.words.envelopes import AgentRef, ResultStatus
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, TaskConflictError, UnknownDeliveryError
 from mailbox.words.kinds import Kind
 from tests.support import factories
+from tests.support.api import Api
 from tests.support.callback_rounds import deliver_due
 from tests.support.receiver import receiver
 from tests.support.yeoman import Peer
@@ -270,9 +270,7 @@ def test_a_callback_that_is_never_made_is_refused_at_every_door(alice, bob, url)
 
     with pytest.raises(InvalidRequestError, match="Blocked URL"):
         Mailbox().send_task(envelope)
-    response = Client(headers={"X-API-Key": factories.key_of(alice)}).post(
-        "/a2a/tasks", body, content_type="application/json"
-    )
+    response = Api(alice).post("/a2a/tasks", body)
 
     assert (response.status_code, list(response.json()["fields"])) == (400, ["callback_url"])
     assert "token" not in response.text
