@@ -28,7 +28,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(autouse=True)
 def _short_waits(monkeypatch):
-    """Let tests, which run in a transaction that holds the lock, wait for it no longer than a moment."""
+    """Shorten the wait for the write lock, because the transaction of a test holds that lock."""
     monkeypatch.setattr(health, "LOCK_WAIT", timedelta(milliseconds=5))
 
 
@@ -65,7 +65,7 @@ def vic(sign_in):
 
 @pytest.fixture
 def history(alice, bob):
-    """A task that is resolved, one that is leased, and a cached result."""
+    """Two resolved tasks and a cached result. Return the lease of the second task."""
     factories.resolved_task(alice, bob)
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"), intent_text="pay the invoice")
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))

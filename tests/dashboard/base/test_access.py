@@ -21,7 +21,7 @@ SAMPLES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "slug": "csv", "str": "ali
 
 
 def routes():
-    """Yield (name, path, view) for all that is served under /ops/."""
+    """Yield (name, path, view) of each route under /ops/."""
     ops: Any = next(one for one in get_resolver().url_patterns if getattr(one, "app_name", None) == "ops")
     for pattern in ops.url_patterns:
         path = re.sub(r"<(\w+):\w+>", lambda match: SAMPLES[match[1]], str(pattern.pattern))
@@ -32,7 +32,7 @@ ROUTES = list(routes())
 
 
 @pytest.mark.parametrize(("name", "path", "view"), ROUTES, ids=[name for name, *_ in ROUTES])
-def test_strangers_are_sent_to_the_sign_in(name, path, view):
+def test_every_page_except_sign_in_and_favicon_requires_a_session(name, path, view):
     response = Client().get(path)
 
     if name in OPEN:
@@ -43,7 +43,7 @@ def test_strangers_are_sent_to_the_sign_in(name, path, view):
 
 
 @pytest.mark.parametrize(("name", "path", "view"), ROUTES, ids=[name for name, *_ in ROUTES])
-def test_a_viewer_may_post_nothing(vic, name, path, view):
+def test_every_change_by_a_viewer_is_refused_and_journalled(vic, name, path, view):
     if not hasattr(view, "post") or name in OWN:
         return
 
@@ -75,7 +75,7 @@ def test_a_form_from_another_site_changes_nothing(ana):
     assert ana.post("/ops/settings/", {"theme": "dark"}, headers={"sec-fetch-site": "cross-site"}).status_code == 403
 
 
-def test_whoever_guesses_is_locked_out_and_nobody_else(settings):
+def test_failed_sign_ins_lock_out_the_account_from_that_address_only(settings):
     User.objects.create_user("ana", password="correct horse battery")
 
     wrong = {"username": "ana", "password": "wrong"}
@@ -87,7 +87,7 @@ def test_whoever_guesses_is_locked_out_and_nobody_else(settings):
     assert Client(REMOTE_ADDR="192.0.2.7").post("/ops/sign-in/", right).status_code == 302
 
 
-def test_sign_in_leads_where_one_wanted_to_go_but_not_elsewhere():
+def test_sign_in_returns_to_the_requested_page_of_this_hub_only():
     User.objects.create_user("ana", password="correct horse battery")
     form = {"username": "ana", "password": "correct horse battery"}
 
@@ -98,7 +98,7 @@ def test_sign_in_leads_where_one_wanted_to_go_but_not_elsewhere():
     assert outside["Location"] == "/ops/"
 
 
-def test_the_policy_admits_no_inline_code(ana):
+def test_the_content_security_policy_allows_no_inline_code(ana):
     policy = ana.get("/ops/leases/")["Content-Security-Policy"]
 
     assert "default-src 'none'" in policy
@@ -106,7 +106,7 @@ def test_the_policy_admits_no_inline_code(ana):
     assert "nonce" not in policy
 
 
-def test_people_get_pages_for_errors(ana):
+def test_an_unknown_path_gets_a_404_page(ana):
     response = ana.get("/ops/nowhere/")
 
     assert response.status_code == 404
@@ -114,7 +114,7 @@ def test_people_get_pages_for_errors(ana):
 
 
 @pytest.mark.parametrize("path", ["repairs/1/discard/", "repairs/1/continue/", f"tasks/{uuid.UUID(int=9)}/read/"])
-def test_the_address_of_a_button_says_that_it_is_one(ana, path):
+def test_a_post_only_path_answers_get_with_405_and_explains(ana, path):
     response = ana.get(f"/ops/{path}")
 
     assert (response.status_code, response["Allow"]) == (405, "POST")
@@ -122,12 +122,12 @@ def test_the_address_of_a_button_says_that_it_is_one(ana, path):
     assert ana.put("/ops/leases/").status_code == 405
 
 
-def test_nobody_is_signed_out_by_a_link(ana):
+def test_a_get_of_sign_out_keeps_the_person_signed_in(ana):
     assert ana.get("/ops/sign-out/", follow=True).redirect_chain[-1] == ("/ops/", 302)
     assert ana.get("/ops/").status_code == 200
 
 
-def test_choices_are_kept_in_the_browser(ana):
+def test_settings_are_kept_in_the_browser(ana):
     response = ana.post("/ops/settings/", {"theme": "dark", "zone": "Asia/Tokyo", "live": "0"})
 
     assert response.status_code == 303
@@ -137,5 +137,5 @@ def test_choices_are_kept_in_the_browser(ana):
 
 
 @pytest.mark.parametrize("zone", ["Mars/Olympus", "../../etc/passwd", "\x00", ""])
-def test_a_zone_that_is_none_is_refused(ana, zone):
+def test_an_unknown_time_zone_is_refused(ana, zone):
     assert ana.post("/ops/settings/", {"zone": zone}).status_code == 422

@@ -22,45 +22,45 @@ FORBIDDEN = {
     "a style element": re.compile(r"<style"),
     "unescaped text": re.compile(r"\|safe\b|autoescape off"),
 }
-INK = {
+BACKGROUNDS = {
     "light": {"bg": "#f6f7f9", "panel": "#ffffff"},
     "dark": {"bg": "#0f1318", "panel": "#161b22"},
 }
 
 
-def zipped(path):
+def gzipped_size(path):
     return len(gzip.compress(path.read_bytes()))
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
-def test_no_template_needs_an_exception_from_the_policy(template):
+def test_no_template_contains_what_the_security_policy_forbids(template):
     text = template.read_text()
 
     assert [what for what, pattern in FORBIDDEN.items() if pattern.search(text)] == []
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
-def test_every_form_that_posts_carries_the_token(template):
+def test_every_post_form_carries_a_csrf_token(template):
     text = template.read_text()
 
     assert len(re.findall(r'method="post"', text)) == text.count("{% csrf_token %}")
 
 
-def test_style_and_script_keep_to_their_budgets():
+def test_style_sheet_and_scripts_keep_their_size_limits():
     htmx = Path(django_htmx.__file__).parent / "static" / "django_htmx" / "htmx-2.min.js"
 
-    assert zipped(STATIC / "ops.css") <= 12 * 1024
-    assert sum(zipped(script) for script in [htmx, *STATIC.glob("*.js")]) <= 22 * 1024
+    assert gzipped_size(STATIC / "ops.css") <= 12 * 1024
+    assert sum(gzipped_size(script) for script in [htmx, *STATIC.glob("*.js")]) <= 22 * 1024
 
 
-def test_a_line_of_the_style_sheet_holds_one_declaration_or_one_selector():
+def test_each_line_of_the_style_sheet_holds_one_declaration():
     lines = (STATIC / "ops.css").read_text().splitlines()
     forms = re.compile(r" *(|[^{};]+ {|}|[^{};]+,|[^{};]+;|/\*.*\*/)")
 
     assert [line for line in lines if len(line) > 120 or not forms.fullmatch(line)] == []
 
 
-def test_the_sprite_has_every_sign_and_each_stands_beside_a_word():
+def test_every_icon_exists_and_stands_beside_a_word():
     signs = set(re.findall(r'<symbol id="(\w+)"', (STATIC / "icons.svg").read_text()))
     used = {name for path in TEMPLATES for name in re.findall(r'{% icon "(\w+)" %}', path.read_text())}
 
@@ -76,35 +76,37 @@ def luminance(colour):
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one, other):
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(first, second):
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("ground", ["bg", "panel"])
+@pytest.mark.parametrize("background", ["bg", "panel"])
 @pytest.mark.parametrize("token", ["ink", "mut", "acc", "ok", "bad", "warn", "part"])
-def test_text_stands_out_in_both_themes(token, ground):
+def test_text_contrast_is_at_least_6_in_both_themes(token, background):
     css = (STATIC / "ops.css").read_text()
     ((light, dark),) = re.findall(rf"--{token}: light-dark\((#\w+), (#\w+)\)", css)
 
-    assert contrast(light, INK["light"][ground]) >= 6.0
-    assert contrast(dark, INK["dark"][ground]) >= 6.0
+    assert contrast(light, BACKGROUNDS["light"][background]) >= 6.0
+    assert contrast(dark, BACKGROUNDS["dark"][background]) >= 6.0
 
 
 @pytest.mark.parametrize("token", ["edge", "acc", "ok", "bad", "warn", "part"])
-def test_controls_marks_and_bars_stand_out_in_both_themes(token):
+def test_controls_and_charts_have_a_contrast_of_at_least_3(token):
     css = (STATIC / "ops.css").read_text()
     ((light, dark),) = re.findall(rf"--{token}: light-dark\((#\w+), (#\w+)\)", css)
 
-    for ground in ("bg", "panel"):
-        assert contrast(light, INK["light"][ground]) >= 3.0
-        assert contrast(dark, INK["dark"][ground]) >= 3.0
+    for background in ("bg", "panel"):
+        assert contrast(light, BACKGROUNDS["light"][background]) >= 3.0
+        assert contrast(dark, BACKGROUNDS["dark"][background]) >= 3.0
 
 
-@pytest.mark.parametrize(("token", "ground"), [("on-acc", "acc"), ("on-bad", "bad"), ("ink", "here"), ("warn", "here")])
-def test_text_on_a_coloured_ground_stands_out_too(token, ground):
+@pytest.mark.parametrize(
+    ("token", "background"), [("on-acc", "acc"), ("on-bad", "bad"), ("ink", "here"), ("warn", "here")]
+)
+def test_text_on_coloured_backgrounds_has_a_contrast_of_at_least_4_5(token, background):
     css = (STATIC / "ops.css").read_text()
-    pairs = [re.findall(rf"--{name}: light-dark\((#\w+), (#\w+)\)", css)[0] for name in (token, ground)]
+    pairs = [re.findall(rf"--{name}: light-dark\((#\w+), (#\w+)\)", css)[0] for name in (token, background)]
 
     for text, behind in zip(*pairs, strict=True):
         assert contrast(text, behind) >= 4.5

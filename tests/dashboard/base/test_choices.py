@@ -1,4 +1,4 @@
-"""What an address may choose among: a choice that there is not is refused by name, wherever it is made."""
+"""URL parameters with a fixed set of values: every page refuses an unknown value and names the parameter."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def hub(ana, alice, bob):
-    """The parts of addresses that stand for rows of this hub."""
+    """Return the ids of rows that the paths contain."""
     lease = factories.leased_task(alice, bob)
     plan(ana, [lease])
     return {"plan": the_plan().pk, "root": lease.task.uuid}
 
 
 @pytest.mark.parametrize(
-    ("address", "fits"),
+    ("address", "valid"),
     [
         ("?range={}", "7d"),
         ("agents/bob@local/?range={}", "6h"),
@@ -33,17 +33,17 @@ def hub(ana, alice, bob):
         ("trees/{root}/?depth={}", "2"),
     ],
 )
-def test_a_choice_that_there_is_not_is_refused_by_name(ana, hub, address, fits):
+def test_an_unknown_url_parameter_value_is_refused_by_name(ana, hub, address, valid):
     address = f"/ops/{address}".replace("{plan}", str(hub["plan"])).replace("{root}", str(hub["root"]))
     name = address.partition("?")[2].partition("=")[0]
 
     for junk in ("junk", "-junk", "99999", "%00", "<b>"):
         page = ana.get(address.format(junk))
         assert (page.status_code, f"{name}: is one of" in page.text, "<b>" in page.text) == (400, True, False), junk
-    assert ana.get(address.format(fits)).status_code == ana.get(address.format("")).status_code == 200
+    assert ana.get(address.format(valid)).status_code == ana.get(address.format("")).status_code == 200
 
 
-def test_a_list_whose_tab_is_refused_calls_no_other_one_current(ana):
+def test_a_list_with_an_unknown_tab_marks_no_tab_as_current(ana):
     for name in ("tasks", "leases", "agents", "deliveries", "results"):
         tab = "delivery" if name == "results" else "state"
         page = ana.get(f"/ops/{name}/?{tab}=junk")

@@ -21,12 +21,12 @@ from tests.support.plans import planned
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
-def goal(browser, text):
+def destination(browser, text):
     response = browser.get("/ops/go/", {"id": text})
     return response["Location"] if response.status_code == 302 else response.status_code
 
 
-def test_an_exact_name_leads_to_its_page(vic, alice, bob, olga):
+def test_the_search_box_opens_the_page_of_an_exact_name_or_id(vic, alice, bob, olga):
     lease = factories.leased_task(alice, bob)
     plan = planned(olga, [lease])
     number = factories.last_event().pk
@@ -45,17 +45,17 @@ def test_an_exact_name_leads_to_its_page(vic, alice, bob, olga):
         "": "/ops/tasks/",
     }
 
-    assert {text: goal(vic, text) for text in known} == known
+    assert {text: destination(vic, text) for text in known} == known
 
 
-def test_a_query_leads_to_the_tasks_that_fit(vic):
-    assert goal(vic, "agent:hotels state:stale") == "/ops/tasks/?q=agent%3Ahotels+state%3Astale"
+def test_the_search_box_sends_a_query_to_the_list_of_tasks(vic):
+    assert destination(vic, "agent:hotels state:stale") == "/ops/tasks/?q=agent%3Ahotels+state%3Astale"
 
 
 @pytest.mark.parametrize(
     "text", ["nobody", "no@body", str(uuid.UUID(int=9)), "99999999", "repair 99", "\x00", "<b>", "x" * 900]
 )
-def test_what_is_nowhere_gets_a_page_that_says_so(vic, text):
+def test_an_unknown_name_in_the_search_box_gets_a_404_page(vic, text):
     response = vic.get("/ops/go/", {"id": text})
 
     assert response.status_code == 404
@@ -63,18 +63,18 @@ def test_what_is_nowhere_gets_a_page_that_says_so(vic, text):
     assert "<b>\u201d" not in response.text
 
 
-def test_a_local_part_of_two_agents_names_neither(vic, bob):
+def test_a_local_name_shared_by_two_agents_opens_neither(vic, bob):
     factories.AgentFactory.create(display="bob@elsewhere", local="bob")
 
-    assert goal(vic, "bob") == 404
+    assert destination(vic, "bob") == 404
 
 
 @pytest.mark.parametrize("language", [name for name in search.__all__ if name.endswith("_KEYS")])
-def test_the_help_page_explains_every_key(language):
+def test_the_help_page_explains_every_search_key(language):
     assert set(getattr(guide, language)) == set(getattr(search, language))
 
 
-def test_the_queries_of_the_help_page_make_sense(vic):
+def test_the_example_queries_of_the_help_page_are_valid(vic):
     for _, route, _, example in guide.LANGUAGES:
         assert vic.get(reverse(route), {"q": example}).status_code == 200
 
@@ -83,28 +83,28 @@ def test_the_queries_of_the_help_page_make_sense(vic):
     ("role", "is_staff", "links"),
     [(Role.VIEWER, True, 0), (Role.OPERATOR, True, 0), (Role.ADMIN, False, 0), (Role.ADMIN, True, 1)],
 )
-def test_help_leads_to_the_admin_who_may_work_there(sign_in, role, is_staff, links):
+def test_help_links_to_the_admin_only_for_staff_admins(sign_in, role, is_staff, links):
     browser = sign_in("ana", role)
     User.objects.update(is_staff=is_staff)
 
     assert browser.get("/ops/help/").text.count('href="/admin/"') == links
 
 
-def test_a_query_that_is_too_long_is_refused_and_not_cut(vic):
+def test_an_overlong_query_is_refused_rather_than_cut(vic):
     page = vic.get("/ops/go/", {"id": "to:bob " * 100}, follow=True)
 
     assert page.status_code == 400
     assert "longer than 500 characters" in page.text
 
 
-def test_help_stands_at_the_same_place_of_every_page(vic, alice, bob):
+def test_every_page_has_one_help_button_after_the_search_box(vic, alice, bob):
     for path in ("", "leases/", "tasks/", "results/", "agents/", "audit/", "settings/", "help/", "go/?id=nobody"):
         (header,) = re.findall(r"<header>.*</header>", vic.get(f"/ops/{path}").text, re.DOTALL)
         assert header.count('class="button help"') == 1, path
         assert header.index('role="search"') < header.index('class="button help"')
 
 
-def test_the_places_carry_what_waits_there(ana, alice, bob, django_assert_num_queries):
+def test_the_menu_shows_how_many_rows_need_attention(ana, alice, bob, django_assert_num_queries):
     aged(factories.leased_task(alice, bob), hours=1)
     called = factories.leased_task(alice, bob, callback_url="https://x.example/")
     results.post_result(bob, factories.result_envelope(called.task, lease_id=called.lease_id))
@@ -118,7 +118,7 @@ def test_the_places_carry_what_waits_there(ana, alice, bob, django_assert_num_qu
     assert notes == {"leases": "1 stale", "results": "1 waiting", "agents": "1 paused", "deliveries": "1 given up"}
 
 
-def test_a_live_region_brings_the_counts_along(ana, alice, bob):
+def test_a_live_refresh_also_carries_the_menu_counts(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     seen = ana.get("/ops/leases/").context["version"]
 
@@ -130,7 +130,7 @@ def test_a_live_region_brings_the_counts_along(ana, alice, bob):
     assert json.loads(changed["X-Attention"]) == {"stale": 1, "notes": {"leases": "1 stale"}}
 
 
-def test_a_hub_that_is_slow_asks_to_be_looked_at_less(ana, monkeypatch):
+def test_a_slow_page_asks_the_browser_to_refresh_less_often(ana, monkeypatch):
     fast = ana.get("/ops/leases/", headers={"hx-request": "true"})
     monkeypatch.setattr("dashboard.base.page.SLOW", -1)
 

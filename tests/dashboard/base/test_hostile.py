@@ -1,4 +1,4 @@
-"""Whatever agents write is shown exactly and harms nobody, on every page there is."""
+"""Hostile text from agents: task pages show it exactly, and no page runs it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.hostile import BACKWARDS, HUGE, LONG, MARKUP, Reader
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
-OURS = re.compile(r"/static/(ops|django_htmx)/[\w.-]+\.js")
+OWN_SCRIPT = re.compile(r"/static/(ops|django_htmx)/[\w.-]+\.js")
 DANGEROUS = re.compile(r"\s*(javascript|data|vbscript):", re.IGNORECASE)
 QUERIES = {"": "", "leases/": "?q=state:in_flight", "tasks/": "?q=state:in_flight", "results/": "?delivery=all"}
 
@@ -25,7 +25,7 @@ def world(db):
 
 
 def paths(world):
-    """Return an address for every route under /ops/ that takes a GET, full of the world's rows."""
+    """Yield one path for each GET route under /ops/, with ids of the world's rows filled in."""
     event = AuditEvent.objects.newest_first()[0]
     numbers = {"cached-result": world.entry.pk, "scan": world.scan.pk, "audit-event": event.pk, "plan": world.plan.pk}
     ids = {"delivery": world.delivery.delivery_id, "lease": world.lease.lease_id, "tree": world.task.uuid}
@@ -57,7 +57,7 @@ def read(browser, path):
     return Reader(response.text) if response.get("Content-Type", "").startswith("text/html") else None
 
 
-def test_no_page_runs_what_was_stored_or_lets_it_run_backwards(ana, world):
+def test_no_page_runs_stored_text_or_lets_it_reverse_other_text(ana, world):
     seen = {path: page for path in paths(world) if (page := read(ana, path))}
     for other in (world.task, world.waiting):
         seen[f"task {other.uuid}"] = read(ana, f"/ops/tasks/{other.uuid}/")
@@ -65,24 +65,24 @@ def test_no_page_runs_what_was_stored_or_lets_it_run_backwards(ana, world):
     assert len(seen) > 25
     wrong = {
         path: (
-            [script for script in page.scripts if not OURS.fullmatch(script)],
+            [script for script in page.scripts if not OWN_SCRIPT.fullmatch(script)],
             page.handlers,
             [target for target in page.targets if DANGEROUS.match(target)],
             page.loose,
         )
         for path, page in seen.items()
     }
-    assert {path: found for path, found in wrong.items() if any(found)} == {}
+    assert {path: faults for path, faults in wrong.items() if any(faults)} == {}
 
 
-def test_no_page_grows_without_bound(ana, world):
+def test_no_page_exceeds_700_kilobytes(ana, world):
     for path in paths(world):
         response = ana.get(path)
         if response.get("Content-Type", "").startswith("text/html"):
             assert len(response.content) < 700_000, path
 
 
-def test_a_task_is_shown_to_the_last_character_that_is_shown(ana, world):
+def test_a_task_page_shows_the_first_64_kib_of_a_text_exactly(ana, world):
     page = read(ana, f"/ops/tasks/{world.answered.uuid}/")
 
     shown = [text.removeprefix("\n") for text in page.pre]
@@ -90,7 +90,7 @@ def test_a_task_is_shown_to_the_last_character_that_is_shown(ana, world):
     assert any(f'"n": {HUGE}' in text and MARKUP.replace('"', '\\"') in text for text in shown)
 
 
-def test_its_parts_are_what_was_sent(ana, world):
+def test_task_parts_are_downloaded_exactly_as_they_were_sent(ana, world):
     path = f"/ops/tasks/{world.answered.uuid}/parts/"
 
     assert ana.get(f"{path}intent").text == LONG
@@ -100,7 +100,7 @@ def test_its_parts_are_what_was_sent(ana, world):
     assert BACKWARDS in ana.get(f"{path}3").text
 
 
-def test_a_query_full_of_it_is_shown_as_typed(ana, world):
+def test_markup_in_a_query_is_escaped(ana, world):
     for path in ("leases", "tasks", "audit", "idempotency", "deliveries", "agents"):
         page = ana.get(f"/ops/{path}/", {"q": MARKUP[:400]})
 

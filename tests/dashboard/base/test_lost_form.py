@@ -1,4 +1,4 @@
-"""Forms that nobody looked at: too old, or of a person who is signed out by now. What was typed is kept."""
+"""Forms that the hub did not process: the token is bad or the person is signed out. The typed reason is kept."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def drop(alice, bob):
 
 @pytest.fixture
 def strict():
-    """A signed-in browser whose forms carry no token."""
+    """A signed-in browser that enforces CSRF checks and sends no CSRF token."""
     factories.person("ana", Role.OPERATOR)
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(User.objects.get(username="ana"), backend="django.contrib.auth.backends.ModelBackend")
     return browser
 
 
-def test_a_dialog_whose_token_is_too_old_gets_one_panel_that_keeps_the_reason(strict, drop):
+def test_a_dialog_without_a_csrf_token_gets_a_panel_with_the_reason(strict, drop):
     refused = strict.post(drop, TYPED, headers=DIALOG)
     anew = strict.get(f"{drop}{AGAIN}", headers=DIALOG)
 
@@ -47,7 +47,7 @@ def test_a_dialog_whose_token_is_too_old_gets_one_panel_that_keeps_the_reason(st
     assert ReplayEntry.objects.exists()
 
 
-def test_a_page_whose_token_is_too_old_keeps_the_reason_too(strict, drop):
+def test_a_page_without_a_csrf_token_keeps_the_reason(strict, drop):
     refused = strict.post(drop, TYPED)
 
     assert refused.status_code == 403
@@ -55,14 +55,14 @@ def test_a_page_whose_token_is_too_old_keeps_the_reason_too(strict, drop):
     assert f'href="{drop}{AGAIN}"' in refused.text
 
 
-def test_a_reason_that_another_site_sent_is_not_taken_for_the_persons(strict, drop):
+def test_a_reason_sent_by_another_site_is_not_repeated(strict, drop):
     refused = strict.post(drop, TYPED, headers={"sec-fetch-site": "cross-site"})
 
     assert refused.status_code == 403
     assert "INC-7" not in refused.text
 
 
-def test_whoever_is_signed_out_finds_the_form_and_the_reason_behind_the_sign_in(drop):
+def test_a_signed_out_person_returns_to_the_form_and_reason_after_sign_in(drop):
     within, alone = Client().post(drop, TYPED, headers=DIALOG), Client().post(drop, TYPED)
 
     assert within.status_code == 403
@@ -76,7 +76,7 @@ def test_whoever_is_signed_out_finds_the_form_and_the_reason_behind_the_sign_in(
 
 
 @pytest.mark.parametrize("token", [{}, {"form_token": "junk"}, {"form_token": "\0"}])
-def test_a_form_that_is_not_whole_leads_to_a_whole_one(ana, drop, alice, bob, token):
+def test_a_form_with_a_bad_token_links_to_a_fresh_form_with_the_reason(ana, drop, alice, bob, token):
     lease = factories.leased_task(alice, bob)
     bulk.plan(ana, [lease])
     paths = [
@@ -96,7 +96,7 @@ def test_a_form_that_is_not_whole_leads_to_a_whole_one(ana, drop, alice, bob, to
         assert ana.get(f"{path}{AGAIN}").context["form"]["reason"].value() == TYPED["reason"]
 
 
-def test_what_is_gone_says_so_in_a_panel_that_keeps_the_reason(ana, drop):
+def test_a_dialog_about_a_dropped_result_keeps_the_reason(ana, drop):
     ReplayEntry.objects.all().delete()
 
     answer = ana.post(drop, {**TYPED, "form_token": "00000000-0000-4000-8000-000000000001"}, headers=DIALOG)
@@ -106,7 +106,7 @@ def test_what_is_gone_says_so_in_a_panel_that_keeps_the_reason(ana, drop):
     assert "<bdi>prices changed, INC-7</bdi>" in answer.text
 
 
-def test_an_address_that_leads_nowhere_is_a_panel_within_a_dialog(ana):
+def test_an_unknown_path_is_answered_with_a_panel_inside_a_dialog(ana):
     within, alone = ana.get("/ops/nowhere/", headers=DIALOG), ana.get("/ops/nowhere/")
 
     assert (within.status_code, alone.status_code) == (404, 404)
@@ -115,7 +115,7 @@ def test_an_address_that_leads_nowhere_is_a_panel_within_a_dialog(ana):
     assert "<html" in alone.text
 
 
-def test_a_plan_opened_anew_has_the_reason_filled_in(ana, alice, bob):
+def test_a_plan_page_fills_in_the_reason_from_its_url(ana, alice, bob):
     bulk.plan(ana, [factories.leased_task(alice, bob)])
 
     page = ana.get(f"/ops/repairs/{bulk.the_plan().pk}/?reason=pod+lost")
@@ -124,7 +124,7 @@ def test_a_plan_opened_anew_has_the_reason_filled_in(ana, alice, bob):
 
 
 @pytest.mark.parametrize("token", [{}, {"form_token": "junk"}, {"form_token": "\0"}])
-def test_a_plan_is_not_made_of_a_form_that_is_not_whole(ana, alice, bob, token):
+def test_a_form_with_a_bad_token_makes_no_plan(ana, alice, bob, token):
     lease = factories.leased_task(alice, bob)
 
     refused = ana.post("/ops/repairs/", {"verb": "requeue", "lease": str(lease.lease_id), **token})

@@ -1,4 +1,4 @@
-"""A NUL, which PostgreSQL takes in no text, in whatever an address asks for: refused, and never a failure."""
+"""A NUL character in a URL parameter is refused and never a failure. PostgreSQL stores no NUL in a text."""
 
 from __future__ import annotations
 
@@ -28,16 +28,18 @@ ODD = ("a\x00", "\x00", "a\ud800")
 
 @pytest.fixture
 def rows(alice, bob):
-    """Something in each list that a text can be compared with."""
+    """A resolved and a leased task, so that the lists have rows to compare a text with."""
     factories.resolved_task(alice, bob)
     return factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"))
 
 
 def pages():
-    """Return the address of every list, of its twins, and of every other page that needs no name."""
+    """Return the path of every page whose URL contains no id, and of each list's downloads."""
     paths = ["/ops/" + str(one.pattern) for one in urls.urlpatterns]
-    twins = [path.replace("<slug:form>", form) for path in paths for form in ("csv", "jsonl") if "<slug:form>" in path]
-    return [path for path in [*paths, *twins] if "<" not in path]
+    downloads = [
+        path.replace("<slug:form>", form) for path in paths for form in ("csv", "jsonl") if "<slug:form>" in path
+    ]
+    return [path for path in [*paths, *downloads] if "<" not in path]
 
 
 def cursor(name, position):
@@ -61,13 +63,13 @@ def read(monkeypatch):
     return names
 
 
-def test_each_list_with_a_language_is_asked():
+def test_every_searchable_list_is_among_the_tested_pages():
     assert set(LANGUAGES) <= set(pages())
 
 
 @on_postgresql
 @pytest.mark.parametrize("path", pages())
-def test_no_page_fails_over_it(sign_in, rows, read, path):
+def test_no_page_fails_on_a_nul_in_any_parameter(sign_in, rows, read, path):
     ana = sign_in("ana", Role.ADMIN)
     answers = {"": ana.get(path).status_code}
 
@@ -88,7 +90,7 @@ def test_no_page_fails_over_it(sign_in, rows, read, path):
 
 
 @pytest.mark.parametrize("route", ["leases", "tasks", "audit", "deliveries", "idempotency", "plans"])
-def test_a_list_says_so_beside_the_box_and_its_twin_refuses(ana, rows, route):
+def test_a_list_and_its_download_refuse_a_nul_in_the_query(ana, rows, route):
     page = ana.get(f"{reverse(f'ops:{route}')}?q=a%00")
 
     assert page.status_code == 400
@@ -101,7 +103,7 @@ admin.autodiscover()
 
 @on_postgresql
 @pytest.mark.parametrize("model", admin.site._registry)
-def test_no_list_of_the_admin_fails_over_it(rows, model):
+def test_no_admin_list_fails_on_a_nul_in_any_parameter(rows, model):
     client = staff_client(None, is_superuser=True)
     changelist = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")
     shown = client.get(changelist).context["cl"]

@@ -15,7 +15,7 @@ def save(browser, **choices):
 
 
 @pytest.mark.parametrize(
-    ("choice", "value", "shows"),
+    ("setting", "value", "shows"),
     [
         ("theme", "dark", 'data-theme="dark"'),
         ("density", "compact", 'data-density="compact"'),
@@ -24,15 +24,15 @@ def save(browser, **choices):
         ("zone", "Asia/Tokyo", "JST"),
     ],
 )
-def test_a_choice_is_in_the_first_byte_of_every_page(ana, choice, value, shows):
+def test_a_saved_setting_shows_in_the_served_page(ana, setting, value, shows):
     assert shows not in ana.get("/ops/tasks/").text
 
-    save(ana, **{choice: value})
+    save(ana, **{setting: value})
 
     assert shows in ana.get("/ops/tasks/").text
 
 
-def test_moments_are_written_as_how_long_ago_where_that_was_chosen(ana, alice, bob):
+def test_times_are_shown_as_ages_if_the_person_chose_that(ana, alice, bob):
     factories.sent_task(alice, bob)
     assert " ago<" not in ana.get("/ops/tasks/").text
 
@@ -41,7 +41,7 @@ def test_moments_are_written_as_how_long_ago_where_that_was_chosen(ana, alice, b
     assert '</time><span class="ago"> ago</span></td>' in ana.get("/ops/tasks/").text
 
 
-def test_payloads_stand_behind_a_click_where_that_was_chosen(ana, alice, bob):
+def test_payloads_are_collapsed_if_the_person_chose_that(ana, alice, bob):
     path = f"/ops/tasks/{factories.resolved_task(alice, bob).task.uuid}/"
     assert "Show what it carries" not in ana.get(path).text
 
@@ -52,7 +52,7 @@ def test_payloads_stand_behind_a_click_where_that_was_chosen(ana, alice, bob):
     assert "Show the answer" in text
 
 
-def test_one_choice_leaves_the_others_as_they_are(ana):
+def test_saving_one_setting_keeps_the_others(ana):
     save(ana, theme="dark", density="compact", hide_payloads="on")
 
     page = save(ana, live="0")
@@ -61,13 +61,13 @@ def test_one_choice_leaves_the_others_as_they_are(ana):
     assert kept == Preferences(theme="dark", density="compact", hide_payloads=True, live=0)
 
 
-def test_what_does_not_fit_stays_as_it_was(ana):
+def test_unknown_setting_values_are_ignored(ana):
     page = save(ana, theme="pink", density="tiny", live="1", shortcuts="perhaps", times="never", hide_payloads="")
 
     assert page.context["preferences"] == Preferences()
 
 
-def test_a_zone_that_is_none_is_named_and_everything_typed_is_kept(ana):
+def test_an_unknown_time_zone_is_reported_and_the_form_is_kept(ana):
     response = ana.post("/ops/settings/", {"zone": "Mars/Olympus", "theme": "dark"})
 
     assert response.status_code == 422
@@ -77,13 +77,13 @@ def test_a_zone_that_is_none_is_named_and_everything_typed_is_kept(ana):
     assert ana.get("/ops/settings/").context["preferences"] == Preferences()
 
 
-def test_a_forged_cookie_is_the_default(ana):
+def test_a_forged_cookie_value_falls_back_to_the_default(ana):
     ana.cookies["ops_density"] = '"><script>'
 
     assert ana.get("/ops/settings/").context["preferences"].density == "comfortable"
 
 
-def test_nothing_that_was_chosen_can_lead_elsewhere(ana):
+def test_saving_settings_ignores_a_redirect_to_another_site(ana):
     response = ana.post("/ops/settings/", {"live": "0", "next": "https://elsewhere.example/"})
 
     assert response["Location"] == "/ops/settings/"

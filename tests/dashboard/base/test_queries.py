@@ -1,4 +1,4 @@
-"""Every list is searched in one language, and none passes over what it does not understand."""
+"""All lists share one search language. Every list refuses an unknown key or value."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ ODD = {
 }
 
 
-def twin_of(route):
+def download_path(route):
     return reverse(f"ops:{'scans' if route == 'scheduler' else route}-twin", args=["csv"])
 
 
 @pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize(("text", "said"), ODD.items())
-def test_what_is_not_understood_is_said_beside_the_box(vic, route, text, said):
+@pytest.mark.parametrize(("text", "message"), ODD.items())
+def test_an_invalid_query_is_explained_beside_the_search_box(vic, route, text, message):
     page = vic.get(reverse(f"ops:{route}"), {"q": text})
 
     assert page.status_code == 400
-    assert escape(said) in page.text
+    assert escape(message) in page.text
     assert page.text.count('aria-describedby="query-problem"') == page.text.count('id="query-problem"') == 1
-    assert vic.get(twin_of(route), {"q": text}).status_code == 400
+    assert vic.get(download_path(route), {"q": text}).status_code == 400
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_key_without_a_value_is_refused(vic, route):
+def test_a_search_key_without_a_value_is_refused(vic, route):
     (known,) = [known for _, at, known, _ in [*guide.LANGUAGES, REPAIRS] if at == f"ops:{route}"]
 
     for key in known:
@@ -59,7 +59,7 @@ REPAIRS = ("Repairs", "ops:repairs", guide.EVENT_KEYS, "")
 
 
 @pytest.mark.parametrize(
-    ("address", "said"),
+    ("address", "message"),
     [
         ("results/?delivery=junk", "delivery: is one of"),
         ("results/?status=junk", "status: is one of"),
@@ -72,19 +72,19 @@ REPAIRS = ("Repairs", "ops:repairs", guide.EVENT_KEYS, "")
         ("scheduler/?q=outcome:junk", "outcome: is one of"),
     ],
 )
-def test_a_value_that_a_list_does_not_know_is_refused(vic, address, said):
+def test_an_unknown_filter_value_is_refused(vic, address, message):
     page = vic.get(f"/ops/{address}")
 
     assert page.status_code == 400
-    assert said in page.text
+    assert message in page.text
 
 
-def test_a_parameter_without_a_name_is_no_tab(vic):
+def test_a_url_parameter_without_a_name_is_ignored(vic):
     assert vic.get("/ops/audit/?=junk").status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("Book", {"Book hotel", "book a flight"}),
         ("-Book", {"pay 10:30"}),
@@ -95,7 +95,7 @@ def test_a_parameter_without_a_name_is_no_tab(vic):
     ],
 )
 @pytest.mark.parametrize("route", ["tasks", "leases"])
-def test_a_minus_before_words_means_not(vic, alice, bob, route, text, found):
+def test_words_search_the_intent_and_a_minus_excludes_them(vic, alice, bob, route, text, expected):
     for intent in ("Book hotel", "book a flight", "pay 10:30"):
         make = factories.sent_task if route == "tasks" else factories.leased_task
         make(alice, bob, intent_text=intent)
@@ -103,12 +103,12 @@ def test_a_minus_before_words_means_not(vic, alice, bob, route, text, found):
     rows = vic.get(f"/ops/{route}/", {"q": text.replace("queued", "queued" if route == "tasks" else "in_flight")})
 
     shown = {getattr(row, "intent_text", None) or row.task.intent_text for row in rows.context["page"].items}
-    assert shown == found
+    assert shown == expected
 
 
 @pytest.fixture
 def ended(alice, bob):
-    """A result that waits, an error that waits, and one that was drained."""
+    """A waiting result and a waiting error, beside a drained result."""
     factories.drained_task(alice, bob)
     good = factories.resolved_task(alice, bob)
     bad = factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="no", content=[])
@@ -133,7 +133,7 @@ def ended(alice, bob):
         ("?posted=2001-01-01T00:00..2001-01-02T00:00", 0),
     ],
 )
-def test_results_are_searched_and_their_twins_hold_the_same(ana, ended, address, count, django_assert_max_num_queries):
+def test_a_search_of_results_and_its_download_agree(ana, ended, address, count, django_assert_max_num_queries):
     with django_assert_max_num_queries(6):
         page = ana.get(f"/ops/results/{address}")
     table = b"".join(ana.get(f"/ops/results.csv{address}")).decode().splitlines()
@@ -141,7 +141,7 @@ def test_results_are_searched_and_their_twins_hold_the_same(ana, ended, address,
     assert len(page.context["page"].items) == page.context["total"].value == len(table) - 1 == count
 
 
-def test_what_another_page_asked_of_the_results_is_seen_and_kept_and_cleared(ana, ended):
+def test_filters_from_a_link_are_shown_kept_and_can_be_cleared(ana, ended):
     page = ana.get("/ops/results/?delivery=all&status=error&posted=2026-01-01T00:00..")
 
     assert 'value="status:error posted:2026-01-01T00:00.."' in page.text
@@ -152,7 +152,7 @@ def test_what_another_page_asked_of_the_results_is_seen_and_kept_and_cleared(ana
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("", {"alice", "bob", "carol"}),
         ("state:quiet", {"bob"}),
@@ -166,7 +166,7 @@ def test_what_another_page_asked_of_the_results_is_seen_and_kept_and_cleared(ana
         ("age:>1h", set()),
     ],
 )
-def test_agents_are_searched(ana, alice, bob, text, found):
+def test_agents_are_searched_by_state_name_and_words(ana, alice, bob, text, expected):
     carol = factories.AgentFactory.create(display="carol@local", local="carol")
     factories.key_of(bob)
     lease = factories.leased_task(alice, bob)
@@ -176,11 +176,11 @@ def test_agents_are_searched(ana, alice, bob, text, found):
 
     page = ana.get("/ops/agents/", {"q": text})
 
-    assert {row.agent.local for row in page.context["rows"]} == found
-    assert len(b"".join(ana.get("/ops/agents.jsonl", {"q": text})).splitlines()) == len(found)
+    assert {row.agent.local for row in page.context["rows"]} == expected
+    assert len(b"".join(ana.get("/ops/agents.jsonl", {"q": text})).splitlines()) == len(expected)
 
 
-def test_passes_of_the_retry_gate_are_searched(ana, alice, bob, switched_on, monkeypatch):
+def test_retry_passes_are_searched_by_outcome_and_actor(ana, alice, bob, switched_on, monkeypatch):
     jobs.retry_pass()
     stale(alice, bob)
     jobs.retry_pass()
