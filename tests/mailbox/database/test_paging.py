@@ -23,7 +23,7 @@ def cursor(*position: object) -> str:
 
 
 @given(moments, st.integers(0, 2**63 - 1), st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
-def test_a_cursor_stands_for_the_last_item_shown(moment, number, text):
+def test_a_cursor_marks_the_last_item_of_its_page(moment, number, text):
     shown = page([("first", (text, moment, number)), ("second", ("", moment, 1))], 1, "list")
 
     assert shown.items == ["first"]
@@ -38,7 +38,7 @@ def test_the_last_page_has_no_cursor():
     assert page(found, 2, "list").items == ["first", "second"]
 
 
-def test_no_cursor_is_the_start():
+def test_without_a_cursor_a_list_starts_at_its_first_item():
     assert after(None, "list", (int,)) is None
 
 
@@ -68,7 +68,7 @@ def test_no_cursor_is_the_start():
     ],
     ids=lambda text: repr(text)[:20],
 )
-def test_what_this_list_did_not_give_out_is_refused(given_cursor):
+def test_a_cursor_of_another_list_is_rejected(given_cursor):
     with pytest.raises(InvalidRequestError) as refusal:
         after(given_cursor, "list", (int,))
 
@@ -76,13 +76,13 @@ def test_what_this_list_did_not_give_out_is_refused(given_cursor):
 
 
 @pytest.mark.parametrize("moment", [1e300, -1e300, 1e18, float("inf"), "2030-01-01", [], None])
-def test_a_moment_that_is_none_is_refused(moment):
+def test_a_cursor_with_an_invalid_time_is_rejected(moment):
     with pytest.raises(InvalidRequestError):
         after(cursor("list", moment), "list", (datetime,))
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800"])
-def test_a_text_that_no_database_keeps_is_refused(text):
+def test_a_cursor_with_unstorable_text_is_rejected(text):
     with pytest.raises(InvalidRequestError):
         after(cursor("list", text), "list", (str,))
 

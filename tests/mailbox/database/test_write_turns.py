@@ -20,7 +20,7 @@ pytestmark = [
 
 @pytest.fixture
 def taken_elsewhere():
-    """Another open file has the lock, as another process has it; return it."""
+    """Take the lock through another open file, as another process would; return that file."""
     with write_turns.turn():
         pass
     file = os.open(f"{connection.settings_dict['NAME']}-turn", os.O_RDWR)
@@ -29,7 +29,7 @@ def taken_elsewhere():
     os.close(file)
 
 
-def test_a_turn_waits_for_one_of_another_process(taken_elsewhere):
+def test_a_turn_waits_for_a_turn_of_another_process(taken_elsewhere):
     begun = time.monotonic()
     threading.Timer(0.05, fcntl.flock, [taken_elsewhere, fcntl.LOCK_UN]).start()
 
@@ -39,14 +39,14 @@ def test_a_turn_waits_for_one_of_another_process(taken_elsewhere):
     assert waited >= 0.04
 
 
-def test_a_turn_that_never_comes_is_not_waited_for_for_ever(taken_elsewhere, monkeypatch):
+def test_a_turn_is_taken_without_the_lock_after_the_longest_wait(taken_elsewhere, monkeypatch):
     monkeypatch.setattr(write_turns, "LONGEST_WAIT", 0.02)
 
     with write_turns.turn():
         assert not write_turns._try_lock(write_turns._file(f"{connection.settings_dict['NAME']}-turn", os.getpid()))
 
 
-def test_threads_take_turns():
+def test_threads_of_a_process_take_turns():
     inside, most = [], []
 
     def work():
@@ -67,7 +67,7 @@ def test_threads_take_turns():
     assert max(most) == 1
 
 
-def test_a_thread_that_has_waited_long_enough_goes_on(monkeypatch):
+def test_a_thread_continues_after_the_longest_wait(monkeypatch):
     monkeypatch.setattr(write_turns, "LONGEST_WAIT", 0.02)
 
     with write_turns._threads, write_turns.turn():
@@ -77,7 +77,7 @@ def test_a_thread_that_has_waited_long_enough_goes_on(monkeypatch):
         pass
 
 
-def test_the_file_is_private():
+def test_only_its_owner_can_read_the_lock_file():
     with write_turns.turn():
         pass
 

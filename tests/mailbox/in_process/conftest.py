@@ -22,13 +22,13 @@ def box(db: None, alice: Caller, bob: Caller) -> Mailbox:
 
 @pytest.fixture
 def rows(db: None) -> Rows:
-    """Return a function that counts what the hub stores."""
+    """Return a function that counts the hub's rows."""
     return lambda: [model._default_manager.count() for model in (Task, Lease, Result, AuditEvent)]
 
 
 @pytest.fixture
 def refusal(client: Client, olga: Caller) -> Refusal:
-    """Return a function that makes a malformed request, and returns the fields that the refusal names."""
+    """Return a function that makes an invalid request, and returns the fields that the error names."""
 
     def fields(method: str, path: str, data: Mapping[str, object]) -> dict[str, str]:
         options: dict[str, Any] = {} if method == "get" else {"content_type": "application/json"}

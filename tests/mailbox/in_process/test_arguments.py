@@ -44,7 +44,7 @@ FORCE_ERROR = {"action": "force_error", "message": "gave up"}
         (FORCE_ERROR, "task_id", 7),
     ],
 )
-def test_an_argument_of_a_repair_is_refused_as_over_http(
+def test_repair_arguments_are_rejected_as_over_http(
     box: Mailbox,
     rows: Rows,
     refusal: Refusal,
@@ -69,7 +69,7 @@ def test_an_argument_of_a_repair_is_refused_as_over_http(
     assert rows() == before
 
 
-def test_an_unknown_repair_is_refused(box: Mailbox) -> None:
+def test_an_unknown_repair_action_is_rejected(box: Mailbox) -> None:
     with pytest.raises(InvalidRequestError, match="action: must be 'requeue' or 'force_error'"):
         box.repair_task(uuid4(), action="explode", reason="r")
 
@@ -79,7 +79,9 @@ def test_an_unknown_repair_is_refused(box: Mailbox) -> None:
     ("method", "path"),
     [("recent_tasks", "/a2a/tasks/recent"), ("task_queue", "/a2a/queue"), ("recent_results", "/a2a/results/recent")],
 )
-def test_a_limit_is_refused_as_over_http(box: Mailbox, refusal: Refusal, method: str, path: str, value: object) -> None:
+def test_limits_are_rejected_as_over_http(
+    box: Mailbox, refusal: Refusal, method: str, path: str, value: object
+) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         getattr(box, method)(value)
 
@@ -90,14 +92,14 @@ def test_a_limit_is_refused_as_over_http(box: Mailbox, refusal: Refusal, method:
 
 @pytest.mark.parametrize("value", [5, 5.0, "5 s", timedelta(seconds=-1), True])
 @pytest.mark.parametrize("method", ["recv_task", "recv_result"])
-def test_a_timeout_is_a_span_that_is_not_negative(box: Mailbox, method: str, value: object) -> None:
+def test_invalid_timeouts_are_rejected(box: Mailbox, method: str, value: object) -> None:
     with pytest.raises(InvalidRequestError, match="timeout"):
         getattr(box, method)(timeout=value)
 
 
 @pytest.mark.parametrize("value", [None, 7, "", "not a name", {}, AgentRef(), AgentRef("a" * 201), ["bob"]])
 @pytest.mark.parametrize(("method", "path"), [("try_recv_task_for", "recipient"), ("try_recv_result_for", "peer")])
-def test_what_names_no_agent_is_refused(
+def test_invalid_agent_references_are_rejected(
     box: Mailbox, rows: Rows, alice: Caller, bob: Caller, method: str, path: str, value: object
 ) -> None:
     factories.resolved_task(alice, bob)
@@ -122,7 +124,7 @@ def test_a_lease_given_as_text_guards_a_repair(box: Mailbox, alice: Caller, bob:
     assert Task.objects.get().state == Task.State.QUEUED
 
 
-def test_a_risk_given_as_text_is_held_against_the_task(box: Mailbox, alice: Caller, bob: Caller) -> None:
+def test_a_risk_given_as_text_is_checked_against_the_task(box: Mailbox, alice: Caller, bob: Caller) -> None:
     lease = factories.leased_task(alice, bob)
 
     with pytest.raises(DuplicateRiskMismatchError):

@@ -69,7 +69,7 @@ WRONG_TASKS: list[tuple[str, object]] = [
 
 
 @pytest.mark.parametrize(("field", "value"), WRONG_TASKS)
-def test_a_field_of_a_task_is_refused_as_over_http(
+def test_task_fields_are_rejected_as_over_http(
     box: Mailbox, rows: Rows, refusal: Refusal, field: str, value: object
 ) -> None:
     before = rows()
@@ -94,7 +94,7 @@ def test_a_field_of_a_task_is_refused_as_over_http(
         ("key", "k" * 501),
     ],
 )
-def test_idempotency_is_refused_as_over_http(
+def test_idempotency_fields_are_rejected_as_over_http(
     box: Mailbox, rows: Rows, refusal: Refusal, field: str, value: object
 ) -> None:
     before = rows()
@@ -143,7 +143,7 @@ def test_idempotency_is_refused_as_over_http(
         ("dialect", "d" * 21),
     ],
 )
-def test_a_task_that_no_body_can_describe_is_refused(box: Mailbox, rows: Rows, field: str, value: object) -> None:
+def test_task_fields_that_json_cannot_express_are_rejected(box: Mailbox, rows: Rows, field: str, value: object) -> None:
     before = rows()
 
     with pytest.raises(InvalidRequestError) as refused:
@@ -170,7 +170,7 @@ WRONG_RESULTS: list[tuple[str, object, str]] = [
 
 
 @pytest.mark.parametrize(("field", "value", "path"), WRONG_RESULTS)
-def test_a_field_of_a_result_is_refused_as_over_http(
+def test_result_fields_are_rejected_as_over_http(
     box: Mailbox, rows: Rows, refusal: Refusal, field: str, value: object, path: str
 ) -> None:
     before = rows()
@@ -194,7 +194,9 @@ def test_a_field_of_a_result_is_refused_as_over_http(
         ("error_message", "\ud800", "error_message"),
     ],
 )
-def test_a_result_that_no_body_can_describe_is_refused(box: Mailbox, field: str, value: object, path: str) -> None:
+def test_result_fields_that_json_cannot_express_are_rejected(
+    box: Mailbox, field: str, value: object, path: str
+) -> None:
     with pytest.raises(InvalidRequestError) as refused:
         box.send_result(result(**{field: value}))
 
@@ -202,18 +204,18 @@ def test_a_result_that_no_body_can_describe_is_refused(box: Mailbox, field: str,
 
 
 @pytest.mark.parametrize("value", [None, "task", {}, result()])
-def test_a_task_is_an_envelope(box: Mailbox, value: Any) -> None:
+def test_send_task_accepts_only_a_task_envelope(box: Mailbox, value: Any) -> None:
     with pytest.raises(InvalidRequestError, match="task: must be a TaskEnvelope"):
         box.send_task(value)
 
 
 @pytest.mark.parametrize("value", [None, "result", {}, task()])
-def test_a_result_is_an_envelope(box: Mailbox, value: Any) -> None:
+def test_send_result_accepts_only_a_result_envelope(box: Mailbox, value: Any) -> None:
     with pytest.raises(InvalidRequestError, match="result: must be a ResultEnvelope"):
         box.send_result(value)
 
 
-def test_ids_may_be_text(box: Mailbox) -> None:
+def test_ids_can_be_given_as_text(box: Mailbox) -> None:
     sent = box.send_task(task(id=AN_ID, parent=str(uuid4())))
     repeated = box.send_task(task(id=sent.uuid, parent=sent.parent))
     lease = box.try_recv_task_for("bob")
@@ -224,7 +226,7 @@ def test_ids_may_be_text(box: Mailbox) -> None:
     assert (sent.uuid, repeated, posted.task) == (UUID(AN_ID), sent, sent)
 
 
-def test_the_parties_of_a_task_may_be_named_in_any_way(box: Mailbox, alice: Caller, bob: Caller) -> None:
+def test_the_parties_of_a_task_can_be_given_in_every_form(box: Mailbox, alice: Caller, bob: Caller) -> None:
     rows_ = factories.row_of(alice), factories.row_of(bob)
     for sender, recipient in (("alice", "bob@local"), rows_, (factories.ref(alice), AgentRef(pubkey=rows_[1].pubkey))):
         sent = box.send_task(task(sender=sender, recipient=recipient))

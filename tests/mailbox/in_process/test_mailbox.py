@@ -28,18 +28,18 @@ def task(**fields):
 
 @pytest.fixture
 def box(alice, mallory):
-    """A mailbox with a sender and a recipient that holds no grant: in process none is needed."""
+    """A mailbox with a sender and a recipient without grants, which code in this process does not need."""
     return Mailbox()
 
 
-def test_the_mailbox_is_the_packages_one_name():
+def test_the_package_exports_only_mailbox():
     assert mailbox.__all__ == ["Mailbox"]
     with pytest.raises(AttributeError):
         mailbox.Postbox  # noqa: B018
 
 
 @pytest.mark.django_db
-def test_a_task_goes_there_and_its_result_comes_back(box):
+def test_a_task_reaches_its_recipient_and_its_result_the_sender(box):
     sent = box.send_task(task())
     lease = box.recv_task(timeout=SHORT)
     posted = box.send_result(factories.result_envelope(lease.task, lease_id=lease.lease_id))
@@ -75,7 +75,7 @@ def test_an_agent_receives_under_any_of_its_names(box, mallory, spelling):
 
 
 @pytest.mark.django_db
-def test_trying_returns_none_when_nothing_waits(box, bob):
+def test_the_try_methods_return_none_when_nothing_waits(box, bob):
     box.send_task(task())
 
     assert box.try_recv_task_for("bob") is None
@@ -95,7 +95,7 @@ def test_results_are_received_by_the_peer_that_sent_the_task(box, bob):
 
 
 @pytest.mark.django_db
-def test_recent_tasks_and_results_are_shown_oldest_first_and_not_consumed(box):
+def test_recent_tasks_and_results_are_listed_oldest_first_and_stay(box):
     sent = [box.send_task(task()) for _ in range(3)]
     posted = [box.send_result(factories.result_envelope(one)) for one in sent[:2]]
 
@@ -106,7 +106,7 @@ def test_recent_tasks_and_results_are_shown_oldest_first_and_not_consumed(box):
 
 
 @pytest.mark.django_db
-def test_the_task_queue_shows_leases_after_what_is_queued(box):
+def test_the_task_queue_lists_queued_tasks_before_leased_tasks(box):
     first, second = box.send_task(task()), box.send_task(task())
     box.try_recv_task_for("mallory")
 
@@ -114,7 +114,7 @@ def test_the_task_queue_shows_leases_after_what_is_queued(box):
 
 
 @pytest.mark.django_db
-def test_a_task_is_repaired_either_way(box):
+def test_both_repairs_are_available(box):
     sent = box.send_task(task())
     box.recv_task(timeout=SHORT)
 
@@ -128,7 +128,7 @@ def test_a_task_is_repaired_either_way(box):
 
 
 @pytest.mark.django_db
-def test_a_result_for_no_task_is_refused(box):
+def test_a_result_for_an_unknown_task_is_rejected(box):
     with pytest.raises(UnknownTaskError):
         box.send_result(factories.result_envelope(uuid4()))
 
@@ -136,7 +136,7 @@ def test_a_result_for_no_task_is_refused(box):
 @pytest.mark.django_db
 @pytest.mark.parametrize("method", ["recv_task", "recv_result"])
 @pytest.mark.parametrize("timeout", [timedelta(0), SHORT])
-def test_waiting_in_vain_ends_with_the_timeout(box, method, timeout):
+def test_waiting_without_result_raises_after_the_timeout(box, method, timeout):
     began = time.monotonic()
 
     with pytest.raises(WaitTimeoutError):
@@ -184,7 +184,7 @@ def test_a_waiting_receiver_holds_no_connection(box, monkeypatch):
 
 
 def in_thread(work):
-    """Start ``work`` in a thread of its own; return the list its return value will be put in, and the thread."""
+    """Start ``work`` in a thread; return the list that gets its return value, and the thread."""
     returned = []
 
     def run():

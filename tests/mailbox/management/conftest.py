@@ -40,7 +40,7 @@ def a2a(db):
 
 @pytest.fixture
 def a2a_json(a2a):
-    """Run the command and read its one line of JSON."""
+    """Run the command; return the JSON of its single line of output."""
 
     def run(*words):
         line = a2a(*words)
@@ -64,5 +64,5 @@ def sent(a2a, cast):
 
 @pytest.fixture
 def leased(a2a_json, sent):
-    """Lease it as bob; return task and lease."""
+    """Lease the sent task as bob; return task and lease."""
     return a2a_json("recv", "bob", "--json")

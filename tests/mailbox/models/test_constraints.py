@@ -1,4 +1,4 @@
-"""The database itself refuses what the verbs never do, so that no other way of writing can either."""
+"""Database constraints: no code, however it writes, can store rows that the verbs would never write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def refuses(constraint):
-    """Expect this very constraint to refuse; a unique one has no name in SQLite's message."""
+    """Expect exactly this constraint to fail. SQLite's messages do not name unique constraints."""
     return pytest.raises(IntegrityError, match=rf"{constraint}|UNIQUE constraint failed|NOT NULL constraint failed")
 
 
@@ -27,7 +27,7 @@ def change(rows, **fields):
 
 
 def copy_of(row, **fields):
-    """Insert another row like this one but for ``fields``."""
+    """Insert a copy of the row with these ``fields`` changed."""
     row.pk = None
     row._state.adding = True
     for name, value in fields.items():
@@ -84,7 +84,7 @@ def test_a_deadline_is_not_negative(alice, bob):
     ],
     ids=lambda fields: "+".join(fields),
 )
-def test_idempotency_is_declared_whole(alice, bob, fields):
+def test_duplicate_safety_and_key_are_declared_together(alice, bob, fields):
     factories.sent_task(alice, bob)
 
     with refuses("task_idempotency_is_whole"):
@@ -138,7 +138,7 @@ def test_a_lease_id_is_unique(alice, bob):
 @pytest.mark.parametrize(
     "fields", [{"end": "result"}, {"ended_at": timezone.now()}], ids=lambda fields: "+".join(fields)
 )
-def test_a_lease_says_when_and_how_it_ended_or_neither(alice, bob, fields):
+def test_a_lease_has_both_the_time_and_the_way_of_its_end_or_neither(alice, bob, fields):
     factories.leased_task(alice, bob)
 
     with refuses("lease_end_iff_ended"):
@@ -180,7 +180,7 @@ def test_a_receive_attempt_gives_each_index_one_delivered_result(alice, bob):
         change(Result.objects.all(), receive_attempt_id=uuid4())
 
 
-def test_a_number_in_a_tasks_journal_is_given_once(alice, bob):
+def test_a_journal_number_of_a_task_is_used_once(alice, bob):
     factories.sent_task(alice, bob)
     event = factories.last_event()
 
@@ -204,7 +204,7 @@ def test_a_key_belongs_to_an_agent_or_to_a_person(alice, olga, owner):
         change(ApiKey.objects.all(), **({"user": user} if owner == "both" else {"agent": None}))
 
 
-def test_uses_stay_within_their_maximum(alice):
+def test_the_uses_of_a_grant_stay_within_their_maximum(alice):
     change(CapabilityGrant.objects.all(), max_uses=1)
 
     with refuses("grant_uses_within_max"):
@@ -212,7 +212,7 @@ def test_uses_stay_within_their_maximum(alice):
 
 
 @pytest.mark.parametrize("display", ["alice@local", "Alice@LOCAL"])
-def test_a_display_is_unique_whatever_its_case(alice, display):
+def test_displays_are_unique_ignoring_case(alice, display):
     with refuses("agent_display_unique"), transaction.atomic():
         factories.AgentFactory.create(display=display)
 
@@ -230,7 +230,7 @@ def test_an_agent_with_tasks_cannot_be_deleted(alice, bob):
             Agent.objects.filter(pk=party.agent.pk).delete()
 
 
-def test_the_journal_outlives_what_it_describes(alice, bob):
+def test_journal_rows_outlive_the_rows_they_describe(alice, bob):
     task = factories.sent_task(alice, bob)
     task.delete()
 

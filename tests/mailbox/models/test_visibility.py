@@ -27,7 +27,7 @@ SEEN = [
 
 
 @pytest.mark.parametrize(("seen_by", "numbers"), SEEN, ids=lambda case: getattr(case, "__qualname__", None))
-def test_an_agent_sees_the_rows_of_its_own_and_none_sees_all(seen_by, numbers, alice, bob, mallory, settings):
+def test_an_agent_sees_only_its_own_rows_and_no_agent_means_all_rows(seen_by, numbers, alice, bob, mallory, settings):
     settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
     callback = {"callback_url": "http://127.0.0.1:8080/", "callback_secret": "s" * 32}
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent(), **callback)

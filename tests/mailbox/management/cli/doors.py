@@ -14,7 +14,7 @@ from tests.support.doors import PROJECT, RECIPIENT, Act, Door, HubDoor, Seen, re
 
 
 class CommandLine:
-    """``manage.py a2a``, which anyone may run who can open the database."""
+    """``manage.py a2a``. It needs no grant: every caller with access to the database is trusted."""
 
     dialect = "mailbox"
     does = frozenset({Act.SEND, Act.ADDRESS, Act.REPEAT, Act.LEASE, Act.ANSWER, Act.DRAIN})

@@ -19,7 +19,7 @@ def authenticate(key):
     return credentials.authenticate(key, source=AuditEvent.Source.API)
 
 
-def test_an_added_agent_is_shown_once_with_its_secrets(a2a_json):
+def test_agents_add_prints_the_agent_and_its_secrets(a2a_json):
     added = a2a_json("agents", "add", "research", "--json")
 
     assert list(added) == ["kind", "agent", "private_key", "api_key"]
@@ -29,14 +29,14 @@ def test_an_added_agent_is_shown_once_with_its_secrets(a2a_json):
     assert authenticate(added["api_key"]).agent.pubkey == added["agent"]["pubkey"]
 
 
-def test_an_agent_may_bring_its_own_key(a2a, a2a_json):
+def test_an_agent_can_be_added_with_its_own_public_key(a2a, a2a_json):
     added = a2a_json("agents", "add", "own@host", "--pubkey", PUBKEY, "--json")
 
     assert added["private_key"] is None
     assert added["agent"] == {"display": "own@host", "pubkey": PUBKEY}
 
 
-def test_the_readable_answer_holds_the_secrets_too(a2a):
+def test_the_readable_output_of_agents_add_has_the_secrets_too(a2a):
     name, *rest = a2a("agents", "add", "research").splitlines()
     shown = {line.rsplit(maxsplit=1)[0].strip(): line.rsplit(maxsplit=1)[1] for line in rest[:-1]}
 
@@ -45,7 +45,7 @@ def test_the_readable_answer_holds_the_secrets_too(a2a):
     assert authenticate(shown["API key"]).name == "research@local"
 
 
-def test_a_taken_name_is_refused(a2a, cast):
+def test_adding_a_registered_name_is_an_error(a2a, cast):
     with pytest.raises(CommandError, match="already registered") as refusal:
         a2a("agents", "add", "ALICE", "--json")
 
@@ -59,14 +59,14 @@ def test_the_command_line_is_journalled_as_the_system_user(cast):
     assert all(row.actor.startswith("cli:") for row in rows)
 
 
-def test_agents_are_listed_by_name_over_all_pages(a2a, a2a_json, cast, monkeypatch):
+def test_agents_list_prints_all_pages_by_name(a2a, a2a_json, cast, monkeypatch):
     monkeypatch.setattr("mailbox.management.cli.agents.PAGE", 1)
 
     assert a2a_json("agents", "list", "--json") == {"kind": "a2a_agents", "agents": [cast["alice"], cast["bob"]]}
     assert [line.split()[0] for line in a2a("agents", "list").splitlines()] == ["alice@local", "bob@local"]
 
 
-def test_no_agents_are_said_to_be_none(a2a):
+def test_an_empty_list_of_agents_prints_a_notice(a2a):
     assert a2a("agents", "list") == "(no agents)"
 
 
@@ -101,7 +101,7 @@ def test_a_key_expires_at_the_time_given(a2a_json, cast, written):
 
 @pytest.mark.parametrize("words", [["keys", "add", "alice"], ["grant", "alice", "a2a.send.bob@local"]])
 @pytest.mark.parametrize("written", [5, 1896091200, "2001-01-31"])
-def test_what_would_be_dead_from_the_start_is_refused(a2a, cast, words, written):
+def test_an_expiry_time_in_the_past_is_rejected(a2a, cast, words, written):
     with pytest.raises(CommandError, match=r"expires_at: must be in the future; .* epoch milliseconds, not seconds"):
         a2a(*words, "--expires-at", written)
 
@@ -117,7 +117,7 @@ def test_an_unknown_key_cannot_be_revoked(a2a):
         a2a("keys", "revoke", "12345678")
 
 
-def test_a_grant_holds_what_was_given_and_falls_when_revoked(a2a, a2a_json, cast):
+def test_a_grant_has_the_given_options_until_it_is_revoked(a2a, a2a_json, cast):
     scope = {"version": 1, "peer_pubkey_b58": PUBKEY}
     granted = a2a_json(
         *("grant", "alice", "a2a.send.bob@local", "--scope", json.dumps(scope), "--max-uses", 3),
@@ -153,7 +153,7 @@ def test_grants_are_listed_newest_first(a2a, a2a_json, cast):
     ]
 
 
-def test_an_unknown_action_is_refused_with_the_known_ones(a2a, cast):
+def test_the_error_for_an_unknown_action_lists_the_known_actions(a2a, cast):
     with pytest.raises(CommandError, match=r"unknown action; known: a2a\.send\.<agent>"):
         a2a("grant", "alice", "a2a.fly")
 

@@ -1,4 +1,4 @@
-"""The command as the system starts it: exit codes, stdout, stderr. The database of the tests is the command's."""
+"""The command as a process of its own, on the tests' database: exit codes, stdout and stderr."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UUID = str(uuid.uuid4())
 
 @pytest.fixture
 def environment(transactional_db, tmp_path):
-    """Point a process of its own at the database of this test."""
+    """Return environment variables for a process that uses this test's database."""
     url = url_of_the_tests_database()
     connection.close()
     return os.environ | {"DATABASE_URL": url, "A2A_VAR": str(tmp_path)}
@@ -41,7 +41,7 @@ def run(environment):
     return run
 
 
-def test_what_is_done_is_on_stdout_alone(run):
+def test_successful_commands_print_only_to_stdout(run):
     for name in ("alice", "bob"):
         added = run("agents", "add", name, "--json")
         assert (added.returncode, added.stderr) == (0, "")
@@ -57,7 +57,7 @@ def test_what_is_done_is_on_stdout_alone(run):
 
 @pytest.mark.parametrize("command", ["recv", "drain"])
 @pytest.mark.parametrize("as_json", [True, False])
-def test_what_was_taken_is_printed_whatever_the_terminal_can_show(run, environment, command, as_json):
+def test_leased_tasks_and_drained_results_print_on_any_terminal(run, environment, command, as_json):
     environment |= {"PYTHONIOENCODING": "ascii"}
     alice, bob = factories.agent("alice", "a2a.send.*"), factories.agent("bob", "a2a.respond.*")
     if command == "drain":
@@ -74,7 +74,7 @@ def test_what_was_taken_is_printed_whatever_the_terminal_can_show(run, environme
         assert "🎉" in json.dumps(json.loads(taken.stdout), ensure_ascii=False)
 
 
-def test_a_refusal_is_on_stderr_alone(run):
+def test_errors_print_only_to_stderr(run):
     refused = run("requeue", UUID, "--reason", "r", "--duplicate-risk", "idempotent")
 
     assert (refused.returncode, refused.stdout) == (1, "")
@@ -82,7 +82,7 @@ def test_a_refusal_is_on_stderr_alone(run):
     assert "Traceback" not in refused.stderr
 
 
-def test_a_database_without_tables_is_refused_with_what_to_do(run, environment, tmp_path):
+def test_the_error_for_an_unmigrated_database_says_what_to_do(run, environment, tmp_path):
     environment["DATABASE_URL"] = f"sqlite:///{tmp_path}/empty.sqlite3"
 
     refused = run("status")
@@ -92,7 +92,7 @@ def test_a_database_without_tables_is_refused_with_what_to_do(run, environment, 
     assert "Traceback" not in refused.stderr
 
 
-def test_a_hub_that_is_not_there_is_refused_and_not_made(run, environment, tmp_path):
+def test_a_missing_hub_is_an_error_and_is_not_created(run, environment, tmp_path):
     environment |= {"DATABASE_URL": "", "A2A_VAR": str(tmp_path / "elsewhere")}
 
     refused = run("status")
@@ -141,14 +141,14 @@ SEND = ["send", "--from", "a", "--to", "b", "t"]
         (["post-result", UUID, "--status", "ok", "--content", "[]", "--text", "t"], "not allowed with argument"),
     ],
 )
-def test_words_that_cannot_be_are_refused(words, message):
+def test_invalid_arguments_are_rejected(words, message):
     with pytest.raises(CommandError) as refusal:
         call_command("a2a", *words)
 
     assert message in str(refusal.value)
 
 
-def test_wrong_usage_prints_the_usage_and_is_exit_code_2(run):
+def test_wrong_usage_prints_the_usage_and_exits_with_2(run):
     refused = run("status", "--state", "x")
 
     assert (refused.returncode, refused.stdout) == (2, "")

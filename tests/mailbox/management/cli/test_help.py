@@ -20,7 +20,7 @@ def parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser
 COMMANDS = list(parsers(load_command_class("mailbox", "a2a").create_parser("manage.py", "a2a")))
 
 
-def test_every_command_option_and_argument_is_explained():
+def test_every_command_option_and_argument_has_a_help_text():
     unexplained = [
         f"{parser.prog} {action.metavar or action.dest}"
         for parser in COMMANDS

@@ -19,7 +19,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_card_is_shown_one_fact_a_line(a2a, remote):
+def test_discover_prints_one_fact_of_the_card_per_line(a2a, remote):
     remote.card |= {
         "description": "Counts\nwords",
         "url": "https://agent.example",
@@ -40,18 +40,18 @@ def test_a_card_is_shown_one_fact_a_line(a2a, remote):
     ]
 
 
-def test_a_card_is_shown_as_it_is_on_request(a2a_json, remote):
+def test_discover_with_json_prints_the_card_unchanged(a2a_json, remote):
     assert a2a_json("discover", remote.url, "--json") == remote.card
 
 
 @pytest.mark.parametrize("nonsense", [{"skills": 3}, {"skills": [None], "provider": []}, {"supportedProtocols": "x"}])
-def test_a_card_of_odd_shapes_is_shown_all_the_same(a2a, remote, nonsense):
+def test_discover_prints_cards_with_fields_of_odd_types(a2a, remote, nonsense):
     remote.card |= nonsense
 
     assert a2a("discover", remote.url).startswith("Agent:")
 
 
-def test_a_stranger_s_words_do_not_command_the_terminal(a2a, remote):
+def test_control_characters_of_remote_agents_are_not_printed(a2a, remote):
     remote.card |= {"name": "\x1b]0;owned\x07", "description": "\x1b[2J\u202egnp.exe"}
 
     assert not re.search(r"[\x1b\x07\u202e]", a2a("discover", remote.url))
@@ -59,7 +59,7 @@ def test_a_stranger_s_words_do_not_command_the_terminal(a2a, remote):
 
 
 @pytest.mark.parametrize("words", [("discover",), ("invoke", "hi")])
-def test_nor_do_they_in_an_error(a2a, remote, monkeypatch, words):
+def test_control_characters_in_remote_errors_are_not_printed(a2a, remote, monkeypatch, words):
     command, *more = words
     monkeypatch.setattr(exchange, "exchange", refuse)
 
@@ -73,7 +73,7 @@ def refuse(*_, **__):
     return exchange.Answer(status=404, reason="\x1b[2JNot Found", body=b"\x1b[2J")
 
 
-def test_an_agent_that_is_not_there_is_refused_with_the_reason(a2a, remote):
+def test_a_missing_card_is_an_error_with_its_reason(a2a, remote):
     remote.card_status = 404
 
     with pytest.raises(CommandError, match="HTTP 404 Not Found") as refusal:
@@ -82,7 +82,7 @@ def test_an_agent_that_is_not_there_is_refused_with_the_reason(a2a, remote):
     assert refusal.value.returncode == 1
 
 
-def test_a_blocked_url_is_refused_with_the_reason(a2a):
+def test_a_blocked_url_is_an_error_with_its_reason(a2a):
     with pytest.raises(CommandError, match=r"Blocked URL: 10\.0\.0\.1 is a private/reserved IP address"):
         a2a("invoke", "http://10.0.0.1", "hi")
 
@@ -92,21 +92,21 @@ def test_an_invocation_prints_the_answer(a2a, remote):
     assert remote.bodies == [{"params": {"message": "hi", "skill": "s", "timeoutMs": 5000}}]
 
 
-def test_an_invocation_prints_all_it_knows_on_request(a2a_json, remote):
+def test_an_invocation_with_json_prints_all_fields(a2a_json, remote):
     answer = a2a_json("invoke", remote.url, "fail", "--json")
 
     (task_id,) = remote.tasks
     assert answer == {"success": False, "taskId": task_id, "responseText": "no ink", "error": "no ink"}
 
 
-def test_a_failed_invocation_is_exit_code_1_with_the_reason(a2a, remote):
+def test_a_failed_invocation_exits_with_1_and_its_reason(a2a, remote):
     with pytest.raises(CommandError, match="Remote agent invocation failed: Submit failed: HTTP 429") as refusal:
         a2a("invoke", remote.url, "refuse")
 
     assert refusal.value.returncode == 1
 
 
-def test_whoever_waits_at_a_terminal_sees_for_how_long(a2a, remote, monkeypatch):
+def test_a_terminal_shows_a_spinner_with_the_elapsed_time(a2a, remote, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(spinner, "EVERY", 0.01)
@@ -121,7 +121,7 @@ def test_whoever_waits_at_a_terminal_sees_for_how_long(a2a, remote, monkeypatch)
     assert terminal.getvalue().endswith(spinner.ERASE_LINE)
 
 
-def test_whoever_reads_a_file_sees_no_spinner(a2a, remote, monkeypatch):
+def test_a_file_gets_no_spinner(a2a, remote, monkeypatch):
     stderr = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stderr)
 

@@ -11,7 +11,7 @@ from mailbox.models import AuditEvent
 STATUS_KEYS = ["kind", "limit", "min_lease_age_ms", "deadline_within_ms", "state_filter", "tasks", "results"]
 
 
-def test_an_empty_queue_says_so(a2a, a2a_json):
+def test_the_status_of_an_empty_queue_is_a_notice(a2a, a2a_json):
     assert a2a("status") == "(a2a queue empty)"
     assert a2a_json("status", "--json") == dict.fromkeys(STATUS_KEYS) | {
         "kind": "a2a_status",
@@ -21,7 +21,7 @@ def test_an_empty_queue_says_so(a2a, a2a_json):
     }
 
 
-def test_status_has_seven_keys_whatever_is_asked(a2a_json, leased):
+def test_the_json_status_always_has_seven_keys(a2a_json, leased):
     words = ["--limit", 5, "--min-lease-age-ms", 0, "--deadline-within-ms", 1000, "--state", "in-flight"]
 
     status = a2a_json("status", "--json", *words)
@@ -30,7 +30,7 @@ def test_status_has_seven_keys_whatever_is_asked(a2a_json, leased):
     assert [status[name] for name in STATUS_KEYS[1:5]] == [5, 0, 1000, "in_flight"]
 
 
-def test_status_shows_one_line_of_json_per_task_and_result(a2a, leased):
+def test_status_prints_one_line_of_json_per_task_and_result(a2a, leased):
     a2a("send", "--from", "alice", "--to", "bob", "second")
     done = a2a("send", "--from", "alice", "--to", "bob", "third")
     a2a("post-result", done, "--status", "ok")
@@ -43,7 +43,7 @@ def test_status_shows_one_line_of_json_per_task_and_result(a2a, leased):
     assert result == {"type": "result", "result": {"task_id": done, "status": "ok", "content": []}}
 
 
-def test_status_narrows_to_what_is_asked(a2a, leased):
+def test_status_filters_the_queue(a2a, leased):
     assert a2a("status", "--state", "queued") == "(a2a queue empty)"
     assert a2a("status", "--min-lease-age-ms", 60_000) == "(a2a queue empty)"
     assert a2a("status", "--state", "in_flight") != "(a2a queue empty)"
@@ -89,7 +89,7 @@ def test_a_forced_error_prints_its_outcome_with_the_result(a2a_json, leased):
         ("force-error", ["--reason", "r", "--message", ""], "message must not be empty"),
     ],
 )
-def test_a_repair_that_may_not_be_changes_nothing(a2a, leased, command, words, message):
+def test_an_invalid_repair_changes_nothing(a2a, leased, command, words, message):
     before = a2a("status")
 
     with pytest.raises(CommandError, match=message) as refusal:

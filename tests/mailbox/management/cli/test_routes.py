@@ -19,7 +19,7 @@ def test_an_added_route_is_printed_once_as_a_base_url(a2a_json, cast, settings):
     assert PublicRoute.objects.get().rate_limit == settings.A2A_ROUTE_RATE_LIMIT_PER_MIN
 
 
-def test_the_readable_answer_begins_with_the_url(a2a, cast):
+def test_the_readable_output_of_route_add_begins_with_the_url(a2a, cast):
     url, advice = a2a("route", "add", "alice", "--rate", 7).splitlines()
 
     assert public_routes.recognise(url.rpartition("/")[2]) is not None
@@ -39,11 +39,11 @@ def test_routes_are_listed_without_their_tokens(a2a, a2a_json, cast):
     assert second["url"].rpartition("/")[2] not in str(listed) + str(lines)
 
 
-def test_no_routes_are_said_to_be_none(a2a):
+def test_an_empty_list_of_routes_prints_a_notice(a2a):
     assert a2a("route", "list") == "(no routes)"
 
 
-def test_a_revoked_route_opens_nothing(a2a, a2a_json, cast):
+def test_a_revoked_route_no_longer_works(a2a, a2a_json, cast):
     added = a2a_json("route", "add", "alice", "--json")
 
     revoked = a2a_json("route", "revoke", added["public_id"], "--json")
@@ -57,7 +57,7 @@ def test_an_unknown_route_cannot_be_revoked(a2a, db):
         a2a("route", "revoke", "12345678")
 
 
-def test_a_route_needs_an_agent_and_a_rate(a2a, cast):
+def test_a_route_needs_a_registered_agent_and_a_valid_rate(a2a, cast):
     with pytest.raises(CommandError, match="no agent"):
         a2a("route", "add", "nobody")
     with pytest.raises(CommandError, match="between 1 and"):

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from mailbox.models import AuditEvent, Result, Task
 
 
-def test_a_task_goes_from_sender_to_recipient_and_its_result_back(a2a_json, cast):
+def test_a_task_reaches_its_recipient_and_its_result_the_sender(a2a_json, cast):
     sent = a2a_json("send", "--from", "alice", "--to", "bob", "count the words", "--json")
     received = a2a_json("recv", "bob", "--json")
     task_id, lease_id = received["task"]["id"], received["lease"]["lease_id"]
@@ -32,7 +32,7 @@ def test_a_task_goes_from_sender_to_recipient_and_its_result_back(a2a_json, cast
     }
 
 
-def test_all_that_a_task_can_carry_is_carried(a2a, a2a_json, cast):
+def test_send_passes_all_options_on(a2a, a2a_json, cast):
     task_id, parent = str(uuid.uuid4()), str(uuid.uuid4())
 
     printed = a2a(
@@ -60,7 +60,7 @@ def test_a_dash_reads_the_text_from_stdin(a2a, a2a_json, cast, monkeypatch):
     assert a2a_json("recv", "bob", "--json")["task"]["intent_text"] == "two\nlines\n"
 
 
-def test_a_received_task_is_readable(a2a, sent):
+def test_recv_prints_a_readable_task(a2a, sent):
     head, text = a2a("recv", "bob").split("\n\n")
 
     assert head.splitlines()[0] == f"task   {sent}"
@@ -68,7 +68,7 @@ def test_a_received_task_is_readable(a2a, sent):
     assert text == "count the words"
 
 
-def test_nothing_to_receive_is_no_failure(a2a, a2a_json, cast):
+def test_an_empty_queue_is_not_an_error(a2a, a2a_json, cast):
     assert a2a_json("recv", "bob", "--json", "--wait-ms", 30) == {"kind": "a2a_task_opt", "task": None, "lease": None}
     assert a2a_json("drain", "alice", "--json") == {"kind": "a2a_result_opt", "result": None}
     assert a2a("recv", "bob") == "(no task waits)"
@@ -84,7 +84,7 @@ def test_the_same_attempt_id_receives_the_same_lease(a2a_json, sent):
     assert first["task"]["id"] == sent
 
 
-def test_a_drained_result_comes_again_under_its_attempt_id_until_it_is_acknowledged(a2a, a2a_json, leased):
+def test_a_repeated_drain_returns_the_result_until_it_is_acknowledged(a2a, a2a_json, leased):
     task_id, attempt_id = leased["task"]["id"], uuid.uuid4()
     a2a("post-result", task_id, "--status", "partial", "--content", '[{"type":"json","value":[1]}]')
 
@@ -96,7 +96,7 @@ def test_a_drained_result_comes_again_under_its_attempt_id_until_it_is_acknowled
     assert after == "(no result waits)"
 
 
-def test_a_drain_acknowledges_and_takes_the_next_result_in_one_decision(a2a, cast):
+def test_drain_acknowledges_and_returns_the_next_result_in_one_decision(a2a, cast):
     for text in ("first", "second"):
         a2a("send", "--from", "alice", "--to", "bob", text)
     first, second = list(Task.objects.order_by("pk"))
@@ -121,7 +121,7 @@ def test_a_refused_ack_drains_nothing(a2a, leased):
     assert Result.objects.get().delivery == Result.Delivery.PENDING
 
 
-def test_an_error_result_says_what_went_wrong(a2a, leased):
+def test_an_error_result_prints_its_message(a2a, leased):
     task_id = leased["task"]["id"]
 
     posted = a2a("post-result", task_id, "--status", "error", "--error-message", "no ink")
@@ -170,7 +170,7 @@ def test_a_stale_lease_id_changes_nothing(a2a, leased):
         ),
     ],
 )
-def test_a_task_that_cannot_be_sent_is_refused_with_the_reason(a2a, cast, words, message):
+def test_the_error_for_an_unsendable_task_has_the_reason(a2a, cast, words, message):
     with pytest.raises(CommandError, match=message) as refusal:
         a2a("send", *words)
 

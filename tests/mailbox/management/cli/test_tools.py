@@ -23,7 +23,7 @@ def listing(tmp_path):
     return write
 
 
-def test_the_example_is_imported_once_and_fills_the_card(a2a, a2a_json):
+def test_importing_the_example_twice_registers_its_tools_once(a2a, a2a_json):
     first = a2a("tools", "import", EXAMPLE, "--default")
     second = a2a_json("tools", "import", EXAMPLE, "--default", "--json")
 
@@ -46,11 +46,11 @@ def test_tools_are_listed_as_they_were_registered(a2a, a2a_json, listing):
     }
 
 
-def test_no_tools_are_said_to_be_none(a2a):
+def test_an_empty_list_of_tools_prints_a_notice(a2a):
     assert a2a("tools", "list") == "(no tools)"
 
 
-def test_a_page_of_a_listing_is_said_to_be_one(a2a, listing):
+def test_importing_one_page_of_a_listing_says_that_more_follow(a2a, listing):
     assert a2a("tools", "import", listing({"tools": [{"name": "a"}], "nextCursor": "2"})).endswith("import those too")
 
 
@@ -63,12 +63,12 @@ def test_a_page_of_a_listing_is_said_to_be_one(a2a, listing):
         ([{"name": "a"}, {"name": ""}], "tools.1: expected an object with a name"),
     ],
 )
-def test_a_file_that_is_no_listing_is_refused(a2a, listing, value, problem):
+def test_a_file_without_a_listing_is_rejected(a2a, listing, value, problem):
     with pytest.raises(CommandError, match=problem):
         a2a("tools", "import", listing(value))
 
 
-def test_a_file_that_cannot_be_read_is_said_to_be(a2a, tmp_path):
+def test_an_unreadable_file_is_an_error(a2a, tmp_path):
     for path in (tmp_path, tmp_path / "none"):
         with pytest.raises(CommandError, match="cannot read"):
             a2a("tools", "import", path)
@@ -83,7 +83,7 @@ def test_a_profile_is_changed_field_by_field(a2a, a2a_json, cast):
     assert (told["mcpToolPermissions"], told["skillBundles"]) == (["x", "y"], ["review", "plan"])
 
 
-def test_a_profile_is_shown_without_what_is_not_set(a2a, cast):
+def test_a_profile_is_shown_without_empty_fields(a2a, cast):
     a2a("profile", "bob", "--default-project", "main")
 
     shown = dict(line.split(maxsplit=1) for line in a2a("profile", "bob").splitlines())
@@ -92,7 +92,7 @@ def test_a_profile_is_shown_without_what_is_not_set(a2a, cast):
     assert shown == {"id": "bob@local", "name": "bob", "defaultProjectId": "main"}
 
 
-def test_fields_are_emptied_and_default_tools_come_back(a2a, cast):
+def test_fields_can_be_emptied_and_default_tools_restored(a2a, cast):
     a2a("tools", "import", EXAMPLE, "--default")
     a2a("profile", "bob", "--default-project", "main", "--tools", "corvid_web_search")
     a2a("profile", "bob", "--default-project", "", "--default-tools")
@@ -101,7 +101,7 @@ def test_fields_are_emptied_and_default_tools_come_back(a2a, cast):
     assert len(build_agent_card_for_agent(Agent.objects.get(local="bob"))["skills"]) == 23
 
 
-def test_looking_at_a_profile_makes_none(a2a, cast):
+def test_showing_a_profile_does_not_create_it(a2a, cast):
     a2a("profile", "bob")
 
     assert not AgentProfile.objects.exists()
@@ -115,6 +115,6 @@ def test_looking_at_a_profile_makes_none(a2a, cast):
         (["profile", "bob", "--tools", "x", "--default-tools"], "not allowed with argument"),
     ],
 )
-def test_a_profile_that_cannot_be_is_refused(a2a, cast, words, problem):
+def test_an_invalid_profile_is_rejected(a2a, cast, words, problem):
     with pytest.raises(CommandError, match=problem):
         a2a(*words)

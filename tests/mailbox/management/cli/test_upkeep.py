@@ -17,7 +17,7 @@ def stale(db):
     return factories.leased_task(alice, bob, idempotency=factories.idempotent()), unsafe
 
 
-def test_a_dry_run_says_what_it_would_requeue_and_changes_nothing(a2a, stale):
+def test_a_dry_run_prints_what_it_would_requeue_and_changes_nothing(a2a, stale):
     safe, unsafe = stale
 
     printed = a2a("retry-stale", *ANY_AGE).splitlines()
@@ -31,7 +31,7 @@ def test_a_dry_run_says_what_it_would_requeue_and_changes_nothing(a2a, stale):
     assert Lease.objects.live().count() == 2
 
 
-def test_enabled_it_requeues_and_says_so(a2a, stale):
+def test_retry_stale_with_enable_requeues(a2a, stale):
     safe, _ = stale
 
     printed = a2a("retry-stale", "--enable", *ANY_AGE).splitlines()
@@ -74,7 +74,7 @@ def test_bounds_out_of_range_are_refused(a2a, db, option, value, told):
         a2a("retry-stale", option, value)
 
 
-def test_compact_drops_what_is_acknowledged(a2a, a2a_json, db):
+def test_compact_deletes_acknowledged_tasks(a2a, a2a_json, db):
     alice, bob = factories.agent("alice", "a2a.send.*"), factories.agent("bob", "a2a.respond.*")
     results.ack_results(alice, [factories.drained_task(alice, bob).task.uuid])
 
