@@ -100,7 +100,7 @@ def _sqlite_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.Check
         )
     if float(options.get("timeout", 5)) < SQLITE_LEAST_TIMEOUT:
         yield checks.Error(
-            f"SQLite database {alias!r} waits too short for other writers.",
+            f"SQLite database {alias!r} does not wait long enough for other writers.",
             hint=f"Set timeout in OPTIONS to {SQLITE_LEAST_TIMEOUT} seconds or more.",
             id="a2a.E002",
         )

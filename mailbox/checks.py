@@ -36,7 +36,8 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
     if not enabled or not databases or _is_granted():
         return []
     hint = f"Grant it with: manage.py a2a grant {SCHEDULER} {actions.REQUEUE}"
-    return [checks.Warning(f"{SCHEDULER} is switched on but holds no {actions.REQUEUE}", hint=hint, id="mailbox.W001")]
+    problem = f"The automatic retry is on, but {SCHEDULER} lacks the capability {actions.REQUEUE}: every pass fails."
+    return [checks.Warning(problem, hint=hint, id="mailbox.W001")]
 
 
 def _is_granted() -> bool:

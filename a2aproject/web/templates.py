@@ -11,7 +11,7 @@ INDENTATION = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 class Loader(filesystem.Loader):
-    """Loads templates without their indentation. It is for people who edit them; a page would grow by half with it."""
+    """Removes the indentation of templates as it loads them. With it, pages would be half as large again."""
 
     def get_contents(self, origin: Origin) -> str:
         return INDENTATION.sub("", super().get_contents(origin))

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from mailbox.words.errors import InvalidJsonError
 
 MAX_DEPTH = 64
-MAX_DIGITS = 4300  # of an integer: Python itself reads and writes no more
+MAX_DIGITS = 4300  # Python's own limit on the digits of an integer
 TOO_DEEP = f"nesting deeper than {MAX_DEPTH} levels"
 TOO_MANY_DIGITS = f"an integer has more than {MAX_DIGITS} digits"
 _FIRST_TOO_LONG = 10**MAX_DIGITS

@@ -74,7 +74,7 @@ def _require_free_port(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise CommandError(f"Port {port} on {host} is in use. Stop that program, or set PORT.") from error
+            raise CommandError(f"Port {port} on {host} is in use. Stop the other program, or set PORT.") from error
         raise CommandError(f"Cannot listen on {host}:{port}: {error}. Set BIND_HOST and PORT.") from error
 
 

@@ -63,7 +63,7 @@ def _revoke(options: Namespace) -> str:
     route = public_routes.revoke(Caller.command_line(), options.public_id)
     if options.json:
         return output.as_json({"kind": "a2a_route_revoked", "public_id": route.public_id})
-    return f"closed route {route.public_id} of {route.agent}"
+    return f"revoked route {route.public_id} of {route.agent}"
 
 
 def _wire(route: PublicRoute) -> dict[str, object]:
@@ -79,5 +79,5 @@ def _wire(route: PublicRoute) -> dict[str, object]:
 
 def _row(route: PublicRoute) -> tuple[str, ...]:
     used = f"used {output.moment(route.last_used_at)}" if route.last_used_at else "never used"
-    state = "closed" if route.revoked_at else "open"
+    state = "revoked" if route.revoked_at else "live"
     return route.public_id, route.agent.display, state, f"{route.rate_limit}/min", used

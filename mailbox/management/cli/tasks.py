@@ -79,7 +79,7 @@ def _send(options: Namespace) -> str:
 def _idempotency(options: Namespace) -> Idempotency | None:
     key, safety = options.idempotency_key, options.duplicate_safety
     if (key is None) != (safety is None):
-        raise CommandError("--idempotency-key and --duplicate-safety go together", returncode=WRONG_USAGE)
+        raise CommandError("give both --idempotency-key and --duplicate-safety, or neither", returncode=WRONG_USAGE)
     return None if key is None else Idempotency(duplicate_safety=DuplicateSafety(safety), key=key)
 
 

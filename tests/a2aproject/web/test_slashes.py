@@ -40,20 +40,20 @@ def get(client, path, **environment):
         "api/schema/",
     ],
 )
-def test_slashes_at_the_start_of_an_api_path_are_one(client, slashes, path):
+def test_several_leading_slashes_of_an_api_path_count_as_one(client, slashes, path):
     response = get(client, f"{slashes}{path}")
 
     assert response.status_code == 200
     assert "Location" not in response
 
 
-def test_a_message_to_an_address_with_two_slashes_is_received(client):
+def test_a_message_to_a_path_with_two_slashes_is_received(client):
     response = client.post("/", yeoman.envelope(), content_type="application/json", PATH_INFO=f"/{yeoman.RECEIVE}")
 
     assert response.json()["accepted"] is True
 
 
-def test_the_query_stays(client, alice, bob):
+def test_the_query_string_stays(client, alice, bob):
     for _ in range(2):
         factories.sent_task(alice, bob)
 
@@ -62,7 +62,7 @@ def test_the_query_stays(client, alice, bob):
     assert len(answer["tasks"]) == 1
 
 
-def test_slashes_before_a_public_route_are_one_and_hide_no_token(alice, bob, olga):
+def test_leading_slashes_do_not_expose_the_token_of_a_public_route(alice, bob, olga):
     route = public_routes.add(olga, alice.agent, rate_limit=100)
     client = Client(raise_request_exception=False)
 
@@ -83,14 +83,14 @@ def test_slashes_before_a_public_route_are_one_and_hide_no_token(alice, bob, olg
         *("/a2a//tasks/recent", "/\\elsewhere.example", "//\\elsewhere.example"),
     ],
 )
-def test_other_paths_keep_their_slashes_and_lead_nowhere_else(client, path):
+def test_other_paths_with_several_slashes_are_not_redirected(client, path):
     response = get(client, path, HTTP_ACCEPT="text/html")
 
     assert response.status_code == 404
     assert "Location" not in response
 
 
-def test_a_task_read_at_an_address_with_two_slashes_is_the_same(client, alice, bob):
+def test_a_task_can_be_read_at_a_path_with_two_slashes(client, alice, bob):
     task = factories.sent_task(alice, bob)
     path = f"/api/v1/tasks/{task.uuid}"
 

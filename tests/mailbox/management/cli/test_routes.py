@@ -35,7 +35,7 @@ def test_routes_are_listed_without_their_tokens(a2a, a2a_json, cast):
     lines = a2a("route", "list").splitlines()
 
     assert [one["agent"]["display"] for one in listed] == ["bob@local", "alice@local"]
-    assert [line.split()[1:3] for line in lines] == [["bob@local", "open"], ["alice@local", "closed"]]
+    assert [line.split()[1:3] for line in lines] == [["bob@local", "live"], ["alice@local", "revoked"]]
     assert second["url"].rpartition("/")[2] not in str(listed) + str(lines)
 
 

@@ -179,8 +179,8 @@ def test_the_error_for_an_unsendable_task_has_the_reason(a2a, cast, words, messa
 
 
 @pytest.mark.parametrize("words", [["--idempotency-key", "k"], ["--duplicate-safety", "unsafe"]])
-def test_an_idempotency_key_and_its_safety_go_together(a2a, cast, words):
-    with pytest.raises(CommandError, match="go together") as refusal:
+def test_an_idempotency_key_without_a_safety_is_a_usage_error(a2a, cast, words):
+    with pytest.raises(CommandError, match="give both --idempotency-key and --duplicate-safety") as refusal:
         a2a("send", "--from", "alice", "--to", "bob", "hi", *words)
 
     assert refusal.value.returncode == 2
