@@ -27,8 +27,12 @@ def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = Non
     Source: Covenant A2A, "Mailbox"; receive attempt ids: Amazon SQS FIFO.
     """
     caller.must_be_party()
-    if limit == 1 and (leases := plain.lease_task(caller, attempt_id)) is not None:
-        return leases
+    leases = plain.lease_task(caller, attempt_id) if limit == 1 else None
+    return _whole_lease(caller, limit, attempt_id) if leases is None else leases
+
+
+def _whole_lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
+    """Lease in every case, also those that `plain.lease_task` leaves alone."""
     if attempt_id is None and not _leasable(caller).exists():
         return []
     return audit.once_more_on_conflict(lambda: _lease(caller, limit, attempt_id))

@@ -37,8 +37,11 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     """
     envelope.check()
     caller.must_do_more_than_send()
-    if (result := plain.post_result(caller, envelope)) is not None:
-        return result
+    return plain.post_result(caller, envelope) or _whole_post(caller, envelope, lease_first)
+
+
+def _whole_post(caller: Caller, envelope: ResultEnvelope, lease_first: bool) -> Result:
+    """Post in every case, also those that `plain.post_result` leaves alone."""
     due = expiry.expire_if_due if lease_first else expiry.expire_if_timed_out
     due(caller, envelope.task_id)
     with audit.decision(caller) as journal:
@@ -100,11 +103,8 @@ def drain_results(
     receive attempt ids: Amazon SQS FIFO.
     """
     caller.must_be_party()
-    if limit == 1 and not ack and (drained := plain.drain_result(caller, attempt_id)) is not None:
-        return drained
-    if attempt_id is None and not ack and not _something_to_drain(caller):
-        return []
-    return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
+    drained = plain.drain_result(caller, attempt_id) if limit == 1 and not ack else None
+    return _whole_drain(caller, limit, attempt_id, ack) if drained is None else drained
 
 
 def next_result(
@@ -121,6 +121,13 @@ def next_result(
         return drain_results(caller, attempt_id=attempt_id, ack=[acks.pop()] if acks else ())
 
     return next(iter(waiting.until(look, wait)), None)
+
+
+def _whole_drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
+    """Drain in every case, also those that `plain.drain_result` leaves alone."""
+    if attempt_id is None and not ack and not _something_to_drain(caller):
+        return []
+    return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
 
 
 def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:

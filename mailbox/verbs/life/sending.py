@@ -38,21 +38,24 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     Source: Covenant A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
     """
     check(envelope)
-    if (task := plain.send_task(caller, envelope)) is not None:
-        return task
-    try:
-        return audit.once_more_on_conflict(lambda: _send(caller, envelope))
-    except IntegrityError as error:
-        # The task of this id was compacted, but its life stays in the journal, which numbers no second one.
-        if envelope.id is None or not AuditEvent.objects.of_task(envelope.id).exists():
-            raise
-        raise TaskConflictError(task_id=envelope.id) from error
+    return plain.send_task(caller, envelope) or _whole_send(caller, envelope)
 
 
 def check(envelope: TaskEnvelope) -> None:
     """Raise `InvalidRequestError` for a task that nobody may send. `send_task` checks it too; a batch checks all first."""
     envelope.check()
     callbacks.judge(envelope.callback_url)
+
+
+def _whole_send(caller: Caller, envelope: TaskEnvelope) -> Task:
+    """Send in every case, also those that `plain.send_task` leaves alone."""
+    try:
+        return audit.once_more_on_conflict(lambda: _send(caller, envelope))
+    except IntegrityError as error:
+        # The task of this id was compacted, but its life stays in the journal, which numbers no second life.
+        if envelope.id is None or not AuditEvent.objects.of_task(envelope.id).exists():
+            raise
+        raise TaskConflictError(task_id=envelope.id) from error
 
 
 def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
