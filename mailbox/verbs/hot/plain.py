@@ -1,8 +1,7 @@
 """The plain case of the hot verbs, in one statement, or in the few that SQLite needs.
 
-Each function takes the same decision as the verb it serves, from the same words, and journals it the same. It returns
-None for everything unusual (a refusal, a repeat, a task past its deadline, a duplicate, a race lost), having changed
-nothing: the verb's own form is the reference, and then decides.
+Each function takes the same decision as the verb of `life` that calls it, and writes the same journal rows. It returns
+None and changes nothing in every other case: a refusal, a repeat, a task out of time, a duplicate, a lost race.
 """
 
 from __future__ import annotations
@@ -17,22 +16,23 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
-from mailbox.gate import actions, capabilities
+from mailbox.gate import actions, capabilities, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.capabilities import Permit
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, Lease, Result, Task
-from mailbox.verbs.hot import postgresql, sqlite
+from mailbox.verbs.hot import postgresql, sqlite, statements
 from mailbox.words import json_text
 from mailbox.words.envelopes import DISPLAY, AgentRef, DuplicateSafety, ResultEnvelope, TaskEnvelope, is_pubkey
 from mailbox.words.errors import MailboxError
+from mailbox.words.kinds import LifeEntry
 from mailbox.words.times import epoch_ms
 
 _TASK = [field.attname for field in Task._meta.concrete_fields]
 _LEASE = [field.attname for field in Lease._meta.concrete_fields]
 _RESULT = [field.attname for field in Result._meta.concrete_fields]
 
-# What the row of a task holds; an envelope that says more, also in ways yet to come, is not plain.
+# What the row of a task holds. An envelope that says more is not plain, and neither is one with a new field.
 _IN_THE_ROW = {
     *("id", "sender", "recipient", "intent_text", "task_kind", "parent", "deadline_ms", "idempotency"),
     *("context_id", "metadata", "work_timeout", "source", "dialect"),
@@ -41,23 +41,21 @@ _BEYOND_THE_ROW = [field.name for field in fields(TaskEnvelope) if field.name no
 
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
-    """Store a task of the caller's own for the one agent that is named whole; None when it is not that plain."""
-    named = envelope.recipient
-    if not _serves(caller) or caller.agent is None or not _is_plain(envelope, caller.agent):
+    """Store a task for a recipient named by its whole display; None when the task is not plain."""
+    sender, named = _agent(caller), envelope.recipient
+    if sender is None or not _is_plain(envelope, sender):
         return None
     now = timezone.now()
     permit = _permit(caller, Request.to_send(named, envelope.id), now)
-    if permit is None or (named.pubkey is None and _may_rest_on_a_key(caller, now)):
+    if permit is None:
         return None
-    task = Task.from_envelope(envelope, sender=caller.agent, recipient=Agent(), now=now)
+    task = Task.from_envelope(envelope, sender=sender, recipient=Agent(), now=now)
     row = _store().send(
         task,
         display=named.display,
         pubkey=named.pubkey,
-        check_task=envelope.id,
-        check=json_text.dumps(permit.check.data),
-        sent=json_text.dumps({"sender": caller.agent.display, "recipient": named.display}),
-        **_stamp(caller, now),
+        **_checked(permit),
+        **_journalled(caller, entries.task_sent(sender.display, str(named)), now),
     )
     if row is None:
         return None
@@ -68,59 +66,54 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
 
 
 def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
-    """Lease the caller's oldest task; an empty list when none waits."""
-    if not _serves(caller) or caller.agent is None:
+    """Lease the caller's oldest queued task; an empty list when the caller has no queued task."""
+    holder = _agent(caller)
+    if holder is None:
         return None
     now, lease_id = timezone.now(), uuid.uuid4()
-    before, after = json_text.dumps({"lease_id": str(lease_id), "attempt": 0, "holder": caller.agent.display}).split(
-        '"attempt":0', 1
-    )
     row = _store().lease(
-        holder=caller.agent.pk,
+        holder=holder.pk,
         lease_id=lease_id,
         attempt_id=attempt_id,
         now_ms=epoch_ms(now),
-        before_attempt=f'{before}"attempt":',
-        after_attempt=after,
-        **_stamp(caller, now),
+        **_journalled(caller, entries.task_leased(lease_id, statements.ATTEMPT_TO_COME, holder.display), now),
     )
     if row is None or row[len(_TASK)] is None:
         return [] if row is not None and attempt_id is None and not row[-1] else None
     task = Task.from_db(connection.alias, _TASK, row[: len(_TASK)])
-    task.sender, task.recipient = Agent.from_identity(*row[-4:-1]), caller.agent
+    task.sender, task.recipient = Agent.from_identity(*row[-4:-1]), holder
     lease = Lease.from_db(connection.alias, _LEASE, row[len(_TASK) : -4])
-    lease.task, lease.holder = task, caller.agent
+    lease.task, lease.holder = task, holder
     return [lease]
 
 
 def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
-    """Resolve a leased task with its holder's result, where nobody else is to learn of its end."""
-    if not _serves(caller) or caller.agent is None:
+    """Resolve a leased task with its holder's result; None when a callback or a duplicate waits for its end."""
+    holder = _agent(caller)
+    if holder is None:
         return None
     now = timezone.now()
-    seen = _store().answerable(uuid=envelope.task_id, recipient=caller.agent.pk, lease_id=envelope.lease_id, at=now)
+    seen = _store().answerable(uuid=envelope.task_id, recipient=holder.pk, lease_id=envelope.lease_id, at=now)
     if seen is None:
         return None
     task_pk, task_id, attempt, journal_seq, *sender, lease_id = seen
     task = Task.from_db(
         connection.alias,
         ["id", "uuid", "sender_id", "recipient_id", "attempt"],  # in the model's order
-        [task_pk, task_id, sender[0], caller.agent.pk, attempt],
+        [task_pk, task_id, sender[0], holder.pk, attempt],
     )
-    task.sender, task.recipient = Agent.from_identity(*sender), caller.agent
+    task.sender, task.recipient = Agent.from_identity(*sender), holder
     permit = _permit(caller, Request.to_respond(task.sender, task_id, envelope.lease_id), now)
     if permit is None:
         return None
-    posted = {"status": envelope.status, "lease_id": str(lease_id), "attempt": attempt, "late_result": False}
     row = _store().post(
         task=task_pk,
         journal_seq=journal_seq,
         status=str(envelope.status),
         content=json_text.dumps([dict(block) for block in envelope.content]),
         error_message=envelope.error_message,
-        check=json_text.dumps(permit.check.data),
-        posted=json_text.dumps(posted),
-        **_stamp(caller, now),
+        **_checked(permit),
+        **_journalled(caller, entries.result_posted(envelope.status, lease_id=lease_id, attempt=attempt), now),
     )
     if row is None:
         return None
@@ -130,17 +123,16 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
 
 
 def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None:
-    """Deliver the caller's oldest pending result; an empty list when none waits and none is due."""
-    if not _serves(caller) or caller.agent is None:
+    """Deliver the caller's oldest pending result; an empty list when it has neither a result nor a task out of time."""
+    sender = _agent(caller)
+    if sender is None:
         return None
     now = timezone.now()
-    delivered = json_text.dumps({"attempt_id": attempt_id and str(attempt_id)})
     row = _store().drain(
-        sender=caller.agent.pk,
+        sender=sender.pk,
         attempt_id=attempt_id,
         now_ms=epoch_ms(now),
-        delivered=delivered,
-        **_stamp(caller, now),
+        **_journalled(caller, entries.result_delivered(attempt_id), now),
     )
     if row is None or row[0] is None:
         return [] if row is not None and attempt_id is None and row[-1] else None
@@ -154,13 +146,13 @@ def is_outermost() -> bool:
     return not connection.in_atomic_block
 
 
-def _serves(caller: Caller) -> bool:
-    """Whether this form applies: an agent calls, outside of any transaction. The verb refuses to run inside one."""
-    return caller.agent is not None and is_outermost()
+def _agent(caller: Caller) -> Agent | None:
+    """Return the agent to serve; None for a caller without one, and within a transaction, where the verb must raise."""
+    return caller.agent if is_outermost() else None
 
 
 def _is_plain(envelope: TaskEnvelope, sender: Agent) -> bool:
-    """Whether the task is all in one row, claims no other sender, repeats no other work and names its recipient whole."""
+    """Whether the task fits in one row, claims no other sender, may not repeat other work and names a whole display."""
     if any(getattr(envelope, name) is not None for name in _BEYOND_THE_ROW):
         return False
     if envelope.sender not in (None, AgentRef(sender.display, sender.pubkey)):
@@ -175,12 +167,16 @@ def _store() -> ModuleType:
 
 
 def _permit(caller: Caller, request: Request, now: datetime) -> Permit | None:
-    """Return the permit if it rests on a grant with no uses to count; what is refused, is refused by the verb."""
+    """Return the permit unless the gate refuses, must count a use of the grant, or needs a key that the request lacks."""
     try:
         permit = capabilities.require(caller, request, now)
     except MailboxError:
         return None
-    return permit if permit.grant is not None and permit.grant.max_uses is None else None
+    if permit.grant is None:
+        return permit
+    if permit.grant.max_uses is not None or (request.peer_pubkey_b58 is None and _may_rest_on_a_key(caller, now)):
+        return None
+    return permit
 
 
 def _may_rest_on_a_key(caller: Caller, now: datetime) -> bool:
@@ -189,9 +185,21 @@ def _may_rest_on_a_key(caller: Caller, now: datetime) -> bool:
     return any("peer_pubkey_b58" in grant.pins or is_pubkey(grant.action.rpartition(".")[2]) for grant in held)
 
 
-def _stamp(caller: Caller, now: datetime) -> dict[str, Any]:
-    """Return what all journal rows of one decision share."""
+def _checked(permit: Permit) -> dict[str, Any]:
+    """Return the values of the journal row of the gate's check."""
+    check = permit.check
     return {
+        "check_kind": str(check.kind),
+        "check_task_id": check.task_id,
+        "check_data": json_text.dumps(check.data),
+    }
+
+
+def _journalled(caller: Caller, entry: LifeEntry[Any], now: datetime) -> dict[str, Any]:
+    """Return the values of the journal row of the change, and what all journal rows of one decision share."""
+    return {
+        "change_kind": str(entry.kind),
+        "change_data": json_text.dumps(entry.data),
         "actor": caller.name,
         "actor_pubkey": caller.agent and caller.agent.pubkey,
         "at": now,

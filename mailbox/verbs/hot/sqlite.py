@@ -4,6 +4,8 @@ The functions are those of `postgresql`, with the same answers. Whoever writes h
 keeps others waiting is the time between the first statement and the last: no model is built in between.
 """
 
+# ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,83 +22,44 @@ from mailbox.database import write_turns
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
 from mailbox.models.task import Task
+from mailbox.verbs.hot import statements
 
-RECIPIENT = """
-SELECT id, display, pubkey FROM mailbox_agent
-WHERE display = %(display)s AND (%(pubkey)s IS NULL OR pubkey = %(pubkey)s)
-"""
-QUEUED = """
-SELECT task.id FROM mailbox_task task
-WHERE task.recipient_id = %(holder)s AND task.state = 'queued' AND task.waits_on_id IS NULL
-ORDER BY task.queued_at, task.id LIMIT 1
-"""
-TAKE = """
-UPDATE mailbox_task SET state = 'in_flight', attempt = attempt + 1, journal_seq = journal_seq + 1
-WHERE id = ({queued}) AND (deadline_ms IS NULL OR deadline_ms > %(now_ms)s)
-  AND EXISTS (SELECT 1 FROM mailbox_agent WHERE id = %(holder)s AND paused_at IS NULL)
-  AND NOT EXISTS (
-    SELECT 1 FROM mailbox_lease WHERE holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s AND ended_at IS NULL)
-RETURNING {task}
-"""
-BEGIN = """
-INSERT INTO mailbox_lease (lease_id, task_id, holder_id, attempt, leased_at, last_seen_at, times_out_at,
-                           receive_attempt_id, receive_index)
-VALUES (%(lease_id)s, %(task)s, %(holder)s, %(attempt)s, %(at)s, %(at)s, %(times_out_at)s,
-        %(attempt_id)s, 0)
-RETURNING {lease}
-"""
-SENDER = "SELECT id, display, pubkey FROM mailbox_agent WHERE id = %(sender)s"
-ANSWERABLE = """
-SELECT task.id, task.uuid, task.attempt, task.journal_seq, sender.id, sender.display, sender.pubkey, lease.lease_id
-FROM mailbox_task task
-JOIN mailbox_agent sender ON sender.id = task.sender_id
-JOIN mailbox_lease lease ON lease.task_id = task.id AND lease.ended_at IS NULL
-WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.state = 'in_flight'
-  AND task.cache_key IS NULL AND NOT task.calls_back
-  AND (%(lease_id)s IS NULL OR lease.lease_id = %(lease_id)s)
-  AND (lease.times_out_at IS NULL OR lease.times_out_at > %(at)s)
-"""
-FINISH = """
-UPDATE mailbox_task
-SET state = 'resolved', outcome = %(status)s, resolved_at = %(at)s, journal_seq = journal_seq + 1
-WHERE id = %(task)s AND journal_seq = %(journal_seq)s AND state = 'in_flight'
-RETURNING uuid, sender_id, recipient_id, journal_seq
-"""
-END = """UPDATE mailbox_lease SET ended_at = %(at)s, "end" = 'result' WHERE task_id = %(task)s AND ended_at IS NULL"""
-ANSWER = """
-INSERT INTO mailbox_result (task_id, sender_id, recipient_id, status, content, error_message, posted_by_id, posted_at,
-                            delivery, receive_index)
-VALUES (%(task)s, %(sender)s, %(recipient)s, %(status)s, %(content)s, %(error_message)s, %(recipient)s, %(at)s,
-        'pending', 0)
-RETURNING {result}
-"""
-PENDING = """
-SELECT id FROM mailbox_result WHERE sender_id = %(sender)s AND delivery = 'pending'
-  AND NOT EXISTS (
-    SELECT 1 FROM mailbox_result
-    WHERE sender_id = %(sender)s AND receive_attempt_id = %(attempt_id)s AND delivery = 'delivered')
-ORDER BY posted_at, id LIMIT 1
-"""
-# The plus keeps the planner off the index of senders, where all that is queued would be read.
-OUT_OF_TIME = """
-SELECT 1 FROM mailbox_task WHERE state = 'queued' AND deadline_ms <= %(now_ms)s AND +sender_id = %(sender)s
+CASTS = {"text": "", "uuid": "", "moment": ""}
+
+
+def _rows(name: str, *columns: str) -> str:
+    """Begin a statement whose clause reads a row by ``name``: its columns are the parameters of that name."""
+    return f"WITH {name} AS (SELECT {', '.join(f'%({name}_{column})s AS {column}' for column in columns)})"
+
+
+def _agent(column: str) -> str:
+    """Return what a task's row knows of the agent in ``column``: its pk, and its display and pubkey from its own row."""
+    own = (f"(SELECT {name} FROM mailbox_agent WHERE mailbox_agent.id = {column})" for name in ("display", "pubkey"))
+    return ", ".join([column, *own])
+
+
+SEND = f"WITH recipient AS ({statements.RECIPIENT}) {statements.NEW_TASK} RETURNING id, {_agent('recipient_id')}"
+SENT = _rows("task", "uuid", "journal_seq") + statements.JOURNAL_WITH_CHECK
+
+TAKE = f"WITH head AS ({statements.QUEUED}) {statements.TAKEN}, {_agent('sender_id')}"
+BEGIN = _rows("task", "id", "attempt", "times_out_at") + statements.NEW_LEASE
+LEASED = _rows("task", "uuid", "attempt", "journal_seq") + statements.JOURNAL_OF_LEASE
+
+END = _rows("task", "id") + statements.ENDED_LEASE
+ANSWER = _rows("task", "id", "sender_id", "recipient_id") + statements.NEW_RESULT
+POSTED = _rows("task", "uuid", "journal_seq") + statements.JOURNAL_WITH_CHECK
+
+# The plus keeps the planner off the index of senders: a sender may have very many tasks that are not out of time.
+OUT_OF_TIME = f"""
+SELECT 1 FROM mailbox_task WHERE {statements.OVERDUE} AND +sender_id = %(sender)s
 UNION ALL
 SELECT 1 FROM mailbox_lease lease JOIN mailbox_task task ON task.id = lease.task_id
-WHERE lease.ended_at IS NULL AND lease.times_out_at <= %(at)s AND +task.sender_id = %(sender)s
+WHERE {statements.TIMED_OUT} AND +task.sender_id = %(sender)s
 LIMIT 1
 """
-GIVE = """
-UPDATE mailbox_result
-SET delivery = 'delivered', delivered_at = %(at)s, receive_attempt_id = %(attempt_id)s, receive_index = 0
-WHERE id = ({pending}) RETURNING {result}, task_id
-"""
-NUMBER = """
-UPDATE mailbox_task SET journal_seq = journal_seq + 1 WHERE id = %(task)s RETURNING id, uuid, journal_seq
-"""
-JOURNAL = """
-INSERT INTO mailbox_auditevent (kind, actor, actor_pubkey, task_id, seq, data, at, request_id, source)
-VALUES (%(kind)s, %(actor)s, %(actor_pubkey)s, %(task_id)s, %(seq)s, %(data)s, %(at)s, %(request_id)s, %(source)s)
-"""
+GIVE = f"WITH head AS ({statements.PENDING}) {statements.GIVEN}"
+NUMBER = _rows("result", "task_id") + statements.NUMBERED
+DELIVERED = _rows("task", "uuid", "journal_seq") + statements.JOURNAL
 
 
 Row = tuple[Any, ...]
@@ -118,77 +81,75 @@ def _unless_stopped(work: Callable[P, Row | None]) -> Callable[P, Row | None]:
 
 @_unless_stopped
 def send(task: Task, **values: Any) -> Row | None:
-    """Insert ``task`` for the agent named; return (task pk, recipient pk, display, pubkey), or None."""
-    with _change(values) as change:
-        recipient = change.row(RECIPIENT)
-        if recipient is None:
-            return None
-        row = {f"task_{one.attname}": _plain(getattr(task, one.attname)) for one in _stored()}
-        stored = change.row(_insert(), **{**row, "task_recipient_id": recipient[0]})
-        if stored is None:
-            return None
-        change.journal("capability_check", values["check_task"], None, values["check"])
-        change.journal("a2a_task_sent", task.uuid, 1, values["sent"])
-        return (*stored, *recipient)
+    """Insert ``task`` for the agent that the values name; return (task pk, recipient pk, display, pubkey), or None."""
+    row = {f"task_{field.attname}": getattr(task, field.attname) for field in statements.new_task_fields()}
+    with _change({**row, **values}) as change:
+        stored = change.row(SEND)
+        if stored is not None:
+            change.run(SENT)
+        return stored
 
 
 @_unless_stopped
 def lease(**values: Any) -> Row | None:
-    """Lease the recipient's oldest task; return its row, the lease's, the sender, and whether there was any task."""
+    """Lease the recipient's oldest task; return its row, the lease's, the sender, and whether any task is queued."""
     nothing = (None,) * (len(_fields(Task)) + len(_fields(Lease)) + 3)
-    if _read(QUEUED, values) is None:
+    if _read(statements.QUEUED, values) is None:
         return *nothing, False
     with _change(values) as change:
-        taken = change.row(_statement(TAKE))
-        if taken is None:
+        row = change.row(TAKE)
+        if row is None:
             return *nothing, True
+        taken, sender = row[:-3], row[-3:]
         task = dict(zip([field.attname for field in _fields(Task)], taken, strict=True))
         limit = task["work_timeout"]
-        times_out_at = values["at"] + timedelta(microseconds=limit) if limit else None
-        begun = change.row(
-            _statement(BEGIN), task=task["id"], attempt=task["attempt"], times_out_at=_plain(times_out_at)
-        )
-        data = f"{values['before_attempt']}{task['attempt']}{values['after_attempt']}"
-        change.journal("a2a_task_leased", task["uuid"], task["journal_seq"], data)
-        sender = change.row(SENDER, sender=task["sender_id"])
-        return *_loaded(Task, taken), *_loaded(Lease, begun), *(sender or ()), True
+        task["times_out_at"] = values["at"] + timedelta(microseconds=limit) if limit else None
+        change.reads("task", task)
+        begun = change.row(BEGIN)
+        change.run(LEASED)
+        return *_loaded(Task, taken), *_loaded(Lease, begun), *sender, True
 
 
 def answerable(**values: Any) -> Row | None:
     """Return a leased task whose time is not up, with its sender and the id of its live lease, or None."""
-    found = _read(ANSWERABLE, values)
+    found = _read(statements.ANSWERABLE, values)
     return found and (found[0], UUID(found[1]), *found[2:-1], UUID(found[-1]))
 
 
 @_unless_stopped
 def post(**values: Any) -> Row | None:
-    """Resolve the task as it was last seen; return its result's row, or None when it has changed."""
+    """Resolve the task if it still has the journal number given; return its result's row, or None."""
     with _change(values) as change:
-        finished = change.row(FINISH)
-        if finished is None:
+        resolved = change.row(statements.RESOLVED)
+        if resolved is None:
             return None
-        uuid, sender, recipient, seq = finished
+        columns = ("id", "uuid", "sender_id", "recipient_id", "journal_seq")
+        change.reads("task", dict(zip(columns, resolved, strict=True)))
         change.run(END)
-        result = change.row(_statement(ANSWER), sender=sender, recipient=recipient)
-        change.journal("capability_check", uuid, None, values["check"])
-        change.journal("a2a_result_posted", uuid, seq, values["posted"])
+        result = change.row(ANSWER)
+        change.run(POSTED)
         return _loaded(Result, result)
 
 
 @_unless_stopped
 def drain(**values: Any) -> Row | None:
-    """Deliver the sender's oldest pending result; return its row, the task's (pk, uuid, journal_seq), whether none waits."""
+    """Deliver the sender's oldest pending result.
+
+    Return its row, the task's pk, uuid and journal number, and whether the sender has neither a result nor a task out
+    of time.
+    """
     nothing = (None,) * (len(_fields(Result)) + 3)
-    if _read(PENDING, values) is None:
+    if _read(statements.PENDING, values) is None:
         return *nothing, _read(OUT_OF_TIME, values) is None
     with _change(values) as change:
-        given = change.row(_statement(GIVE))
+        given = change.row(GIVE)
         if given is None:
             return *nothing, False
-        *result, task = given
-        pk, uuid, seq = change.row(NUMBER, task=task) or ()
-        change.journal("a2a_result_delivered", uuid, seq, values["delivered"])
-        return *_loaded(Result, result), pk, UUID(uuid), seq, False
+        change.reads("result", dict(zip([field.attname for field in _fields(Result)], given, strict=True)))
+        pk, uuid, seq = change.row(NUMBER) or ()
+        change.reads("task", {"uuid": uuid, "journal_seq": seq})
+        change.run(DELIVERED)
+        return *_loaded(Result, given), pk, UUID(uuid), seq, False
 
 
 class Change:
@@ -198,15 +159,16 @@ class Change:
         self.cursor = cursor
         self.values = {name: _plain(value) for name, value in values.items()}
 
-    def run(self, sql: str, **more: Any) -> Any:
-        return self.cursor.execute(sql, {**self.values, **more})
+    def reads(self, name: str, row: Mapping[str, Any]) -> None:
+        """Let the statements that follow read ``row`` by ``name``, see `_rows`."""
+        self.values.update({f"{name}_{column}": _plain(value) for column, value in row.items()})
 
-    def row(self, sql: str, **more: Any) -> Row | None:
-        found: Row | None = self.run(sql, **more).fetchone()
+    def run(self, sql: str) -> Any:
+        return self.cursor.execute(statement(sql), self.values)
+
+    def row(self, sql: str) -> Row | None:
+        found: Row | None = self.run(sql).fetchone()
         return found
-
-    def journal(self, kind: str, task_id: Any, seq: int | None, data: str) -> None:
-        self.run(JOURNAL, kind=kind, task_id=_plain(task_id), seq=seq, data=data)
 
 
 @contextmanager
@@ -251,20 +213,9 @@ def _fields(model: type[Model]) -> Sequence[Any]:
     return model._meta.concrete_fields
 
 
-def _stored() -> Sequence[Any]:
-    return [field for field in _fields(Task) if not field.primary_key]
-
-
 @cache
-def _insert() -> str:
-    columns = ", ".join(f'"{field.column}"' for field in _stored())
-    values = ", ".join(f"%(task_{field.attname})s" for field in _stored())
-    return f"INSERT INTO mailbox_task ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING RETURNING id"  # noqa: S608
-
-
-@cache
-def _statement(template: str) -> str:
-    """Return a statement with the columns of the models written out, so that a new column needs no change here."""
-    columns = {model: ", ".join(f'"{field.column}"' for field in _fields(model)) for model in (Task, Lease, Result)}
-    parts = {"task": columns[Task], "lease": columns[Lease], "result": columns[Result]}
-    return template.format(queued=QUEUED, pending=PENDING, **parts)
+def statement(text: str) -> str:
+    """Return a statement as this database runs it."""
+    fields = statements.new_task_fields()
+    values = ["recipient.id" if field.column == "recipient_id" else f"%(task_{field.attname})s" for field in fields]
+    return statements.written(text, **CASTS, new_values=", ".join(values), times_out_at="task.times_out_at", joined="")

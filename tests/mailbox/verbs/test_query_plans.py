@@ -216,10 +216,10 @@ def test_callbacks_that_were_given_up_are_found_among_those_that_arrived(crowd):
 def test_the_one_statement_of_a_hot_verb_walks_its_indexes(crowd, name, indexes):
     stamp: dict[str, Any] = {"actor": "a", "actor_pubkey": "k", "at": timezone.now(), "request_id": "", "source": "api"}
     ids = {"holder": crowd.recipient.pk, "sender": crowd.sender.pk, "attempt_id": uuid4(), "lease_id": uuid4()}
-    texts = {"now_ms": 1, "before_attempt": "", "after_attempt": "", "delivered": ""}
+    texts = {"now_ms": 1, "change_kind": "", "change_data": ""}
 
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {postgresql._statement(name)}", stamp | ids | texts)
+        cursor.execute(f"EXPLAIN {postgresql.statement(name)}", stamp | ids | texts)
         plan = str(cursor.fetchall())
 
     assert {index for index in indexes if index in plan} == indexes, plan

@@ -138,7 +138,7 @@ def test_unsafe_and_undeclared_work_is_neither_cached_nor_answered_from_the_cach
     alice, bob, idempotency, is_plain, monkeypatch
 ):
     if not is_plain:
-        monkeypatch.setattr(plain, "_serves", lambda caller: False)
+        monkeypatch.setattr(plain, "is_outermost", lambda: False)
     answered(alice, bob, idempotency=idempotency)
     cached = ReplayEntry.objects.count()
     answered(alice, bob)

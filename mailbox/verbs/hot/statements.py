@@ -1,0 +1,146 @@
+"""The clauses of the hot verbs' statements, written once for both databases.
+
+A clause reads what the clauses before it returned by the names `recipient`, `head`, `task` and `result`. `postgresql`
+joins the clauses of a verb into one statement. `sqlite` runs them one after another, and hands each one the rows
+before it as parameters under the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Field, Model
+
+from mailbox.models.lease import Lease
+from mailbox.models.result import Result
+from mailbox.models.task import Task
+
+# The states are literals and not parameters: only then does SQLite use an index that has a condition on them.
+STATES = {
+    name: f"'{state}'"
+    for name, state in {
+        "queued": Task.State.QUEUED,
+        "in_flight": Task.State.IN_FLIGHT,
+        "resolved": Task.State.RESOLVED,
+        "pending": Result.Delivery.PENDING,
+        "delivered": Result.Delivery.DELIVERED,
+        "by_result": Lease.End.RESULT,
+    }.items()
+}
+
+RECIPIENT = """
+SELECT id, display, pubkey FROM mailbox_agent
+WHERE display = %(display)s AND (%(pubkey)s{text} IS NULL OR pubkey = %(pubkey)s{text})"""
+
+# Without the WHERE, SQLite would read ON as the condition of a join.
+NEW_TASK = """
+INSERT INTO mailbox_task ({new_columns}) SELECT {new_values} FROM recipient WHERE true ON CONFLICT DO NOTHING"""
+
+QUEUED = """
+SELECT task.id FROM mailbox_task task
+WHERE task.recipient_id = %(holder)s AND task.state = {queued} AND task.waits_on_id IS NULL
+  AND NOT EXISTS (
+    SELECT 1 FROM mailbox_lease
+    WHERE holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid} AND ended_at IS NULL)
+ORDER BY task.queued_at, task.id LIMIT 1"""
+
+TAKEN = """
+UPDATE mailbox_task SET state = {in_flight}, attempt = attempt + 1, journal_seq = journal_seq + 1
+WHERE id = (SELECT id FROM head) AND (deadline_ms IS NULL OR deadline_ms > %(now_ms)s)
+  AND EXISTS (SELECT 1 FROM mailbox_agent WHERE id = %(holder)s AND paused_at IS NULL)
+RETURNING {task_columns}"""
+
+NEW_LEASE = """
+INSERT INTO mailbox_lease (lease_id, task_id, holder_id, attempt, leased_at, last_seen_at, times_out_at,
+                           receive_attempt_id, receive_index)
+SELECT %(lease_id)s{uuid}, task.id, %(holder)s, task.attempt, %(at)s{moment}, %(at)s{moment}, {times_out_at},
+       %(attempt_id)s{uuid}, 0
+FROM task RETURNING {lease_columns}"""
+
+# A live lease says that its task is in flight.
+ANSWERABLE = """
+SELECT task.id, task.uuid, task.attempt, task.journal_seq, sender.id, sender.display, sender.pubkey, lease.lease_id
+FROM mailbox_task task
+JOIN mailbox_agent sender ON sender.id = task.sender_id
+JOIN mailbox_lease lease ON lease.task_id = task.id AND lease.ended_at IS NULL
+WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.cache_key IS NULL AND NOT task.calls_back
+  AND (%(lease_id)s{uuid} IS NULL OR lease.lease_id = %(lease_id)s{uuid})
+  AND (lease.times_out_at IS NULL OR lease.times_out_at > %(at)s{moment})"""
+
+# Every change of a task takes a journal number under its lock: an unmoved number means that nothing has changed.
+RESOLVED = """
+UPDATE mailbox_task SET state = {resolved}, outcome = %(status)s{text}, resolved_at = %(at)s{moment},
+                        journal_seq = journal_seq + 1
+WHERE id = %(task)s AND journal_seq = %(journal_seq)s
+RETURNING id, uuid, sender_id, recipient_id, journal_seq"""
+
+ENDED_LEASE = """
+UPDATE mailbox_lease SET ended_at = %(at)s{moment}, "end" = {by_result}
+WHERE task_id = (SELECT id FROM task) AND ended_at IS NULL"""
+
+NEW_RESULT = """
+INSERT INTO mailbox_result (task_id, sender_id, recipient_id, status, content, error_message, posted_by_id, posted_at,
+                            delivery, receive_index)
+SELECT id, sender_id, recipient_id, %(status)s{text}, %(content)s, %(error_message)s, recipient_id, %(at)s{moment},
+       {pending}, 0
+FROM task RETURNING {result_columns}"""
+
+PENDING = """
+SELECT result.id FROM mailbox_result result {joined}
+WHERE result.sender_id = %(sender)s AND result.delivery = {pending}
+  AND NOT EXISTS (
+    SELECT 1 FROM mailbox_result
+    WHERE sender_id = %(sender)s AND receive_attempt_id = %(attempt_id)s{uuid} AND delivery = {delivered})
+ORDER BY result.posted_at, result.id LIMIT 1"""
+
+GIVEN = """
+UPDATE mailbox_result SET delivery = {delivered}, delivered_at = %(at)s{moment},
+                          receive_attempt_id = %(attempt_id)s{uuid}, receive_index = 0
+WHERE id = (SELECT id FROM head)
+RETURNING {result_columns}"""
+
+NUMBERED = """
+UPDATE mailbox_task SET journal_seq = journal_seq + 1 WHERE id = (SELECT task_id FROM result)
+RETURNING id, uuid, journal_seq"""
+
+# A drain that has no result to give must first end the sender's tasks that are overdue or have timed out.
+OVERDUE = "state = {queued} AND deadline_ms <= %(now_ms)s"
+TIMED_OUT = "ended_at IS NULL AND times_out_at <= %(at)s{moment}"
+
+_EVENT = "INSERT INTO mailbox_auditevent (kind, actor, actor_pubkey, task_id, seq, data, at, request_id, source)"
+_STAMP = "%(at)s{moment}, %(request_id)s, %(source)s FROM task"
+_CHECK = f"""
+SELECT %(check_kind)s, %(actor)s, %(actor_pubkey)s, %(check_task_id)s{{uuid}}, NULL, %(check_data)s, {_STAMP}"""
+_CHANGE = """
+SELECT %(change_kind)s, %(actor)s, %(actor_pubkey)s, task.uuid, task.journal_seq, {data}, """
+_DATA = "%(change_data)s{text}"
+# The entry of a lease is made before the database counts the attempt: until then it holds this number.
+ATTEMPT_TO_COME = 0
+_LEASE_DATA = f"""replace({_DATA}, '"attempt":{ATTEMPT_TO_COME}', '"attempt":' || task.attempt)"""
+
+JOURNAL = _EVENT + _CHANGE.format(data=_DATA) + _STAMP
+JOURNAL_OF_LEASE = _EVENT + _CHANGE.format(data=_LEASE_DATA) + _STAMP
+JOURNAL_WITH_CHECK = f"{_EVENT}{_CHECK} UNION ALL {_CHANGE.format(data=_DATA)}{_STAMP}"
+
+
+def written(text: str, /, **slots: str) -> str:
+    """Return the statement with its slots filled; its columns are those of the models, so that a new one needs no change."""
+    return text.format(
+        task_columns=columns(Task),
+        lease_columns=columns(Lease),
+        result_columns=columns(Result),
+        new_columns=", ".join(f'"{field.column}"' for field in new_task_fields()),
+        **STATES,
+        **slots,
+    )
+
+
+def columns(model: type[Model], table: str = "") -> str:
+    """Return the columns of ``model`` in its order, each behind the name of ``table`` if one is given."""
+    return ", ".join(f'{table and f"{table}."}"{field.column}"' for field in model._meta.concrete_fields)
+
+
+def new_task_fields() -> Sequence[Field[Any, Any]]:
+    """Return the fields that an insert of a task sets: all but the primary key."""
+    return [field for field in Task._meta.concrete_fields if not field.primary_key]
