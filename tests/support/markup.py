@@ -1,4 +1,4 @@
-"""Markup as a reader of the page gets it, whatever the layout of its template."""
+"""Markup as a reader of the page gets it, independent of the layout of its template."""
 
 from __future__ import annotations
 
