@@ -53,14 +53,14 @@ def test_a_refused_change_leaves_no_row_of_the_check_it_passed(alice, bob):
     assert factories.journal_length() == rows
 
 
-def test_the_rows_of_one_decision_bear_its_one_instant(alice, bob):
+def test_all_rows_of_a_decision_have_the_same_time(alice, bob):
     lease = factories.leased_task(alice, bob)
 
     (leased,) = factories.journal("a2a_task_leased")
     assert leased.at == lease.leased_at == lease.last_seen_at
 
 
-def test_a_tasks_rows_are_numbered_without_gaps_whoever_writes_them(alice, bob, olga):
+def test_journal_rows_of_a_task_are_numbered_without_gaps(alice, bob, olga):
     lease = factories.leased_task(alice, bob)
     leasing.release(bob, lease.task.uuid, reason="busy")
     (again,) = leasing.lease_tasks(bob)
@@ -71,7 +71,7 @@ def test_a_tasks_rows_are_numbered_without_gaps_whoever_writes_them(alice, bob, 
     assert len(factories.life_of(task)) == task.journal_seq == 5
 
 
-def test_a_repeat_within_a_task_takes_no_number(alice, bob):
+def test_a_repeated_cancellation_writes_no_journal_row(alice, bob):
     task = factories.sent_task(alice, bob)
     sending.cancel(alice, task.uuid)
     sending.cancel(alice, task.uuid)

@@ -35,7 +35,7 @@ def check(caller, verb="a2a.send", target=None, **fields):
         "a2a.agents.register",
     ],
 )
-def test_a_known_action_reads_back_as_it_was_spelled(action):
+def test_a_known_action_keeps_its_spelling(action):
     assert str(Action.parse(action)) == action
 
 
@@ -62,7 +62,7 @@ def test_a_known_action_reads_back_as_it_was_spelled(action):
         "a2a.replay.drop",
     ],
 )
-def test_any_other_action_is_refused(action):
+def test_an_unknown_action_is_refused(action):
     with pytest.raises(InvalidRequestError) as refusal:
         Action.parse(action)
 
@@ -110,14 +110,14 @@ def test_an_action_without_a_target_is_compared_whole(mallory):
         check(mallory, "a2a.repair")
 
 
-def test_a_target_known_only_by_name_is_not_matched_by_a_key_it_lacks(mallory):
+def test_a_target_without_a_key_matches_no_grant_for_a_key(mallory):
     factories.grant(mallory, "a2a.send.None")
 
     with pytest.raises(CapabilityMissingError):
         check(mallory, target=AgentRef("ghost@local"))
 
 
-def test_grants_of_others_do_not_count(mallory, alice, bob):
+def test_grants_of_other_agents_do_not_count(mallory, alice, bob):
     with pytest.raises(CapabilityMissingError):
         check(mallory, target=bob.agent)
 
@@ -154,7 +154,7 @@ def test_a_grant_holds_at_the_very_instant_of_its_expiry(mallory, bob):
     capabilities.require(mallory, Request(verb="a2a.send", scope_id="test", target=bob.agent), now)
 
 
-def test_a_grant_with_no_uses_left_is_none(mallory, bob):
+def test_a_grant_without_uses_left_is_not_used(mallory, bob):
     factories.grant(mallory, "a2a.send.*", max_uses=2, uses=2)
 
     with pytest.raises(CapabilityMissingError):
@@ -173,7 +173,7 @@ def test_each_use_is_counted_until_none_is_left(mallory, bob):
     assert grant.uses == 2
 
 
-def test_the_last_use_taken_by_a_race_is_noticed_in_the_change(mallory, bob):
+def test_a_change_fails_when_a_race_took_the_last_use(mallory, bob):
     grant = factories.grant(mallory, "a2a.send.*", max_uses=1)
     permit = check(mallory, target=bob.agent)
     type(grant).objects.update(uses=1)
@@ -182,7 +182,7 @@ def test_the_last_use_taken_by_a_race_is_noticed_in_the_change(mallory, bob):
         permit.use(timezone.now())
 
 
-def test_a_revocation_between_check_and_use_is_noticed_for_counted_grants(mallory, bob):
+def test_a_counted_grant_revoked_after_its_check_is_not_used(mallory, bob):
     grant = factories.grant(mallory, "a2a.send.*", max_uses=1)
     permit = check(mallory, target=bob.agent)
     type(grant).objects.update(revoked_at=timezone.now())
@@ -191,7 +191,7 @@ def test_a_revocation_between_check_and_use_is_noticed_for_counted_grants(mallor
         permit.use(timezone.now())
 
 
-def test_a_scope_field_that_this_hub_does_not_know_admits_nothing(mallory, bob):
+def test_an_unknown_scope_field_admits_no_request(mallory, bob):
     factories.grant(mallory, "a2a.send.*", scope={"version": 1, "host": "local"})
 
     with pytest.raises(CapabilityScopeMismatchError):
@@ -199,13 +199,13 @@ def test_a_scope_field_that_this_hub_does_not_know_admits_nothing(mallory, bob):
 
 
 @pytest.mark.parametrize("scope", [{}, {"version": 1}])
-def test_an_empty_scope_admits_anything(mallory, bob, scope):
+def test_an_empty_scope_admits_every_request(mallory, bob, scope):
     factories.grant(mallory, "a2a.send.*", scope=scope)
 
     check(mallory, target=bob.agent, task_id=uuid4())
 
 
-def test_the_peer_of_a_send_is_its_recipient(mallory, alice, bob):
+def test_a_grant_pinned_to_a_peer_admits_sends_to_that_recipient_alone(mallory, alice, bob):
     factories.grant(mallory, "a2a.send.*", scope={"version": 1, "peer_pubkey_b58": bob.agent.pubkey})
 
     factories.sent_task(mallory, bob)
@@ -248,7 +248,7 @@ def test_a_person_without_a_role_holds_nothing():
         check(factories.person("pat", None), "a2a.compact")
 
 
-def test_local_trust_needs_no_grant_and_says_so(bob):
+def test_a_local_caller_needs_no_grant_and_is_recorded_as_trusted(bob):
     permit = check(Caller.command_line(), "a2a.compact")
 
     assert permit.check.data["authorized_by"][0]["granted_by_display"] == "local trust"

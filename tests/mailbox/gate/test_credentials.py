@@ -43,14 +43,14 @@ def test_an_agent_without_grants_has_none(mallory):
     assert authenticate(factories.key_of(mallory)).grants == ()
 
 
-def test_an_agent_is_known_in_one_round_trip(alice, django_assert_num_queries):
+def test_an_agent_is_authenticated_by_one_query(alice, django_assert_num_queries):
     key = factories.key_of(alice, last_used_at=timezone.now())
 
     with django_assert_num_queries(1):
         authenticate(key)
 
 
-def test_what_authentication_read_is_enough_to_send(alice, bob):
+def test_an_authenticated_caller_can_send(alice, bob):
     task = sending.send_task(authenticate(factories.key_of(alice)), factories.task_envelope(bob))
 
     assert task.sender == alice.agent
@@ -90,7 +90,7 @@ def test_unknown_expired_and_revoked_keys_are_refused_alike(alice):
     assert len(messages) == 1
 
 
-def test_the_right_public_part_with_another_secret_is_refused(alice, monkeypatch):
+def test_a_key_with_a_wrong_secret_is_refused(alice, monkeypatch):
     public_id = tokens.public_id(factories.key_of(alice))
     parts = iter([public_id, "0" * 32])
     monkeypatch.setattr(tokens, "_random", lambda length: next(parts))
@@ -141,7 +141,7 @@ def storm():
     assert AuditEvent.objects.count() == 1
 
 
-def test_a_storm_of_failures_is_counted_and_told_by_whoever_comes_when_its_minute_is_over(storm, alice):
+def test_failures_within_a_minute_are_journalled_as_one_count_afterwards(storm, alice):
     key = factories.key_of(alice)
     authenticate(key)
     before = factories.journal(Kind.AUTHENTICATION_FAILED)
@@ -163,7 +163,7 @@ def test_a_persons_key_acts_with_the_persons_role(role):
     assert (caller.name, caller.role, caller.agent) == ("user:pat", role, None)
 
 
-def test_the_strongest_group_decides():
+def test_a_person_in_several_groups_has_the_strongest_role():
     person = factories.person("pat", Role.VIEWER)
     User.objects.get().groups.add(Group.objects.get(name="admin"))
 

@@ -33,12 +33,12 @@ def claim(key):
 
 
 @pytest.mark.django_db
-def test_a_claim_is_the_first_one_once():
+def test_only_the_first_claim_of_a_form_succeeds():
     assert [claim("form:1"), claim("form:1"), claim("form:2")] == [True, False, True]
 
 
 @pytest.mark.django_db
-def test_what_failed_can_be_claimed_again_and_what_was_done_cannot():
+def test_a_failed_act_can_be_claimed_again_and_a_done_act_cannot():
     with pytest.raises(ZeroDivisionError), limits.once("form:1"):
         raise ZeroDivisionError
     assert claim("form:1")
@@ -49,7 +49,7 @@ def test_what_failed_can_be_claimed_again_and_what_was_done_cannot():
 
 
 @pytest.mark.django_db
-def test_claims_are_forgotten_when_nobody_can_still_send_the_form():
+def test_claims_are_deleted_once_their_forms_have_expired():
     limits.take("something else", limit=1, window=timedelta(days=30))
     claim("form:1")
 
@@ -61,14 +61,14 @@ def test_claims_are_forgotten_when_nobody_can_still_send_the_form():
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("seed", races.ROUNDS)
-def test_of_claims_at_once_one_is_the_first(seed):
+def test_one_of_several_claims_at_once_succeeds(seed):
     outcomes = races.race(*[lambda: claim("form:1")] * 8)
 
     assert sorted(bool(outcome.value) for outcome in outcomes) == [False] * 7 + [True]
 
 
 @pytest.mark.django_db
-def test_a_limit_holds_in_every_minute_wherever_it_begins():
+def test_a_limit_holds_in_every_span_of_a_minute():
     assert [take(second, limit=5) for second in (0, 56, 57, 58, 59)] == [None] * 5
 
     assert take(59.5, limit=5) == 1
@@ -79,7 +79,7 @@ def test_a_limit_holds_in_every_minute_wherever_it_begins():
 
 
 @pytest.mark.django_db
-def test_a_limit_that_was_lowered_tells_when_enough_is_forgotten():
+def test_a_lowered_limit_reports_when_it_admits_again():
     assert [take(second, limit=5) for second in range(5)] == [None] * 5
 
     assert take(10, limit=2) == 53
@@ -88,7 +88,7 @@ def test_a_limit_that_was_lowered_tells_when_enough_is_forgotten():
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("limit", [5, 60, 61, 150])
-def test_no_minute_has_more_than_the_limit_and_little_is_kept(limit):
+def test_no_minute_exceeds_the_limit_and_few_moments_are_stored(limit):
     chance = random.Random(limit)  # noqa: S311 (a repeatable test)
     seconds = sorted(chance.uniform(0, 150) for _ in range(5 * limit))
 
@@ -101,7 +101,7 @@ def test_no_minute_has_more_than_the_limit_and_little_is_kept(limit):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("limit", [5, 100])
-def test_who_comes_when_told_is_let_through(limit):
+def test_a_request_at_the_reported_time_is_admitted(limit):
     assert [take(0.01, limit=limit) for _ in range(limit)] == [None] * limit
 
     wait = take(7.3, limit=limit)
@@ -110,13 +110,13 @@ def test_who_comes_when_told_is_let_through(limit):
 
 
 @pytest.mark.django_db
-def test_a_clock_that_was_set_back_locks_nobody_out():
+def test_a_clock_that_was_set_back_locks_no_caller_out():
     assert [take(3600, limit=1), take(0, limit=1)] == [None, None]
 
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("seed", races.ROUNDS)
-def test_of_sixteen_at_once_as_many_are_let_through_as_may(seed):
+def test_sixteen_requests_at_once_are_admitted_up_to_the_limit(seed):
     outcomes = races.race(*[lambda: limits.take("it", limit=5, window=MINUTE)] * 16)
 
     assert sum(outcome.refusal is None for outcome in outcomes) == 5

@@ -18,7 +18,7 @@ def names(agents):
     return [agent.display for agent in agents]
 
 
-def test_the_busiest_agent_comes_first_with_what_waits_for_it(alice, bob):
+def test_the_agent_with_most_work_is_listed_first(alice, bob):
     carol = factories.agent("carol")
     oldest = factories.sent_task(alice, carol)
     factories.sent_task(alice, carol)
@@ -64,7 +64,7 @@ def test_a_paused_agent_has_work_while_tasks_are_queued(alice, bob, olga):
     assert names(backlogs.paused_with_work()) == ["bob@local"]
 
 
-def test_the_oldest_of_all_is_one_value(alice, bob):
+def test_the_oldest_waiting_task_and_result_are_one_value_each(alice, bob):
     assert [*backlogs.oldest_waiting(), *backlogs.oldest_owed()] == [{"since": None}, {"since": None}]
 
     result = factories.resolved_task(alice, bob)

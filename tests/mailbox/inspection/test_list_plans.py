@@ -135,7 +135,7 @@ def test_results_are_found_by_index(at, text, index, page):
 
 
 @pytest.mark.parametrize("text", ["posted:{}..{}", "posted:{}..", "age:<1d status:ok"])
-def test_results_of_a_time_are_found_by_the_marks(at, text):
+def test_results_of_a_span_of_time_are_found_by_roll_ups(at, text):
     since = at.now - timedelta(days=1)
     moments = [f"{moment:%Y-%m-%dT%H:%MZ}" for moment in (since, since + 10 * MINUTE)]
 
@@ -154,7 +154,7 @@ def test_events_are_found_by_index(at, text, index, page):
     assert_uses(search.events(text, at).order_by("-pk")[:page], index, "mailbox_auditevent")
 
 
-def test_what_finished_in_a_minute_is_found_by_the_marks(at):
+def test_tasks_finished_in_a_span_of_time_are_found_by_roll_ups(at):
     since = at.now - timedelta(days=1)
     text = f"finished:{since:%Y-%m-%dT%H:%MZ}..{since + 10 * MINUTE:%Y-%m-%dT%H:%MZ}"
 
@@ -163,7 +163,7 @@ def test_what_finished_in_a_minute_is_found_by_the_marks(at):
 
 
 @pytest.mark.parametrize("text", ["age:>1d", "age:<1h", "-age:<1h", "from:nobody@local", "-from:nobody@local"])
-def test_bounds_by_marks_and_names_that_are_none_change_no_answer(at, text):
+def test_bounds_and_unknown_names_keep_the_results_right(at, text):
     found = set(search.tasks(text, at).values_list("pk", flat=True))
 
     day, hour = at.now - timedelta(days=1), at.now - timedelta(hours=1)
@@ -178,7 +178,7 @@ def test_bounds_by_marks_and_names_that_are_none_change_no_answer(at, text):
 
 
 @pytest.mark.parametrize("text", ["since:1h", "since:>1d", "-since:1h", "kind:capability_*", "-kind:a2a_repair_*"])
-def test_the_journal_too_is_found_whole(at, text):
+def test_events_are_found_as_completely_as_by_a_plain_query(at, text):
     day, hour = at.now - timedelta(days=1), at.now - timedelta(hours=1)
     expected = {
         "since:1h": AuditEvent.objects.filter(at__gt=hour),

@@ -69,7 +69,7 @@ def test_a_limit_cuts_leases_before_queued_tasks(alice, bob, limit, shown):
     assert (page.next_cursor is None) == (limit >= 4)
 
 
-def test_resolved_tasks_are_in_no_queue(alice, bob):
+def test_the_queue_lists_no_resolved_task(alice, bob):
     factories.resolved_task(alice, bob)
 
     assert lists.queue(alice).items == []
@@ -77,7 +77,7 @@ def test_resolved_tasks_are_in_no_queue(alice, bob):
     assert lists.leases(bob).items == []
 
 
-def test_every_list_is_exhausted_by_its_cursors_without_gap_or_repeat(alice, bob, olga, clock):
+def test_cursors_lead_through_every_list_without_gap_or_repeat(alice, bob, olga, clock):
     queued = [factories.sent_task(alice, bob) for _ in range(7)]
     leases = leasing.lease_tasks(bob, limit=5)
     posted = [results.post_result(bob, factories.result_envelope(lease.task)) for lease in leases[:3]]
@@ -92,7 +92,7 @@ def test_every_list_is_exhausted_by_its_cursors_without_gap_or_repeat(alice, bob
     assert [grant.subject.display for grant in everything(lists.grants, olga)] == ["bob@local", "alice@local"]
 
 
-def test_a_list_goes_on_where_it_stopped_although_rows_left_it(alice, bob):
+def test_a_list_continues_after_its_cursor_although_rows_left_it(alice, bob):
     sent = [factories.sent_task(alice, bob) for _ in range(4)]
     page = lists.recent_tasks(alice, limit=2)
     leasing.lease_tasks(bob, limit=2)
@@ -110,7 +110,7 @@ def test_a_state_filter_narrows_to_that_state(alice, bob, state, shown):
     assert tasks_in(found) == [{"queued": queued, "leased": leased}[shown]]
 
 
-def test_a_minimum_lease_age_drops_young_leases_and_nothing_else(alice, bob, clock):
+def test_a_minimum_lease_age_drops_young_leases_alone(alice, bob, clock):
     old = factories.leased_task(alice, bob).task
     clock.shift(timedelta(seconds=60))
     factories.leased_task(alice, bob)
@@ -122,7 +122,7 @@ def test_a_minimum_lease_age_drops_young_leases_and_nothing_else(alice, bob, clo
     assert tasks_in(lists.queue(alice, QueueFilter(min_lease_age=timedelta(days=9))).items) == [queued]
 
 
-def test_a_deadline_filter_keeps_what_is_urgent_or_late(alice, bob, clock):
+def test_a_deadline_filter_keeps_urgent_and_overdue_tasks(alice, bob, clock):
     now = epoch_ms(MOMENT)
     factories.sent_task(alice, bob)
     late = factories.sent_task(alice, bob, deadline_ms=now - 1)
@@ -134,7 +134,7 @@ def test_a_deadline_filter_keeps_what_is_urgent_or_late(alice, bob, clock):
     assert tasks_in(found) == [late, urgent]
 
 
-def test_a_deadline_filter_looks_at_leases_too(alice, bob, clock):
+def test_a_deadline_filter_keeps_urgent_leased_tasks(alice, bob, clock):
     urgent = factories.leased_task(alice, bob, deadline_ms=epoch_ms(MOMENT) + 1)
     factories.leased_task(alice, bob)
 
@@ -152,7 +152,7 @@ def test_filters_come_before_the_limit(alice, bob, mallory):
     assert tasks_in(lists.queue(mallory, limit=1).items) == [hers]
 
 
-def test_each_party_sees_its_tasks_and_strangers_see_none(alice, bob, mallory, olga):
+def test_parties_see_their_tasks_and_strangers_see_no_task(alice, bob, mallory, olga):
     queued, leased = factories.sent_task(alice, bob), leasing.lease_tasks(bob)[0]
     factories.sent_task(alice, bob)
 
@@ -170,7 +170,7 @@ def test_each_party_sees_its_tasks_and_strangers_see_none(alice, bob, mallory, o
         assert listed(mallory).items == []
 
 
-def test_pending_results_are_the_senders(alice, bob, mallory, olga):
+def test_only_the_sender_lists_a_pending_result(alice, bob, mallory, olga):
     result = factories.resolved_task(alice, bob)
 
     assert lists.recent_results(alice).items == lists.recent_results(olga).items == [result]
@@ -178,7 +178,7 @@ def test_pending_results_are_the_senders(alice, bob, mallory, olga):
     assert lists.recent_results(mallory).items == []
 
 
-def test_looking_changes_and_journals_nothing(alice, bob):
+def test_lists_change_nothing_and_are_not_journalled(alice, bob):
     task = factories.sent_task(alice, bob)
     before = (Task.objects.values().get(), factories.journal_length())
 
@@ -191,7 +191,7 @@ def test_looking_changes_and_journals_nothing(alice, bob):
     assert (Task.objects.values().get(), factories.journal_length()) == before
 
 
-def test_a_drained_result_waits_no_more_but_stays_readable(alice, bob):
+def test_a_drained_result_is_not_pending_but_stays_readable(alice, bob):
     result = factories.drained_task(alice, bob)
 
     assert lists.recent_results(alice).items == []
@@ -199,7 +199,7 @@ def test_a_drained_result_waits_no_more_but_stays_readable(alice, bob):
         assert tasks.result(party, result.task.uuid) == result
 
 
-def test_only_the_holder_lists_a_lease_as_its_own(alice, bob, olga):
+def test_only_the_holder_lists_a_lease(alice, bob, olga):
     lease = factories.leased_task(alice, bob)
 
     assert lists.leases(bob).items == [lease]
@@ -207,7 +207,7 @@ def test_only_the_holder_lists_a_lease_as_its_own(alice, bob, olga):
     assert lists.leases(olga).items == [lease]
 
 
-def test_an_agent_reads_what_it_caused_and_people_read_all(alice, bob, mallory, olga):
+def test_agents_read_their_own_events_and_people_read_all_events(alice, bob, mallory, olga):
     factories.resolved_task(alice, bob)
 
     assert {event.actor for event in lists.recent_events(alice, limit=100).items} == {"alice@local"}
@@ -215,7 +215,7 @@ def test_an_agent_reads_what_it_caused_and_people_read_all(alice, bob, mallory, 
     assert lists.recent_events(mallory).items == []
 
 
-def test_an_agent_lists_the_grants_it_holds_or_passed_on(alice, mallory, olga):
+def test_an_agent_lists_the_grants_that_it_holds_or_passed_on(alice, mallory, olga):
     passed_on = grants.grant(alice, factories.row_of(mallory), "a2a.send.bob@local")
 
     assert [grant.action for grant in lists.grants(alice).items] == ["a2a.send.bob@local", "a2a.send.*"]
@@ -231,7 +231,7 @@ def test_viewers_see_what_operators_see(alice, bob):
     assert tasks_in(lists.queue(viewer).items) == [task]
 
 
-def test_a_timeline_tells_a_tasks_life_in_order(alice, bob):
+def test_a_timeline_lists_the_events_of_a_task_in_order(alice, bob):
     result = factories.drained_task(alice, bob)
     results.ack_results(alice, [result.task.uuid])
 

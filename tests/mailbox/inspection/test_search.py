@@ -80,7 +80,7 @@ def at():
 
 
 @pytest.mark.parametrize(("name", "key", "value"), ASKED)
-def test_a_minus_finds_exactly_the_others(crowd, name, key, value):
+def test_a_minus_finds_exactly_the_other_rows(crowd, name, key, value):
     every = LISTS[name][1].all()
 
     def found(text):
@@ -99,7 +99,7 @@ def test_a_minus_finds_exactly_the_others(crowd, name, key, value):
     ("name", "key"),
     [("tasks", "to"), ("leases", "to"), ("leases", "agent"), ("results", "to"), ("replay_entries", "recipient")],
 )
-def test_a_star_stands_for_the_end_of_an_agents_name(crowd, name, key, value, fits):
+def test_a_star_matches_the_end_of_an_agents_name(crowd, name, key, value, fits):
     found = getattr(search, name)(f"{key}:{value}", at()).count()
 
     assert found == (LISTS[name][1].count() if fits else 0)
@@ -140,7 +140,7 @@ def test_a_query_is_read(text, parts):
         ("to:" + "x" * 500, "longer than 500 characters"),
     ],
 )
-def test_what_is_not_understood_is_refused_by_its_name(text, said):
+def test_an_invalid_term_is_refused_and_named(text, said):
     with pytest.raises(InvalidRequestError) as refusal:
         parse(text, search.TASK_KEYS)
 
@@ -148,7 +148,7 @@ def test_what_is_not_understood_is_refused_by_its_name(text, said):
 
 
 @pytest.mark.parametrize("value", ["a", "a b", "a,b", "*", "-a", "a:b", "\u202e", "o'brien"])
-def test_a_term_is_read_as_it_was_written(value):
+def test_a_term_keeps_its_spelling(value):
     (term,) = parse(search.term("key", value), search.TASK_KEYS).terms
 
     assert term.values == (value,)

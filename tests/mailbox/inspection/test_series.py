@@ -54,7 +54,7 @@ FOUR = [(0, 1, 0, 0), (1, 0, 0, 1), (2, 1, 0, 0), (3, 0, 0, 1)]
 
 
 @pytest.mark.parametrize("rolled", [0, 3, 4, 10])
-def test_the_figures_are_the_same_however_much_is_rolled_up(alice, bob, four_minutes, rolled):
+def test_figures_do_not_depend_on_how_much_is_rolled_up(alice, bob, four_minutes, rolled):
     if rolled:
         rollups.roll(NOON + rolled * MINUTE)
 
@@ -68,7 +68,7 @@ def test_the_figures_are_the_same_however_much_is_rolled_up(alice, bob, four_min
 
 
 @pytest.mark.parametrize("rolled", [0, 3, 10])
-def test_a_week_has_all_that_its_minutes_have(alice, bob, four_minutes, rolled):
+def test_the_figures_of_a_week_add_up_its_minutes(alice, bob, four_minutes, rolled):
     if rolled:
         rollups.roll(NOON + rolled * MINUTE)
     week = {"start": NOON - timedelta(days=6), "runs_from": LATER}
@@ -81,7 +81,7 @@ def test_a_week_has_all_that_its_minutes_have(alice, bob, four_minutes, rolled):
     assert (now.ok, now.error) == (later.ok, later.error) == (2, 2)
 
 
-def test_what_compaction_dropped_is_in_them(alice, bob, four_minutes):
+def test_figures_include_compacted_tasks(alice, bob, four_minutes):
     rollups.roll(NOON + 4 * MINUTE)
     for result in results.drain_results(alice, limit=10):
         results.ack_results(alice, [result.task.uuid])
@@ -94,7 +94,7 @@ def test_what_compaction_dropped_is_in_them(alice, bob, four_minutes):
     assert len(Sum.of(figures.agents[factories.row_of(bob).pk]).runs) == 4
 
 
-def test_more_than_is_sampled_is_still_counted(alice, bob, four_minutes, monkeypatch, django_assert_num_queries):
+def test_results_beyond_the_sample_are_counted(alice, bob, four_minutes, monkeypatch, django_assert_num_queries):
     monkeypatch.setattr(series, "SAMPLED", 2)
 
     with django_assert_num_queries(2):
@@ -104,7 +104,7 @@ def test_more_than_is_sampled_is_still_counted(alice, bob, four_minutes, monkeyp
     assert (total.ok, total.error, len(total.runs), figures.is_cut) == (2, 2, 2, False)
 
 
-def test_it_says_when_it_counts_only_the_newest(alice, bob, four_minutes, monkeypatch):
+def test_figures_of_the_newest_results_alone_are_marked_as_cut(alice, bob, four_minutes, monkeypatch):
     monkeypatch.setattr(series, "COUNTED", 2)
     rollups.roll(NOON + 3 * MINUTE)
 
@@ -114,7 +114,7 @@ def test_it_says_when_it_counts_only_the_newest(alice, bob, four_minutes, monkey
     assert told(point for point in figures.hub if point.results) == [FOUR[0], *FOUR[2:]]
 
 
-def test_it_knows_when_the_cluster_stands_still(alice, bob, four_minutes):
+def test_figures_are_late_once_roll_ups_stop(alice, bob, four_minutes):
     assert not read().is_late(LATER), "nothing was ever rolled up: the hub is new"
 
     rollups.roll(NOON + 4 * MINUTE)
@@ -136,7 +136,7 @@ def test_it_knows_when_the_cluster_stands_still(alice, bob, four_minutes):
         ("12:30..12:40", 0),
     ],
 )
-def test_tasks_are_found_by_when_they_were_finished(alice, bob, four_minutes, rolled, text, found):
+def test_tasks_are_found_by_the_time_of_their_end(alice, bob, four_minutes, rolled, text, found):
     if rolled:
         rollups.roll(NOON + rolled * MINUTE)
     at = Moment(now=LATER, stale_after=MINUTE)
@@ -150,7 +150,7 @@ def test_tasks_are_found_by_when_they_were_finished(alice, bob, four_minutes, ro
     "text",
     ["12:00", "..", "..12:00", "12:02..12:01", "25:00..26:00", "a..b", "0001-01-01T00:00..", "9999-12-31T23:59.."],
 )
-def test_what_is_no_range_of_time_is_refused_in_words(text):
+def test_an_invalid_range_of_time_is_refused(text):
     with pytest.raises(InvalidRequestError) as refused:
         search.tasks(f"finished:{text}", Moment(now=LATER, stale_after=MINUTE))
 

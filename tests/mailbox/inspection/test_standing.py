@@ -18,7 +18,7 @@ def vera():
     return User.objects.create_user("vera").username
 
 
-def test_attention_is_one_query_that_counts_no_further_than_its_limit(vera, alice, bob, django_assert_num_queries):
+def test_attention_takes_one_query_and_stops_counting_at_its_limit(vera, alice, bob, django_assert_num_queries):
     for _ in range(3):
         factories.leased_task(alice, bob)
 
@@ -28,7 +28,7 @@ def test_attention_is_one_query_that_counts_no_further_than_its_limit(vera, alic
     assert found == (2, 0, 0, 0)
 
 
-def test_what_stands_is_one_query_that_counts_each_lease_in_its_band(vera, alice, bob, django_assert_num_queries):
+def test_the_standing_takes_one_query_and_counts_leases_by_age(vera, alice, bob, django_assert_num_queries):
     now = timezone.now()
     for age in (1, 5, 5):
         lease = factories.leased_task(alice, bob)
@@ -42,5 +42,5 @@ def test_what_stands_is_one_query_that_counts_each_lease_in_its_band(vera, alice
     assert (found.ages, found.queued, found.pending, found.scan) == ((1, 2), 1, 0, None)
 
 
-def test_without_cached_results_nothing_is_saved(vera):
+def test_savings_are_zero_without_cached_results(vera):
     assert standing.savings(vera, ReplayEntry.objects.none(), Task.objects.none(), most=10) == (0, 0, 0)

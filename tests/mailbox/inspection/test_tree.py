@@ -17,7 +17,7 @@ def shape(nodes):
     return [(node.depth, node.task) for node in nodes]
 
 
-def test_a_tree_is_told_depth_first_oldest_child_first(alice, bob):
+def test_a_tree_is_listed_depth_first_with_the_oldest_child_first(alice, bob):
     root = factories.sent_task(alice, bob)
     first = factories.sent_task(alice, bob, parent=root.uuid)
     second = factories.sent_task(alice, bob, parent=root.uuid)
@@ -64,7 +64,7 @@ def test_a_task_may_name_itself_or_its_child_as_parent(alice, bob):
     assert shape(trees.tree(alice, own)) == [(0, alone)]
 
 
-def test_a_tree_shows_only_what_the_caller_is_party_to(alice, bob, mallory, olga):
+def test_a_tree_shows_only_the_tasks_of_its_caller(alice, bob, mallory, olga):
     root = factories.sent_task(alice, bob)
     shared = factories.sent_task(alice, bob, parent=root.uuid)
     hers = factories.sent_task(alice, mallory, parent=root.uuid)
@@ -75,7 +75,7 @@ def test_a_tree_shows_only_what_the_caller_is_party_to(alice, bob, mallory, olga
     assert shape(trees.tree(olga, root.uuid)) == [(0, root), (1, shared), (1, hers), (2, hidden)]
 
 
-def test_a_tree_of_strangers_is_unknown(alice, bob, mallory):
+def test_a_tree_is_unknown_to_strangers(alice, bob, mallory):
     root = factories.sent_task(alice, bob)
     factories.sent_task(alice, bob, parent=root.uuid)
 

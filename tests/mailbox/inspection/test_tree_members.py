@@ -19,7 +19,7 @@ def uuids(root, limit=100):
     return [member.task.uuid for member in trees.members(root, limit=limit)]
 
 
-def test_a_tree_is_read_whole_whether_its_root_exists_or_not(alice, bob):
+def test_a_tree_without_its_root_is_read_whole(alice, bob):
     root = factories.sent_task(alice, bob)
     child = factories.sent_task(alice, bob, parent=root.uuid)
     grandchild = factories.sent_task(alice, bob, parent=child.uuid)
@@ -31,12 +31,12 @@ def test_a_tree_is_read_whole_whether_its_root_exists_or_not(alice, bob):
     assert uuids(ROOT) == [orphan.uuid]
 
 
-def test_a_tree_of_nothing_is_unknown(db):
+def test_a_tree_without_tasks_is_unknown(db):
     with pytest.raises(UnknownTaskError):
         trees.members(ROOT, limit=10)
 
 
-def test_tasks_that_name_each_other_as_parent_are_read_once(alice, bob):
+def test_tasks_that_are_each_others_parent_are_read_once(alice, bob):
     one, other = uuid.uuid4(), uuid.uuid4()
     factories.sent_task(alice, bob, id=one, parent=other)
     factories.sent_task(alice, bob, id=other, parent=one)
@@ -47,7 +47,7 @@ def test_tasks_that_name_each_other_as_parent_are_read_once(alice, bob):
     assert uuids(itself) == [itself]
 
 
-def test_of_a_large_tree_the_nearest_are_read(alice, bob):
+def test_a_large_tree_is_read_from_its_root_up_to_the_limit(alice, bob):
     root = factories.sent_task(alice, bob)
     children = [factories.sent_task(alice, bob, parent=root.uuid) for _ in range(5)]
     factories.sent_task(alice, bob, parent=children[0].uuid)
@@ -79,7 +79,7 @@ def test_members_carry_their_attempts_repairs_and_result(alice, bob, olga, djang
     assert below.opening == "x" * 200
 
 
-def test_every_member_is_read_however_many_there_are(alice, bob, monkeypatch):
+def test_a_tree_of_many_members_is_read_whole(alice, bob, monkeypatch):
     monkeypatch.setattr(trees, "CHUNK", 3)
     root = factories.sent_task(alice, bob)
     children = [factories.sent_task(alice, bob, parent=root.uuid) for _ in range(7)]
