@@ -112,7 +112,7 @@ def test_an_address_is_made_of_the_name_without_its_marks(ada, name, address):
         ('{"name": "x\\u0000"}', 400, "Invalid JSON body"),
     ],
 )
-def test_what_cannot_be_registered_is_refused_in_corvid_s_shape(ada, bob, body, status, error):
+def test_an_agent_that_cannot_be_registered_is_refused_in_corvid_s_shape(ada, bob, body, status, error):
     refused = Api(ada).call("POST", "/api/agents", body)
 
     assert refused.status_code == status
@@ -129,7 +129,7 @@ def test_registering_needs_the_capability(mallory):
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-def test_fields_that_are_left_out_stay_and_null_empties_one(ada, bob, method):
+def test_fields_that_are_left_out_stay_and_null_empties_a_field(ada, bob, method):
     client = Api(ada)
     client.call(method, "/api/agents/bob", {"description": "Works", "mcpToolPermissions": ["a"], "name": "Bob"})
 
@@ -248,7 +248,7 @@ def test_a_key_that_expired_and_was_revoked_is_unknown(bob):
         assert (refused.status_code, refused.json()) == (403, {"error": "Invalid API key"})
 
 
-def test_an_agent_is_invoked_by_whoever_may_send_to_it(alice, bob):
+def test_an_agent_is_invoked_by_agents_that_may_send_to_it(alice, bob):
     sent = Api(alice).call("POST", "/api/agents/bob/invoke", {"content": "hello"})
 
     (lease,) = leasing.lease_tasks(bob)
@@ -281,7 +281,7 @@ def test_a_malformed_invocation_is_refused(alice, bob, body, status):
     assert "intent_text" not in refused.json()["error"]
 
 
-def test_an_unanswered_method_is_404_as_corvid_says(bob):
+def test_a_method_that_the_route_lacks_is_404_as_in_corvid(bob):
     refused = Api(bob).delete("/api/agents/bob")
 
     assert (refused.status_code, refused.json()) == (404, {"error": "Not found"})

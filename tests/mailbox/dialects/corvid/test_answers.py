@@ -1,4 +1,4 @@
-"""What a poll of a task shows of all that was said: it is asked for every few seconds, and must stay small."""
+"""The messages in the answer to a poll. Clients poll every few seconds, so the answer must stay small."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def text_block(text):
 
 
 @pytest.mark.parametrize("filler", ["x" * 9_000, "\u00fc" * 4_500, "\x01" * 1_500, '"' * 4_500])
-def test_of_much_that_was_said_the_newest_is_shown(polled, filler):
+def test_of_many_messages_the_newest_are_shown(polled, filler):
     texts = [f"{number} {filler}" for number in range(300)]
 
     shown = polled(*texts)
@@ -62,7 +62,7 @@ def test_a_thousand_lines_and_the_result_are_all_shown(polled):
     assert [text for _, text in polled(*texts, content=[text_block("done")])] == ["do it", *texts, "done"]
 
 
-def test_more_messages_than_an_answer_has_are_said_to_be_left_out(polled, monkeypatch):
+def test_a_note_stands_for_messages_that_are_left_out(polled, monkeypatch):
     monkeypatch.setattr(wire, "MOST_MESSAGES", 2)
 
     shown = polled("one", "two", "three", content=[text_block("done")])
@@ -70,7 +70,7 @@ def test_more_messages_than_an_answer_has_are_said_to_be_left_out(polled, monkey
     assert [text for _, text in shown] == ["do it", wire.EARLIER, "two", "three", "done"]
 
 
-def test_the_result_is_last_and_whole_beside_much_that_was_said(polled):
+def test_the_result_is_last_and_whole_after_many_messages(polled):
     result = "r" * 700_000
 
     shown = polled(*["x" * 9_000] * 100, sent="s" * 500_000, content=[text_block(result)])
@@ -82,7 +82,7 @@ def test_the_result_is_last_and_whole_beside_much_that_was_said(polled):
 
 
 @pytest.mark.parametrize("letter", ["r", "\x01", "\u20ac"])
-def test_a_result_too_long_for_an_answer_is_cut_and_says_so(polled, letter):
+def test_a_result_too_long_for_an_answer_is_cut_with_a_note(polled, letter):
     _, (_, text) = polled(content=[text_block(letter * 1_000_000)])
 
     assert text.startswith(letter * 100_000)
@@ -95,7 +95,7 @@ def test_the_reason_of_a_failure_is_cut_like_a_result(polled):
     assert shown[-1][1].endswith(wire.CUT)
 
 
-def test_how_far_the_work_was_is_no_answer(alice, bob):
+def test_the_last_progress_is_no_answer(alice, bob):
     uuid = handler.handle_task_send(alice, {"message": "do it"})["id"]
     [lease] = leasing.lease_tasks(bob)
     updates.post_updates(bob, uuid, [Update(message=[text_block("done")]), Update(progress=1), Update(progress=1)])
@@ -106,7 +106,7 @@ def test_how_far_the_work_was_is_no_answer(alice, bob):
     assert (task["state"], task["messages"][-1]["parts"][0]["text"]) == ("completed", "done")
 
 
-def test_how_far_the_work_is_is_said_too(alice, bob):
+def test_progress_is_shown_as_a_message(alice, bob):
     uuid = handler.handle_task_send(alice, {"message": "do it"})["id"]
     [_] = leasing.lease_tasks(bob)
     said = [

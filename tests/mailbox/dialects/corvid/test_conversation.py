@@ -1,4 +1,4 @@
-"""What corvid-agent's client says to a peer, replayed to a served hub: it knows no credentials but its base URL."""
+"""The requests of corvid-agent's client to a peer, sent to a served hub. Its base URL is its only credential."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_conversation_ends_in_failure_with_the_reason(base_url, worker):
     assert states[-1] == "failed"
 
 
-def test_a_conversation_ends_in_a_timeout_when_nobody_answers(base_url, worker):
+def test_a_conversation_without_an_answer_ends_in_a_timeout(base_url, worker):
     thread = at_work(worker)
 
     success, text, states = converse(base_url, "Think for ever", timeout_ms=1000)

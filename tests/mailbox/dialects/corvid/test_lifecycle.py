@@ -129,7 +129,7 @@ def test_invariant_1_an_error_after_completion_changes_nothing(alice, bob, olga)
     assert before["state"] == "completed"
 
 
-def test_invariant_2_completion_and_failure_follow_from_what_the_holder_posts(alice, bob):
+def test_invariant_2_completion_and_failure_follow_from_the_holder_s_result(alice, bob):
     good, bad = send(alice), send(alice)
 
     results.post_result(bob, factories.result_envelope(lease(bob).task))
@@ -158,7 +158,7 @@ def test_updates_become_agent_messages_and_the_result_text_is_the_last(alice, bo
     assert [event.fields["message"][0]["text"] for event in updated] == ["reading", "writing"]
 
 
-def test_a_result_that_repeats_the_last_message_is_said_once(alice, bob):
+def test_a_result_that_repeats_the_last_message_is_shown_once(alice, bob):
     sent = send(alice)
     taken = lease(bob)
     say(bob, taken.task.uuid, "done")
@@ -168,7 +168,7 @@ def test_a_result_that_repeats_the_last_message_is_said_once(alice, bob):
     assert texts_of(read(alice, sent["id"])) == [("user", "do it"), ("agent", "done")]
 
 
-def test_a_json_result_is_told_as_json(alice, bob):
+def test_a_json_result_is_shown_as_json(alice, bob):
     sent = send(alice)
 
     envelope = factories.result_envelope(lease(bob).task, content=[{"type": "json", "value": {"pages": 3}}])

@@ -43,14 +43,14 @@ def test_an_agent_s_card_is_public_under_any_of_its_names(anyone, bob, form):
     assert answer["Cache-Control"] == "public, max-age=300"
 
 
-def test_agents_cards_are_shown_to_nobody_where_that_is_turned_off(anyone, bob, settings):
+def test_agents_cards_are_hidden_if_the_setting_is_off(anyone, bob, settings):
     settings.A2A_PUBLIC_AGENT_CARDS = False
 
     assert anyone.get("/.well-known/agents/bob").content == anyone.get("/.well-known/agents/nobody").content
     assert anyone.get(HUB).status_code == 200
 
 
-def test_an_unknown_agent_is_404_that_is_not_kept(anyone):
+def test_an_unknown_agent_is_404_without_caching(anyone):
     answer = anyone.get("/.well-known/agents/nobody")
 
     assert (answer.status_code, answer.json()) == (404, {"error": "Not found"})
@@ -59,7 +59,7 @@ def test_an_unknown_agent_is_404_that_is_not_kept(anyone):
 
 
 @pytest.mark.parametrize("wanted", ["{etag}", "W/{etag}", '"other", {etag}', "*"])
-def test_who_has_the_card_is_answered_304(anyone, page, wanted):
+def test_a_client_that_has_the_card_gets_304(anyone, page, wanted):
     etag = anyone.get(page)["ETag"]
 
     answer = anyone.get(page, headers={"If-None-Match": wanted.format(etag=etag)})
@@ -71,7 +71,7 @@ def test_who_has_the_card_is_answered_304(anyone, page, wanted):
 
 
 @pytest.mark.parametrize("wanted", ['"other"', "nonsense", "", "\x7f"])
-def test_who_has_another_card_gets_this_one(anyone, page, wanted):
+def test_a_client_that_has_another_card_gets_the_new_card(anyone, page, wanted):
     assert anyone.get(page, headers={"If-None-Match": wanted}).status_code == 200
 
 
@@ -87,14 +87,14 @@ def test_the_tag_changes_with_the_card_and_only_with_it(anyone, bob):
     assert len({first, told, anyone.get(page)["ETag"]}) == 3
 
 
-def test_head_says_the_same_without_the_card(anyone, page):
+def test_head_has_the_same_headers_without_the_card(anyone, page):
     answer = anyone.call("HEAD", page)
 
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer["ETag"] == anyone.get(page)["ETag"]
 
 
-def test_a_browser_is_told_that_it_may_ask(anyone, page):
+def test_a_browser_may_request_a_card_from_another_site(anyone, page):
     answer = anyone.call("OPTIONS", page, headers={"Origin": "https://elsewhere.example"})
 
     assert (answer.status_code, answer.content, answer["Content-Length"]) == (204, b"", "0")
@@ -114,7 +114,7 @@ def test_a_wrong_key_does_not_keep_anyone_from_a_public_card(page):
     assert Api(headers={"Authorization": "Bearer wrong"}).get(page).status_code == 200
 
 
-def test_the_card_names_the_public_url_whatever_host_was_asked(anyone, settings):
+def test_the_card_names_the_public_url_for_every_host_header(anyone, settings):
     settings.PUBLIC_URL = "https://hub.example"
     settings.ALLOWED_HOSTS = ["*"]
 
@@ -185,5 +185,5 @@ def test_a_description_for_peers_names_no_address_at_all(anyone, prefix, path, s
 
 
 @pytest.mark.parametrize("path", ["/api/agents", "/api/agents/bob", "/api/agents/bob/agent-card"])
-def test_what_needs_a_key_is_not_found_under_a_route(anyone, alice, bob, path):
+def test_a_path_that_needs_a_key_is_404_under_a_route(anyone, alice, bob, path):
     assert anyone.get(f"{factories.route(alice)}{path}").status_code == 404

@@ -153,7 +153,7 @@ def test_invariant_3_holds_for_a_task_with_a_skill_that_another_agent_has(send, 
 
 
 @pytest.mark.parametrize("somebody_has_a_default_project", [True, False])
-def test_an_agent_that_has_the_skill_is_chosen_by_setting_or_where_nobody_has_a_default_project(
+def test_an_agent_with_the_skill_is_chosen_by_setting_or_if_no_agent_has_a_default_project(
     send, settings, somebody_has_a_default_project
 ):
     settings.A2A_TASKS_SEND_ROUTE_BY_SKILL = somebody_has_a_default_project
@@ -168,7 +168,7 @@ def test_an_agent_that_has_the_skill_is_chosen_by_setting_or_where_nobody_has_a_
     assert Task.objects.get(uuid=task["id"]).recipient == carol.agent
 
 
-def test_a_skill_that_nobody_has_falls_back_to_the_default_project(send, bob):
+def test_a_skill_that_no_agent_has_falls_back_to_the_default_project(send, bob):
     task = send({"params": {"message": "hi", "skill": "unheard_of"}}).json()
 
     assert Task.objects.get(uuid=task["id"]).recipient == bob.agent
@@ -183,7 +183,7 @@ def test_no_suitable_agent_is_not_found(alice):
     assert response.json() == {"error": "Agent with default project not found", "code": "NOT_FOUND"}
 
 
-def test_the_sixth_task_in_a_minute_from_one_credential_is_refused_and_told_when(alice, bob):
+def test_the_sixth_task_in_a_minute_of_a_credential_is_refused_with_the_seconds_to_wait(alice, bob):
     send = Sender(alice)
     other = Sender(factories.agent("dave", "a2a.send.*"))
     for _ in range(5):
@@ -260,7 +260,7 @@ def test_other_methods_are_not_found(send):
 
 
 @pytest.mark.parametrize("path", ["/a2a/tasks/send", "/a2a/tasks/x", "/api/agents"])
-def test_what_is_answered_is_told_before_anyone_has_a_key(client, path):
+def test_options_are_answered_without_a_key(client, path):
     answer = client.options(path, headers={"Origin": "https://elsewhere.example"})
 
     assert (answer.status_code, answer.content) == (204, b"")

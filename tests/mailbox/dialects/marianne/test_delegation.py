@@ -1,4 +1,4 @@
-"""Which lines of an agent's output are delegations, and which are examples in code."""
+"""The lines of an agent's output that are delegations, and examples in code that are not."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def found(*lines):
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
-def test_each_line_is_one_delegation_wherever_in_it_it_stands(ending):
+def test_each_line_is_one_delegation_at_any_place_in_the_line(ending):
     text = ending.join(
         ["@delegate a: one", "so @delegate deep-thought@far : two  ", "- @delegate c:three", "@delegate d:"]
     )
@@ -45,7 +45,7 @@ def test_each_line_is_one_delegation_wherever_in_it_it_stands(ending):
     ],
     ids=" / ".join,
 )
-def test_what_a_fence_holds_is_code(fenced):
+def test_text_in_a_fence_is_code(fenced):
     assert found(*fenced, REAL) == ["REAL"]
     assert delegations("\n".join([*fenced, REAL])).unclosed_fence is None
 
@@ -61,12 +61,12 @@ def test_what_a_fence_holds_is_code(fenced):
     ],
     ids=" / ".join,
 )
-def test_what_is_no_fence_hides_nothing(lines):
+def test_lines_that_are_no_fence_hide_nothing(lines):
     assert found(*lines) == ["REAL"]
 
 
 @pytest.mark.parametrize("almost", ["~~~", "``", "``` x", "    ```", "> ```"])
-def test_a_fence_that_never_closed_is_told_by_its_line(almost):
+def test_a_fence_that_never_closes_is_reported_by_its_line(almost):
     told = delegations(f"{REAL}\n\n```\n{EXAMPLE}\n{almost}\n{EXAMPLE}\n")
 
     assert [description for _, description in told.lines] == ["REAL"]

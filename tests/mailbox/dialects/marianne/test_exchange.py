@@ -1,4 +1,4 @@
-"""Inboxes taken away as JSON and brought in: all of it or nothing, by those who may speak for others."""
+"""Inboxes exported as JSON and imported: all tasks or no task, by admins and trusted code only."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_an_inbox_survives_a_round_trip_through_json():
     assert A2AInbox.from_dict(data).to_dict() == data
 
 
-def test_tasks_that_the_hub_does_not_know_are_brought_in_as_far_along_as_they_were():
+def test_tasks_that_the_hub_does_not_know_are_imported_with_their_status():
     tasks = [
         kept(),
         kept(status="accepted"),
@@ -102,7 +102,7 @@ def test_restoring_without_a_job_or_a_name_is_a_key_error(missing):
     ],
     ids=repr,
 )
-def test_one_bad_task_keeps_the_whole_of_it_out(bad):
+def test_one_bad_task_keeps_all_tasks_out(bad):
     with pytest.raises(InvalidRequestError):
         A2AInbox.from_dict(export_of(kept(), kept(**bad)))
 
@@ -110,7 +110,7 @@ def test_one_bad_task_keeps_the_whole_of_it_out(bad):
     assert not Agent.objects.exists()
 
 
-def test_a_task_of_another_inbox_keeps_the_whole_of_it_out(alice, bob, mallory):
+def test_a_task_of_another_inbox_keeps_all_tasks_out(alice, bob, mallory):
     taken = factories.sent_task(alice, mallory)
 
     with pytest.raises(TaskConflictError):
@@ -120,7 +120,7 @@ def test_a_task_of_another_inbox_keeps_the_whole_of_it_out(alice, bob, mallory):
     assert not Agent.objects.filter(local="forge").exists()
 
 
-def test_what_the_hub_knows_stays_as_it_is_and_is_counted(bob, admin):
+def test_a_task_that_the_hub_knows_stays_as_it_is_and_is_counted(bob, admin):
     known, fresh = kept(), kept()
     admin.post(f"{INBOX}/import", export_of(known))
 
@@ -129,7 +129,7 @@ def test_what_the_hub_knows_stays_as_it_is_and_is_counted(bob, admin):
     assert (answer["imported"], answer["skipped"], answer["task_count"], answer["pending_count"]) == (1, 1, 2, 2)
 
 
-def test_what_was_compacted_since_does_not_come_back(bob, admin):
+def test_a_compacted_task_does_not_come_back(bob, admin):
     finished = kept(status="completed")
     admin.post(f"{INBOX}/import", export_of(finished))
     sender = Caller.local(Agent.objects.get(local="forge"))

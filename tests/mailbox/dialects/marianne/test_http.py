@@ -67,7 +67,7 @@ def test_accept_complete_and_fail_are_the_owners(sender, owner):
 
 
 @pytest.mark.parametrize("step", ["accept", "complete", "fail"])
-def test_nobody_but_the_owner_moves_a_task(sender, owner, mallory, step):
+def test_only_the_owner_moves_a_task(sender, owner, mallory, step):
     task = submit(sender)
     body = {"reason": "x"} if step == "fail" else {}
 
@@ -88,7 +88,7 @@ def test_accepting_twice_is_a_conflict(sender, owner):
     assert again.json()["code"] == "not_in_flight"
 
 
-def test_completing_what_is_finished_otherwise_is_a_conflict(sender, owner):
+def test_completing_a_failed_task_is_a_conflict(sender, owner):
     task = submit(sender)
     owner.post(f"{INBOX}/tasks/{task['task_id']}/fail", {"reason": "busy"})
 
@@ -136,7 +136,7 @@ def test_the_context_is_markdown_and_accepts_nothing(sender, owner):
     assert owner.get(f"{INBOX}/tasks?status=pending").json()["tasks"]
 
 
-def test_a_context_cut_short_says_how_many_wait_and_how_many_it_shows(sender, owner, monkeypatch):
+def test_a_context_cut_short_gives_the_numbers_of_pending_and_shown_tasks(sender, owner, monkeypatch):
     monkeypatch.setattr(views, "MOST_IN_CONTEXT", 2)
     tasks = [submit(sender) for _ in range(3)]
 

@@ -40,7 +40,7 @@ def test_an_inbox_needs_a_job_and_a_name(job_id, name, problem):
         A2AInbox(job_id=job_id, agent_name=name)
 
 
-def test_names_become_agents_on_first_use_and_the_journal_says_so(inbox):
+def test_names_become_agents_on_first_use_and_are_journalled(inbox):
     submit(inbox)
 
     assert set(Agent.objects.values_list("display", flat=True)) == {"canyon@local", "forge@local"}
@@ -99,7 +99,7 @@ def test_completing_straight_from_pending_leases_and_resolves_in_one_step(inbox)
     assert factories.life_of(row(task)) == [Kind.TASK_SENT, Kind.TASK_LEASED, Kind.RESULT_POSTED]
 
 
-def test_failing_keeps_the_reason_even_an_empty_one(inbox):
+def test_failing_keeps_the_reason_even_an_empty_reason(inbox):
     spoken, silent = submit(inbox), submit(inbox)
 
     assert inbox.fail_task(spoken.task_id, "no time") is True
@@ -249,7 +249,7 @@ def test_a_value_without_a_json_form_is_refused_by_the_field_it_is_in(inbox):
     assert inbox.pending_count == 1
 
 
-def test_the_package_names_what_the_original_does():
+def test_the_package_has_the_names_of_the_original():
     assert (marianne.A2AInbox, marianne.A2ATask, marianne.A2ATaskStatus) == (A2AInbox, A2ATask, A2ATaskStatus)
     assert (marianne.AgentCard, marianne.A2ASkill) == (AgentCard, A2ASkill)
     assert marianne.AgentCardRegistry is AgentCardRegistry

@@ -37,7 +37,7 @@ def test_a_peers_context_of_any_shape_leaves_the_inbox_whole(alice, bob, context
     assert completed.json()["task"]["status"] == "completed"
 
 
-def test_what_a_peer_said_of_its_task_is_the_context_its_worker_reads(alice, bob):
+def test_the_fields_of_a_peer_s_task_are_the_context_that_its_worker_reads(alice, bob):
     said = {"title": "Audit", "target_url": "https://example.org/", "priority": "high", "agents": ["a", "b"]}
     callback = {"callback_url": "https://example.org/end", "callback_secret": "hush"}
     task = {"description": "Audit the site", **said, **callback}

@@ -14,7 +14,7 @@ def put(client, job_id, body):
     return client.put(f"/a2a/registry/{job_id}", body)
 
 
-def test_a_card_is_registered_seen_found_and_removed(alice, bob):
+def test_a_card_is_registered_read_listed_and_removed(alice, bob):
     mine, other = Api(alice), Api(bob)
 
     registered = put(mine, "job-1", CANYON)
@@ -47,7 +47,7 @@ def test_an_unknown_job_is_404(alice):
     assert (refused.status_code, refused.json()["code"], refused.json()["job_id"]) == (404, "unknown_card", "job-1")
 
 
-def test_a_foreign_card_is_409_and_says_whose_it_is(alice, mallory):
+def test_a_foreign_card_is_409_with_the_name_of_its_agent(alice, mallory):
     put(Api(alice), "job-1", CANYON)
 
     replaced = put(Api(mallory), "job-2", CANYON)

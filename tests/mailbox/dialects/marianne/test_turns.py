@@ -1,4 +1,4 @@
-"""What may not be leased cannot be accepted, completed or failed from an inbox either, and is not offered there."""
+"""A task that may not be leased cannot be accepted, completed or failed from an inbox, and its context leaves it out."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_task_past_its_deadline_expires_instead(owner, overdue, step, body):
     ("state", "why"),
     [("waiting", "another task, which does the same work"), ("paused", "bob@local is paused: deploying")],
 )
-def test_a_task_that_must_wait_does_and_the_refusal_says_why(owner, request, state, why, step, body):
+def test_a_task_that_must_wait_is_refused_with_the_reason(owner, request, state, why, step, body):
     task = request.getfixturevalue(state)
 
     response = owner.post(f"{INBOX}/tasks/{task.uuid}/{step}", body)
@@ -117,14 +117,14 @@ def test_a_refused_result_is_on_record(owner, waiting):
     assert (rejected.task_id, rejected.fields) == (waiting.uuid, {"reason": "not_in_flight"})
 
 
-def test_the_twin_is_answered_with_the_one_that_is_done(inbox, waiting):
+def test_the_twin_is_answered_with_the_result_of_the_first_task(inbox, waiting):
     first, _ = inbox.get_pending_tasks()
 
     assert inbox.complete_task(first.task_id, {"r": 1}) is True
     assert inbox.get_task(str(waiting.uuid)).artifacts == {"r": 1}
 
 
-def test_what_a_paused_agent_holds_it_finishes(inbox, alice, bob, olga):
+def test_a_paused_agent_finishes_the_tasks_that_it_holds(inbox, alice, bob, olga):
     lease = factories.leased_task(alice, bob)
     registration.pause_agent(olga, bob.agent, reason="deploying")
 

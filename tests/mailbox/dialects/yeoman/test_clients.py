@@ -77,14 +77,14 @@ def test_every_message_that_peers_send_is_accepted(peer, kind, payload):
     assert response.json()["message_id"] == HEX_ID
 
 
-def test_core_s_delegate_loses_none_of_its_text(peer, bob):
+def test_core_s_delegate_keeps_all_its_text(peer, bob):
     core = message("a2a:delegate", {"task": "Summarise the incident"}, fromPeerId="self", toPeerId="bob@local")
 
     assert peer.receive(core).status_code == 200
     assert leasing.lease_tasks(bob)[0].task.intent_text == "Summarise the incident"
 
 
-def test_agnostic_s_client_reads_what_it_looks_for(peer, bob):
+def test_agnostic_s_client_reads_the_keys_that_it_needs(peer, bob):
     delegated = peer.receive(message("a2a:delegate", {"description": "d", "task_type": "qa"})).json()["task_id"]
     batch = message("a2a:delegate_batch", {"tasks": [{"description": "e"}]}, id="f" * 32)
     [batched] = peer.receive(batch).json()["task_ids"]
@@ -147,7 +147,7 @@ def test_a_route_neither_answers_nor_cancels(alice, bob):
     assert set(Task.objects.values_list("state", flat=True)) == {Task.State.QUEUED}
 
 
-def test_a_route_that_is_asked_too_often_says_so_as_the_dialect_does(alice, bob):
+def test_a_route_past_its_rate_limit_refuses_in_the_dialect_s_words(alice, bob):
     at_route = yeoman.Peer(prefix=factories.route(alice, rate_limit=1))
 
     statuses = [at_route.get("/.well-known/a2a-agent").status_code for _ in range(2)]

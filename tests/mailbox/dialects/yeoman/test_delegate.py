@@ -1,4 +1,4 @@
-"""Delegates beyond the seed: whom they reach, what twice means, callbacks, batches."""
+"""Delegates beyond the seed: their recipients, repeated messages, callbacks, batches."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_the_same_envelope_twice_at_once_is_one_task(alice, bob, monkeypatch):
 
 
 @pytest.mark.parametrize("message_id", ["", "  "])
-def test_without_an_id_there_is_nothing_to_tell_twice_by(peer, message_id):
+def test_two_messages_without_an_id_are_two_tasks(peer, message_id):
     answers = [peer.send("a2a:delegate", {"task": "x"}, id=message_id) for _ in range(2)]
 
     assert len({answer["task_id"] for answer in answers}) == 2
@@ -109,7 +109,7 @@ def test_the_same_id_from_another_caller_is_another_task(peer, bob):
     assert one["task_id"] != other["task_id"]
 
 
-def test_nobody_can_tell_from_a_task_id_which_message_made_it(peer, alice, settings):
+def test_a_task_id_does_not_show_which_message_made_it(peer, alice, settings):
     one = peer.send("a2a:delegate", {"task": "x"}, id="m-1")["task_id"]
     Task.objects.all().delete()
     settings.SECRET_KEY = "another hub's"
@@ -119,7 +119,7 @@ def test_nobody_can_tell_from_a_task_id_which_message_made_it(peer, alice, setti
 
 @pytest.mark.parametrize("field", ["task", "description", "title", "callback_url", "callback_secret"])
 @pytest.mark.parametrize("value", [7, True, ["x"], {"x": 1}])
-def test_text_that_is_none_is_unprocessable_and_said_where(peer, field, value):
+def test_a_value_that_is_no_text_is_unprocessable_with_its_place(peer, field, value):
     response = peer.receive(envelope("a2a:delegate", {field: value}))
 
     [problem] = response.json()["detail"]
@@ -213,7 +213,7 @@ def test_a_batch_with_a_mistake_sends_nothing(peer, tasks):
     assert not Task.objects.exists()
 
 
-def test_whoever_does_the_work_reads_what_was_said_beside_its_text(peer, bob):
+def test_the_recipient_reads_the_other_fields_of_the_task(peer, bob):
     said = {"description": "Audit the site", "title": "Audit", "target_url": "https://site.example", "priority": "low"}
     peer.send("a2a:delegate", {**said, "callback_url": "https://receiver.example/hook"}, id="m-1")
 

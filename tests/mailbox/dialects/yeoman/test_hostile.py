@@ -1,4 +1,4 @@
-"""What nobody sends by accident: refused or ignored, never a 500."""
+"""Requests that no client sends by accident: refused or ignored, never a 500."""
 
 from __future__ import annotations
 

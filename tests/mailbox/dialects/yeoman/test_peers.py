@@ -1,4 +1,4 @@
-"""Peers: who was seen, what they announced, and what they are told."""
+"""Peers: their heartbeats, their announcements, and the hub's description of itself for them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_heartbeat_shows_the_peer_to_operators_and_to_its_own_agent(peer, alic
     assert listed(bob) == []
 
 
-def test_peers_of_two_credentials_are_two_whatever_they_call_themselves(peer, bob):
+def test_peers_of_two_credentials_are_two_peers_under_the_same_name(peer, bob):
     peer.send("a2a:heartbeat")
     yeoman.Peer(bob).send("heartbeat")
 
@@ -87,7 +87,7 @@ def test_an_announcement_is_kept_and_a_goodbye_is_believed_until_the_next_heartb
 
 
 @pytest.mark.parametrize("payload", [{}, {"name": 7, "url": [], "capabilities": "x"}, {"name": "n" * 999}])
-def test_an_announcement_may_say_anything(peer, payload):
+def test_an_announcement_may_hold_any_json(peer, payload):
     peer.send("a2a:announce", payload, fromPeerId="x" * 999)
 
     row = Peer.objects.get()
@@ -116,7 +116,7 @@ def test_the_list_has_pages(peer, olga):
     assert second["next_cursor"] is None
 
 
-def test_a_node_registers_itself_and_is_told_its_id(peer, olga):
+def test_a_node_registers_itself_and_gets_its_id(peer, olga):
     node = {"nodeId": "n-1", "hostname": "edge", "arch": "arm64", "totalMemoryMb": 512, "hasGpu": False}
     body = {"url": "http://0.0.0.0:18891", "name": "edge", "capabilities": node, "mode": "edge"}
 
@@ -150,7 +150,7 @@ def test_a_person_registers_no_node(olga, client):
     assert client.post("/api/v1/a2a/peers/local", body, content_type="application/json").status_code == 401
 
 
-def test_anyone_may_read_what_the_hub_can_do(client):
+def test_the_hub_s_capabilities_are_public(client):
     response = client.get("/api/v1/a2a/capabilities")
 
     shown = [(one["name"], one["description"], one["version"]) for one in response.json()["capabilities"]]
@@ -187,7 +187,7 @@ def test_the_skills_of_running_jobs_are_listed_too(client, settings, db):
     ]
 
 
-def test_skills_are_told_to_anyone_only_where_cards_are_public(peer, client, bob, settings):
+def test_skills_are_public_only_if_cards_are_public(peer, client, bob, settings):
     factories.tool("search", description="Finds", is_default=True)
     settings.A2A_CAPABILITIES, settings.A2A_CAPABILITIES_DYNAMIC, settings.A2A_PUBLIC_AGENT_CARDS = [], True, False
 
@@ -196,7 +196,7 @@ def test_skills_are_told_to_anyone_only_where_cards_are_public(peer, client, bob
     assert [one["name"] for one in peer.send("a2a:capability-query")["capabilities"]] == ["search"]
 
 
-def test_discovery_tells_who_the_hub_is(client, bob):
+def test_discovery_names_the_default_agent_and_its_key(client, bob):
     document = client.get("/.well-known/a2a-agent", headers={"Accept": "application/json"}).json()
 
     assert (document["id"], document["publicKey"]) == ("bob@local", bob.agent.pubkey)
@@ -212,7 +212,7 @@ def test_discovery_works_before_there_is_an_agent(client, settings):
     assert client.get("/.well-known/a2a-agent").json()["id"] == "hub.example"
 
 
-def test_a_peer_asks_in_envelopes_too(peer, bob):
+def test_a_peer_discovers_the_hub_by_message_too(peer, bob):
     can = peer.send("a2a:capability-query")
     who = peer.send("a2a:discover")
 

@@ -1,4 +1,4 @@
-"""Asking for a task and answering one, in envelopes."""
+"""Messages that query a task, and messages that post its result."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def task_id(peer):
     return peer.send("a2a:delegate", {"task": "count"})["task_id"]
 
 
-def test_a_status_query_answers_for_the_asked_task(peer, task_id, bob):
+def test_a_status_query_answers_with_the_task_that_it_names(peer, task_id, bob):
     before = peer.send("a2a:status_query", {"task_id": task_id})
     leasing.lease_tasks(bob)
     meanwhile = peer.send("a2a:status_query", {"task_id": task_id})
@@ -38,7 +38,7 @@ def test_a_status_query_answers_for_the_asked_task(peer, task_id, bob):
     assert meanwhile["status"] == "running"
 
 
-def test_a_status_query_without_a_task_shows_the_newest_ones_the_caller_sent(peer, task_id, alice, bob):
+def test_a_status_query_without_a_task_shows_the_newest_tasks_that_the_caller_sent(peer, task_id, alice, bob):
     factories.sent_task(alice, bob)
 
     data = peer.send("a2a:status_query", {})["data"]
@@ -47,7 +47,7 @@ def test_a_status_query_without_a_task_shows_the_newest_ones_the_caller_sent(pee
     assert data.keys() == {"timestamp", "sessions", "agents", "metrics"}
 
 
-def test_a_result_query_brings_the_result_once_there_is_one(peer, task_id, bob):
+def test_a_result_query_answers_with_the_result_of_an_ended_task(peer, task_id, bob):
     before = peer.send("a2a:result_query", {"task_id": task_id})
     [lease] = leasing.lease_tasks(bob)
     results.post_result(bob, factories.result_envelope(lease.task))
@@ -60,14 +60,14 @@ def test_a_result_query_brings_the_result_once_there_is_one(peer, task_id, bob):
 
 @pytest.mark.parametrize("kind", ["a2a:status_query", "a2a:result_query"])
 @pytest.mark.parametrize("asked", ["unknown", "", 7, None, ["x"], "00000000-0000-4000-8000-000000000000"])
-def test_an_unknown_task_is_said_to_be_unknown(peer, kind, asked):
+def test_an_unknown_task_is_answered_with_a_warning(peer, kind, asked):
     answer = peer.send(kind, {"task_id": asked})
 
     assert answer["warning"] == "Task not found"
     assert answer["data"] is None
 
 
-def test_a_stranger_s_task_looks_like_none(peer, task_id, mallory):
+def test_a_stranger_s_task_looks_like_an_absent_task(peer, task_id, mallory):
     stranger = yeoman.Peer(mallory)
     nothing = "00000000-0000-4000-8000-000000000000"
 
@@ -128,7 +128,7 @@ def test_a_result_for_a_task_of_the_caller_resolves_it(worker, task_id, bob, pay
 
 
 @pytest.mark.parametrize("asked", ["x", "", None, 7, "00000000-0000-4000-8000-000000000000"])
-def test_a_result_of_no_task_of_the_caller_is_acknowledged_and_said_not_to_be_kept(worker, asked):
+def test_a_result_of_no_task_of_the_caller_is_accepted_with_a_warning(worker, asked):
     answer = worker.send("a2a:result", {"task_id": asked, "result": {"score": 9}})
 
     assert answer["type"] == "result_cached"
@@ -144,7 +144,7 @@ def test_the_sender_cannot_answer_its_own_task_by_key_or_by_public_route(peer, t
     assert not Result.objects.exists()
 
 
-def test_a_public_route_posts_no_result_and_tells_no_task_of_its_agent_from_others(through_route, alice, bob):
+def test_a_public_route_posts_no_result_and_answers_alike_for_every_task(through_route, alice, bob):
     factories.grant(bob, "a2a.send.*")
     factories.grant(alice, "a2a.respond.*")
     received = factories.sent_task(bob, alice)
@@ -158,7 +158,7 @@ def test_a_public_route_posts_no_result_and_tells_no_task_of_its_agent_from_othe
     assert not Result.objects.exists()
 
 
-def test_a_second_different_result_is_a_conflict_and_the_same_one_is_not(worker, task_id, bob):
+def test_a_different_second_result_is_a_conflict_and_the_same_result_is_not(worker, task_id, bob):
     leasing.lease_tasks(bob)
     worker.send("a2a:result", {"task_id": task_id, "result": "a"})
 

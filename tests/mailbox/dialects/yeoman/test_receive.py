@@ -144,7 +144,7 @@ def test_a_timestamp_is_read_as_leniently_as_the_original_does(peer, given, echo
 @pytest.mark.parametrize(
     "change", [{"payload": None}, {"id": ""}, {"toPeerId": ""}, {"fromPeerId": ""}, {"extra": {"a": 1}}]
 )
-def test_what_real_senders_leave_empty_may_be_empty(peer, change):
+def test_a_field_that_real_senders_leave_empty_may_be_empty(peer, change):
     assert peer.receive(envelope() | change).status_code == 200
 
 
@@ -156,7 +156,7 @@ def test_the_payload_may_be_left_out(peer):
 
 
 @pytest.mark.parametrize("body", ["{", "", "[1,", '{"id": 1 "x"}'])
-def test_what_is_not_json_is_unprocessable(peer, body):
+def test_a_body_that_is_no_json_is_unprocessable(peer, body):
     response = peer.receive(body)
 
     detail = response.json()["detail"]
@@ -203,7 +203,7 @@ def test_a_key_counts_in_either_header(alice, form):
 
 
 @pytest.mark.parametrize("method", ["get", "put", "delete", "patch"])
-def test_another_method_is_refused_before_who_calls_is_asked(client, method):
+def test_a_wrong_method_is_refused_before_a_missing_key(client, method):
     response = getattr(client, method)(RECEIVE)
 
     assert response.status_code == 405
@@ -219,7 +219,7 @@ def test_too_large_a_body_is_refused(peer, settings):
     assert response.json() == {"detail": "Request Entity Too Large"}
 
 
-def test_more_messages_than_the_limit_are_refused_per_credential_whatever_the_peer_calls_itself(peer, bob, settings):
+def test_the_limit_counts_messages_by_credential_and_not_by_the_name_of_the_peer(peer, bob, settings):
     settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN = 2
     other = yeoman.Peer(bob)
 

@@ -1,4 +1,4 @@
-"""What is sent again, what fits several agents, and what is refused before anything is sent."""
+"""Repeated messages, names that fit several agents, and batches that are refused before the first send."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_without_a_key_each_submission_is_a_task(peer, path):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_key_whose_task_was_compacted_says_so_and_one_too_long_is_none(peer, alice, bob):
+def test_a_key_of_a_compacted_task_is_a_conflict_and_a_key_too_long_is_refused(peer, alice, bob):
     submit(peer, "/api/tasks", "k-1")
     compacted(bob, alice)
 
@@ -159,7 +159,7 @@ def test_a_refusal_repeats_no_payload_wherever_it_stands(peer, body):
     assert "S1" not in response.text
 
 
-def test_a_person_s_heartbeat_says_that_it_is_not_noted(olga):
+def test_a_person_s_heartbeat_is_answered_with_a_warning(olga):
     answer = yeoman.Peer(olga).send("a2a:heartbeat")
 
     assert (answer["accepted"], answer["timestamp"]) == (True, yeoman.TIMESTAMP)

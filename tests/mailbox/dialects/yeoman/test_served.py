@@ -151,7 +151,7 @@ def test_a_base_url_that_ends_in_slashes_reaches_the_hub(recorded_hub, cast, sla
     assert [(answer.status_code, answer.json()["accepted"]) for answer in answers] == [(200, True)] * 2
 
 
-def test_what_the_hub_says_of_itself_is_public(client):
+def test_the_hub_s_description_of_itself_is_public(client):
     assert client.get("/.well-known/a2a-agent").json()["id"] == "bob@local"
     assert len(client.get("/api/v1/a2a/capabilities").json()["capabilities"]) == 3
 

@@ -111,7 +111,7 @@ def test_the_status_words_are_the_original_s(peer, submitted, bob):
         (ResultStatus.ERROR, "failed", {"error": "it broke", "content": factories.SOME_TEXT}),
     ],
 )
-def test_every_end_is_one_that_pollers_know(peer, submitted, bob, status, word, result):
+def test_pollers_know_the_word_of_every_end(peer, submitted, bob, status, word, result):
     [lease] = leasing.lease_tasks(bob)
     results.post_result(bob, factories.result_envelope(lease.task, status=status, error_message="it broke"))
 
@@ -120,7 +120,7 @@ def test_every_end_is_one_that_pollers_know(peer, submitted, bob, status, word, 
     assert (record["status"], record["result"]) == (word, result)
 
 
-def test_a_task_past_its_deadline_has_failed_and_says_why(alice, bob):
+def test_a_task_past_its_deadline_has_failed_with_the_reason(alice, bob):
     task = factories.sent_task(alice, bob, deadline_ms=1)
 
     record = yeoman.Peer(alice).get(f"/api/tasks/{task.uuid}").json()
@@ -163,7 +163,7 @@ def test_a_finished_task_cannot_be_cancelled(peer, submitted, bob):
     assert (response.status_code, response.json()) == (409, {"detail": "Cannot cancel task in 'completed' state"})
 
 
-def test_nobody_cancels_what_it_did_not_send(peer, submitted, bob):
+def test_only_the_sender_cancels_a_task(peer, submitted, bob):
     assert yeoman.Peer(bob).call("DELETE", f"/api/tasks/{submitted}").status_code == 404
     assert peer.call("DELETE", "/api/tasks/x").json() == {"detail": "Task not found"}
 
