@@ -1,4 +1,4 @@
-"""Hubs to take pictures of: what stands there was sent, leased, answered and repaired by the verbs, at other times."""
+"""Hubs for the screenshots. The verbs send, lease, answer and repair their tasks at times in the past."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORK = ("Compare three quotes", "Fetch page 4 of the catalogue", "Translate the 
 
 
 class Scene:
-    """A hub in the middle of its work; ``ago`` travels to when things happened."""
+    """A hub with work in progress. ``ago`` travels back to the time of an event."""
 
     def __init__(self) -> None:
         self.now = timezone.now()
@@ -109,7 +109,7 @@ def _an_hour() -> Scene:
 
 
 def on_fire() -> Scene:
-    """Leases that nobody finished, of two kinds, and an agent that is paused."""
+    """Stale leases of safe and of unsafe work, many errors, and a paused agent."""
     scene = _an_hour()
     for minutes, text, safe in (
         (41, "Book hotel in Lisbon", False),
@@ -143,7 +143,7 @@ def on_fire() -> Scene:
 
 
 def tree_of_six() -> Task:
-    """A trip that is being planned: one branch requeued, one failed, one stale, one not begun."""
+    """A trip that is being planned. One branch was requeued, one failed, one is stale and one is still queued."""
     scene = Scene()
     with scene.ago(minutes=12):
         root = scene.send("orchestrator", "planner", "Plan trip to Lisbon")
@@ -176,7 +176,7 @@ def tree_of_six() -> Task:
 
 
 def tree_of_many(children: int = 490) -> Task:
-    """A catalogue fetched page by page, of which some pages failed."""
+    """A catalogue that is fetched page by page. Some pages failed."""
     scene = Scene()
     with scene.ago(minutes=30):
         root = scene.send("orchestrator", "planner", "Fetch the catalogue")
@@ -196,7 +196,7 @@ def tree_of_many(children: int = 490) -> Task:
 
 
 def thrice_leased() -> Task:
-    """A task that two holders lost and a third one answered."""
+    """A task that was requeued twice and answered in its third attempt."""
     scene = Scene()
     with scene.ago(minutes=50):
         task = scene.send("planner", "hotels", "Book hotel in Lisbon for three nights", idempotency=key("trip-7-hotel"))

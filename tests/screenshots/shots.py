@@ -1,4 +1,4 @@
-"""Pictures of every page worth looking at, in both themes and two widths: `make screenshots`."""
+"""Screenshots of the dashboard in both themes and two widths, taken by `make screenshots`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def take(browse):
-    """Return a function that opens a path in every look, lets ``act`` work there, and takes the picture."""
+    """Return a function that opens a path in each theme and width, calls ``act`` on it and takes a screenshot."""
     FOLDER.mkdir(exist_ok=True)
 
     def taken(name, path, act=None, *, person="ana", role=Role.OPERATOR, live=0, may_fail=False, whole=True):
