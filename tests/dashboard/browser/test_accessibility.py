@@ -32,8 +32,8 @@ def pages():
 
 
 @pytest.fixture
-def of_each(alice, bob, olga):
-    """One row at least of everything there is a page for; return the paths of those pages."""
+def row_pages(alice, bob, olga):
+    """Create at least one row of each kind that has a page. Return the paths of those pages."""
     kept = factories.leased_task(
         alice, bob, idempotency=factories.idempotent("inv-7"), callback_url="https://x.example/"
     )
@@ -63,10 +63,10 @@ def of_each(alice, bob, olga):
     ]
 
 
-def test_pages_are_accessible_and_fit_the_window(browse, of_each):
+def test_pages_are_accessible_and_fit_the_window(browse, row_pages):
     operator, viewer, examiner = browse("ana"), browse("vic", Role.VIEWER), Examiner()
 
-    for path in [*pages(), *of_each]:
+    for path in [*pages(), *row_pages]:
         examiner.look(viewer, path, like=examiner.look(operator, path))
 
 
@@ -76,7 +76,7 @@ PAGE = "<!doctype html><html lang=en><title>Page</title><style>{}</style><main><
 @pytest.mark.parametrize(
     ("theme", "where"), [(":root", "'contrast'"), (":root[data-theme=dark]", "'contrast in the dark'")]
 )
-def test_low_contrast_is_seen_where_a_style_is_new(browse, theme, where):
+def test_the_examiner_reports_low_contrast_of_a_new_style(browse, theme, where):
     page, examiner, rule = browse("ana"), Examiner(), f"{theme} b {{ color: #bbb }}"
     page.route("**/ops/help/", lambda to: to.fulfill(body=PAGE.format(rule, "dark"), content_type="text/html"))
     page.route("**/ops/audit/", lambda to: to.fulfill(body=PAGE.format(rule, "<b>pale</b>"), content_type="text/html"))
@@ -87,7 +87,7 @@ def test_low_contrast_is_seen_where_a_style_is_new(browse, theme, where):
         examiner.look(page, "/ops/audit/")
 
 
-def test_the_sign_in_is_accessible(browse):
+def test_the_sign_in_page_is_accessible(browse):
     page = browse("ana")
     page.context.clear_cookies()
 
@@ -96,7 +96,7 @@ def test_the_sign_in_is_accessible(browse):
     assert page.locator("[name=password]").is_visible()
 
 
-def test_pages_without_a_row_are_accessible(browse):
+def test_empty_pages_are_accessible_and_fit_320_pixels(browse):
     page = browse("ana", width=320)
 
     for path in set(pages()) - WITHOUT_ROWS:
@@ -113,10 +113,10 @@ def test_pages_of_a_thousand_rows_are_accessible(browse, alice, bob):
     page, examiner = browse("ana"), Examiner()
 
     for path in ("", "leases/", "tasks/", "audit/", f"trees/{root.uuid}/?open={root.uuid}.0:50"):
-        examiner.look(page, f"/ops/{path}", in_the_dark=False)  # the rows of a few, whose colours were checked
+        examiner.look(page, f"/ops/{path}", in_the_dark=False)  # other tests check the colours of such rows
 
 
-def test_dialogs_and_panels_are_accessible_and_give_the_focus_back(browse, alice, bob, olga):
+def test_dialogs_and_panels_are_accessible_and_return_the_focus(browse, alice, bob, olga):
     lease = stale(alice, bob)
     page = browse("ana")
 
@@ -144,10 +144,10 @@ def test_dialogs_and_panels_are_accessible_and_give_the_focus_back(browse, alice
 
 
 @pytest.mark.parametrize("width", [1440, 320])
-def test_tab_leads_through_a_page_in_order_and_nothing_hides_what_it_reaches(browse, of_each, width):
+def test_the_tab_key_reaches_visible_controls_in_page_order(browse, row_pages, width):
     page = browse("ana", width=width)
 
-    for path in ("/ops/", "/ops/leases/", next(one for one in of_each if "trees" in one)):
+    for path in ("/ops/", "/ops/leases/", next(one for one in row_pages if "trees" in one)):
         page.goto(path)
         reached = []
         for _ in range(60):

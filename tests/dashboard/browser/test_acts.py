@@ -1,4 +1,4 @@
-"""What only a browser can tell of the quieter pages: dialogs by key, copying, and text that would break a window."""
+"""Dialogs, copying and hostile text in a real browser, on pages other than the list of leases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_cached_result_is_dropped_by_keyboard_alone(browse, alice, bob):
     assert factories.journal(Kind.REPLAY_DROPPED)[0].fields["reason"] == "prices changed"
 
 
-def test_a_dialog_says_what_is_missing_and_keeps_the_focus(browse, alice, bob):
+def test_a_dialog_without_a_reason_focuses_the_missing_field(browse, alice, bob):
     given_up(alice, bob)
     page = browse("ana", theme="dark", width=390)
     page.goto("/ops/deliveries/")
@@ -48,7 +48,7 @@ def test_a_dialog_says_what_is_missing_and_keeps_the_focus(browse, alice, bob):
     assert factories.journal(Kind.PUSH_RESENT) == []
 
 
-def test_a_pass_is_run_from_its_dialog(browse, alice, bob):
+def test_a_retry_pass_is_run_from_its_dialog(browse, alice, bob):
     page = browse("ana")
     page.goto("/ops/scheduler/")
 
@@ -61,7 +61,7 @@ def test_a_pass_is_run_from_its_dialog(browse, alice, bob):
     assert len(factories.journal(Kind.AUTO_RETRY_SCAN)) == 1
 
 
-def test_an_id_is_copied_where_the_browser_can(browse, alice, bob):
+def test_a_button_copies_the_task_id_to_the_clipboard(browse, alice, bob):
     task = factories.sent_task(alice, bob)
     page = browse("ana")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -77,7 +77,7 @@ def shows_hostile_text(response):
     return response.get("Content-Type", "").startswith("text/html") and hostile.BACKWARDS in response.text
 
 
-def test_hostile_text_breaks_no_window_and_no_policy(browse, ana):
+def test_hostile_text_breaks_neither_layout_nor_policy(browse, ana):
     world = hostile.world()
     page = browse("ana")
 
@@ -89,7 +89,7 @@ def test_hostile_text_breaks_no_window_and_no_policy(browse, ana):
     assert len(shown) > 15
 
 
-def test_a_task_page_shows_a_repair_that_was_made_from_it(browse, alice, bob):
+def test_a_task_page_shows_a_repair_made_from_it(browse, alice, bob):
     lease = stale(alice, bob)
     page = browse("ana")
     page.goto(f"/ops/tasks/{lease.task.uuid}/")

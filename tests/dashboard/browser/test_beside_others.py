@@ -1,4 +1,4 @@
-"""The session's browser leaves the tests that run beside it as they are without one."""
+"""The session's browser does not affect tests that use no browser."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ import pytest
 pytestmark = pytest.mark.one_database
 
 
-def test_a_test_without_a_page_has_no_event_loop(launched):
+def test_a_test_that_opens_no_page_has_no_event_loop(launched):
     assert asyncio.run(asyncio.sleep(0, "ran")) == "ran"
     assert "DJANGO_ALLOW_ASYNC_UNSAFE" not in os.environ

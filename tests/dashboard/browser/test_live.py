@@ -1,4 +1,4 @@
-"""What the pages do by themselves, and what a person does to them by keys."""
+"""Live refreshes of the pages, and the keyboard shortcuts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHIFTED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame
 BOXES = "[...document.querySelectorAll('button, a, input')].map(one => JSON.stringify(one.getBoundingClientRect()))"
 
 
-def test_a_table_in_use_stays_and_says_what_changed(browse, alice, bob):
+def test_a_table_in_use_is_held_and_counts_the_changes(browse, alice, bob):
     lease = stale(alice, bob)
     page = browse("ana", live=5)
     page.goto("/ops/leases/")
@@ -39,7 +39,7 @@ def test_a_table_in_use_stays_and_says_what_changed(browse, alice, bob):
     assert page.locator("[data-changed]").is_hidden()
 
 
-def test_a_long_table_changes_in_place_and_takes_no_new_rows_by_itself(browse, alice, bob):
+def test_a_long_table_updates_in_place_and_adds_no_rows_by_itself(browse, alice, bob):
     leases = [stale(alice, bob) for _ in range(26)]
     page = browse("ana", live=5)
     page.goto("/ops/leases/")
@@ -57,7 +57,7 @@ def test_a_long_table_changes_in_place_and_takes_no_new_rows_by_itself(browse, a
     assert page.locator("#rows tbody td code").all_inner_texts() == order
 
 
-def test_a_page_that_cannot_reach_the_hub_says_since_when(browse):
+def test_a_page_that_loses_the_hub_shows_since_when(browse):
     page = browse("ana", live=60, may_fail=True)
     page.goto("/ops/leases/")
     shown = page.inner_text("[data-clock]")
@@ -77,7 +77,7 @@ def test_a_page_that_cannot_reach_the_hub_says_since_when(browse):
     page.wait_for_selector("[data-offline-since]", state="hidden")
 
 
-def test_the_counts_and_the_title_follow(browse, alice, bob):
+def test_a_live_refresh_updates_the_menu_counts_and_the_title(browse, alice, bob):
     page = browse("ana", live=5)
     page.goto("/ops/leases/")
     stale(alice, bob)
@@ -87,10 +87,10 @@ def test_the_counts_and_the_title_follow(browse, alice, bob):
 
     assert page.title().startswith("(1) Leases")
     assert page.get_attribute("link[rel=icon]", "href").endswith("stale=1")
-    assert page.inner_text("[data-announce]") == ""  # at most every half minute
+    assert page.inner_text("[data-announce]") == ""  # screen readers get at most one announcement in half a minute
 
 
-def test_nothing_shifts_over_twenty_ticks(browse, alice, bob):
+def test_twenty_refreshes_of_the_leases_shift_nothing(browse, alice, bob):
     page = browse("ana", live=5)
     page.goto("/ops/leases/")
     page.evaluate(
@@ -107,7 +107,7 @@ def test_nothing_shifts_over_twenty_ticks(browse, alice, bob):
     assert page.evaluate(SHIFTED) == 0, page.evaluate("window.moved")
 
 
-def test_an_age_that_grows_moves_no_column(browse, alice, bob):
+def test_a_growing_age_moves_no_column(browse, alice, bob):
     stale(alice, bob)
     page = browse("ana")
     page.goto("/ops/leases/")
@@ -123,10 +123,10 @@ def test_an_age_that_grows_moves_no_column(browse, alice, bob):
     assert len(set(places)) == 1
 
 
-def test_keys_lead_around(browse, alice, bob):
+def test_keyboard_shortcuts_open_pages_dialogs_and_the_search_box(browse, alice, bob):
     lease = stale(alice, bob)
     page = browse("ana")
-    page.clock.set_fixed_time(timezone.now())  # two keys follow one another at once, also on a busy machine
+    page.clock.set_fixed_time(timezone.now())  # two keys count as one shortcut even on a slow machine
     page.goto("/ops/")
 
     page.keyboard.press("g")
@@ -146,7 +146,7 @@ def test_keys_lead_around(browse, alice, bob):
     page.wait_for_url("**/ops/help/")
 
 
-def test_the_theme_changes_by_a_key_and_stays(browse):
+def test_a_key_changes_the_theme_and_the_choice_is_kept(browse):
     page = browse("ana", theme="light")
     page.goto("/ops/help/")
 
@@ -157,7 +157,7 @@ def test_the_theme_changes_by_a_key_and_stays(browse):
     assert page.get_attribute("html", "data-theme") == "dark"
 
 
-def test_keys_rest_when_they_are_switched_off(browse):
+def test_keyboard_shortcuts_can_be_switched_off(browse):
     page = browse("ana")
     page.route(
         "**/ops/help/",
@@ -173,7 +173,7 @@ def test_keys_rest_when_they_are_switched_off(browse):
     assert page.evaluate("document.activeElement.tagName") == "BODY"
 
 
-def test_a_narrow_window_has_its_places_behind_a_button_that_needs_no_script(browse):
+def test_a_narrow_window_has_a_menu_button_that_needs_no_script(browse):
     page = browse("ana", width=320, scripts=False)
     page.goto("/ops/leases/")
 
@@ -184,7 +184,7 @@ def test_a_narrow_window_has_its_places_behind_a_button_that_needs_no_script(bro
     assert page.url.endswith("/ops/tasks/")
 
 
-def test_what_was_done_is_said_until_it_is_dismissed(browse, alice, bob):
+def test_a_message_stays_until_the_person_dismisses_it(browse, alice, bob):
     page = browse("ana")
     page.goto("/ops/agents/bob@local/")
     page.fill("[name=reason]", "disk full")
@@ -197,7 +197,7 @@ def test_what_was_done_is_said_until_it_is_dismissed(browse, alice, bob):
     assert factories.row_of(bob).display == "bob@local"
 
 
-def test_a_tree_is_unfolded_in_place_and_walked_by_keys(browse, alice, bob):
+def test_a_tree_opens_in_place_and_is_navigated_by_keys(browse, alice, bob):
     root = stale(alice, bob).task
     wrong = stale(alice, bob, parent=root.uuid, intent_text="charge the card")
     results.post_result(

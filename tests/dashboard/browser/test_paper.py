@@ -1,4 +1,4 @@
-"""Printed pages are read on another day and without a pointer: dates and ids whole, and nothing to press."""
+"""Printed pages show whole dates and ids, and no controls."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SEEN = """() => {
 
 
 @pytest.mark.parametrize("times", ["relative", "absolute"])
-def test_paper_shows_dates_and_ids_whole_and_nothing_to_press(browse, live_server, alice, bob, olga, times):
+def test_printed_pages_show_whole_dates_and_ids_and_no_controls(browse, live_server, alice, bob, olga, times):
     lease = stale(alice, bob, intent_text="book a hotel near the old town")
     Lease.objects.filter(pk=lease.pk).update(last_seen_at=lease.task.sent_at)
     factories.resolved_task(alice, bob)

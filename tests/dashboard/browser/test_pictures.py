@@ -1,4 +1,4 @@
-"""The pictures of the overview in a browser: what is written in them can be read at every width."""
+"""The charts of the overview in a browser: their labels can be read at every width."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OVERLAPS = """() => {
 
 
 @pytest.mark.parametrize("threshold_ms", ["60000", "300000", "1230000", "86370000"])
-def test_labels_of_the_lease_ages_stand_apart(browse, alice, bob, settings, threshold_ms):
+def test_labels_of_the_lease_age_chart_never_overlap(browse, alice, bob, settings, threshold_ms):
     settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "MIN_LEASE_AGE_MS": threshold_ms}
     for minutes in (0, int(threshold_ms) / 60_000 + 0.1, int(threshold_ms) / 60_000 + 0.2, 20):
         aged(factories.leased_task(alice, bob), minutes=minutes)

@@ -1,4 +1,4 @@
-"""What other dashboards' users lost work by, and operators here cannot: each promise kept in a real browser."""
+"""The promises of the dashboard that protect operators from lost work, each tested in a real browser."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def finish(bob, lease):
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
 
 
-def test_of_two_operators_on_one_lease_the_second_changes_nothing_and_sees_the_first(browse, alice, bob):
+def test_the_second_operator_on_a_lease_changes_nothing_and_sees_why(browse, alice, bob):
     lease = stale(alice, bob)
     ana, ben = browse("ana"), browse("ben")
     open_form(ana, "pod killed, INC-4412")
@@ -73,7 +73,7 @@ def test_of_two_operators_on_one_lease_the_second_changes_nothing_and_sees_the_f
     assert AuditEvent.objects.count() == journal_before + 1
 
 
-def test_a_task_that_was_requeued_and_leased_again_since_is_left_alone(browse, alice, bob):
+def test_a_repair_leaves_a_task_alone_that_was_leased_again(browse, alice, bob):
     lease = stale(alice, bob)
     ana = browse("ana")
     open_form(ana, "pod killed")
@@ -90,21 +90,21 @@ def test_a_task_that_was_requeued_and_leased_again_since_is_left_alone(browse, a
     assert "attempt 2" in ana.inner_text("dialog .conflict")
 
 
-def test_a_click_never_acts_on_another_row_than_the_one_that_was_pressed(browse, alice, bob):
+def test_a_click_always_acts_on_the_row_under_the_pointer(browse, alice, bob):
     live = [stale(alice, bob) for _ in range(12)]
     page = browse("ana", live=5)
     page.goto("/ops/leases/")
     page.evaluate(WATCH_PRESSES)
     looks = []
     page.on("request", lambda request: looks.append(request) if request.headers.get("x-seen") else None)
-    chance = random.Random(6768)  # noqa: S311 nothing is kept secret by it
+    chance = random.Random(6768)  # noqa: S311 no secret depends on it
     hits = 0
 
     for number in range(60):
         if number % 4 == 0:
             finish(bob, live.pop(chance.randrange(len(live))))
             live.append(stale(alice, bob))
-        if number % 5 == 4:  # nobody uses the table for a moment, so that it follows
+        if number % 5 == 4:  # leave the table idle for a moment, so that it refreshes
             page.mouse.move(5, 5)
             page.evaluate("document.activeElement.blur(); getSelection().empty()")
         page.evaluate(TICK)
@@ -112,7 +112,7 @@ def test_a_click_never_acts_on_another_row_than_the_one_that_was_pressed(browse,
             page.wait_for_function(SHOWS, arg=[str(lease.lease_id) for lease in live])
         else:  # the answer may come before, during and after the click
             page.wait_for_timeout(chance.uniform(0, 50))
-        area = page.evaluate(AREA)  # at one go: the table may be swapped between two looks at it
+        area = page.evaluate(AREA)  # one call, because the table may be swapped between two calls
         page.mouse.move(area["right"] - chance.uniform(15, 185), area["top"] + chance.uniform(0, area["height"]))
         page.mouse.down()
         page.mouse.up()
@@ -126,7 +126,7 @@ def test_a_click_never_acts_on_another_row_than_the_one_that_was_pressed(browse,
         if panel.get_attribute("action"):
             assert panel.get_attribute("action") == f"/ops/leases/{lease_id}/{pressed['verb']}/"
             assert page.input_value("dialog [name=lease_id]") == lease_id
-        else:  # it ended while it was still on the screen
+        else:  # the lease ended while its row was still on the screen
             assert panel.locator(f"a[href='/ops/leases/{lease_id}/']").count() > 0
         page.keyboard.press("Escape")
         page.wait_for_selector("dialog[open]", state="hidden")
@@ -152,7 +152,7 @@ def test_no_button_moves_by_itself(browse, alice, bob):
     assert len([name for name in before if name.startswith("lease-")]) == 60
 
 
-def test_of_all_that_match_those_that_finish_during_the_preview_are_left_alone(browse, alice, bob):
+def test_a_bulk_repair_leaves_leases_alone_that_ended_after_the_preview(browse, alice, bob):
     for _ in range(120):
         factories.sent_task(alice, bob, idempotency=factories.idempotent())
     live = leasing.lease_tasks(bob, limit=120)
@@ -184,7 +184,7 @@ def test_of_all_that_match_those_that_finish_during_the_preview_are_left_alone(b
     assert Lease.objects.live().count() == 1
 
 
-def test_leases_are_chosen_by_the_row_the_range_and_the_page(browse, alice, bob):
+def test_leases_are_selected_by_row_by_range_and_all_at_once(browse, alice, bob):
     for _ in range(6):
         stale(alice, bob)
     page = browse("ana")
@@ -194,15 +194,15 @@ def test_leases_are_chosen_by_the_row_the_range_and_the_page(browse, alice, bob)
     boxes.nth(1).click()
     boxes.nth(4).click(modifiers=["Shift"])
     ranged = [boxes.nth(at).is_checked() for at in range(6)]
-    told = page.inner_text("[data-picked]")
+    selected = page.inner_text("[data-picked]")
     page.locator("[data-pick-all]").click()
 
     assert ranged == [False, True, True, True, True, False]
-    assert told == "4 selected"
+    assert selected == "4 selected"
     assert page.inner_text("[data-picked]") == "6 selected"
 
 
-def test_without_scripts_stale_leases_are_found_and_repaired_one_by_one_and_in_bulk(browse, alice, bob):
+def test_stale_leases_are_repaired_without_scripts_singly_and_in_bulk(browse, alice, bob):
     for _ in range(3):
         stale(alice, bob, idempotency=factories.idempotent())
     page = browse("ana", scripts=False)
@@ -227,10 +227,10 @@ def test_without_scripts_stale_leases_are_found_and_repaired_one_by_one_and_in_b
     assert page.locator("[data-pick-all]").count() == 0
 
 
-def test_a_lease_is_repaired_from_the_overview_by_twelve_keys_at_most(browse, alice, bob):
+def test_a_lease_is_repaired_from_the_overview_in_at_most_twelve_keys(browse, alice, bob):
     lease = stale(alice, bob)
     page = browse("ana")
-    page.clock.set_fixed_time(timezone.now())  # two keys follow one another at once, also on a busy machine
+    page.clock.set_fixed_time(timezone.now())  # two keys count as one shortcut even on a slow machine
     page.goto("/ops/")
     pressed = []
 

@@ -1,4 +1,4 @@
-"""What only a browser can tell: keys, dialogs, the policy, swaps while somebody works."""
+"""Repairs of leases in a real browser: keys, dialogs, and refreshes while an operator works."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_lease_is_requeued_by_keyboard_alone(browse, alice, bob):
     assert lease.ended_at is not None
 
 
-def test_of_two_operators_the_second_sees_what_the_first_did(browse, alice, bob):
+def test_the_second_operator_sees_the_repair_of_the_first(browse, alice, bob):
     stale(alice, bob)
     pages = [browse("ana"), browse("ben")]
     for page in pages:
@@ -66,7 +66,7 @@ def test_of_two_operators_the_second_sees_what_the_first_did(browse, alice, bob)
     assert len(factories.journal(Kind.REPAIR_APPLIED)) == 1
 
 
-def test_a_refused_form_keeps_what_was_typed_and_leads_to_the_field(browse, alice, bob):
+def test_a_refused_form_keeps_its_text_and_focuses_the_field(browse, alice, bob):
     stale(alice, bob)
     page = browse("ana")
     page.goto("/ops/leases/")
@@ -81,7 +81,7 @@ def test_a_refused_form_keeps_what_was_typed_and_leads_to_the_field(browse, alic
     assert violations(page) == []
 
 
-def test_a_region_in_use_is_held_and_an_idle_one_follows(browse, alice, bob):
+def test_a_table_is_held_while_a_dialog_is_open_and_refreshed_after(browse, alice, bob):
     stale(alice, bob)
     page = browse("ana", live=5)
     page.clock.install()

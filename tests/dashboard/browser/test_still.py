@@ -1,4 +1,4 @@
-"""Nothing moves that nobody moved: live pages change their numbers in place."""
+"""Live pages update their numbers in place and move nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHIFTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimatio
 
 
 @pytest.mark.parametrize("width", [1440, 390])
-def test_twenty_looks_at_a_busy_overview_move_nothing(browse, alice, bob, width):
+def test_twenty_refreshes_of_a_busy_overview_shift_nothing(browse, alice, bob, width):
     factories.grant(bob, "a2a.send.*")
     factories.key_of(bob, last_used_at=timezone.now())
     for _ in range(12):
@@ -47,7 +47,7 @@ def test_twenty_looks_at_a_busy_overview_move_nothing(browse, alice, bob, width)
     assert "Needs a decision" in page.inner_text(".decide")
 
 
-def test_an_overview_in_which_nothing_happened_is_not_sent_again(browse, alice, bob):
+def test_an_unchanged_overview_is_not_sent_again(browse, alice, bob):
     factories.resolved_task(alice, bob)
     page = browse("ana")
     page.goto("/ops/")
@@ -60,4 +60,4 @@ def test_an_overview_in_which_nothing_happened_is_not_sent_again(browse, alice, 
         if answered.value.status == 200:
             page.wait_for_function(SWAPPED)
 
-    assert 204 in statuses, "at most one minute can have begun meanwhile"
+    assert 204 in statuses, "at most one new minute begins during this test"

@@ -1,4 +1,4 @@
-"""A dialog whose request finds no answer, or an error: it says so, keeps what was typed, and can be sent again."""
+"""A dialog whose request fails reports the failure, keeps the typed text and can be sent again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ UNKNOWN = "whether it was done is unknown"
 
 
 def failing(page, how, *, method):
-    """Let requests of dialogs fail as ``how`` says: a status, or "aborted", or "lost" after it was done."""
+    """Make requests of dialogs fail.
+
+    ``how`` is the status of the answer, "aborted" before the hub gets the request, or "lost" after the hub acted.
+    """
 
     def fail(route):
         if route.request.method != method or route.request.headers.get("hx-request") != "true":
@@ -34,8 +37,8 @@ def failing(page, how, *, method):
     page.route(DIALOGS, fail)
 
 
-def send_anew(page):
-    """Open the form of the dialog again, which keeps the reason, and send it."""
+def reopen_and_send(page):
+    """Open the form of the dialog again, check that it kept the reason, and send it."""
     page.locator("dialog a", has_text="Open the form again").click()
     page.wait_for_selector("dialog form")
     assert page.input_value("dialog [name=reason]") == "pod killed"
@@ -58,7 +61,7 @@ def requeue(browse, alice, bob):
 
 
 @pytest.mark.parametrize("how", [500, 503, 404, "aborted", "lost"])
-def test_a_repair_without_an_answer_is_told_and_can_be_sent_again(requeue, how):
+def test_a_repair_without_an_answer_is_reported_and_can_be_resent(requeue, how):
     failing(requeue, how, method="POST")
 
     requeue.keyboard.press("Enter")
@@ -76,8 +79,8 @@ def test_a_repair_without_an_answer_is_told_and_can_be_sent_again(requeue, how):
     assert len(factories.journal(Kind.REPAIR_APPLIED)) == 1
 
 
-def test_an_answer_that_is_there_at_once_is_told_too(requeue):
-    """The button is out of use only after its value was read, and a failure may be known before that."""
+def test_a_failure_known_before_the_button_is_disabled_is_reported(requeue):
+    """The script disables the button only after the form was read. The failure can be known before that."""
     requeue.evaluate(
         """() => {
             const [set, clear] = [window.setTimeout, window.clearTimeout];
@@ -101,7 +104,7 @@ def test_an_answer_that_is_there_at_once_is_told_too(requeue):
     assert requeue.locator("dialog [data-submit]").is_enabled()
 
 
-def test_a_second_failure_is_told_once(requeue):
+def test_a_second_failure_replaces_the_first_message(requeue):
     failing(requeue, "aborted", method="POST")
 
     requeue.keyboard.press("Enter")
@@ -115,7 +118,7 @@ def test_a_second_failure_is_told_once(requeue):
 
 
 @pytest.mark.parametrize("how", [500, 404, "aborted"])
-def test_a_dialog_that_cannot_be_opened_is_one_that_says_so(browse, alice, bob, how):
+def test_a_dialog_that_fails_to_open_says_that_nothing_changed(browse, alice, bob, how):
     cached(alice, bob)
     page = browse("ana", may_fail=True)
     page.goto("/ops/idempotency/")
@@ -132,7 +135,7 @@ def test_a_dialog_that_cannot_be_opened_is_one_that_says_so(browse, alice, bob, 
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-def test_a_cached_result_that_another_person_dropped_is_told(browse, ben, alice, bob, is_open):
+def test_dropping_a_result_that_another_person_dropped_is_explained(browse, ben, alice, bob, is_open):
     cached(alice, bob)
     page = browse("ana")
     page.goto("/ops/idempotency/")
@@ -153,7 +156,7 @@ def test_a_cached_result_that_another_person_dropped_is_told(browse, ben, alice,
     assert violations(page, contrast=False) == []
 
 
-def test_a_form_that_is_too_old_opens_anew_with_its_reason(requeue):
+def test_an_expired_form_reopens_with_its_reason(requeue):
     requeue.context.add_cookies([{"name": "csrftoken", "value": "x" * 32, "url": requeue.url.partition("/ops/")[0]}])
 
     requeue.keyboard.press("Enter")
@@ -162,10 +165,10 @@ def test_a_form_that_is_too_old_opens_anew_with_its_reason(requeue):
     assert requeue.locator("main#main").count() == 1
     assert requeue.inner_text("dialog #panel-title") == "Nothing was changed"
     assert "pod killed" in requeue.inner_text("dialog")
-    send_anew(requeue)
+    reopen_and_send(requeue)
 
 
-def test_a_session_that_ended_keeps_the_reason_for_after_the_sign_in(requeue):
+def test_an_ended_session_keeps_the_reason_for_after_the_sign_in(requeue):
     requeue.context.clear_cookies(name="sessionid")
 
     requeue.keyboard.press("Enter")
@@ -177,10 +180,10 @@ def test_a_session_that_ended_keeps_the_reason_for_after_the_sign_in(requeue):
     assert "reason=pod+killed" in requeue.input_value("[name=next]")
 
 
-def test_whoever_signed_out_and_in_again_elsewhere_opens_the_form_anew_with_its_reason(requeue):
+def test_a_sign_in_in_another_tab_reopens_the_form_with_its_reason(requeue):
     person = User.objects.get(username="ana")
     person.set_password("correct horse battery")
-    person.save()  # which ends the session, too
+    person.save()  # a new password ends the session
     elsewhere = requeue.context.new_page()
     elsewhere.goto("/ops/")
     elsewhere.fill("[name=username]", "ana")
@@ -193,4 +196,4 @@ def test_whoever_signed_out_and_in_again_elsewhere_opens_the_form_anew_with_its_
 
     assert "The form was too old" in requeue.inner_text("dialog")
     assert requeue.url.endswith("/ops/leases/")
-    send_anew(requeue)
+    reopen_and_send(requeue)
