@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agentcards.models import AgentProfile
-from mailbox.dialects.corvid.agent_answers import CorvidAgent, NewAgent
 from mailbox.dialects.corvid.wire import iso
 from mailbox.verbs.agents.registration import Registration
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.corvid.agent_answers import CorvidAgent, NewAgent
 
 
 def agent(profile: AgentProfile, *, with_remote_url: bool) -> CorvidAgent:

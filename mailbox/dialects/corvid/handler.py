@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
@@ -10,7 +11,6 @@ from django.conf import settings
 from agentcards import default_recipient
 from agentcards.models import MAX_A2A_DEPTH
 from mailbox.dialects.corvid import requests, wire
-from mailbox.dialects.corvid.answers import CorvidTask
 from mailbox.gate import limits
 from mailbox.gate.callers import Caller
 from mailbox.inspection import tasks
@@ -18,6 +18,9 @@ from mailbox.verbs.life import expiry, sending
 from mailbox.verbs.upkeep import compaction
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import MailboxError, UnknownTaskError
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.corvid.answers import CorvidTask
 
 DIALECT = "corvid"
 

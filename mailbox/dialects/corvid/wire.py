@@ -10,14 +10,16 @@ import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from mailbox.dialects.corvid.answers import CorvidTask, Role, TaskMessage, TaskState
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.models.message import PROGRESS
 from mailbox.words import content, json_text
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.corvid.answers import CorvidTask, Role, TaskMessage, TaskState
 
 # Clients poll the whole task every few seconds, and some read no more than 1 MiB.
 MESSAGES_BYTES = 900_000

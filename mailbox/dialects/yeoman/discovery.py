@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -12,7 +12,9 @@ from agentcards import card_document as cards
 from agentcards import default_recipient
 from agentcards.profiles import every_profile
 from agentcards.registry import AgentCardRegistry
-from mailbox.dialects.yeoman.answers import Discovery, PeerCapability
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.yeoman.answers import Discovery, PeerCapability
 
 VERSION = "1.0"  # of a skill: tools have none of their own
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from mailbox.dialects.yeoman.answers import TaskStatus, TaskWord
 from mailbox.models import Result, Task
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.yeoman.answers import TaskStatus, TaskWord
 
 UNRESOLVED: Mapping[str, TaskWord] = {Task.State.QUEUED: "pending", Task.State.IN_FLIGHT: "running"}
 # Pollers stop at completed, failed and cancelled only, so a partial result reads as completed.

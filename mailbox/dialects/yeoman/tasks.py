@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from django.utils import timezone
@@ -12,7 +13,6 @@ from django.utils.crypto import salted_hmac
 
 from agentcards import default_recipient
 from mailbox.dialects.yeoman import status
-from mailbox.dialects.yeoman.answers import TaskStatus
 from mailbox.dialects.yeoman.requests import Work
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, lookup, tasks
@@ -21,6 +21,9 @@ from mailbox.verbs.agents import registration
 from mailbox.verbs.life import expiry, sending
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import TaskConflictError, UnknownAgentError, UnknownTaskError
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.yeoman.answers import TaskStatus
 
 DIALECT = "yeoman"
 MESSAGE_SHOWN = 200  # characters of a message's id, in an error

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import UUID
 
-from mailbox.dialects.yeoman.answers import PeerAgent
 from mailbox.models import Peer
 from mailbox.words import json_text
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.times import epoch_ms
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.yeoman.answers import PeerAgent
 
 RESULT_WORDS: Mapping[str, ResultStatus] = {
     "failed": ResultStatus.ERROR,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentcards import profiles
 from agentcards.models import AgentProfile
 from mailbox.dialects.corvid import agent_wire
-from mailbox.dialects.corvid.agent_answers import CorvidAgent
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.corvid.agent_answers import CorvidAgent
 
 TEXTS = {
     "name": "the name that people see",
