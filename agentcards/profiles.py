@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from agentcards.models import AgentProfile
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
-from mailbox.gate.entries.agents import Changed
+from mailbox.gate.entries.agents import AgentProfileChangedData
 from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.verbs.agents import registration
@@ -67,7 +67,7 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
     return profile
 
 
-def change_of(profile: AgentProfile, changed: Iterable[str]) -> Entry[Changed]:
+def change_of(profile: AgentProfile, changed: Iterable[str]) -> Entry[AgentProfileChangedData]:
     """Return the journal row for a change of these fields. `SECRET_FIELDS` are not shown in it."""
     shown = {name: "(not shown)" if name in SECRET_FIELDS else getattr(profile, name) for name in changed}
     return entries.agent_profile_changed(profile.agent.display, shown)

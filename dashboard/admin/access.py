@@ -13,7 +13,7 @@ from django.utils import timezone
 from dashboard.admin.agents import ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
 from mailbox.gate import entries
 from mailbox.gate.callers import Caller, Role
-from mailbox.gate.entries.access import Person
+from mailbox.gate.entries.access import PersonData
 from mailbox.gate.requests import Request
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.verbs.agents import grants, keys
@@ -68,7 +68,7 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         super().save_related(request, form, formsets, change)
         person = form.instance
         told = {name: _told(person, name) for name in form.changed_data if not name.startswith(("password", "usable"))}
-        data = cast(Person, {"username": person.username, **told})
+        data = cast(PersonData, {"username": person.username, **told})
         entry = entries.person_changed(data) if change else entries.person_added(data)
         note(caller_of(request), Request.to_manage_person(person.username), [entry])
 

@@ -12,7 +12,7 @@ from django.db.models import F
 
 from mailbox.gate import actions, entries
 from mailbox.gate.callers import Caller, Role
-from mailbox.gate.entries.access import Authorization, Check
+from mailbox.gate.entries.access import Authorization, CapabilityCheckData
 from mailbox.gate.requests import SCOPE_FIELDS, Request
 from mailbox.models import CapabilityGrant, Task
 from mailbox.words.envelopes import AgentRef
@@ -45,7 +45,7 @@ ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
 class Permit:
     """What `require` found: the journal row of the check, and the grant it rests on if it is one."""
 
-    check: Entry[Check]
+    check: Entry[CapabilityCheckData]
     grant: CapabilityGrant | None = None
 
     def use(self, now: datetime) -> None:
@@ -113,7 +113,7 @@ def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry[Any] | 
     return UnknownTaskError.of(task_id, entry=entry)
 
 
-def _check(request: Request, authorized_by: Authorization | None) -> Entry[Check]:
+def _check(request: Request, authorized_by: Authorization | None) -> Entry[CapabilityCheckData]:
     return entries.capability_check(request.scope_id, request.action, request.task_id, authorized_by)
 
 

@@ -9,69 +9,69 @@ from uuid import UUID
 from mailbox.words.kinds import Entry, Kind
 
 
-class Mismatch(TypedDict):
+class SenderMismatchData(TypedDict):
     peer_display: Annotated[str, "display of the caller"]
     claimed_sender_display: Annotated[str, "the sender that the request named"]
 
 
-def sender_mismatch(task_id: UUID | None, caller: str, claimed_sender: str) -> Entry[Mismatch]:
+def sender_mismatch(task_id: UUID | None, caller: str, claimed_sender: str) -> Entry[SenderMismatchData]:
     """Record that a send was refused because it named another agent as its sender."""
-    data = Mismatch(peer_display=caller, claimed_sender_display=claimed_sender)
+    data = SenderMismatchData(peer_display=caller, claimed_sender_display=claimed_sender)
     return Entry(Kind.SENDER_MISMATCH, data, task_id)
 
 
-class Rejected(TypedDict):
+class ResultRejectedData(TypedDict):
     reason: Annotated[str, "code of the error"]
 
 
-def result_rejected(task_id: UUID, reason: str) -> Entry[Rejected]:
+def result_rejected(task_id: UUID, reason: str) -> Entry[ResultRejectedData]:
     """Record that a result was refused for the state of its task, or because its task is unknown to the caller."""
-    return Entry(Kind.RESULT_REJECTED, Rejected(reason=reason), task_id)
+    return Entry(Kind.RESULT_REJECTED, ResultRejectedData(reason=reason), task_id)
 
 
-class Compacted(TypedDict):
+class TasksCompactedData(TypedDict):
     reason: Annotated[str, "retention, cap, or cleared for a request to delete all finished tasks of a dialect"]
 
 
-def tasks_compacted(task_id: UUID, reason: str) -> Entry[Compacted]:
+def tasks_compacted(task_id: UUID, reason: str) -> Entry[TasksCompactedData]:
     """Record that a finished task was deleted with its leases, messages and result."""
-    return Entry(Kind.TASKS_COMPACTED, Compacted(reason=reason), task_id)
+    return Entry(Kind.TASKS_COMPACTED, TasksCompactedData(reason=reason), task_id)
 
 
-class Dropped(TypedDict):
+class ReplayDroppedData(TypedDict):
     id: Annotated[int, "number of the cache entry"]
     key: Annotated[str, "idempotency key of the cached work"]
     source_task_id: Annotated[str, "id of the task that earned the result"]
     reason: Annotated[str, "why an operator deleted it; expired at the end of its time to live"]
 
 
-def replay_dropped(entry_id: int, key: str, source_task_id: UUID, reason: str) -> Entry[Dropped]:
+def replay_dropped(entry_id: int, key: str, source_task_id: UUID, reason: str) -> Entry[ReplayDroppedData]:
     """Record that a cached result was deleted."""
-    data = Dropped(id=entry_id, key=key, source_task_id=str(source_task_id), reason=reason)
+    data = ReplayDroppedData(id=entry_id, key=key, source_task_id=str(source_task_id), reason=reason)
     return Entry(Kind.REPLAY_DROPPED, data, source_task_id)
 
 
-class Resent(TypedDict):
+class PushResentData(TypedDict):
     delivery_id: Annotated[str, "id of the callback"]
     reason: Annotated[str, "why an operator sent it again"]
 
 
-def push_resent(task_id: UUID, delivery_id: UUID, reason: str) -> Entry[Resent]:
+def push_resent(task_id: UUID, delivery_id: UUID, reason: str) -> Entry[PushResentData]:
     """Record that a callback was made due again."""
-    return Entry(Kind.PUSH_RESENT, Resent(delivery_id=str(delivery_id), reason=reason), task_id)
+    return Entry(Kind.PUSH_RESENT, PushResentData(delivery_id=str(delivery_id), reason=reason), task_id)
 
 
-class RepairRefused(TypedDict):
+class RepairRefusedData(TypedDict):
     action: Annotated[str, "requeue or force_error"]
     reason: Annotated[str, "code of the error"]
 
 
-def repair_refused(task_id: UUID, action: str, reason: str) -> Entry[RepairRefused]:
+def repair_refused(task_id: UUID, action: str, reason: str) -> Entry[RepairRefusedData]:
     """Record that a repair was refused for another reason than a missing capability."""
-    return Entry(Kind.REPAIR_REFUSED, RepairRefused(action=action, reason=reason), task_id)
+    return Entry(Kind.REPAIR_REFUSED, RepairRefusedData(action=action, reason=reason), task_id)
 
 
-class PlanMade(TypedDict):
+class RepairPlanMadeData(TypedDict):
     plan: Annotated[int, "number of the plan"]
     action: Annotated[str, "requeue or force_error"]
     leases: Annotated[int, "number of leases in the plan"]
@@ -79,13 +79,13 @@ class PlanMade(TypedDict):
     among: Annotated[str, "search of the list from which a person picked the leases by hand"]
 
 
-def repair_plan_made(plan: int, action: str, *, leases: int, query: str, among: str) -> Entry[PlanMade]:
+def repair_plan_made(plan: int, action: str, *, leases: int, query: str, among: str) -> Entry[RepairPlanMadeData]:
     """Record that a person planned a repair of many leases."""
-    data = PlanMade(plan=plan, action=action, leases=leases, query=query, among=among)
+    data = RepairPlanMadeData(plan=plan, action=action, leases=leases, query=query, among=among)
     return Entry(Kind.REPAIR_PLAN_MADE, data)
 
 
-class PlanApplied(TypedDict):
+class RepairPlanAppliedData(TypedDict):
     plan: Annotated[int, "number of the plan"]
     action: Annotated[str, "requeue or force_error"]
     leases: Annotated[int, "number of leases to repair"]
@@ -93,23 +93,25 @@ class PlanApplied(TypedDict):
     with_unsafe: Annotated[bool, "whether leases of work that is not safe to repeat are repaired too"]
 
 
-def repair_plan_applied(plan: int, action: str, *, leases: int, reason: str, with_unsafe: bool) -> Entry[PlanApplied]:
+def repair_plan_applied(
+    plan: int, action: str, *, leases: int, reason: str, with_unsafe: bool
+) -> Entry[RepairPlanAppliedData]:
     """Record that a person decided to carry out a plan; each lease then has a row of its own."""
-    data = PlanApplied(plan=plan, action=action, leases=leases, reason=reason, with_unsafe=with_unsafe)
+    data = RepairPlanAppliedData(plan=plan, action=action, leases=leases, reason=reason, with_unsafe=with_unsafe)
     return Entry(Kind.REPAIR_PLAN_APPLIED, data)
 
 
-class PlanDiscarded(TypedDict):
+class RepairPlanDiscardedData(TypedDict):
     plan: Annotated[int, "number of the plan"]
     action: Annotated[str, "requeue or force_error"]
 
 
-def repair_plan_discarded(plan: int, action: str) -> Entry[PlanDiscarded]:
+def repair_plan_discarded(plan: int, action: str) -> Entry[RepairPlanDiscardedData]:
     """Record that a person discarded a plan."""
-    return Entry(Kind.REPAIR_PLAN_DISCARDED, PlanDiscarded(plan=plan, action=action))
+    return Entry(Kind.REPAIR_PLAN_DISCARDED, RepairPlanDiscardedData(plan=plan, action=action))
 
 
-class Scan(TypedDict):
+class AutoRetryScanData(TypedDict):
     enabled: Annotated[bool, "false for a dry run, which changes nothing"]
     considered: Annotated[int, "number of leases that the pass examined"]
     requeued: Annotated[int, "number of tasks that it requeued"]
@@ -132,12 +134,12 @@ def auto_retry_scan(
     bounds: Mapping[str, int],
     error: str | None,
     reason: str | None,
-) -> Entry[Scan]:
+) -> Entry[AutoRetryScanData]:
     """Record that the retry gate ran once, on its timer or by hand. Each requeue has a row of its own.
 
     ``bounds`` are the four bounds by name.
     """
-    data = Scan(
+    data = AutoRetryScanData(
         enabled=is_enabled,
         considered=considered,
         requeued=requeued,
@@ -154,11 +156,11 @@ def auto_retry_scan(
     return Entry(Kind.AUTO_RETRY_SCAN, data)
 
 
-class SweepFailed(TypedDict):
+class SweepFailedData(TypedDict):
     step: Annotated[str, "name of the step"]
     error: Annotated[str, "message of the error"]
 
 
-def sweep_failed(step: str, error: str) -> Entry[SweepFailed]:
+def sweep_failed(step: str, error: str) -> Entry[SweepFailedData]:
     """Record that a step of the sweep failed; the next sweep tries it again."""
-    return Entry(Kind.SWEEP_FAILED, SweepFailed(step=step, error=error))
+    return Entry(Kind.SWEEP_FAILED, SweepFailedData(step=step, error=error))

@@ -15,7 +15,7 @@ class Authorization(TypedDict):
     grant_id: NotRequired[Annotated[str, "id of the grant; absent without one"]]
 
 
-class Check(TypedDict):
+class CapabilityCheckData(TypedDict):
     agent_id: Annotated[str, "scope id of the request, such as `a2a-send:bob@local`"]
     required_actions: Annotated[list[str], "the one action that the request needs"]
     missing_actions: Annotated[list[str], "that action if the caller lacks it, otherwise empty"]
@@ -25,12 +25,12 @@ class Check(TypedDict):
 
 def capability_check(
     scope_id: str, action: str, task_id: UUID | None, authorized_by: Authorization | None
-) -> Entry[Check]:
+) -> Entry[CapabilityCheckData]:
     """Record that the gate checked whether a caller may take an action.
 
     ``authorized_by`` is None for a caller that may not.
     """
-    data = Check(
+    data = CapabilityCheckData(
         agent_id=scope_id,
         required_actions=[action],
         missing_actions=[] if authorized_by else [action],
@@ -40,19 +40,21 @@ def capability_check(
     return Entry(Kind.CAPABILITY_CHECK, data, task_id)
 
 
-class ScopeRejected(TypedDict):
+class CapabilityScopeRejectedData(TypedDict):
     agent_id: Annotated[str, "scope id of the request"]
     action: Annotated[str, "the action that the request needs"]
     reason: Annotated[str, "why no grant for the action covers the request"]
 
 
-def capability_scope_rejected(scope_id: str, action: str, task_id: UUID | None, reason: str) -> Entry[ScopeRejected]:
+def capability_scope_rejected(
+    scope_id: str, action: str, task_id: UUID | None, reason: str
+) -> Entry[CapabilityScopeRejectedData]:
     """Record that a request was refused because every grant for its action is pinned to something else."""
-    data = ScopeRejected(agent_id=scope_id, action=action, reason=reason)
+    data = CapabilityScopeRejectedData(agent_id=scope_id, action=action, reason=reason)
     return Entry(Kind.CAPABILITY_SCOPE_REJECTED, data, task_id)
 
 
-class Granted(TypedDict):
+class CapabilityGrantedData(TypedDict):
     grant_id: Annotated[str, "id of the grant"]
     subject_display: Annotated[str, "display of the agent that holds it"]
     action: Annotated[str, "the action that it allows"]
@@ -62,9 +64,9 @@ class Granted(TypedDict):
 
 def capability_granted(
     grant_id: UUID, subject: str, action: str, *, scope: Mapping[str, Any], granted_by: str
-) -> Entry[Granted]:
+) -> Entry[CapabilityGrantedData]:
     """Record that an agent was granted a capability."""
-    data = Granted(
+    data = CapabilityGrantedData(
         grant_id=str(grant_id),
         subject_display=subject,
         action=action,
@@ -74,65 +76,65 @@ def capability_granted(
     return Entry(Kind.CAPABILITY_GRANTED, data)
 
 
-class Revoked(TypedDict):
+class CapabilityRevokedData(TypedDict):
     grant_id: Annotated[str, "id of the grant"]
     subject_display: Annotated[str, "display of the agent that held it"]
     action: Annotated[str, "the action that it allowed"]
 
 
-def capability_revoked(grant_id: UUID, subject: str, action: str) -> Entry[Revoked]:
+def capability_revoked(grant_id: UUID, subject: str, action: str) -> Entry[CapabilityRevokedData]:
     """Record that a grant was revoked, by itself or with the grant from which it was passed on."""
-    data = Revoked(grant_id=str(grant_id), subject_display=subject, action=action)
+    data = CapabilityRevokedData(grant_id=str(grant_id), subject_display=subject, action=action)
     return Entry(Kind.CAPABILITY_REVOKED, data)
 
 
-class AuthenticationFailed(TypedDict):
+class AuthenticationFailedData(TypedDict):
     reason: Annotated[str, "missing, malformed, unknown, or `no role`"]
     count: Annotated[int, "number of failures that the row stands for"]
 
 
-def authentication_failed(reason: str, count: int) -> Entry[AuthenticationFailed]:
+def authentication_failed(reason: str, count: int) -> Entry[AuthenticationFailedData]:
     """Record that requests came without a valid API key; one process writes at most one row a minute and reason."""
-    return Entry(Kind.AUTHENTICATION_FAILED, AuthenticationFailed(reason=reason, count=count))
+    return Entry(Kind.AUTHENTICATION_FAILED, AuthenticationFailedData(reason=reason, count=count))
 
 
-class Key(TypedDict):
+class KeyData(TypedDict):
     owner: Annotated[str, "display of the agent, or username of the person, that the key belongs to"]
     public_id: Annotated[str, "public part of the key"]
 
 
-def key_added(owner: str, public_id: str) -> Entry[Key]:
+def key_added(owner: str, public_id: str) -> Entry[KeyData]:
     """Record that an API key was created; the first key of a new agent has no such row."""
-    return Entry(Kind.KEY_ADDED, Key(owner=owner, public_id=public_id))
+    return Entry(Kind.KEY_ADDED, KeyData(owner=owner, public_id=public_id))
 
 
-def key_revoked(owner: str, public_id: str) -> Entry[Key]:
+def key_revoked(owner: str, public_id: str) -> Entry[KeyData]:
     """Record that an API key was revoked."""
-    return Entry(Kind.KEY_REVOKED, Key(owner=owner, public_id=public_id))
+    return Entry(Kind.KEY_REVOKED, KeyData(owner=owner, public_id=public_id))
 
 
-class RouteAdded(TypedDict):
+class RouteAddedData(TypedDict):
     agent: Annotated[str, "display of the agent that the route acts as"]
     public_id: Annotated[str, "public part of the route's token"]
     rate_limit: Annotated[int, "requests allowed in a minute"]
 
 
-def route_added(agent: str, public_id: str, rate_limit: int) -> Entry[RouteAdded]:
+def route_added(agent: str, public_id: str, rate_limit: int) -> Entry[RouteAddedData]:
     """Record that a public route was opened."""
-    return Entry(Kind.ROUTE_ADDED, RouteAdded(agent=agent, public_id=public_id, rate_limit=rate_limit))
+    return Entry(Kind.ROUTE_ADDED, RouteAddedData(agent=agent, public_id=public_id, rate_limit=rate_limit))
 
 
-class RouteRevoked(TypedDict):
+class RouteRevokedData(TypedDict):
     agent: Annotated[str, "display of the agent that the route acted as"]
     public_id: Annotated[str, "public part of the route's token"]
 
 
-def route_revoked(agent: str, public_id: str) -> Entry[RouteRevoked]:
+def route_revoked(agent: str, public_id: str) -> Entry[RouteRevokedData]:
     """Record that a public route was closed."""
-    return Entry(Kind.ROUTE_REVOKED, RouteRevoked(agent=agent, public_id=public_id))
+    return Entry(Kind.ROUTE_REVOKED, RouteRevokedData(agent=agent, public_id=public_id))
 
 
-class Person(TypedDict):
+class PersonData(TypedDict):
     username: Annotated[str, "name that the person signs in with"]
     first_name: NotRequired[Annotated[str, "new first name"]]
     last_name: NotRequired[Annotated[str, "new last name"]]
@@ -143,11 +145,11 @@ class Person(TypedDict):
     password: NotRequired[Annotated[str, "`changed` for a new password; the password itself is never kept"]]
 
 
-def person_added(person: Person) -> Entry[Person]:
+def person_added(person: PersonData) -> Entry[PersonData]:
     """Record that an admin added a person."""
     return Entry(Kind.PERSON_ADDED, person)
 
 
-def person_changed(person: Person) -> Entry[Person]:
+def person_changed(person: PersonData) -> Entry[PersonData]:
     """Record that an admin changed a person; only the changed fields are present."""
     return Entry(Kind.PERSON_CHANGED, person)

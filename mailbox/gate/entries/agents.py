@@ -8,48 +8,48 @@ from typing import Annotated, Any, TypedDict
 from mailbox.words.kinds import Entry, Kind
 
 
-class Registered(TypedDict):
+class AgentRegisteredData(TypedDict):
     display: Annotated[str, "display of the agent"]
     pubkey: Annotated[str, "its public key"]
 
 
-def agent_registered(display: str, pubkey: str) -> Entry[Registered]:
+def agent_registered(display: str, pubkey: str) -> Entry[AgentRegisteredData]:
     """Record that an agent was registered."""
-    return Entry(Kind.AGENT_REGISTERED, Registered(display=display, pubkey=pubkey))
+    return Entry(Kind.AGENT_REGISTERED, AgentRegisteredData(display=display, pubkey=pubkey))
 
 
-class Paused(TypedDict):
+class AgentPausedData(TypedDict):
     display: Annotated[str, "display of the agent"]
     reason: Annotated[str, "why it was paused"]
 
 
-def agent_paused(display: str, reason: str) -> Entry[Paused]:
+def agent_paused(display: str, reason: str) -> Entry[AgentPausedData]:
     """Record that an agent was paused, or the reason of its pause was changed."""
-    return Entry(Kind.AGENT_PAUSED, Paused(display=display, reason=reason))
+    return Entry(Kind.AGENT_PAUSED, AgentPausedData(display=display, reason=reason))
 
 
-class Resumed(TypedDict):
+class AgentResumedData(TypedDict):
     display: Annotated[str, "display of the agent"]
     reason: Annotated[str, "why it was resumed; empty without a reason"]
     was_paused_for: Annotated[str, "why it had been paused"]
 
 
-def agent_resumed(display: str, reason: str, was_paused_for: str) -> Entry[Resumed]:
+def agent_resumed(display: str, reason: str, was_paused_for: str) -> Entry[AgentResumedData]:
     """Record that a paused agent was resumed."""
-    return Entry(Kind.AGENT_RESUMED, Resumed(display=display, reason=reason, was_paused_for=was_paused_for))
+    return Entry(Kind.AGENT_RESUMED, AgentResumedData(display=display, reason=reason, was_paused_for=was_paused_for))
 
 
-class Changed(TypedDict):
+class AgentProfileChangedData(TypedDict):
     display: Annotated[str, "display of the agent"]
     changed: Annotated[dict[str, Any], "new values by field; a remote URL is not shown"]
 
 
-def agent_profile_changed(display: str, changed: Mapping[str, Any]) -> Entry[Changed]:
+def agent_profile_changed(display: str, changed: Mapping[str, Any]) -> Entry[AgentProfileChangedData]:
     """Record that an agent's profile was changed."""
-    return Entry(Kind.AGENT_PROFILE_CHANGED, Changed(display=display, changed=dict(changed)))
+    return Entry(Kind.AGENT_PROFILE_CHANGED, AgentProfileChangedData(display=display, changed=dict(changed)))
 
 
-class CardRegistered(TypedDict):
+class AgentCardRegisteredData(TypedDict):
     job_id: Annotated[str, "id of the job"]
     name: Annotated[str, "name of the agent that the job runs"]
     skill_count: Annotated[int, "number of skills on the card"]
@@ -58,56 +58,58 @@ class CardRegistered(TypedDict):
 
 def agent_card_registered(
     job_id: str, name: str, *, skill_count: int, removed_job_ids: Sequence[str]
-) -> Entry[CardRegistered]:
+) -> Entry[AgentCardRegisteredData]:
     """Record that the card of a running job was registered or replaced."""
-    data = CardRegistered(job_id=job_id, name=name, skill_count=skill_count, removed_job_ids=list(removed_job_ids))
+    data = AgentCardRegisteredData(
+        job_id=job_id, name=name, skill_count=skill_count, removed_job_ids=list(removed_job_ids)
+    )
     return Entry(Kind.AGENT_CARD_REGISTERED, data)
 
 
-class CardDeregistered(TypedDict):
+class AgentCardDeregisteredData(TypedDict):
     job_id: Annotated[str, "id of the job"]
     name: Annotated[str, "name of the agent that the job ran"]
 
 
-def agent_card_deregistered(job_id: str, name: str) -> Entry[CardDeregistered]:
+def agent_card_deregistered(job_id: str, name: str) -> Entry[AgentCardDeregisteredData]:
     """Record that the card of a job was removed."""
-    return Entry(Kind.AGENT_CARD_DEREGISTERED, CardDeregistered(job_id=job_id, name=name))
+    return Entry(Kind.AGENT_CARD_DEREGISTERED, AgentCardDeregisteredData(job_id=job_id, name=name))
 
 
-class CardsCleared(TypedDict):
+class AgentCardsClearedData(TypedDict):
     removed: Annotated[int, "number of cards"]
 
 
-def agent_cards_cleared(removed: int) -> Entry[CardsCleared]:
+def agent_cards_cleared(removed: int) -> Entry[AgentCardsClearedData]:
     """Record that all cards were removed."""
-    return Entry(Kind.AGENT_CARDS_CLEARED, CardsCleared(removed=removed))
+    return Entry(Kind.AGENT_CARDS_CLEARED, AgentCardsClearedData(removed=removed))
 
 
-class Imported(TypedDict):
+class ToolsImportedData(TypedDict):
     added: Annotated[list[str], "names of new tools"]
     changed: Annotated[list[str], "names of tools that were changed"]
     default: Annotated[bool, "whether the import made them default tools"]
 
 
-def tools_imported(added: Sequence[str], changed: Sequence[str], *, is_default: bool) -> Entry[Imported]:
+def tools_imported(added: Sequence[str], changed: Sequence[str], *, is_default: bool) -> Entry[ToolsImportedData]:
     """Record that tools were imported from an MCP listing."""
-    return Entry(Kind.TOOLS_IMPORTED, Imported(added=list(added), changed=list(changed), default=is_default))
+    return Entry(Kind.TOOLS_IMPORTED, ToolsImportedData(added=list(added), changed=list(changed), default=is_default))
 
 
-class ToolChanged(TypedDict):
+class ToolChangedData(TypedDict):
     name: Annotated[str, "name of the tool"]
     changed: Annotated[dict[str, Any], "new values by field"]
 
 
-def tool_changed(name: str, changed: Mapping[str, Any]) -> Entry[ToolChanged]:
+def tool_changed(name: str, changed: Mapping[str, Any]) -> Entry[ToolChangedData]:
     """Record that an admin added or changed a tool."""
-    return Entry(Kind.TOOL_CHANGED, ToolChanged(name=name, changed=dict(changed)))
+    return Entry(Kind.TOOL_CHANGED, ToolChangedData(name=name, changed=dict(changed)))
 
 
-class ToolRemoved(TypedDict):
+class ToolRemovedData(TypedDict):
     name: Annotated[str, "name of the tool"]
 
 
-def tool_removed(name: str) -> Entry[ToolRemoved]:
+def tool_removed(name: str) -> Entry[ToolRemovedData]:
     """Record that an admin removed a tool."""
-    return Entry(Kind.TOOL_REMOVED, ToolRemoved(name=name))
+    return Entry(Kind.TOOL_REMOVED, ToolRemovedData(name=name))

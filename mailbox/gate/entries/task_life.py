@@ -9,7 +9,7 @@ from uuid import UUID
 from mailbox.words.kinds import Kind, LifeEntry
 
 
-class Sent(TypedDict):
+class TaskSentData(TypedDict):
     sender: Annotated[str, "display of the sender"]
     recipient: Annotated[str, "display of the recipient"]
     waits_on: NotRequired[Annotated[str, "id of the unresolved task whose result this duplicate takes"]]
@@ -18,9 +18,9 @@ class Sent(TypedDict):
 
 def task_sent(
     sender: str, recipient: str, *, waits_on: UUID | None = None, is_imported: bool = False
-) -> LifeEntry[Sent]:
+) -> LifeEntry[TaskSentData]:
     """Record that a task was stored for its recipient."""
-    data = Sent(sender=sender, recipient=recipient)
+    data = TaskSentData(sender=sender, recipient=recipient)
     if waits_on is not None:
         data["waits_on"] = str(waits_on)
     if is_imported:
@@ -28,29 +28,29 @@ def task_sent(
     return LifeEntry(Kind.TASK_SENT, data)
 
 
-class Leased(TypedDict):
+class TaskLeasedData(TypedDict):
     lease_id: Annotated[str, "id of the new lease"]
     attempt: Annotated[int, "number of the lease, from 1"]
     holder: Annotated[str, "display of the agent that holds the lease"]
 
 
-def task_leased(lease_id: UUID, attempt: int, holder: str) -> LifeEntry[Leased]:
+def task_leased(lease_id: UUID, attempt: int, holder: str) -> LifeEntry[TaskLeasedData]:
     """Record that an agent leased the task."""
-    return LifeEntry(Kind.TASK_LEASED, Leased(lease_id=str(lease_id), attempt=attempt, holder=holder))
+    return LifeEntry(Kind.TASK_LEASED, TaskLeasedData(lease_id=str(lease_id), attempt=attempt, holder=holder))
 
 
-class Released(TypedDict):
+class TaskReleasedData(TypedDict):
     lease_id: Annotated[str, "id of the lease that ended"]
     attempt: Annotated[int, "number of that lease"]
     reason: Annotated[str, "why the holder released the task"]
 
 
-def task_released(lease_id: UUID, attempt: int, reason: str) -> LifeEntry[Released]:
+def task_released(lease_id: UUID, attempt: int, reason: str) -> LifeEntry[TaskReleasedData]:
     """Record that the holder handed its lease back, and the task went to the back of the queue."""
-    return LifeEntry(Kind.TASK_RELEASED, Released(lease_id=str(lease_id), attempt=attempt, reason=reason))
+    return LifeEntry(Kind.TASK_RELEASED, TaskReleasedData(lease_id=str(lease_id), attempt=attempt, reason=reason))
 
 
-class Updated(TypedDict):
+class TaskUpdatedData(TypedDict):
     lease_id: Annotated[str, "id of the holder's lease"]
     message: NotRequired[Annotated[list[dict[str, Any]], "content blocks of the message"]]
     progress: NotRequired[Annotated[float, "share of the work that is done, 0 to 1"]]
@@ -59,9 +59,9 @@ class Updated(TypedDict):
 
 def task_updated(
     lease_id: UUID, *, message: Sequence[Mapping[str, Any]], progress: float | None, note: str
-) -> LifeEntry[Updated]:
+) -> LifeEntry[TaskUpdatedData]:
     """Record that the holder posted a message, its progress, or both."""
-    data = Updated(lease_id=str(lease_id))
+    data = TaskUpdatedData(lease_id=str(lease_id))
     if message:
         data["message"] = [dict(block) for block in message]
     if progress is not None:
@@ -69,16 +69,16 @@ def task_updated(
     return LifeEntry(Kind.TASK_UPDATED, data)
 
 
-class Cancelled(TypedDict):
+class TaskCancelledData(TypedDict):
     reason: Annotated[str, "why the sender cancelled the task; empty without a reason"]
 
 
-def task_cancelled(reason: str) -> LifeEntry[Cancelled]:
+def task_cancelled(reason: str) -> LifeEntry[TaskCancelledData]:
     """Record that the sender cancelled the task, which resolved it."""
-    return LifeEntry(Kind.TASK_CANCELLED, Cancelled(reason=reason))
+    return LifeEntry(Kind.TASK_CANCELLED, TaskCancelledData(reason=reason))
 
 
-class Expired(TypedDict):
+class TaskExpiredData(TypedDict):
     reason: Annotated[str, "the error message of the task's result"]
     deadline_ms: NotRequired[Annotated[int, "the deadline that passed in the queue, in Unix milliseconds"]]
     lease_id: NotRequired[Annotated[str, "id of the lease that outlasted the task's work timeout"]]
@@ -87,9 +87,9 @@ class Expired(TypedDict):
 
 def task_expired(
     reason: str, *, deadline_ms: int | None = None, lease_id: UUID | None = None, attempt: int | None = None
-) -> LifeEntry[Expired]:
+) -> LifeEntry[TaskExpiredData]:
     """Record that a queued task passed its deadline, or a lease outlasted the work timeout; either resolved the task."""
-    data = Expired(reason=reason)
+    data = TaskExpiredData(reason=reason)
     if deadline_ms is not None:
         data["deadline_ms"] = deadline_ms
     if lease_id is not None:
@@ -99,16 +99,16 @@ def task_expired(
     return LifeEntry(Kind.TASK_EXPIRED, data)
 
 
-class Woken(TypedDict):
+class TaskWokenData(TypedDict):
     waited_on: Annotated[str, "id of the task that ended without a result to share"]
 
 
-def task_woken(waited_on: UUID) -> LifeEntry[Woken]:
+def task_woken(waited_on: UUID) -> LifeEntry[TaskWokenData]:
     """Record that a duplicate stopped waiting for another task's result and can be leased."""
-    return LifeEntry(Kind.TASK_WOKEN, Woken(waited_on=str(waited_on)))
+    return LifeEntry(Kind.TASK_WOKEN, TaskWokenData(waited_on=str(waited_on)))
 
 
-class Posted(TypedDict):
+class ResultPostedData(TypedDict):
     status: Annotated[str, "status of the result: ok, partial or error"]
     lease_id: Annotated[str | None, "id of the lease that the result ended; null for a task in the queue"]
     attempt: Annotated[int, "number of the task's newest lease; 0 for a task that was never leased"]
@@ -116,9 +116,11 @@ class Posted(TypedDict):
     imported: NotRequired[Annotated[bool, "true for a result that was imported from another system"]]
 
 
-def result_posted(status: str, *, lease_id: UUID | None, attempt: int, is_imported: bool = False) -> LifeEntry[Posted]:
+def result_posted(
+    status: str, *, lease_id: UUID | None, attempt: int, is_imported: bool = False
+) -> LifeEntry[ResultPostedData]:
     """Record that the recipient posted a result, which resolved the task."""
-    data = Posted(
+    data = ResultPostedData(
         status=status,
         lease_id=None if lease_id is None else str(lease_id),
         attempt=attempt,
@@ -129,35 +131,37 @@ def result_posted(status: str, *, lease_id: UUID | None, attempt: int, is_import
     return LifeEntry(Kind.RESULT_POSTED, data)
 
 
-class Replayed(TypedDict):
+class ResultReplayedData(TypedDict):
     source_task_id: Annotated[str, "id of the task whose cached result was used"]
     status: Annotated[str, "status of the result"]
 
 
-def result_replayed(source_task_id: UUID, status: str) -> LifeEntry[Replayed]:
+def result_replayed(source_task_id: UUID, status: str) -> LifeEntry[ResultReplayedData]:
     """Record that the hub resolved the task with a cached result."""
-    return LifeEntry(Kind.RESULT_REPLAYED, Replayed(source_task_id=str(source_task_id), status=status))
+    return LifeEntry(Kind.RESULT_REPLAYED, ResultReplayedData(source_task_id=str(source_task_id), status=status))
 
 
-class Delivered(TypedDict):
+class ResultDeliveredData(TypedDict):
     attempt_id: Annotated[str | None, "the sender's id of the receive call; null without one"]
 
 
-def result_delivered(attempt_id: UUID | None) -> LifeEntry[Delivered]:
+def result_delivered(attempt_id: UUID | None) -> LifeEntry[ResultDeliveredData]:
     """Record that the sender received the result."""
-    return LifeEntry(Kind.RESULT_DELIVERED, Delivered(attempt_id=None if attempt_id is None else str(attempt_id)))
+    return LifeEntry(
+        Kind.RESULT_DELIVERED, ResultDeliveredData(attempt_id=None if attempt_id is None else str(attempt_id))
+    )
 
 
-class Acked(TypedDict):
+class ResultAckedData(TypedDict):
     pass
 
 
-def result_acked() -> LifeEntry[Acked]:
+def result_acked() -> LifeEntry[ResultAckedData]:
     """Record that the sender acknowledged the result."""
-    return LifeEntry(Kind.RESULT_ACKED, Acked())
+    return LifeEntry(Kind.RESULT_ACKED, ResultAckedData())
 
 
-class Repaired(TypedDict):
+class RepairAppliedData(TypedDict):
     task_id: Annotated[str, "id of the task"]
     action: Annotated[str, "requeue, auto_requeue or force_error"]
     reason: Annotated[str, "why the lease was repaired"]
@@ -174,9 +178,9 @@ def repair_applied(
     lease_id: UUID | None,
     duplicate_risk: str | None,
     attempt: int,
-) -> LifeEntry[Repaired]:
+) -> LifeEntry[RepairAppliedData]:
     """Record that a lease was ended by a person, an agent that may repair, or the retry gate."""
-    data = Repaired(
+    data = RepairAppliedData(
         task_id=str(task_id),
         action=action,
         reason=reason,

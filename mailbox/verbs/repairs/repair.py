@@ -11,7 +11,7 @@ from uuid import UUID
 from mailbox.gate import actions, audit, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.gate.entries.task_life import Repaired
+from mailbox.gate.entries.task_life import RepairAppliedData
 from mailbox.gate.requests import Request
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Lease, Result, Task
@@ -151,7 +151,7 @@ def _refusals_journalled(task_id: UUID, action: str) -> Iterator[None]:
 
 def applied(
     task: Task, action: str, reason: str, lease_id: UUID | None, risk: DuplicateRisk | None
-) -> LifeEntry[Repaired]:
+) -> LifeEntry[RepairAppliedData]:
     """Return the journal row of a repair; ``lease_id`` is the guard of the request, None when it had none."""
     return entries.repair_applied(
         task.uuid, action, reason=reason, lease_id=lease_id, duplicate_risk=risk, attempt=task.attempt
