@@ -12,7 +12,7 @@ from mailbox.database import waiting
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, lookup, tasks
 from mailbox.models import Agent, Lease, Result, Task
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import finding
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.repairs import repair
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope, check_pubkey
@@ -129,7 +129,7 @@ def _envelope(given: object, kind: type[Envelope], path: str) -> Envelope:
 
 
 def _agent(named: object, path: str) -> Agent:
-    return named if isinstance(named, Agent) and named.pk else registration.find_agent(_ref(named, path))
+    return named if isinstance(named, Agent) and named.pk else finding.identified(Caller.local(), _ref(named, path))
 
 
 def _ref(named: object, path: str) -> AgentRef:

@@ -26,7 +26,7 @@ from mailbox.gate import actions
 from mailbox.inspection import agents, leases, search, series
 from mailbox.models import Agent
 from mailbox.models.agent import AgentQuerySet
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import finding, registration
 
 HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN = 10, 20, 50
 
@@ -80,7 +80,7 @@ class AgentPage(Act[Agent]):
     home = "ops:agents"
 
     def subject(self, **where: Any) -> Agent:
-        return standing_of(agents.everyone(), self.now).get(pk=registration.agent_at(where["name"]).pk)
+        return standing_of(agents.everyone(), self.now).get(pk=finding.typed(self.caller, where["name"]).pk)
 
     def seen(self, subject: Agent) -> str:
         return subject.paused_at.isoformat() if subject.paused_at else ""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from mailbox.models import Agent
-from mailbox.words.envelopes import DISPLAY, LOCAL_PART, AgentRef, is_pubkey
+from mailbox.words.envelopes import DISPLAY, LOCAL_PART, is_pubkey
 from mailbox.words.errors import InvalidRequestError
 
 SEND = "a2a.send"
@@ -51,12 +50,11 @@ class Action:
         known = ", ".join([*(f"{verb}.<agent>" for verb in TARGETED), *GRANTABLE])
         raise InvalidRequestError({"action": f"unknown action; known: {known}"})
 
-    def whole(self) -> Self:
-        """Return the action aimed at a whole name; raise `UnknownAgentError` for a bare one that fits no single agent."""
+    @property
+    def local_part(self) -> str | None:
+        """The target if it is a bare local part; None for any other target and without one."""
         target = self.target
-        if target in (None, "*") or "@" in target or is_pubkey(target):
-            return self
-        return type(self)(self.verb, Agent.objects.named(AgentRef.parse(target)).display)
+        return None if target in (None, "*") or "@" in target or is_pubkey(target) else target
 
     def __str__(self) -> str:
         return self.verb if self.target is None else f"{self.verb}.{self.target}"

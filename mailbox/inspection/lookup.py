@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
-from mailbox.words.envelopes import DISPLAY_MAX_LENGTH, is_pubkey
+from mailbox.words.envelopes import DISPLAY
 from mailbox.words.kinds import Kind
 
 _PLAN = re.compile(r"(?:(?:repair|plan)[ :#]+|#)(\d{1,18})", re.IGNORECASE)
 _EVENT = re.compile(r"(?:(?:journal|audit)[ :#]+|#)?(\d{1,18})", re.IGNORECASE)
 _NUMBER = re.compile(r"#?(\d{1,18})")  # which does not say of what
-_NAME = re.compile(rf"[\w.@-]{{1,{DISPLAY_MAX_LENGTH}}}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +125,7 @@ def _by_id(text: str) -> Task | Lease | AuditEvent | Compacted | None:
 
 
 def _agent(text: str) -> Agent | None:
-    if not _NAME.fullmatch(text):
-        return None
-    if is_pubkey(text):
-        return Agent.objects.filter(pubkey=text).first()
-    if "@" in text:
-        return Agent.objects.filter(display__iexact=text).first()
-    alike = list(Agent.objects.filter(local=text)[:2])
-    return alike[0] if len(alike) == 1 else None
+    fitting = Agent.objects.typed(text)
+    if not fitting and DISPLAY.fullmatch(text):
+        return Agent.objects.spelled_like(text)
+    return fitting[0] if len(fitting) == 1 else None

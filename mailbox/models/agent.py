@@ -7,33 +7,29 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from mailbox.database.managers import managed_by
-from mailbox.words.envelopes import AgentRef
-from mailbox.words.errors import UnknownAgentError
+from mailbox.words.envelopes import AgentRef, is_pubkey
+from mailbox.words.errors import InvalidRequestError
+
+NAMESAKES = 5  # agents of one local part that a look-up reads
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
     def fitting(self, ref: AgentRef) -> list[Agent]:
-        """Return the agents that ``ref`` may mean: none, one, or for a bare local part the first two."""
+        """Return the agents that ``ref`` may mean: none, one, or for a bare local part the first by display."""
         if ref.pubkey is not None:
             return list(self.filter(pubkey=ref.pubkey))
         if ref.display is not None and "@" not in ref.display:
-            return list(self.filter(local=ref.display)[:2])
+            return list(self.filter(local=ref.display).order_by("display")[:NAMESAKES])
         return list(self.filter(display=ref.display))
 
-    def named(self, ref: AgentRef) -> Agent:
-        """Return the agent that ``ref`` means; raise `UnknownAgentError`.
-
-        A public key decides alone. A bare local part must fit exactly one agent.
-        """
-        found = self.fitting(ref)
-        if len(found) != 1:
-            raise UnknownAgentError(
-                f'"{ref}" fits more than one agent; say which host'
-                if found
-                else f'no agent "{ref}" is registered here',
-                agent=ref,
-            )
-        return found[0]
+    def typed(self, text: str) -> list[Agent]:
+        """Return the agents that a person or a path may mean by a public key, a display or a local part."""
+        if is_pubkey(text):
+            return self.fitting(AgentRef(pubkey=text))
+        try:
+            return self.fitting(AgentRef.parse(text))
+        except InvalidRequestError:
+            return []
 
     def spelled_like(self, display: str) -> Agent | None:
         """Return the agent of this display whatever its case; None when there is none."""

@@ -13,6 +13,8 @@ from uuid import UUID
 
 from mailbox.words.kinds import Entry
 
+SHOWN = 200  # characters of a name that an error repeats
+
 
 class MailboxError(Exception):
     """The mailbox refused the request."""
@@ -125,6 +127,17 @@ class UnknownAgentError(MailboxError):
     """No such agent is registered at this hub."""
 
     code = "unknown_agent"
+
+    @classmethod
+    def of(cls, name: str) -> Self:
+        """Return the error for a name that fits no agent."""
+        return cls(f'No agent named "{name[:SHOWN]}" is registered.', agent=name[:SHOWN])
+
+    @classmethod
+    def ambiguous(cls, name: str, displays: Sequence[str]) -> Self:
+        """Return the error for a name that fits several agents; ``displays`` are those that the caller may know."""
+        fitting = f": {', '.join(displays)}" if displays else ""
+        return cls(f'"{name[:SHOWN]}" is ambiguous{fitting}.', agent=name[:SHOWN])
 
 
 class UnknownGrantError(MailboxError):

@@ -23,7 +23,7 @@ from mailbox.dialects.corvid.views import CorvidView
 from mailbox.gate import actions, capabilities
 from mailbox.inspection import lists
 from mailbox.models import Agent
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import finding
 from mailbox.verbs.life import sending
 from mailbox.verbs.upkeep import compaction
 from mailbox.words import errors
@@ -99,7 +99,7 @@ class AgentView(AgentRoute):
         operation_id="get_agent_with_profile",
     )
     def get(self, request: Request, name: str) -> Response:
-        return self._shown(AgentProfile.of(registration.agent_at(name)))
+        return self._shown(AgentProfile.of(finding.typed(self.caller, name)))
 
     @describe(
         summary="Change an agent's profile; fields that are left out stay as they are",
@@ -127,7 +127,7 @@ class AgentView(AgentRoute):
 
     def _changed(self, name: str) -> Response:
         changes = self.body(shapes.UpdateAgentBody).profile()
-        return self._shown(profiles.update_profile(self.caller, registration.agent_at(name), changes))
+        return self._shown(profiles.update_profile(self.caller, finding.typed(self.caller, name), changes))
 
     def _shown(self, profile: AgentProfile) -> Response:
         return Response(wire.agent(profile, with_remote_url=self.may_see_url_of(profile.agent)))
@@ -138,7 +138,7 @@ class AgentCardView(AgentRoute):
         summary="Read an agent's card", tag=TAG, answer=answers.AgentCardAnswer, refusal=CorvidError, errors=(403, 404)
     )
     def get(self, request: Request, name: str) -> Response:
-        return Response(build_agent_card_for_agent(registration.agent_at(name)))
+        return Response(build_agent_card_for_agent(finding.typed(self.caller, name)))
 
 
 class InvokeView(AgentRoute):
@@ -156,8 +156,8 @@ class InvokeView(AgentRoute):
     )
     def post(self, request: Request, name: str) -> Response:
         body = self.body(shapes.InvokeAgentBody)
-        named = registration.agent_at(name)
-        recipient = named if body.to_agent is None else registration.agent_at(body.to_agent)
+        named = finding.typed(self.caller, name)
+        recipient = named if body.to_agent is None else finding.typed(self.caller, body.to_agent)
         compaction.cap_sent(self.caller, dialect=handler.DIALECT, cap=settings.A2A_TASKS_SEND_CAP)
         sent = sending.send_task(
             self.caller,

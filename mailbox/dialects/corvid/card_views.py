@@ -18,7 +18,7 @@ from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.corvid import agent_answers as answers
 from mailbox.dialects.corvid.agent_views import TAG, AgentRoute
 from mailbox.dialects.corvid.answers import CorvidError
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import finding
 from mailbox.words.errors import UnknownAgentError
 
 CORS = {
@@ -77,7 +77,7 @@ class PublicAgentCardView(PublicView):
     def get(self, request: Request, name: str) -> HttpResponseBase | None:
         if not settings.A2A_PUBLIC_AGENT_CARDS:
             raise UnknownAgentError
-        agent = registration.agent_at(name)
+        agent = finding.typed(None, name)
         card = build_agent_card_for_agent(agent, self.base_url())
         if self.route() is not None:  # a route opens the card, but not the agent's profile at its own URL
             card["url"] = f"{self.base_url()}/.well-known/agents/{agent.display}"

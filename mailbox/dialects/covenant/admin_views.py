@@ -17,7 +17,7 @@ from mailbox.dialects.covenant import admin_answers, admin_requests, admin_wire,
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
 from mailbox.models import Peer
-from mailbox.verbs.agents import grants, keys, peers, registration
+from mailbox.verbs.agents import finding, grants, keys, peers, registration
 from mailbox.words import tokens
 from mailbox.words.times import epoch_ms
 
@@ -35,7 +35,7 @@ class GrantView(MailboxView):
         body = self.body(admin_requests.GrantBody)
         made = grants.grant(
             self.caller,
-            registration.find_agent(body.subject),
+            finding.identified(self.caller, body.subject),
             body.action,
             scope=body.scope,
             expires_at=moment(body.expires_at),
@@ -120,7 +120,7 @@ class PauseView(MailboxView):
     def post(self, request: Request, name: str) -> Response:
         reason = self.body(admin_requests.PauseBody).reason
         return Response(
-            admin_wire.paused(registration.pause_agent(self.caller, registration.agent_at(name), reason=reason))
+            admin_wire.paused(registration.pause_agent(self.caller, finding.typed(self.caller, name), reason=reason))
         )
 
 
@@ -135,7 +135,7 @@ class ResumeView(MailboxView):
     )
     def post(self, request: Request, name: str) -> Response:
         reason = self.body(admin_requests.ResumeBody).reason
-        resumed = registration.resume_agent(self.caller, registration.agent_at(name), reason=reason)
+        resumed = registration.resume_agent(self.caller, finding.typed(self.caller, name), reason=reason)
         return Response({"kind": "a2a_agent_resumed", "agent": wire.agent_id(resumed)})
 
 
@@ -150,7 +150,7 @@ class KeysView(MailboxView):
     )
     def post(self, request: Request) -> Response:
         body = self.body(admin_requests.KeyBody)
-        agent = registration.find_agent(body.agent) if body.agent else None
+        agent = finding.identified(self.caller, body.agent) if body.agent else None
         if agent is None and body.username is None:
             agent = self.caller.agent
         key = keys.add_key(self.caller, agent=agent, username=body.username, expires_at=moment(body.expires_at))

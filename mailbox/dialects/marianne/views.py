@@ -18,7 +18,7 @@ from mailbox.dialects.marianne.answers import Delegated
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.inspection import inboxes
 from mailbox.models import Agent
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import finding
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.upkeep import importing
 from mailbox.words import advice, names
@@ -40,7 +40,7 @@ class InboxView(DialectView):
     error_status = {**STATUS, NotYourInboxError: HTTPStatus.FORBIDDEN}
 
     def owner(self, agent: str) -> Agent:
-        return registration.find_named(agent)
+        return finding.named(self.caller, agent)
 
     def require_owner(self, agent: str) -> Agent:
         """Return the inbox's agent, which must be the caller. The check comes before any look at the task."""

@@ -17,7 +17,7 @@ from mailbox.dialects.yeoman.requests import Work
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, lookup, tasks
 from mailbox.models import Agent, Task
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import finding
 from mailbox.verbs.life import expiry, sending
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import TaskConflictError, UnknownAgentError, UnknownTaskError
@@ -46,7 +46,7 @@ def draft(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = ""
     """
     task_id = _task_id(caller, message_id)
     earlier = tasks.earlier_from(caller, task_id)
-    recipient = earlier.recipient if earlier else _recipient(to_peer)
+    recipient = earlier.recipient if earlier else _recipient(caller, to_peer)
     envelope = TaskEnvelope(
         id=task_id,
         recipient=AgentRef(recipient.display, recipient.pubkey),
@@ -138,8 +138,8 @@ def _task_id(caller: Caller, message_id: str) -> UUID:
     return UUID(bytes=digest[:16], version=4)
 
 
-def _recipient(to_peer: str) -> Agent:
-    recipient = registration.hosted(to_peer) or default_recipient.recipient_for()
+def _recipient(caller: Caller, to_peer: str) -> Agent:
+    recipient = finding.typed_or_none(caller, to_peer) or default_recipient.recipient_for()
     if recipient is None:
         raise UnknownAgentError("The task names no agent of this hub, and no agent has a default project.")
     return recipient

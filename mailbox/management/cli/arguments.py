@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
+from mailbox.gate.callers import Caller
 from mailbox.models import Agent
-from mailbox.verbs.agents.registration import find_agent
+from mailbox.verbs.agents import finding
 from mailbox.words import json_text
-from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import InvalidJsonError
 
 LONGEST_WAIT_MS = 60_000
@@ -48,8 +48,8 @@ def add_receiving(parser: ArgumentParser) -> None:
 
 
 def agent(name: str) -> Agent:
-    """Return the registered agent called ``name``; raise `InvalidRequestError`, `UnknownAgentError`."""
-    return find_agent(AgentRef.parse(name))
+    """Return the registered agent of this public key, display or local part; raise `UnknownAgentError`."""
+    return finding.typed(Caller.command_line(), name)
 
 
 def uuid(name: str) -> Callable[[str], UUID]:

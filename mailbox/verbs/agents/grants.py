@@ -12,6 +12,7 @@ from mailbox.gate.actions import Action
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import SCOPE_FIELDS, Request
 from mailbox.models import Agent, CapabilityGrant
+from mailbox.verbs.agents import finding
 from mailbox.words import json_text
 from mailbox.words.envelopes import check_to_come, is_pubkey
 from mailbox.words.errors import InvalidRequestError, UnknownGrantError
@@ -35,7 +36,9 @@ def grant(
     falls with its own grant. Raises `InvalidRequestError`, `UnknownAgentError`, `CapabilityMissingError`. Journals
     ``capability_granted``. Source: Covenant, "Capability gating"; who may grant: design, capabilities.
     """
-    parsed = Action.parse(action).whole()
+    parsed = Action.parse(action)
+    if parsed.local_part is not None:
+        parsed = Action(parsed.verb, finding.typed(caller, parsed.local_part).display)
     pins = _check_scope(scope or {})
     scope = {"version": 1, **pins} if scope else {}
     if max_uses is not None and not 1 <= max_uses < 2**31:

@@ -17,8 +17,8 @@ from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.verbs.agents.keys import create_key
 from mailbox.words import names
-from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, AgentRef, check_pubkey, check_reason, is_pubkey
-from mailbox.words.errors import AgentConflictError, InvalidRequestError, UnknownAgentError
+from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, check_pubkey, check_reason
+from mailbox.words.errors import AgentConflictError, InvalidRequestError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,51 +176,6 @@ def resume_agent(caller: Caller, agent: Agent, *, reason: str = "", since: datet
             resumed.paused_at, resumed.paused_reason = None, ""
             resumed.save(update_fields=["paused_at", "paused_reason"])
     return resumed
-
-
-def find_agent(ref: AgentRef) -> Agent:
-    """Return the registered agent that ``ref`` means; raise `UnknownAgentError`."""
-    return Agent.objects.named(ref)
-
-
-def find_named(name: str) -> Agent:
-    """Return the registered agent of this name, which may be any text.
-
-    Raises `UnknownAgentError`, and `InvalidRequestError` for text that is neither a display nor a registered name.
-    """
-    try:
-        return find_agent(AgentRef.parse(name))
-    except (InvalidRequestError, UnknownAgentError):
-        known = Agent.objects.filter(display=names.spelled(name)).first()
-        if known is None:
-            raise
-        return known
-
-
-def agent_at(name: str) -> Agent:
-    """Return the agent that a path names by public key, display or local part; raise `UnknownAgentError`."""
-    try:
-        ref = AgentRef(pubkey=name) if is_pubkey(name) else AgentRef.parse(name)
-    except InvalidRequestError as error:
-        raise UnknownAgentError(f"no agent {name[:DISPLAY_MAX_LENGTH]!r} is registered here") from error
-    return find_agent(ref)
-
-
-def hosted(name: str) -> Agent | None:
-    """Return the agent of this public key, display or local part; None where there is none.
-
-    Raises `UnknownAgentError` for a local part that several agents have.
-    """
-    if by_key := Agent.objects.filter(pubkey=name).first():
-        return by_key
-    try:
-        ref = AgentRef.parse(name)
-    except InvalidRequestError:
-        return None
-    fitting = Agent.objects.fitting(ref)
-    if len(fitting) > 1:
-        raise UnknownAgentError(f'"{ref}" fits more than one agent; say which host', agent=ref)
-    return fitting[0] if fitting else None
 
 
 def _locked_to_pause(agent: Agent, journal: audit.Journal) -> Agent:

@@ -11,15 +11,15 @@ from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, Lease, Task
+from mailbox.verbs.agents import finding
 from mailbox.verbs.hot import plain
 from mailbox.verbs.life import callbacks, expiry, replay
 from mailbox.verbs.life.resolution import resolve
-from mailbox.words.envelopes import AgentRef, TaskEnvelope, check_reason
+from mailbox.words.envelopes import TaskEnvelope, check_reason
 from mailbox.words.errors import (
     AlreadyResolvedError,
     SenderMismatchError,
     TaskConflictError,
-    UnknownAgentError,
     WrongPartyError,
 )
 
@@ -61,18 +61,16 @@ def _whole_send(caller: Caller, envelope: TaskEnvelope) -> Task:
 def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
     with audit.decision(caller) as journal:
         sender = _sender(caller, envelope)
-        recipient = _recipient(envelope.recipient)
+        fitting = Agent.objects.fitting(envelope.recipient)
+        known = fitting[0] if len(fitting) == 1 else None
         earlier = Task.objects.whole().filter(uuid=envelope.id).first() if envelope.id else None
-        if recipient and earlier:
-            repeat = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
+        if known and earlier:
+            repeat = Task.from_envelope(envelope, sender=sender, recipient=known, now=journal.now)
             if earlier.says(repeat) and callbacks.is_asked_again(earlier, envelope):
                 expired = expiry.expire_within(journal, earlier)
                 return Task.objects.whole().get(pk=earlier.pk) if expired else earlier
-        journal.admit(Request.to_send(recipient or envelope.recipient, envelope.id))
-        if recipient is None:
-            raise UnknownAgentError(
-                f'"{envelope.recipient}" names no agent here, or more than one', agent=envelope.recipient
-            )
+        journal.admit(Request.to_send(known or envelope.recipient, envelope.id))
+        recipient = finding.the_one(caller, envelope.recipient, fitting)
         if earlier:
             raise TaskConflictError(task_id=envelope.id)
         task = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
@@ -141,10 +139,3 @@ def _sender(caller: Caller, envelope: TaskEnvelope) -> Agent:
         f'task.sender "{claimed}" is not the authenticated caller "{caller.agent}"; leave it out to send as yourself',
         entry=entries.sender_mismatch(envelope.id, caller.agent.display, str(claimed)),
     )
-
-
-def _recipient(ref: AgentRef) -> Agent | None:
-    try:
-        return Agent.objects.named(ref)
-    except UnknownAgentError:
-        return None

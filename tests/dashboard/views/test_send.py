@@ -82,7 +82,7 @@ def test_a_deadline_is_in_the_person_s_zone(ana, bob):
     ("field", "value", "said"),
     [
         ("recipient", "", "Say which agent"),
-        ("recipient", "nobody", "no agent"),
+        ("recipient", "nobody", "No agent named"),
         ("recipient", "a b", "invalid AgentId.display"),
         ("intent_text", "  \n ", "must not be empty"),
         ("task_kind", "x" * 501, "longer than 500"),

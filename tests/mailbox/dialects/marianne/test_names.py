@@ -12,7 +12,7 @@ from django.db import connection
 from mailbox.dialects.marianne import A2AInbox, A2ATask, AgentCard, AgentCardRegistry
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent, Task
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import finding, registration
 from mailbox.words.errors import InvalidRequestError, UnknownAgentError
 from tests.support import factories
 from tests.support.api import Api, error_of
@@ -130,7 +130,7 @@ def test_a_task_for_a_spelled_name_can_be_sent_by_any_door(alice):
 
 def test_a_name_is_looked_up_and_not_made_over_http():
     with pytest.raises(UnknownAgentError):
-        registration.find_named("nobody")
+        finding.named(Caller.local(), "nobody")
 
     assert not Agent.objects.exists()
 

@@ -108,7 +108,7 @@ def test_an_expiry_time_in_the_past_is_rejected(a2a, cast, words, written):
 
 @pytest.mark.parametrize("words", [["--user", "nobody"], ["nobody"]])
 def test_a_key_needs_an_owner_that_exists(a2a, words):
-    with pytest.raises(CommandError, match=r"no such person|no agent"):
+    with pytest.raises(CommandError, match=r"no such person|No agent named"):
         a2a("keys", "add", *words)
 
 

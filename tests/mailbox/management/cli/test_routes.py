@@ -58,7 +58,7 @@ def test_an_unknown_route_cannot_be_revoked(a2a, db):
 
 
 def test_a_route_needs_a_registered_agent_and_a_valid_rate(a2a, cast):
-    with pytest.raises(CommandError, match="no agent"):
+    with pytest.raises(CommandError, match="No agent named"):
         a2a("route", "add", "nobody")
     with pytest.raises(CommandError, match="between 1 and"):
         a2a("route", "add", "alice", "--rate", 0)

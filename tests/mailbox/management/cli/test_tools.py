@@ -110,7 +110,7 @@ def test_showing_a_profile_does_not_create_it(a2a, cast):
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["profile", "nobody"], "no agent"),
+        (["profile", "nobody"], "No agent named"),
         (["profile", "bob", "--remote-url", "http://127.0.0.1"], "remote_url: Blocked URL"),
         (["profile", "bob", "--tools", "x", "--default-tools"], "not allowed with argument"),
     ],

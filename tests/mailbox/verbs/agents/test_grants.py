@@ -51,10 +51,10 @@ def test_the_command_line_grants_as_the_system_user(mallory):
 def test_a_bare_name_in_an_action_is_made_whole(admin, mallory, bob):
     assert grants.grant(admin, mallory.agent, "a2a.send.bob").action == "a2a.send.bob@local"
 
-    with pytest.raises(UnknownAgentError, match='no agent "nobody" is registered here'):
+    with pytest.raises(UnknownAgentError, match='No agent named "nobody" is registered'):
         grants.grant(admin, mallory.agent, "a2a.send.nobody")
-    factories.agent("bob@elsewhere")
-    with pytest.raises(UnknownAgentError, match="say which host"):
+    factories.AgentFactory.create(display="bob@elsewhere")
+    with pytest.raises(UnknownAgentError, match='"bob" is ambiguous: bob@elsewhere, bob@local'):
         grants.grant(admin, mallory.agent, "a2a.send.bob")
 
 

@@ -13,14 +13,12 @@ from mailbox.models import Agent, ApiKey, AuditEvent
 from mailbox.verbs.agents import keys as keys_
 from mailbox.verbs.agents import registration
 from mailbox.words import tokens
-from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import (
     AgentConflictError,
     CapabilityMissingError,
     InvalidRequestError,
     KeyLimitError,
     UnauthenticatedError,
-    UnknownAgentError,
     UnknownKeyError,
 )
 from tests.support import factories
@@ -230,9 +228,3 @@ def test_an_admin_revokes_any_key(admin, alice):
 
 def test_the_command_line_registers_on_its_own_trust():
     assert registration.register_agent(Caller.command_line(), "research").agent.local == "research"
-
-
-def test_an_agent_is_found_by_name_and_otherwise_unknown(alice):
-    assert registration.find_agent(AgentRef("alice")) == alice.agent
-    with pytest.raises(UnknownAgentError):
-        registration.find_agent(AgentRef("ALICE@local"))

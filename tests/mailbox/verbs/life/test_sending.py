@@ -82,7 +82,7 @@ def test_a_public_key_decides_over_the_display(alice, bob, mallory):
 def test_an_ambiguous_local_part_is_refused(alice, bob):
     factories.AgentFactory.create(display="bob@elsewhere")
 
-    with pytest.raises(UnknownAgentError, match="more than one"):
+    with pytest.raises(UnknownAgentError, match='"bob" is ambiguous: bob@elsewhere, bob@local'):
         sending.send_task(alice, TaskEnvelope(recipient=AgentRef("bob"), intent_text="x"))
 
     assert not Task.objects.exists()
