@@ -65,8 +65,8 @@ def test_an_ambiguous_name_is_refused_in_the_same_words_at_every_door(alice: Cal
 def test_a_client_of_a_public_route_does_not_learn_which_agents_have_the_name(alice: Caller) -> None:
     message = envelope("a2a:delegate", {"task": "x"}, toPeerId="twin")
 
-    keyed = Peer(alice).post(message).json()
-    public = Peer(prefix=factories.route(alice)).post(message).json()
+    keyed = Peer(alice).receive(message).json()
+    public = Peer(prefix=factories.route(alice)).receive(message).json()
 
     assert (keyed["detail"], public["detail"]) == (AMBIGUOUS, '"twin" is ambiguous.')
 
