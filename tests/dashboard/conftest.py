@@ -74,7 +74,7 @@ def history(alice, bob):
 
 
 @pytest.fixture
-def switched_on(settings):
+def auto_retry_on(settings):
     settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "SCHEDULER": "1"}
     factories.grant(factories.caller_of(auto_retry.scheduler_agent()), "a2a.repair.requeue")
     jobs.register()

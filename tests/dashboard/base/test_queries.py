@@ -180,7 +180,7 @@ def test_agents_are_searched_by_state_name_and_words(ana, alice, bob, text, expe
     assert len(b"".join(ana.get("/ops/agents.jsonl", {"q": text})).splitlines()) == len(expected)
 
 
-def test_retry_passes_are_searched_by_outcome_and_actor(ana, alice, bob, switched_on, monkeypatch):
+def test_retry_passes_are_searched_by_outcome_and_actor(ana, alice, bob, auto_retry_on, monkeypatch):
     jobs.retry_pass()
     stale(alice, bob)
     jobs.retry_pass()

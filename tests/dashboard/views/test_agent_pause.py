@@ -1,4 +1,4 @@
-"""Pausing and resuming an agent from its page: once for a form, and only what the form showed."""
+"""Pausing and resuming an agent from its page. A form acts once, and only on the state that it showed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_agent_is_paused_and_resumed_with_reasons(ana, agent):
     assert event.request_id.startswith("form:")
 
 
-def test_an_old_form_pauses_no_second_time(ana, agent):
+def test_a_form_sent_twice_pauses_the_agent_once(ana, agent):
     old = {**shown(ana), "reason": "disk full"}
     ana.post(BOB, old)
     ana.post(BOB, {**shown(ana), "reason": "disk freed"})
@@ -54,7 +54,7 @@ def test_an_old_form_pauses_no_second_time(ana, agent):
     assert len(factories.journal(Kind.AGENT_PAUSED)) == 1
 
 
-def test_who_comes_second_replaces_no_reason_and_sees_the_first(ana, ben, agent):
+def test_the_second_operator_replaces_no_pause_and_sees_its_reason(ana, ben, agent):
     first, second = shown(ana), shown(ben)
     ana.post(BOB, {**first, "reason": "disk full"})
 
@@ -69,7 +69,7 @@ def test_who_comes_second_replaces_no_reason_and_sees_the_first(ana, ben, agent)
     assert len(factories.journal(Kind.AGENT_PAUSED)) == 1
 
 
-def test_a_pause_that_another_person_renewed_is_not_resumed_by_an_old_form(ana, ben, olga, agent):
+def test_an_old_form_does_not_resume_a_pause_made_since(ana, ben, olga, agent):
     registration.pause_agent(olga, agent, reason="disk full")
     old = shown(ana)
     ben.post(BOB, {**shown(ben), "reason": "disk freed"})
@@ -82,14 +82,14 @@ def test_a_pause_that_another_person_renewed_is_not_resumed_by_an_old_form(ana, 
 
 
 @pytest.mark.parametrize("act", ["junk", "", None])
-def test_a_form_that_asks_for_something_else_changes_nothing(ana, agent, act):
+def test_a_form_with_an_unknown_action_changes_nothing(ana, agent, act):
     form = {**shown(ana), "reason": "disk full", "act": act}
 
     assert ana.post(BOB, {name: value for name, value in form.items() if value is not None}).status_code == 400
     assert Agent.objects.get(pk=agent.pk).paused_at is None
 
 
-def test_a_form_that_asks_to_pause_what_it_shows_as_paused_changes_nothing(ana, olga, agent):
+def test_pausing_an_agent_shown_as_paused_changes_nothing(ana, olga, agent):
     registration.pause_agent(olga, agent, reason="disk full")
 
     refused = ana.post(BOB, {**shown(ana), "act": "pause", "reason": "looks dead"})
@@ -98,7 +98,7 @@ def test_a_form_that_asks_to_pause_what_it_shows_as_paused_changes_nothing(ana, 
     assert Agent.objects.get(pk=agent.pk).paused_reason == "disk full"
 
 
-def test_without_a_reason_the_form_stays_and_says_so(ana, agent):
+def test_a_pause_without_a_reason_is_refused(ana, agent):
     refused = ana.post(BOB, {**shown(ana), "reason": "  "})
 
     assert refused.status_code == 422

@@ -18,12 +18,12 @@ BOB = "/ops/agents/bob@local/"
 HOSTILE = "<img src=x onerror=alert(1)> \u202eodd"
 
 
-@pytest.mark.parametrize("rolled", [False, True])
-def test_an_agents_page_tells_how_it_does(ana, alice, bob, rolled):
+@pytest.mark.parametrize("has_rollups", [False, True])
+def test_an_agent_page_shows_its_work_and_results(ana, alice, bob, has_rollups):
     for _ in range(3):
         factories.resolved_task(alice, bob)
     factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="no", content=[])
-    if rolled:
+    if has_rollups:
         rollups.roll(timezone.now() + timedelta(minutes=3))
     factories.leased_task(alice, bob)
     factories.sent_task(alice, bob)
@@ -38,7 +38,7 @@ def test_an_agents_page_tells_how_it_does(ana, alice, bob, rolled):
     assert ana.get("/ops/agents/alice@local/").context["row"].hour.results == 0
 
 
-def test_the_list_tells_the_same(ana, alice, bob):
+def test_the_list_of_agents_shows_the_same_numbers(ana, alice, bob):
     factories.resolved_task(alice, bob)
     factories.sent_task(alice, bob)
 
@@ -48,7 +48,7 @@ def test_the_list_tells_the_same(ana, alice, bob):
     assert (rows["alice@local"].agent.queued, rows["alice@local"].hour.results) == (0, 0)
 
 
-def test_a_backlog_is_counted_in_bounded_time(ana, alice, bob, monkeypatch):
+def test_a_backlog_is_counted_only_up_to_a_limit(ana, alice, bob, monkeypatch):
     monkeypatch.setattr("mailbox.inspection.backlogs.COUNTED_TO", 2)
     monkeypatch.setattr("dashboard.templatetags.ops.COUNTED_TO", 2)
     for _ in range(5):
@@ -57,7 +57,7 @@ def test_a_backlog_is_counted_in_bounded_time(ana, alice, bob, monkeypatch):
     assert "2+" in ana.get("/ops/agents/").text
 
 
-def test_duplicates_that_wait_are_part_of_the_backlog(ana, alice, bob):
+def test_waiting_duplicates_count_as_backlog(ana, alice, bob):
     for _ in range(3):
         factories.sent_task(alice, bob, idempotency=factories.idempotent("same"))
 
@@ -65,7 +65,7 @@ def test_duplicates_that_wait_are_part_of_the_backlog(ana, alice, bob):
     assert len(ana.get("/ops/tasks/?q=to:bob@local&state=queued").context["page"].items) == 3
 
 
-def test_a_bar_of_its_chart_leads_to_its_own_tasks_alone(ana, alice, bob):
+def test_a_bar_of_an_agents_chart_links_to_its_own_tasks(ana, alice, bob):
     factories.grant(bob, "a2a.send.*")
     factories.grant(alice, "a2a.respond.*")
     factories.resolved_task(alice, bob)
@@ -79,7 +79,7 @@ def test_a_bar_of_its_chart_leads_to_its_own_tasks_alone(ana, alice, bob):
     assert task.recipient == factories.row_of(bob)
 
 
-def test_the_last_call_is_that_of_any_key(ana, alice, bob):
+def test_the_last_call_of_an_agent_is_the_latest_use_of_any_key(ana, alice, bob):
     assert ana.get(BOB).context["agent"].last_called_at() is None
     now = timezone.now()
     for minutes in (50, 3):
@@ -90,7 +90,7 @@ def test_the_last_call_is_that_of_any_key(ana, alice, bob):
     assert ana.get(BOB).context["agent"].last_called_at() == now - timedelta(minutes=3)
 
 
-def test_its_card_is_shown_with_what_is_wrong_with_it(ana, bob):
+def test_an_agent_page_shows_the_card_and_its_failed_checks(ana, bob):
     factories.profile(bob, tool_permissions=[HOSTILE], name=HOSTILE)
 
     page = ana.get(BOB)
@@ -102,7 +102,7 @@ def test_its_card_is_shown_with_what_is_wrong_with_it(ana, bob):
     assert "<img" not in page.text
 
 
-def test_its_peers_are_shown_with_how_alive_they_are(ana, bob):
+def test_an_agent_page_shows_the_status_of_each_peer(ana, bob):
     for name in ("fresh", "stale", "gone"):
         peers.announced(bob, name, name=f"{name} {HOSTILE}", url="https://x.example", capabilities="[]")
     Peer.objects.filter(peer_id="stale").update(last_seen_at=timezone.now() - timedelta(seconds=45))
@@ -118,7 +118,7 @@ def test_its_peers_are_shown_with_how_alive_they_are(ana, bob):
     assert "<img" not in page.text
 
 
-def test_the_page_asks_little_and_a_look_at_it_less(ana, alice, bob, django_assert_max_num_queries):
+def test_an_agent_page_and_its_refresh_need_few_queries(ana, alice, bob, django_assert_max_num_queries):
     factories.resolved_task(alice, bob)
 
     with django_assert_max_num_queries(14):
@@ -127,7 +127,7 @@ def test_the_page_asks_little_and_a_look_at_it_less(ana, alice, bob, django_asse
         ana.get(BOB, headers={"HX-Request": "true"})
 
 
-def test_an_unchanged_page_is_not_sent_again(ana, alice, bob):
+def test_an_unchanged_agent_page_is_not_sent_again(ana, alice, bob):
     factories.resolved_task(alice, bob)
     look = {"HX-Request": "true"}
     version = ana.get(BOB, headers=look).context["version"]

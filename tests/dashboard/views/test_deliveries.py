@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 HOOK = "https://hooks.example.org/done?token=t0psecret"
 
 
-def written(alice, bob, url=HOOK):
+def pending_callback(alice, bob, url=HOOK):
     """Resolve a task that calls back; return the delivery."""
     lease = factories.leased_task(alice, bob, callback_url=url, callback_secret="shh, a secret")
     results.post_result(bob, factories.result_envelope(lease.task))
@@ -35,17 +35,17 @@ def attempted(delivery, *outcomes):
 
 
 def given_up(alice, bob, problem="the receiver answered 503: busy"):
-    return attempted(written(alice, bob), *[Outcome(status=503, problem=problem)] * 6)
+    return attempted(pending_callback(alice, bob), *[Outcome(status=503, problem=problem)] * 6)
 
 
 def path(delivery):
     return f"/ops/deliveries/{delivery.delivery_id}/"
 
 
-def test_the_list_tells_what_came_of_each_callback(ana, alice, bob):
+def test_the_list_shows_the_outcome_of_each_callback(ana, alice, bob):
     disabled = given_up(alice, bob)
-    attempted(written(alice, bob), Outcome(status=204))
-    written(alice, bob)
+    attempted(pending_callback(alice, bob), Outcome(status=204))
+    pending_callback(alice, bob)
 
     text = ana.get("/ops/deliveries/").text
 
@@ -58,7 +58,7 @@ def test_the_list_tells_what_came_of_each_callback(ana, alice, bob):
 
 
 @pytest.mark.parametrize("place", ["", "page", ".csv", ".jsonl"])
-def test_no_page_shows_a_secret(ana, alice, bob, place):
+def test_no_page_or_download_shows_a_callback_secret(ana, alice, bob, place):
     delivery = given_up(alice, bob, problem=f"no answer from {HOOK} in time")
 
     response = ana.get(path(delivery) if place == "page" else f"/ops/deliveries{place or '/'}")
@@ -70,7 +70,7 @@ def test_no_page_shows_a_secret(ana, alice, bob, place):
     assert delivery.sealed_secret not in text
 
 
-def test_keys_are_cut_short_wherever_they_stand_in_an_address():
+def test_redaction_shortens_keys_anywhere_in_a_url():
     key = tokens.mint().key
 
     assert key not in redaction.url(f"https://example.org/{key}/done")
@@ -78,7 +78,7 @@ def test_keys_are_cut_short_wherever_they_stand_in_an_address():
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "count"),
     [
         ("", 2),
         ("?state=disabled", 1),
@@ -89,21 +89,21 @@ def test_keys_are_cut_short_wherever_they_stand_in_an_address():
         ("?q=age:<1h", 2),
     ],
 )
-def test_callbacks_are_searched_by_key(ana, alice, bob, query, found):
+def test_callbacks_are_filtered_by_state_and_query(ana, alice, bob, query, count):
     given_up(alice, bob)
-    written(alice, bob)
+    pending_callback(alice, bob)
 
-    assert len(ana.get(f"/ops/deliveries/{query}").context["page"].items) == found
+    assert len(ana.get(f"/ops/deliveries/{query}").context["page"].items) == count
 
 
 @pytest.mark.parametrize("query", ["state:lost", "words", "attempts:many", "task:7"])
-def test_a_query_that_makes_no_sense_says_why(ana, query):
+def test_an_invalid_query_is_refused(ana, query):
     assert ana.get("/ops/deliveries/", {"q": query}).status_code == 400
 
 
-def test_the_list_asks_little_and_has_twins(ana, alice, bob, django_assert_max_num_queries):
+def test_the_list_needs_few_queries_and_can_be_downloaded(ana, alice, bob, django_assert_max_num_queries):
     for _ in range(5):
-        attempted(written(alice, bob), Outcome(status=204))
+        attempted(pending_callback(alice, bob), Outcome(status=204))
 
     with django_assert_max_num_queries(6):
         ana.get("/ops/deliveries/?q=sender:alice")
@@ -112,7 +112,7 @@ def test_the_list_asks_little_and_has_twins(ana, alice, bob, django_assert_max_n
     assert [row["last_status"] for row in rows] == [204] * 5
 
 
-def test_one_that_was_given_up_is_sent_again_with_a_reason(ana, alice, bob):
+def test_a_disabled_callback_is_resent_once_with_a_reason(ana, alice, bob):
     delivery = given_up(alice, bob)
     form = {**fields_of(ana.get(path(delivery))), "reason": "receiver mended"}
 
@@ -125,14 +125,14 @@ def test_one_that_was_given_up_is_sent_again_with_a_reason(ana, alice, bob):
     assert (event.actor, event.fields["reason"]) == ("user:ana", "receiver mended")
 
 
-def test_without_a_reason_nothing_is_sent(ana, alice, bob):
+def test_a_resend_without_a_reason_is_refused(ana, alice, bob):
     delivery = given_up(alice, bob)
 
     assert ana.post(path(delivery), {**fields_of(ana.get(path(delivery))), "reason": " "}).status_code == 422
     assert factories.journal(Kind.PUSH_RESENT) == []
 
 
-def test_what_is_on_its_way_or_there_already_is_not_sent_again(ana, ben, alice, bob):
+def test_a_pending_callback_is_not_resent(ana, ben, alice, bob):
     delivery = given_up(alice, bob)
     late = {**fields_of(ben.get(path(delivery))), "reason": "receiver mended"}
     ana.post(path(delivery), {**fields_of(ana.get(path(delivery))), "reason": "receiver mended"})
@@ -143,11 +143,11 @@ def test_what_is_on_its_way_or_there_already_is_not_sent_again(ana, ben, alice, 
     assert len(factories.journal(Kind.PUSH_RESENT)) == 1
 
 
-def test_a_callback_that_is_none_has_no_page(ana):
+def test_an_unknown_callback_has_no_page(ana):
     assert ana.get(f"/ops/deliveries/{uuid4()}/").status_code == 404
 
 
-def test_a_viewer_sees_what_is_out_of_reach(vic, alice, bob):
+def test_a_viewer_sees_which_capability_a_resend_needs(vic, alice, bob):
     delivery = given_up(alice, bob)
 
     assert "needs capability a2a.push.resend" in vic.get("/ops/deliveries/").text

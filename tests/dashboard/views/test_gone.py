@@ -1,4 +1,4 @@
-"""What was compacted is gone, not unknown: each link to it leads to the rows that survive."""
+"""A compacted task is gone (410), not unknown (404). Its pages link to the journal rows that remain."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.markup import squeezed
 
 pytestmark = pytest.mark.django_db
 
-NOBODY = uuid.UUID(int=9)
+UNKNOWN_ID = uuid.UUID(int=9)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def lease(alice, bob):
 @pytest.mark.parametrize(
     "page", ["tasks/{task}/", "tasks/{task}/json", "tasks/{task}/parts/intent", "trees/{task}/", "trees/{task}/json"]
 )
-def test_what_leads_to_a_compacted_task_leads_to_its_journal(vic, lease, page):
+def test_pages_of_a_compacted_task_link_to_its_journal(vic, lease, page):
     path = f"/ops/{page.format(task=lease.task.uuid)}"
 
     answer = vic.get(path)
@@ -46,30 +46,30 @@ def test_what_leads_to_a_compacted_task_leads_to_its_journal(vic, lease, page):
     assert f'href="/ops/audit/?q=task:{lease.task.uuid}"' in answer.text
     assert "result acknowledged" in answer.text
     assert "<html" not in vic.get(path, headers={"HX-Request": "true"}).text
-    assert vic.get(f"/ops/{page.format(task=NOBODY)}").status_code == 404
+    assert vic.get(f"/ops/{page.format(task=UNKNOWN_ID)}").status_code == 404
 
 
-def test_the_moment_of_the_compaction_is_named(vic, lease):
+def test_the_page_of_a_compacted_task_shows_when_it_was_compacted(vic, lease):
     path, row = f"/ops/tasks/{lease.task.uuid}/", AuditEvent.objects.get(kind=Kind.TASKS_COMPACTED)
 
     assert "was compacted <time" in vic.get(path).text
     assert f'href="/ops/audit/{row.pk}/"' in vic.get(path).text
 
 
-def test_the_box_leads_there_too(vic, lease):
+def test_the_search_box_opens_a_compacted_task_and_its_lease(vic, lease):
     assert vic.get("/ops/go/", {"id": str(lease.task.uuid)})["Location"] == f"/ops/tasks/{lease.task.uuid}/"
     assert vic.get("/ops/go/", {"id": str(lease.lease_id)})["Location"] == f"/ops/leases/{lease.lease_id}/"
 
 
-def test_a_tree_whose_root_is_gone_is_shown_and_taken_away(vic, alice, bob):
-    child = factories.sent_task(alice, bob, parent=NOBODY)
+def test_a_tree_without_its_root_is_shown_and_downloaded(vic, alice, bob):
+    child = factories.sent_task(alice, bob, parent=UNKNOWN_ID)
 
-    assert vic.get(f"/ops/trees/{NOBODY}/").status_code == 200
-    assert str(child.uuid) in b"".join(vic.get(f"/ops/trees/{NOBODY}/json")).decode()
+    assert vic.get(f"/ops/trees/{UNKNOWN_ID}/").status_code == 200
+    assert str(child.uuid) in b"".join(vic.get(f"/ops/trees/{UNKNOWN_ID}/json")).decode()
 
 
 @pytest.mark.parametrize("verb", ["requeue", "force-error"])
-def test_a_refused_repair_stands_with_its_task(vic, alice, bob, verb):
+def test_a_refused_repair_is_journalled_with_its_task(vic, alice, bob, verb):
     lease = factories.leased_task(alice, bob)
 
     page = vic.post(f"/ops/leases/{lease.lease_id}/{verb}/", {})
@@ -86,7 +86,7 @@ def test_a_refused_repair_stands_with_its_task(vic, alice, bob, verb):
 
 @pytest.fixture
 def number(alice, bob):
-    """The number of a repair that a row of the journal has, too."""
+    """The number that a repair and a row of the journal share."""
     factories.leased_task(alice, bob)
     row = factories.last_event()
     return factories.RepairPlanFactory.create(pk=row.pk).pk
@@ -101,7 +101,7 @@ def number(alice, bob):
         ("Repair #{}", "repairs", None),
     ],
 )
-def test_of_a_repair_and_a_journal_row_of_one_number_each_leads_to_the_other(vic, number, text, page, other):
+def test_a_repair_and_a_journal_row_of_one_number_link_to_each_other(vic, number, text, page, other):
     answer = vic.get("/ops/go/", {"id": text.format(number)}, follow=True)
 
     assert answer.redirect_chain == [(f"/ops/{page}/{number}/", 302)]

@@ -32,7 +32,7 @@ def full():
     raise OSError("the disk is full")
 
 
-def test_every_check_has_a_word_and_a_finding(vic):
+def test_every_health_check_has_a_status_and_a_finding(vic):
     page = vic.get("/ops/health/")
 
     seen = page.context["seen"]
@@ -50,7 +50,7 @@ def test_every_check_has_a_word_and_a_finding(vic):
         (-90, Word.OK, Word.FAILING),
     ],
 )
-def test_words_follow_what_was_seen(monkeypatch, seconds, answers, clocks):
+def test_database_delay_and_clock_skew_decide_the_status(monkeypatch, seconds, answers, clocks):
     span = timedelta(seconds=seconds)
     monkeypatch.setattr(vitals, "answer", lambda: vitals.Answer(took=max(span, timedelta(0)), ahead=span))
 
@@ -58,7 +58,7 @@ def test_words_follow_what_was_seen(monkeypatch, seconds, answers, clocks):
 
 
 @pytest.mark.parametrize("what", ["answer", "tables", "size", "version"])
-def test_a_check_that_breaks_is_degraded_and_hides_no_other(vic, monkeypatch, what):
+def test_a_failing_check_hides_no_other_check_and_leaks_no_secret(vic, monkeypatch, what):
     monkeypatch.setattr(vitals, what, broken)
 
     page = vic.get("/ops/health/")
@@ -70,7 +70,7 @@ def test_a_check_that_breaks_is_degraded_and_hides_no_other(vic, monkeypatch, wh
     assert vic.get("/ops/health.txt").status_code == 200
 
 
-def test_a_silent_cluster_and_its_queue_are_told(vic):
+def test_a_silent_cluster_and_a_long_queue_are_degraded(vic):
     assert check("Task cluster").saw == "never ran on this database"
     jobs.register()
     assert check("Task cluster").word is Word.OK
@@ -84,7 +84,7 @@ def test_a_silent_cluster_and_its_queue_are_told(vic):
     assert vic.get("/ops/health/").context["seen"].word is Word.DEGRADED
 
 
-def test_a_step_of_the_sweep_that_fails_is_told_until_it_no_longer_does(vic, monkeypatch):
+def test_a_failed_step_of_the_sweep_is_degraded_for_a_limited_time(vic, monkeypatch):
     monkeypatch.setattr(rollups, "roll", full)
     assert check("Sweep").word is Word.OK
 
@@ -95,7 +95,7 @@ def test_a_step_of_the_sweep_that_fails_is_told_until_it_no_longer_does(vic, mon
     assert sweep.word is Word.OK
 
 
-def test_a_callback_that_is_late_is_told(alice, bob):
+def test_a_late_callback_fails_its_check(alice, bob):
     assert check("Callbacks").saw == "none is due"
     lease = factories.leased_task(alice, bob, callback_url="https://example.org/hook")
     results.post_result(bob, factories.result_envelope(lease.task))
@@ -106,7 +106,7 @@ def test_a_callback_that_is_late_is_told(alice, bob):
     assert check("Callbacks").word is Word.FAILING
 
 
-def test_tables_are_estimated_not_counted(vic, alice, bob, django_assert_max_num_queries):
+def test_the_health_page_lists_the_tables_with_few_queries(vic, alice, bob, django_assert_max_num_queries):
     factories.resolved_task(alice, bob)
 
     with django_assert_max_num_queries(19):
@@ -115,7 +115,7 @@ def test_tables_are_estimated_not_counted(vic, alice, bob, django_assert_max_num
     assert {"mailbox_task", "mailbox_lease", "mailbox_auditevent"} <= set(names)
 
 
-def test_settings_are_named_and_secrets_never_shown(vic, settings):
+def test_changed_settings_are_listed_without_secrets(vic, settings):
     settings.A2A_ENVIRONMENT_READ = {
         "PORT": Read(value=3000, is_set=False, is_default=True),
         "A2A_HUB_NAME": Read(value="<b>Hub</b>", is_set=True, is_default=False),
@@ -134,7 +134,7 @@ def test_settings_are_named_and_secrets_never_shown(vic, settings):
     assert "<b>Hub" not in vic.get("/ops/health/").text
 
 
-def test_the_same_is_there_as_plain_text(vic):
+def test_the_health_page_exists_as_plain_text(vic):
     response = vic.get("/ops/health.txt")
 
     assert response["Content-Type"] == "text/plain; charset=utf-8"
@@ -144,7 +144,7 @@ def test_the_same_is_there_as_plain_text(vic):
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no such lock")
 @pytest.mark.django_db(transaction=True)
-def test_a_write_lock_that_is_held_is_told(vic):
+def test_a_held_write_lock_is_degraded(vic):
     assert check("Write lock").word is Word.OK
     with transaction.atomic():
         assert check("Write lock").word is Word.DEGRADED

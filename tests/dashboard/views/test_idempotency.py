@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def cached(alice, bob, key="inv-7", *, duplicates=0, **fields):
-    """Do idempotent work, then ask for it again ``duplicates`` times; return what the cache keeps."""
+    """Do idempotent work, then send it again ``duplicates`` times. Return the entry of the cache."""
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent(key), **fields)
     results.post_result(bob, factories.result_envelope(lease.task))
     for _ in range(duplicates):
@@ -28,7 +28,7 @@ def path(entry):
     return f"/ops/idempotency/{entry.pk}/"
 
 
-def test_the_list_says_what_the_cache_saved(ana, alice, bob):
+def test_the_list_shows_how_many_executions_the_cache_saved(ana, alice, bob):
     entry = cached(alice, bob, duplicates=2)
     cached(alice, bob, "inv-8", duplicates=1)
 
@@ -40,7 +40,7 @@ def test_the_list_says_what_the_cache_saved(ana, alice, bob):
     assert entry.first_hit_at < entry.last_hit_at
 
 
-def test_it_counts_the_duplicates_that_wait_and_leads_to_them(ana, alice, bob):
+def test_the_list_counts_waiting_duplicates_and_links_to_them(ana, alice, bob):
     assert "No duplicate waits" in ana.get("/ops/idempotency/").text
     factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-9"))
     for _ in range(2):
@@ -52,7 +52,7 @@ def test_it_counts_the_duplicates_that_wait_and_leads_to_them(ana, alice, bob):
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "count"),
     [
         ("", 2),
         ("key:inv-*", 2),
@@ -66,28 +66,28 @@ def test_it_counts_the_duplicates_that_wait_and_leads_to_them(ana, alice, bob):
         ("-key:inv-7", 1),
     ],
 )
-def test_the_cache_is_searched_by_key(ana, alice, bob, query, found):
+def test_cached_results_are_filtered_by_query(ana, alice, bob, query, count):
     cached(alice, bob, duplicates=1)
     cached(alice, bob, "inv-8", task_kind="booking")
 
-    assert len(ana.get("/ops/idempotency/", {"q": query}).context["page"].items) == found
+    assert len(ana.get("/ops/idempotency/", {"q": query}).context["page"].items) == count
 
 
 @pytest.mark.parametrize("query", ["colour:red", "words", "source:7"])
-def test_a_query_that_makes_no_sense_says_why(ana, query):
+def test_an_invalid_query_is_refused(ana, query):
     assert ana.get("/ops/idempotency/", {"q": query}).status_code == 400
 
 
-def test_a_number_leads_to_the_tasks_with_that_key(ana, alice, bob):
+def test_the_list_links_to_the_tasks_with_the_same_key(ana, alice, bob):
     cached(alice, bob, 'a "quoted" key', duplicates=2)
 
-    found = ana.get("/ops/tasks/", {"q": 'key:"a *"'}).context["page"].items
+    tasks = ana.get("/ops/tasks/", {"q": 'key:"a *"'}).context["page"].items
 
-    assert len(found) == 3
+    assert len(tasks) == 3
     assert "q=key%3A%22a%20%2A%22" in ana.get("/ops/idempotency/").text
 
 
-def test_the_list_asks_little(ana, alice, bob, django_assert_max_num_queries):
+def test_the_list_of_cached_results_needs_few_queries(ana, alice, bob, django_assert_max_num_queries):
     for number in range(5):
         cached(alice, bob, f"inv-{number}", duplicates=1)
 
@@ -95,7 +95,7 @@ def test_the_list_asks_little(ana, alice, bob, django_assert_max_num_queries):
         ana.get("/ops/idempotency/?q=sender:alice")
 
 
-def test_it_has_twins(ana, alice, bob):
+def test_the_list_can_be_downloaded_as_csv_and_jsonl(ana, alice, bob):
     cached(alice, bob, duplicates=1)
 
     (row,) = [json.loads(line) for line in b"".join(ana.get("/ops/idempotency.jsonl")).decode().splitlines()]
@@ -105,7 +105,7 @@ def test_it_has_twins(ana, alice, bob):
     assert len(table) == 2
 
 
-def test_a_cached_result_is_dropped_with_a_reason_and_the_next_task_runs(ana, alice, bob):
+def test_dropping_a_cached_result_lets_the_next_task_run(ana, alice, bob):
     entry = cached(alice, bob)
 
     response = ana.post(path(entry), {**fields_of(ana.get(path(entry))), "reason": "prices changed"}, follow=True)
@@ -119,7 +119,7 @@ def test_a_cached_result_is_dropped_with_a_reason_and_the_next_task_runs(ana, al
     assert len(leasing.lease_tasks(bob)) == 1
 
 
-def test_a_double_submit_drops_once(ana, alice, bob):
+def test_a_form_sent_twice_drops_the_result_once(ana, alice, bob):
     entry = cached(alice, bob)
     form = {**fields_of(ana.get(path(entry))), "reason": "prices changed"}
 
@@ -130,7 +130,7 @@ def test_a_double_submit_drops_once(ana, alice, bob):
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "?!", "x" * 501])
-def test_a_reason_that_is_none_is_refused_and_kept(ana, alice, bob, reason):
+def test_an_invalid_reason_is_refused_and_kept_in_the_form(ana, alice, bob, reason):
     entry = cached(alice, bob)
 
     response = ana.post(path(entry), {**fields_of(ana.get(path(entry))), "reason": reason})
@@ -141,7 +141,7 @@ def test_a_reason_that_is_none_is_refused_and_kept(ana, alice, bob, reason):
     assert ReplayEntry.objects.exists()
 
 
-def test_a_result_that_took_the_other_s_place_is_not_dropped_unseen(ana, alice, bob):
+def test_a_result_replaced_since_the_form_opened_is_not_dropped(ana, alice, bob):
     entry = cached(alice, bob)
     form = {**fields_of(ana.get(path(entry))), "reason": "prices changed"}
     newer = uuid4()
@@ -159,7 +159,7 @@ def test_a_result_that_took_the_other_s_place_is_not_dropped_unseen(ana, alice, 
     assert not ReplayEntry.objects.exists()
 
 
-def test_what_another_dropped_is_not_there(ana, ben, alice, bob):
+def test_a_result_that_another_operator_dropped_is_not_found(ana, ben, alice, bob):
     entry = cached(alice, bob)
     late = {**fields_of(ben.get(path(entry))), "reason": "prices changed"}
     ana.post(path(entry), {**fields_of(ana.get(path(entry))), "reason": "prices changed"})
@@ -168,7 +168,7 @@ def test_what_another_dropped_is_not_there(ana, ben, alice, bob):
     assert ben.get(f"/ops/idempotency/{2**70}/").status_code == 404
 
 
-def test_the_dialog_is_the_form_of_the_page(ana, alice, bob):
+def test_a_dialog_gets_only_the_panel_and_returns_to_the_list(ana, alice, bob):
     entry = cached(alice, bob)
 
     panel = ana.get(path(entry), headers={"hx-request": "true"}).text
@@ -181,7 +181,7 @@ def test_the_dialog_is_the_form_of_the_page(ana, alice, bob):
     assert done["HX-Redirect"] == "/ops/idempotency/"
 
 
-def test_a_viewer_sees_what_is_out_of_reach(vic, alice, bob):
+def test_a_viewer_sees_which_capability_a_drop_needs(vic, alice, bob):
     entry = cached(alice, bob)
 
     assert "needs capability a2a.replay.drop" in vic.get("/ops/idempotency/").text
@@ -197,7 +197,7 @@ def test_a_viewer_sees_what_is_out_of_reach(vic, alice, bob):
         ("https://elsewhere.example/", "", "/ops/idempotency/"),
     ],
 )
-def test_a_dialog_leads_back_to_the_page_of_this_hub_where_it_was_opened(ana, alice, bob, opened_on, encoded, back):
+def test_a_dialog_returns_to_the_page_of_this_hub_that_opened_it(ana, alice, bob, opened_on, encoded, back):
     entry = cached(alice, bob)
     typed = {**fields_of(ana.get(path(entry))), "reason": "prices changed"}
     headers = {"hx-request": "true", "hx-current-url": opened_on, "hx-current-url-uri-autoencoded": encoded}

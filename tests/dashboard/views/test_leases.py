@@ -18,7 +18,7 @@ def aged(lease, **span):
     return lease
 
 
-def test_the_oldest_lease_stands_first(ana, alice, bob):
+def test_the_oldest_lease_is_listed_first(ana, alice, bob):
     young = aged(factories.leased_task(alice, bob), seconds=10)
     old = aged(factories.leased_task(alice, bob), minutes=10)
 
@@ -27,7 +27,7 @@ def test_the_oldest_lease_stands_first(ana, alice, bob):
     assert text.index(str(old.lease_id)) < text.index(str(young.lease_id))
 
 
-def test_tile_tab_title_and_list_agree_on_what_is_stale(ana, alice, bob):
+def test_list_title_and_favicon_count_the_same_stale_leases(ana, alice, bob):
     for minutes in (1, 4, 5, 6, 60):
         aged(factories.leased_task(alice, bob), minutes=minutes)
 
@@ -40,7 +40,7 @@ def test_tile_tab_title_and_list_agree_on_what_is_stale(ana, alice, bob):
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "count"),
     [
         ("", 2),
         ("?safety=idempotent", 1),
@@ -63,22 +63,22 @@ def test_tile_tab_title_and_list_agree_on_what_is_stale(ana, alice, bob):
         ("?q=agent:bob&agent=carol", 0),
     ],
 )
-def test_filters_narrow_the_list(ana, alice, bob, query, found):
+def test_filters_narrow_the_list(ana, alice, bob, query, count):
     aged(factories.leased_task(alice, bob, idempotency=factories.idempotent("nightly-7")), hours=2)
     factories.leased_task(alice, bob)
 
-    assert len(ana.get(f"/ops/leases/{query}").context["page"].items) == found
+    assert len(ana.get(f"/ops/leases/{query}").context["page"].items) == count
 
 
 @pytest.mark.parametrize(
     "query",
     ["?min_age=soon", "?state=odd", "?q=age:soon", "?q=safety:odd", "?cursor=x", "?cursor=WyJ0YXNrcyIsIDEsIDJd"],
 )
-def test_nonsense_in_the_address_is_said_to_be(ana, query):
+def test_an_invalid_filter_or_cursor_is_refused(ana, query):
     assert ana.get(f"/ops/leases/{query}").status_code == 400
 
 
-def test_an_unknown_key_is_refused_with_those_there_are(ana):
+def test_an_unknown_search_key_is_refused_with_the_known_keys(ana):
     response = ana.get("/ops/leases/?q=owner:bob")
 
     assert response.status_code == 400
@@ -86,13 +86,13 @@ def test_an_unknown_key_is_refused_with_those_there_are(ana):
     assert 'aria-invalid="true" aria-describedby="query-problem"' in response.text
 
 
-def test_what_a_link_asks_for_stands_in_the_box(ana):
+def test_filters_from_a_link_are_shown_in_the_search_box(ana):
     text = ana.get("/ops/leases/?agent=bob@local&min_age=5m&max_age=15m").text
 
     assert 'value="agent:bob@local age:&gt;=5m age:&lt;15m"' in text
 
 
-def test_the_list_can_be_taken_away(ana, alice, bob):
+def test_the_list_of_leases_can_be_downloaded(ana, alice, bob):
     aged(factories.leased_task(alice, bob, idempotency=factories.idempotent("k")), hours=1)
     lease = factories.leased_task(alice, bob, intent_text="=1+1")
 
@@ -106,7 +106,7 @@ def test_the_list_can_be_taken_away(ana, alice, bob):
     assert len(lines) == 2
 
 
-def test_pages_follow_one_another_without_gap(ana, alice, bob):
+def test_the_pages_of_the_list_cover_all_leases(ana, alice, bob):
     for _ in range(55):
         factories.leased_task(alice, bob)
 
@@ -117,7 +117,7 @@ def test_pages_follow_one_another_without_gap(ana, alice, bob):
     assert second.next_cursor is None
 
 
-def test_a_list_asks_little(ana, alice, bob, django_assert_max_num_queries):
+def test_the_list_of_leases_needs_few_queries(ana, alice, bob, django_assert_max_num_queries):
     for _ in range(20):
         factories.leased_task(alice, bob)
 
@@ -125,7 +125,7 @@ def test_a_list_asks_little(ana, alice, bob, django_assert_max_num_queries):
         ana.get("/ops/leases/?agent=bob")
 
 
-def test_a_live_region_gets_rows_only_and_nothing_while_nothing_changed(ana, alice, bob):
+def test_a_live_refresh_gets_rows_only_and_204_if_nothing_changed(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     whole = ana.get("/ops/leases/")
 
@@ -139,7 +139,7 @@ def test_a_live_region_gets_rows_only_and_nothing_while_nothing_changed(ana, ali
     assert "Stale" in changed.text
 
 
-def test_a_lease_keeps_its_page_after_its_end(ana, alice, bob):
+def test_an_ended_lease_keeps_its_page(ana, alice, bob):
     result = factories.resolved_task(alice, bob)
     (lease,) = result.task.leases.all()
 
@@ -150,7 +150,7 @@ def test_a_lease_keeps_its_page_after_its_end(ana, alice, bob):
     assert "Requeue" not in page.text
 
 
-def test_a_viewer_is_told_what_is_missing(vic, alice, bob):
+def test_a_viewer_sees_which_capability_a_requeue_needs(vic, alice, bob):
     factories.leased_task(alice, bob)
 
     text = vic.get("/ops/leases/").text

@@ -1,4 +1,4 @@
-"""Every number leads to the list it counts, and to nothing else."""
+"""Every number links to a list of exactly the rows that it counts."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ FAILED = {"status": ResultStatus.ERROR, "error_message": "no", "content": []}
 
 
 @pytest.fixture
-def lived(alice, bob):
-    """An agent that answered twice and failed once lately, and once long ago; another one answered, too."""
+def answers(alice, bob):
+    """Bob answered twice and failed once within the hour, and answered once three hours ago. Alice answered once."""
     factories.grant(bob, "a2a.send.*")
     factories.grant(alice, "a2a.respond.*")
     old = factories.resolved_task(alice, bob)
@@ -41,13 +41,13 @@ def lived(alice, bob):
     factories.resolved_task(bob, alice)
 
 
-def broken(alice, bob, **fields):
+def failed_task(alice, bob, **fields):
     lease = factories.leased_task(alice, bob, **fields)
     results.post_result(bob, factories.result_envelope(lease.task, **FAILED))
 
 
-def listed(browser, page, link):
-    """Return how many rows the list has that a link of ``page`` leads to."""
+def rows_behind(browser, page, link):
+    """Return the number of rows in the list that a link of ``page`` opens."""
     answer = browser.get(urljoin(page, unescape(link)))
     assert answer.status_code == 200
     return len(answer.context["page"].items)
@@ -57,25 +57,27 @@ def tile(text, words):
     return re.findall(rf'<a href="([^"]+)"><span class="l">{words}', squeezed(text))[0]
 
 
-def test_the_tiles_of_an_agent_lead_to_its_results_of_the_hour(ana, lived):
+def test_the_tiles_of_an_agent_link_to_its_results_of_the_hour(ana, answers):
     page = ana.get(BOB)
 
-    counted = {words: listed(ana, BOB, tile(page.text, words)) for words in ("Answered", "Lease → result", "Errors")}
+    counted = {
+        words: rows_behind(ana, BOB, tile(page.text, words)) for words in ("Answered", "Lease → result", "Errors")
+    }
 
     assert page.context["row"].hour.results == 3
     assert counted == {"Answered": 3, "Lease → result": 3, "Errors": 1}
 
 
-def test_the_errors_of_the_list_of_agents_lead_to_them(ana, lived):
+def test_the_error_share_in_the_list_of_agents_links_to_the_errors(ana, answers):
     page = ana.get("/ops/agents/")
 
     (link,) = re.findall(r'<a href="([^"]+)">33 %</a>', squeezed(page.text))
 
-    assert listed(ana, "/ops/agents/", link) == 1
+    assert rows_behind(ana, "/ops/agents/", link) == 1
 
 
 @pytest.mark.parametrize(("page", "ok"), [("/ops/", 3), (BOB, 2), (f"{BOB}?range=6h", 3)])
-def test_the_chart_its_legend_and_its_table_lead_to_the_results_of_each_status(ana, lived, page, ok):
+def test_a_chart_links_each_status_to_its_results(ana, answers, page, ok):
     text = squeezed(ana.get(page).text)
 
     caption = re.findall(r"<figcaption id=\"rpm\">(.*?)</figcaption>", text)[0]
@@ -84,12 +86,12 @@ def test_the_chart_its_legend_and_its_table_lead_to_the_results_of_each_status(a
     links = re.findall(r'<a href="([^"]+status=(\w+))">(\d+)</a>', caption + legend + cells)
 
     assert [int(count) for _, _, count in links[:4]] == [ok, 1, ok, 1]
-    assert all(listed(ana, page, link) == int(count) for link, _, count in links)
+    assert all(rows_behind(ana, page, link) == int(count) for link, _, count in links)
     assert sum(int(count) for _, status, count in links[4:] if status == "ok") == ok
     assert "partial 0" in legend
 
 
-def test_the_stale_ones_of_a_tile_lead_to_them(ana, alice, bob):
+def test_the_stale_count_of_a_tile_links_to_those_leases(ana, alice, bob):
     factories.leased_task(alice, bob)
     assert "none stale" in ana.get("/ops/").text
     for _ in range(2):
@@ -97,10 +99,10 @@ def test_the_stale_ones_of_a_tile_lead_to_them(ana, alice, bob):
 
     (link,) = re.findall(r'<a class="s warn" href="([^"]+)">2 stale</a>', ana.get("/ops/").text)
 
-    assert listed(ana, "/ops/", link) == 2
+    assert rows_behind(ana, "/ops/", link) == 2
 
 
-def test_the_hits_of_a_cached_result_lead_to_the_tasks_it_answered(ana, alice, bob):
+def test_the_hit_count_of_a_cached_result_links_to_its_tasks(ana, alice, bob):
     factories.grant(bob, "a2a.send.*")
     factories.grant(alice, "a2a.respond.*")
     entry = cached(alice, bob, duplicates=2)
@@ -111,13 +113,13 @@ def test_the_hits_of_a_cached_result_lead_to_the_tasks_it_answered(ana, alice, b
     (link,) = re.findall(r'<a href="([^"]+)">2<span class="vh"> tasks that it answered', text)
 
     assert entry.source_task_id
-    assert listed(ana, "/ops/idempotency/", link) == 2
+    assert rows_behind(ana, "/ops/idempotency/", link) == 2
 
 
-def test_what_failed_and_what_is_stale_in_a_tree_leads_to_those_rows(ana, alice, bob):
+def test_failed_and_stale_counts_of_a_tree_link_to_those_rows(ana, alice, bob):
     root = factories.leased_task(alice, bob).task
     aged(factories.leased_task(alice, bob, parent=root.uuid, intent_text="hangs"), minutes=20)
-    broken(alice, bob, parent=root.uuid, intent_text="breaks")
+    failed_task(alice, bob, parent=root.uuid, intent_text="breaks")
     address = f"/ops/trees/{root.uuid}/"
     text = ana.get(address).text
 
@@ -130,11 +132,11 @@ def test_what_failed_and_what_is_stale_in_a_tree_leads_to_those_rows(ana, alice,
 
 
 @pytest.mark.parametrize("kind", [{}, {"task_kind": "page.fetch"}])
-def test_the_counts_of_a_group_lead_to_its_tasks_in_each_state(ana, alice, bob, kind):
+def test_the_counts_of_a_group_link_to_its_tasks_by_state(ana, alice, bob, kind):
     root = factories.leased_task(alice, bob, intent_text="read the site").task.uuid
     fields = {"parent": root, "intent_text": 'fetch "page"', **kind}
     for _ in range(2):
-        broken(alice, bob, **fields)
+        failed_task(alice, bob, **fields)
     for minutes in (1, 20, 30):
         aged(factories.leased_task(alice, bob, **fields), minutes=minutes)
     for _ in range(4):
@@ -144,12 +146,12 @@ def test_the_counts_of_a_group_lead_to_its_tasks_in_each_state(ana, alice, bob, 
     page = ana.get(address)
 
     (group,) = [one for one in page.context["rows"] if one["row"].group]
-    counts = {state: listed(ana, address, f"/ops/tasks/?q={query}") for state, _, query in group["counts"]}
+    counts = {state: rows_behind(ana, address, f"/ops/tasks/?q={query}") for state, _, query in group["counts"]}
     assert counts == {"queued": 4, "error": 2, "stale": 2, "in_flight": 1}
     assert dict(group["row"].group.counts) == counts
 
 
-def test_a_pass_leads_to_what_it_requeued(ana, alice, bob, olga):
+def test_a_retry_pass_links_to_the_task_it_requeued(ana, alice, bob, olga):
     aged(factories.leased_task(alice, bob, idempotency=factories.idempotent("k")), minutes=20)
     aged(factories.leased_task(alice, bob), minutes=20)
     scan = auto_retry.run_once(olga, reason="pod lost", worded=advice.to_person)
@@ -162,7 +164,7 @@ def test_a_pass_leads_to_what_it_requeued(ana, alice, bob, olga):
     assert "not which" in text
 
 
-def test_what_is_stale_looks_so_wherever_it_is_shown(ana, alice, bob):
+def test_a_stale_lease_is_marked_on_every_page_that_shows_it(ana, alice, bob):
     root = factories.leased_task(alice, bob)
     lease = aged(
         factories.leased_task(alice, bob, parent=root.task.uuid, idempotency=factories.unsafe("k")), minutes=20
@@ -180,16 +182,16 @@ def test_what_is_stale_looks_so_wherever_it_is_shown(ana, alice, bob):
     assert shown == pages
 
 
-def test_an_agent_with_a_stale_lease_is_not_called_ok(ana, alice, bob):
+def test_an_agent_with_a_stale_lease_is_not_shown_as_ok(ana, alice, bob):
     aged(factories.leased_task(alice, bob), minutes=20)
 
     for page in ("/ops/", "/ops/agents/", BOB):
         assert "</span> Stale lease</span>" in ana.get(page).text
     (link,) = re.findall(r'holds <a href="([^"]+)">what is past the threshold', squeezed(ana.get(BOB).text))
-    assert listed(ana, BOB, link) == 1
+    assert rows_behind(ana, BOB, link) == 1
 
 
-def test_the_counts_beside_the_places_lead_to_what_they_count(ana, alice, bob):
+def test_the_menu_counts_link_to_the_rows_they_count(ana, alice, bob):
     factories.resolved_task(alice, bob)
     factories.leased_task(alice, bob)
     aged(factories.leased_task(alice, bob), minutes=20)
@@ -197,13 +199,15 @@ def test_the_counts_beside_the_places_lead_to_what_they_count(ana, alice, bob):
     registration.pause_agent(Caller.command_line(), alice.agent, reason="disk full")
     text = squeezed(ana.get("/ops/").text)
 
-    found = dict(re.findall(r'<a class="count[^"]*" href="([^"]+)" data-count="\w+">(\d+) ', text))
+    counts = dict(re.findall(r'<a class="count[^"]*" href="([^"]+)" data-count="\w+">(\d+) ', text))
 
-    assert len(found) == 4
-    assert {link: listed(ana, "/ops/", link) for link in found} == {link: int(count) for link, count in found.items()}
+    assert len(counts) == 4
+    assert {link: rows_behind(ana, "/ops/", link) for link in counts} == {
+        link: int(count) for link, count in counts.items()
+    }
 
 
-def test_the_stale_ones_of_a_narrower_list_are_not_told_by_the_number_of_all(ana, alice, bob):
+def test_a_filtered_list_does_not_show_the_stale_count_of_all_leases(ana, alice, bob):
     aged(factories.leased_task(alice, bob), minutes=20)
 
     whole, narrower = (squeezed(ana.get(f"/ops/leases/{query}").text) for query in ("", "?agent=alice"))

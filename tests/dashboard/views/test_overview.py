@@ -41,7 +41,7 @@ def test_tile_histogram_title_and_list_count_the_same_leases(ana, alice, bob, se
 
 
 @pytest.mark.django_db
-def test_the_overview_asks_little(ana, alice, bob, django_assert_max_num_queries):
+def test_the_overview_needs_few_queries(ana, alice, bob, django_assert_max_num_queries):
     for _ in range(10):
         factories.resolved_task(alice, bob)
 
@@ -50,7 +50,7 @@ def test_the_overview_asks_little(ana, alice, bob, django_assert_max_num_queries
 
 
 @pytest.mark.django_db
-def test_each_number_leads_to_the_list_it_counts(ana, alice, bob):
+def test_each_tile_links_to_the_rows_it_counts(ana, alice, bob):
     factories.resolved_task(alice, bob)
     factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="no", content=[])
     factories.sent_task(alice, bob)
@@ -65,7 +65,7 @@ def test_each_number_leads_to_the_list_it_counts(ana, alice, bob):
 
 
 @pytest.mark.django_db
-def test_what_needs_a_decision_stands_first(ana, alice, bob):
+def test_leases_that_need_a_decision_are_shown_first(ana, alice, bob):
     assert "Nothing needs a decision" in ana.get("/ops/").text
 
     aged(factories.leased_task(alice, bob, idempotency=factories.idempotent()), hours=1)
@@ -76,36 +76,36 @@ def test_what_needs_a_decision_stands_first(ana, alice, bob):
     assert text.index("Needs a decision") < text.index("Queued")
 
 
-def test_a_minute_holds_its_results_and_no_others():
+def test_a_bucket_of_a_chart_holds_only_the_results_of_its_time():
     points = [
         Point(NOON - timedelta(seconds=30), ok=1),
         Point(NOON - 91 * SECOND, error=1),
         Point(NOON - 2 * HOUR.span, ok=1),
     ]
 
-    found = charts.buckets(points, HOUR, NOON)
+    buckets = charts.buckets(points, HOUR, NOON)
 
-    assert [(bucket.start.minute, bucket.sum.ok, bucket.sum.error) for bucket in found if bucket.sum.results] == [
+    assert [(bucket.start.minute, bucket.sum.ok, bucket.sum.error) for bucket in buckets if bucket.sum.results] == [
         (58, 0, 1),
         (0, 1, 0),
     ]
 
 
 @pytest.mark.parametrize("scale", charts.RANGES)
-def test_bars_follow_one_another_up_to_now_and_stay_within_the_picture(scale):
+def test_bars_of_a_chart_are_contiguous_and_stay_in_the_picture(scale):
     points = [Point(NOON - scale.step * back, ok=back + 1, error=1) for back in range(scale.bars)]
 
-    found = charts.buckets(points, scale, NOON)
-    bars = [bar for pile in charts.stacked(found) for bar in pile]
+    buckets = charts.buckets(points, scale, NOON)
+    bars = [bar for pile in charts.stacked(buckets) for bar in pile]
 
-    assert [bucket.sum.ok for bucket in found] == list(range(scale.bars, 0, -1))
-    assert [bucket.end for bucket in found[:-1]] == [bucket.start for bucket in found[1:]]
-    assert found[-1].start <= NOON < found[-1].end
+    assert [bucket.sum.ok for bucket in buckets] == list(range(scale.bars, 0, -1))
+    assert [bucket.end for bucket in buckets[:-1]] == [bucket.start for bucket in buckets[1:]]
+    assert buckets[-1].start <= NOON < buckets[-1].end
     assert len(bars) == 2 * scale.bars
     assert all(0 <= bar.y <= 140 and bar.height >= 0 and bar.x + bar.width <= 720 for bar in bars)
 
 
-def test_a_band_with_one_lease_among_many_can_be_seen():
+def test_a_bar_of_one_lease_among_many_is_visible():
     young, *_, old = charts.bands(FIVE)
 
     bars = charts.histogram([(young, 10**9), (old, 1)], FIVE)
@@ -115,13 +115,13 @@ def test_a_band_with_one_lease_among_many_can_be_seen():
 
 
 @pytest.mark.parametrize("threshold", [timedelta(0), timedelta(seconds=1), FIVE, timedelta(days=3)])
-def test_bands_follow_one_another_without_gap(threshold):
-    found = charts.bands(threshold)
+def test_age_bands_are_contiguous_and_split_at_the_threshold(threshold):
+    bands = charts.bands(threshold)
 
-    assert found[0].least == timedelta(0)
-    assert found[-1].most is None
-    assert [band.most for band in found[:-1]] == [band.least for band in found[1:]]
-    assert threshold in [band.least for band in found]
+    assert bands[0].least == timedelta(0)
+    assert bands[-1].most is None
+    assert [band.most for band in bands[:-1]] == [band.least for band in bands[1:]]
+    assert threshold in [band.least for band in bands]
 
 
 @pytest.mark.django_db
@@ -141,7 +141,7 @@ def test_an_agent_is_paused_and_resumed_with_a_reason(ana, alice, bob):
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("query", ["", "?state=paused", "?q=bob"])
-def test_the_list_of_agents_asks_little(ana, alice, bob, query, django_assert_max_num_queries):
+def test_the_list_of_agents_needs_few_queries(ana, alice, bob, query, django_assert_max_num_queries):
     factories.sent_task(alice, bob)
 
     with django_assert_max_num_queries(6):
@@ -152,17 +152,17 @@ def test_the_list_of_agents_asks_little(ana, alice, bob, query, django_assert_ma
 
 
 @pytest.mark.django_db
-def test_an_agent_that_is_none_has_no_page(ana):
+def test_an_unknown_agent_has_no_page(ana):
     assert ana.get("/ops/agents/nobody@local/").status_code == 404
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("scale", charts.RANGES)
-def test_a_bar_of_a_chart_longer_than_a_day_names_its_day(ana, alice, bob, scale):
+def test_bars_of_a_chart_of_a_day_or_more_show_the_date(ana, alice, bob, scale):
     factories.resolved_task(alice, bob)
 
     text = squeezed(ana.get(f"/ops/?range={scale.name}").text)
 
-    (said,) = re.findall(r"<title>([-0-9: ]+): 1 ok</title>", text)
+    (label,) = re.findall(r"<title>([-0-9: ]+): 1 ok</title>", text)
 
-    assert len(said) == len("02:14" if scale.span < timedelta(days=1) else "2026-01-31 02:14")
+    assert len(label) == len("02:14" if scale.span < timedelta(days=1) else "2026-01-31 02:14")

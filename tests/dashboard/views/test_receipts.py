@@ -17,7 +17,7 @@ from tests.support.plans import leased
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
-def test_an_applied_plan_becomes_its_receipt_at_the_same_address(ana, alice, bob):
+def test_an_applied_plan_shows_its_receipt_at_the_same_address(ana, alice, bob):
     same, released, answered = leased(alice, bob, safe=3)
     plan(ana, [same, released, answered])
     leasing.release(bob, released.task.uuid, lease_id=released.lease_id, reason="restart")
@@ -34,9 +34,9 @@ def test_an_applied_plan_becomes_its_receipt_at_the_same_address(ana, alice, bob
 
 
 @pytest.mark.parametrize(
-    ("group", "found"), [("planned", 2), ("done", 1), ("changed", 1), ("completed", 0), ("left", 1), ("", 3)]
+    ("group", "count"), [("planned", 2), ("done", 1), ("changed", 1), ("completed", 0), ("left", 1), ("", 3)]
 )
-def test_each_number_of_the_receipt_leads_to_its_rows(ana, alice, bob, group, found):
+def test_each_number_of_a_receipt_links_to_its_rows(ana, alice, bob, group, count):
     one, changed, unsafe = leased(alice, bob, safe=2, unsafe=1)
     plan(ana, [one, changed, unsafe])
     leasing.release(bob, changed.task.uuid, lease_id=changed.lease_id, reason="restart")
@@ -46,10 +46,10 @@ def test_each_number_of_the_receipt_leads_to_its_rows(ana, alice, bob, group, fo
     page = ana.get(address, {"show": group})
     lines = ana.get(f"{address[:-1]}.jsonl", {"show": group}).getvalue().decode().splitlines()
 
-    assert len(page.context["page"].items) == len(lines) == found
+    assert len(page.context["page"].items) == len(lines) == count
 
 
-def test_applied_twice_it_does_nothing_more(ana, ben, alice, bob):
+def test_applying_a_plan_again_changes_nothing(ana, ben, alice, bob):
     leases = leased(alice, bob, safe=2)
     plan(ana, leases)
     apply(ana)
@@ -63,7 +63,7 @@ def test_applied_twice_it_does_nothing_more(ana, ben, alice, bob):
     assert the_plan().decided_by == "user:ana"
 
 
-def test_the_journal_leads_back_to_the_plan_and_people_s_acts_name_it_once(ana, alice, bob):
+def test_the_journal_links_to_the_plan_and_the_overview_lists_it_once(ana, alice, bob):
     plan(ana, leased(alice, bob, safe=2))
     apply(ana)
     address = f'href="/ops/repairs/{the_plan().pk}/"'
@@ -78,7 +78,7 @@ def test_the_journal_leads_back_to_the_plan_and_people_s_acts_name_it_once(ana, 
     assert "requeued</b>" not in lately
 
 
-def test_forced_errors_tell_the_senders_what_was_typed(ana, alice, bob):
+def test_a_bulk_forced_error_sends_the_typed_message(ana, alice, bob):
     plan(ana, leased(alice, bob, safe=2), verb="force_error")
 
     page = apply(ana, message="please send it again")
@@ -87,7 +87,7 @@ def test_forced_errors_tell_the_senders_what_was_typed(ana, alice, bob):
     assert results.drain_results(alice)[0].error_message == "please send it again"
 
 
-def test_changed_leases_that_are_live_again_make_a_new_plan(ana, alice, bob):
+def test_changed_leases_that_are_live_again_can_be_planned_anew(ana, alice, bob):
     (lease,) = leased(alice, bob, safe=1)
     plan(ana, [lease])
     leasing.release(bob, lease.task.uuid, lease_id=lease.lease_id, reason="restart")
@@ -104,7 +104,7 @@ def test_changed_leases_that_are_live_again_make_a_new_plan(ana, alice, bob):
     assert f"repair #{first.pk}" in page.text
 
 
-def test_what_one_request_has_no_time_for_goes_on_later(ana, alice, bob, monkeypatch):
+def test_a_plan_too_long_for_one_request_continues_later(ana, alice, bob, monkeypatch):
     plan(ana, leased(alice, bob, safe=3))
     monkeypatch.setattr(plan_views, "BITE", 0)
 
@@ -126,14 +126,14 @@ def test_what_one_request_has_no_time_for_goes_on_later(ana, alice, bob, monkeyp
     assert Task.objects.queued().count() == 3
 
 
-def test_a_plan_that_was_not_applied_is_not_continued(ana, alice, bob):
+def test_a_plan_that_was_never_applied_cannot_be_continued(ana, alice, bob):
     plan(ana, leased(alice, bob, safe=1))
 
     assert ana.post(f"/ops/repairs/{the_plan().pk}/continue/").status_code == 409
     assert Lease.objects.live().count() == 1
 
 
-def test_each_kind_of_repair_is_listed_with_its_permanent_link(ana, alice, bob, django_assert_max_num_queries):
+def test_single_and_bulk_repairs_are_listed_with_their_links(ana, alice, bob, django_assert_max_num_queries):
     single, *many = leased(alice, bob, safe=3)
     address = f"/ops/leases/{single.lease_id}/requeue/"
     chosen = {
@@ -165,7 +165,7 @@ def test_each_kind_of_repair_is_listed_with_its_permanent_link(ana, alice, bob, 
 
 
 @pytest.mark.parametrize("text", ["repair #{}", "Plan {}", "plan:{}"])
-def test_the_box_in_the_header_leads_to_a_repair(ana, alice, bob, text):
+def test_the_search_box_opens_a_repair_plan_by_its_number(ana, alice, bob, text):
     plan(ana, leased(alice, bob, safe=1))
     number = the_plan().pk
 

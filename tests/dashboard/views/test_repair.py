@@ -16,7 +16,7 @@ from tests.support.markup import squeezed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
-GONE = uuid.UUID(int=7)
+UNKNOWN_ID = uuid.UUID(int=7)
 
 
 def path(lease, verb="requeue"):
@@ -29,13 +29,13 @@ def filled(browser, lease, verb="requeue", **fields):
     return {**fields_of(browser.get(path(lease, verb))), "reason": "pod killed, INC-4412", **chosen, **fields}
 
 
-def test_nothing_is_preselected(ana, alice, bob):
+def test_the_requeue_form_preselects_nothing(ana, alice, bob):
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent())
 
     assert " checked" not in ana.get(path(lease)).text
 
 
-def test_idempotent_is_offered_only_where_the_task_declares_it(ana, alice, bob):
+def test_the_idempotent_choice_needs_a_task_that_declares_it(ana, alice, bob):
     declared = factories.leased_task(alice, bob, idempotency=factories.idempotent())
     unsafe = factories.leased_task(alice, bob, idempotency=factories.unsafe())
 
@@ -44,7 +44,7 @@ def test_idempotent_is_offered_only_where_the_task_declares_it(ana, alice, bob):
     assert ana.post(path(unsafe), filled(ana, unsafe, posture="idempotent")).status_code == 422
 
 
-def test_a_requeue_returns_the_task_to_the_queue_and_says_so(ana, alice, bob):
+def test_a_requeue_queues_the_task_and_is_journalled_and_confirmed(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
 
     response = ana.post(path(lease), filled(ana, lease), follow=True)
@@ -60,18 +60,18 @@ def test_a_requeue_returns_the_task_to_the_queue_and_says_so(ana, alice, bob):
     assert f"Journal #{applied.pk}" in response.text
 
 
-@pytest.mark.parametrize(("message", "told"), [("", "pod killed, INC-4412"), ("please resend", "please resend")])
-def test_a_forced_error_tells_the_sender(ana, alice, bob, message, told):
+@pytest.mark.parametrize(("message", "expected"), [("", "pod killed, INC-4412"), ("please resend", "please resend")])
+def test_a_forced_error_sends_the_message_or_else_the_reason(ana, alice, bob, message, expected):
     lease = factories.leased_task(alice, bob)
 
     response = ana.post(path(lease, "force-error"), filled(ana, lease, "force-error", message=message))
 
     assert response.status_code == 303
-    assert results.drain_results(alice)[0].error_message == told
+    assert results.drain_results(alice)[0].error_message == expected
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "...!?", "x" * 501])
-def test_a_reason_that_is_none_is_refused_and_kept(ana, alice, bob, reason):
+def test_an_invalid_reason_is_refused_and_kept_in_the_form(ana, alice, bob, reason):
     lease = factories.leased_task(alice, bob)
 
     response = ana.post(path(lease), filled(ana, lease, reason=reason))
@@ -82,13 +82,13 @@ def test_a_reason_that_is_none_is_refused_and_kept(ana, alice, bob, reason):
     assert factories.journal(Kind.REPAIR_APPLIED) == []
 
 
-def test_a_posture_must_be_chosen(ana, alice, bob):
+def test_a_requeue_without_a_chosen_duplicate_risk_is_refused(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
 
     assert ana.post(path(lease), filled(ana, lease, posture="")).status_code == 422
 
 
-def test_a_double_submit_is_one_effect_and_twice_the_same_answer(ana, alice, bob):
+def test_a_form_sent_twice_repairs_once_and_gets_the_same_answer(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     form = filled(ana, lease)
 
@@ -99,7 +99,7 @@ def test_a_double_submit_is_one_effect_and_twice_the_same_answer(ana, alice, bob
     assert factories.journal(Kind.REPAIR_REFUSED) == []
 
 
-def test_the_second_operator_sees_who_was_first(ana, ben, alice, bob):
+def test_the_second_operator_changes_nothing_and_sees_the_first_repair(ana, ben, alice, bob):
     lease = factories.leased_task(alice, bob)
     late = filled(ben, lease, reason="looks dead to me")
     ana.post(path(lease), filled(ana, lease))
@@ -116,7 +116,7 @@ def test_the_second_operator_sees_who_was_first(ana, ben, alice, bob):
     assert [event.actor for event in factories.journal(Kind.REPAIR_REFUSED)] == ["user:ben"]
 
 
-def test_a_task_leased_again_meanwhile_is_left_alone(ana, ben, alice, bob):
+def test_a_task_leased_again_since_the_form_opened_is_left_alone(ana, ben, alice, bob):
     seen = factories.leased_task(alice, bob)
     late = filled(ben, seen)
     ana.post(path(seen), filled(ana, seen))
@@ -132,7 +132,7 @@ def test_a_task_leased_again_meanwhile_is_left_alone(ana, ben, alice, bob):
     assert 'value="pod killed, INC-4412"' in carried.text
 
 
-def test_work_that_ended_meanwhile_needs_no_repair(ana, alice, bob):
+def test_a_repair_of_a_task_resolved_meanwhile_is_refused(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     form = filled(ana, lease)
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
@@ -144,21 +144,21 @@ def test_work_that_ended_meanwhile_needs_no_repair(ana, alice, bob):
     assert "answered" in response.text
 
 
-def test_the_form_of_an_ended_lease_is_the_conflict_panel(ana, alice, bob):
+def test_opening_the_form_of_an_ended_lease_is_a_conflict(ana, alice, bob):
     (lease,) = factories.resolved_task(alice, bob).task.leases.all()
 
     assert ana.get(path(lease)).status_code == 409
 
 
 @pytest.mark.parametrize("verb", ["requeue", "force-error"])
-def test_an_unknown_lease_is_gone(ana, verb):
-    for response in (ana.get(f"/ops/leases/{GONE}/{verb}/"), ana.post(f"/ops/leases/{GONE}/{verb}/", {})):
+def test_a_repair_of_an_unknown_lease_is_answered_with_410(ana, verb):
+    for response in (ana.get(f"/ops/leases/{UNKNOWN_ID}/{verb}/"), ana.post(f"/ops/leases/{UNKNOWN_ID}/{verb}/", {})):
         assert response.status_code == 410
-        assert str(GONE) in response.text
+        assert str(UNKNOWN_ID) in response.text
 
 
 @pytest.mark.parametrize("knows", ["the task", "only the lease"])
-def test_a_lease_that_was_compacted_leads_to_the_rows_that_survive(ana, alice, bob, knows):
+def test_a_compacted_lease_links_to_its_journal_rows(ana, alice, bob, knows):
     lease = factories.leased_task(alice, bob)
     form = filled(ana, lease)
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
@@ -174,7 +174,7 @@ def test_a_lease_that_was_compacted_leads_to_the_rows_that_survive(ana, alice, b
     assert "result acknowledged" in response.text
 
 
-def test_a_forced_error_shows_what_goes_on_below(ana, alice, bob):
+def test_the_forced_error_form_lists_the_child_tasks(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     parent = lease.task.uuid
     for number in range(6):
@@ -198,7 +198,7 @@ def test_a_form_made_for_another_lease_changes_nothing(ana, alice, bob):
     assert factories.journal(Kind.REPAIR_APPLIED) == []
 
 
-def test_within_the_dialog_only_the_panel_is_sent(ana, alice, bob):
+def test_a_dialog_gets_only_the_panel_and_returns_to_its_page(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     dialog = {"hx-request": "true", "hx-current-url": f"http://testserver/ops/tasks/{lease.task.uuid}/"}
 
@@ -211,7 +211,7 @@ def test_within_the_dialog_only_the_panel_is_sent(ana, alice, bob):
     assert done["HX-Redirect"] == f"http://testserver/ops/tasks/{lease.task.uuid}/"
 
 
-def test_over_the_list_the_row_is_read_anew_and_stays_where_it_was(ana, alice, bob):
+def test_a_repair_from_the_list_replaces_its_row_in_place(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     dialog = {"hx-request": "true", "hx-current-url": "http://testserver/ops/leases/?state=stale"}
 
@@ -224,7 +224,7 @@ def test_over_the_list_the_row_is_read_anew_and_stays_where_it_was(ana, alice, b
     assert path(lease) not in done.text
 
 
-def test_the_form_shows_the_same_command(ana, alice, bob):
+def test_the_form_shows_the_equivalent_command(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
 
     text = ana.get(path(lease)).text
@@ -232,7 +232,7 @@ def test_the_form_shows_the_same_command(ana, alice, bob):
     assert f"manage.py a2a requeue {lease.task.uuid} --lease-id {lease.lease_id}" in text
 
 
-def test_the_last_reasons_are_offered_again(ana, alice, bob):
+def test_recent_reasons_are_suggested(ana, alice, bob):
     one, other = factories.leased_task(alice, bob), factories.leased_task(alice, bob)
 
     ana.post(path(one), filled(ana, one))

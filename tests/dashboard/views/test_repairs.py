@@ -17,7 +17,7 @@ from tests.support.plans import leased, outcomes
 pytestmark = pytest.mark.django_db
 
 
-def test_ticked_leases_are_previewed_and_nothing_is_changed(ana, alice, bob):
+def test_a_preview_of_selected_leases_changes_nothing(ana, alice, bob):
     leases = leased(alice, bob, safe=2, unsafe=1)
 
     page = plan(ana, leases[1:])
@@ -31,14 +31,14 @@ def test_ticked_leases_are_previewed_and_nothing_is_changed(ana, alice, bob):
     assert Lease.objects.live().count() == 3
 
 
-def test_ticked_leases_are_told_with_the_query_of_their_list(ana, alice, bob):
+def test_a_plan_shows_the_query_of_the_list_it_was_selected_from(ana, alice, bob):
     leases = leased(alice, bob, safe=3)
 
     page = plan(ana, leases[1:], q="agent:bob <b>")
     whole = plan(ana, everything="1", q="agent:bob")
 
-    told = '<a href="/ops/leases/?q=agent%3Abob%20%3Cb%3E"><bdi><code>agent:bob &lt;b&gt;</code></bdi></a>'
-    assert f"from 2 chosen leases of {told}." in squeezed(page.text)
+    link = '<a href="/ops/leases/?q=agent%3Abob%20%3Cb%3E"><bdi><code>agent:bob &lt;b&gt;</code></bdi></a>'
+    assert f"from 2 chosen leases of {link}." in squeezed(page.text)
     assert "chosen" not in whole.text
     assert "chosen by hand of <bdi><code>agent:bob &lt;b&gt;</code></bdi>" in squeezed(
         ana.get("/ops/repairs/plans/").text
@@ -47,7 +47,7 @@ def test_ticked_leases_are_told_with_the_query_of_their_list(ana, alice, bob):
     assert [(one["query"], one["among"]) for one in made] == [("", "agent:bob <b>"), ("agent:bob", "")]
 
 
-def test_all_that_match_are_planned_and_no_others(ana, alice, bob):
+def test_a_plan_of_a_query_holds_exactly_the_matching_leases(ana, alice, bob):
     safe, *_ = leased(alice, bob, safe=1, unsafe=2)
 
     page = plan(ana, everything="1", q="safety:idempotent")
@@ -66,7 +66,7 @@ def test_all_that_match_are_planned_and_no_others(ana, alice, bob):
         ({"lease": "x"}, "not whole"),
     ],
 )
-def test_a_plan_of_nothing_is_refused_in_words(ana, alice, bob, fields, why):
+def test_an_empty_or_invalid_plan_is_refused_with_the_reason(ana, alice, bob, fields, why):
     leased(alice, bob, safe=1)
 
     page = plan(ana, **fields)
@@ -76,7 +76,7 @@ def test_a_plan_of_nothing_is_refused_in_words(ana, alice, bob, fields, why):
     assert not RepairPlan.objects.exists()
 
 
-def test_a_form_sent_twice_is_one_plan(ana, alice, bob):
+def test_a_form_sent_twice_makes_one_plan(ana, alice, bob):
     leases, token = leased(alice, bob, safe=1), str(uuid.uuid4())
 
     first, second = plan(ana, leases, form_token=token), plan(ana, leases, form_token=token)
@@ -84,7 +84,7 @@ def test_a_form_sent_twice_is_one_plan(ana, alice, bob):
     assert first.redirect_chain == second.redirect_chain
 
 
-def test_one_page_makes_a_plan_for_each_choice_and_each_verb(ana, alice, bob):
+def test_one_form_makes_a_plan_for_each_selection_and_verb(ana, alice, bob):
     leases, form = leased(alice, bob, safe=3), {"form_token": str(uuid.uuid4())}
 
     plan(ana, leases[:1], **form)
@@ -102,7 +102,7 @@ def test_one_page_makes_a_plan_for_each_choice_and_each_verb(ana, alice, bob):
     ]
 
 
-def test_a_plan_of_all_live_leases_says_so(ana, alice, bob):
+def test_a_plan_of_all_live_leases_shows_their_query(ana, alice, bob):
     leased(alice, bob, safe=3)
 
     page = plan(ana, everything="1")
@@ -112,13 +112,13 @@ def test_a_plan_of_all_live_leases_says_so(ana, alice, bob):
     assert "chosen by hand" not in ana.get("/ops/repairs/plans/").text
 
 
-def test_the_list_of_plans_leads_to_the_leases_it_counts(ana, alice, bob):
+def test_the_list_of_plans_links_to_the_counted_leases(ana, alice, bob):
     plan(ana, leased(alice, bob, safe=2))
 
     assert f'<a href="/ops/repairs/{the_plan().pk}/">2</a>' in ana.get("/ops/repairs/plans/").text
 
 
-def test_what_is_missing_is_said_beside_its_field_and_what_was_typed_is_kept(ana, alice, bob):
+def test_missing_fields_of_a_plan_are_reported_and_its_text_is_kept(ana, alice, bob):
     plan(ana, leased(alice, bob, safe=1, unsafe=1))
 
     no_reason = apply(ana, reason=" ...", with_unsafe="include", typed="2")
@@ -136,7 +136,7 @@ def test_what_is_missing_is_said_beside_its_field_and_what_was_typed_is_kept(ana
     assert outcomes(the_plan()) == {"done": 2}
 
 
-def test_the_preview_shows_the_same_commands(ana, alice, bob):
+def test_a_plan_shows_the_equivalent_commands(ana, alice, bob):
     (lease,) = leased(alice, bob, safe=1)
 
     page = plan(ana, [lease])
@@ -155,7 +155,7 @@ def test_a_discarded_plan_changes_nothing_and_stays_on_record(ana, alice, bob):
     assert Lease.objects.live().count() == 1
 
 
-def test_an_expired_plan_can_only_be_made_again(ana, alice, bob):
+def test_an_expired_plan_is_refused_and_can_be_made_anew(ana, alice, bob):
     plan(ana, leased(alice, bob, safe=1))
     old = the_plan()
     with time_machine.travel(timezone.now() + timedelta(minutes=11)):
@@ -174,7 +174,7 @@ def test_an_expired_plan_can_only_be_made_again(ana, alice, bob):
     assert Lease.objects.live().count() == 1
 
 
-def test_a_viewer_reads_plans_and_may_do_nothing_with_them(ana, vic, alice, bob):
+def test_a_viewer_reads_plans_but_may_not_make_or_apply_them(ana, vic, alice, bob):
     plan(ana, leased(alice, bob, safe=1))
     address = f"/ops/repairs/{the_plan().pk}/"
 
@@ -188,13 +188,13 @@ def test_a_viewer_reads_plans_and_may_do_nothing_with_them(ana, vic, alice, bob)
     assert Lease.objects.live().count() == 1
 
 
-def test_an_unknown_plan_is_not_there(ana):
+def test_an_unknown_plan_is_not_found(ana):
     assert ana.get("/ops/repairs/404/").status_code == 404
     assert ana.get("/ops/repairs/99999999999999999999/").status_code == 404
     assert ana.post("/ops/repairs/404/discard/").status_code == 404
 
 
-def test_many_rows_come_in_pages_and_in_the_order_that_is_asked_for(ana, alice, bob, django_assert_max_num_queries):
+def test_the_rows_of_a_plan_are_paged_and_sorted(ana, alice, bob, django_assert_max_num_queries):
     plan(ana, leased(alice, bob, safe=55))
     address = f"/ops/repairs/{the_plan().pk}/"
 

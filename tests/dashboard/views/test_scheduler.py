@@ -32,7 +32,7 @@ def run(browser, reason="bob is gone"):
     return browser.post(RUN, {**fields_of(browser.get(RUN)), "reason": reason}, follow=True)
 
 
-def test_each_bound_names_where_it_was_set(ana, settings):
+def test_each_bound_shows_the_variable_that_sets_it(ana, settings):
     settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "MAX_ATTEMPTS": "7", "SCAN_LIMIT": "50"}
     given = ["A2A_AUTO_RETRY_MAX_ATTEMPTS", "COVENANT_A2A_AUTO_RETRY_SCAN_LIMIT"]
     settings.A2A_ENVIRONMENT_READ = settings.A2A_ENVIRONMENT_READ | {
@@ -48,7 +48,7 @@ def test_each_bound_names_where_it_was_set(ana, settings):
     assert "<b>Off.</b>" in text
 
 
-def test_it_tells_the_next_pass_and_that_the_cluster_runs(ana, switched_on):
+def test_the_page_shows_the_next_pass_and_a_running_cluster(ana, auto_retry_on):
     Schedule.objects.update(next_run=timezone.now() + timedelta(seconds=40))
 
     text = ana.get("/ops/scheduler/").text
@@ -59,7 +59,7 @@ def test_it_tells_the_next_pass_and_that_the_cluster_runs(ana, switched_on):
     assert "which holds <code>a2a.repair.requeue" in text
 
 
-def test_it_tells_that_the_cluster_does_not_run(ana, switched_on):
+def test_the_page_shows_that_the_cluster_has_stopped(ana, auto_retry_on):
     Schedule.objects.update(next_run=timezone.now() - timedelta(minutes=30))
 
     text = ana.get("/ops/scheduler/").text
@@ -68,14 +68,14 @@ def test_it_tells_that_the_cluster_does_not_run(ana, switched_on):
     assert "last heard of" in text
 
 
-def test_it_tells_that_the_cluster_never_ran_and_that_it_lacks_its_grant(ana):
+def test_the_page_shows_a_cluster_that_never_ran_and_its_missing_grant(ana):
     text = ana.get("/ops/scheduler/").text
 
     assert "never ran on this database" in text
     assert "manage.py a2a grant scheduler@hub a2a.repair.requeue" in text
 
 
-def test_every_pass_stands_in_the_history_also_a_failed_one(ana, alice, bob, switched_on, monkeypatch):
+def test_the_history_lists_every_pass_including_failed_passes(ana, alice, bob, auto_retry_on, monkeypatch):
     lease = stale(alice, bob)
     jobs.retry_pass()
     monkeypatch.setattr(retry, "retry_stale", lambda *_: 1 / 0)
@@ -93,7 +93,7 @@ def test_every_pass_stands_in_the_history_also_a_failed_one(ana, alice, bob, swi
     assert ana.get("/ops/scheduler/scans/1/").status_code == 404
 
 
-def test_the_history_has_pages_and_twins(ana, switched_on):
+def test_the_history_is_paged_and_can_be_downloaded(ana, auto_retry_on):
     for _ in range(27):
         jobs.retry_pass()
 
@@ -105,7 +105,7 @@ def test_the_history_has_pages_and_twins(ana, switched_on):
     assert rows[0]["requeued"] == 0
 
 
-def test_the_page_asks_little_and_repeats_nothing(ana, switched_on, django_assert_max_num_queries):
+def test_the_page_needs_few_queries_and_is_resent_only_if_changed(ana, auto_retry_on, django_assert_max_num_queries):
     jobs.retry_pass()
     with django_assert_max_num_queries(9):
         page = ana.get("/ops/scheduler/")
@@ -141,7 +141,7 @@ def test_a_dry_run_gives_each_lease_its_verdict_and_changes_nothing(ana, alice, 
     assert not Task.objects.queued().exists()
 
 
-def test_one_pass_is_run_with_a_reason_and_has_a_page(ana, alice, bob):
+def test_a_pass_run_by_a_person_is_journalled_with_its_reason(ana, alice, bob):
     lease = stale(alice, bob)
 
     response = run(ana)
@@ -156,7 +156,7 @@ def test_one_pass_is_run_with_a_reason_and_has_a_page(ana, alice, bob):
     assert lease.task.state == Task.State.QUEUED
 
 
-def test_a_double_submit_runs_once(ana, alice, bob):
+def test_a_form_sent_twice_runs_one_pass(ana, alice, bob):
     stale(alice, bob)
     stale(alice, bob)
     form = {**fields_of(ana.get(RUN)), "reason": "bob is gone"}
@@ -168,14 +168,14 @@ def test_a_double_submit_runs_once(ana, alice, bob):
     assert Task.objects.queued().count() == 1
 
 
-def test_without_a_reason_nothing_runs(ana, alice, bob):
+def test_a_pass_without_a_reason_is_refused(ana, alice, bob):
     stale(alice, bob)
 
     assert run(ana, reason="  ").status_code == 422
     assert factories.journal(Kind.AUTO_RETRY_SCAN) == []
 
 
-def test_the_form_says_what_a_pass_would_do(ana, alice, bob):
+def test_the_form_shows_what_a_pass_would_requeue(ana, alice, bob):
     stale(alice, bob, intent_text="book a hotel")
 
     text = squeezed(ana.get(RUN).text)
@@ -184,7 +184,7 @@ def test_the_form_says_what_a_pass_would_do(ana, alice, bob):
     assert "book a hotel" in text
 
 
-def test_a_viewer_looks_but_neither_tries_nor_runs(vic, alice, bob):
+def test_a_viewer_may_neither_dry_run_nor_run_a_pass(vic, alice, bob):
     stale(alice, bob)
     before = factories.journal_length()
 

@@ -35,7 +35,7 @@ def answered(ana, bob):
     return lease.task
 
 
-def test_a_task_is_sent_by_hand_under_the_person_s_name(ana, bob):
+def test_a_task_sent_by_hand_is_journalled_under_the_person(ana, bob):
     response = send(ana)
 
     task = Task.objects.get()
@@ -47,7 +47,7 @@ def test_a_task_is_sent_by_hand_under_the_person_s_name(ana, bob):
     assert leasing.lease_tasks(bob)[0].task == task
 
 
-def test_every_field_arrives(ana, bob):
+def test_every_field_of_the_form_reaches_the_task(ana, bob):
     parent = uuid4()
 
     send(
@@ -70,7 +70,7 @@ def test_every_field_arrives(ana, bob):
     assert task.metadata == '{"ticket":"INC-4412","content":[{"type":"json","value":1152921504606846976}]}'
 
 
-def test_a_deadline_is_in_the_person_s_zone(ana, bob):
+def test_a_deadline_is_read_in_the_persons_time_zone(ana, bob):
     ana.post("/ops/settings/", {"zone": "Asia/Tokyo"})
 
     send(ana, deadline="2126-01-01T12:30")
@@ -79,7 +79,7 @@ def test_a_deadline_is_in_the_person_s_zone(ana, bob):
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "said"),
+    ("field", "value", "message"),
     [
         ("recipient", "", "Say which agent"),
         ("recipient", "nobody", "No agent named"),
@@ -97,18 +97,18 @@ def test_a_deadline_is_in_the_person_s_zone(ana, bob):
         ("metadata", '{"a": 1, "a": 2}', "duplicate key"),
     ],
 )
-def test_what_does_not_fit_is_told_beside_its_field_and_all_that_was_typed_is_kept(ana, bob, field, value, said):
+def test_an_invalid_field_is_explained_and_the_form_keeps_its_text(ana, bob, field, value, message):
     response = send(ana, **{"task_kind": "booking", field: value})
 
     assert response.status_code == 422
-    assert said in response.text
+    assert message in response.text
     assert "Nothing was sent" in response.text
     assert "look at INC-4412" in response.text or field == "intent_text"
     assert 'value="booking"' in response.text or field == "task_kind"
     assert not Task.objects.exists()
 
 
-def test_a_double_submit_is_one_task(ana, bob):
+def test_a_form_sent_twice_sends_one_task(ana, bob):
     form = filled(ana)
 
     first, second = ana.post(PATH, form), ana.post(PATH, form)
@@ -119,7 +119,7 @@ def test_a_double_submit_is_one_task(ana, bob):
 
 
 @pytest.mark.parametrize("token", ["", "junk", "\0", None])
-def test_a_form_without_its_token_sends_nothing_and_comes_back_whole(ana, bob, token):
+def test_a_form_with_a_bad_token_sends_nothing_and_gets_a_new_token(ana, bob, token):
     typed = filled(ana, form_token=token)
     refused = ana.post(PATH, {name: value for name, value in typed.items() if value is not None})
     anew = fields_of(refused)["form_token"]
@@ -132,7 +132,7 @@ def test_a_form_without_its_token_sends_nothing_and_comes_back_whole(ana, bob, t
     assert str(Task.objects.get().uuid) == anew
 
 
-def test_a_recipient_that_could_not_answer_is_told_of(ana, bob, mallory):
+def test_a_recipient_without_a_grant_to_answer_is_reported(ana, bob, mallory):
     assert "may not answer it yet" not in send(ana).text
 
     text = send(ana, recipient="mallory").text
@@ -140,14 +140,14 @@ def test_a_recipient_that_could_not_answer_is_told_of(ana, bob, mallory):
     assert "manage.py a2a grant mallory@local a2a.respond.operators@hub" in text
 
 
-def test_the_form_is_filled_in_from_the_address(ana, bob):
+def test_the_form_is_filled_in_from_url_parameters(ana, bob):
     text = ana.get(PATH, {"recipient": "bob@local", "intent_text": "<b>again</b>"}).text
 
     assert 'value="bob@local"' in text
     assert "&lt;b&gt;again" in text
 
 
-def test_the_result_stands_on_the_task_s_page_until_it_was_read(ana, bob):
+def test_a_person_acknowledges_a_result_once_on_the_task_page(ana, bob):
     task = answered(ana, bob)
     path = f"/ops/tasks/{task.uuid}/"
     assert "I have read it" in ana.get(path).text
@@ -162,7 +162,7 @@ def test_the_result_stands_on_the_task_s_page_until_it_was_read(ana, bob):
     assert "I have read it" not in ana.get(path).text
 
 
-def test_what_an_agent_sent_nobody_reads_in_its_place(ana, alice, bob):
+def test_a_person_cannot_acknowledge_a_result_for_an_agent(ana, alice, bob):
     task = factories.resolved_task(alice, bob).task
 
     assert ana.post(f"/ops/tasks/{task.uuid}/read/").status_code == 404
@@ -170,7 +170,7 @@ def test_what_an_agent_sent_nobody_reads_in_its_place(ana, alice, bob):
     assert "I have read it" not in ana.get(f"/ops/tasks/{task.uuid}/").text
 
 
-def test_a_viewer_sends_nothing_also_without_the_page(vic, bob):
+def test_a_viewer_may_neither_send_nor_acknowledge(vic, bob):
     viewer = factories.person("victor", Role.VIEWER)
 
     assert "Send task: needs capability a2a.send" in vic.get(PATH).text
@@ -181,13 +181,13 @@ def test_a_viewer_sends_nothing_also_without_the_page(vic, bob):
     assert not Task.objects.exists()
 
 
-def test_what_the_hub_s_own_agent_was_granted_is_nobody_s(bob):
+def test_a_grant_of_the_operators_agent_does_not_extend_to_people(bob):
     factories.grant(operators._as_operators(factories.person("olga", Role.OPERATOR)), "a2a.send.*")
 
     with pytest.raises(CapabilityMissingError):
         operators.send_task(factories.person("victor", Role.VIEWER), factories.task_envelope(bob))
 
 
-def test_reading_what_is_not_there_is_refused():
+def test_acknowledging_an_unknown_task_is_refused():
     with pytest.raises(UnknownTaskError):
         operators.acknowledge(factories.person("olga", Role.OPERATOR), uuid4())

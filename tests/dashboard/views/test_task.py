@@ -36,7 +36,7 @@ def path(task, rest=""):
     return f"/ops/tasks/{task.uuid}/{rest}"
 
 
-def test_the_state_is_said_in_words(ana, alice, bob):
+def test_a_task_page_describes_the_state_in_words(ana, alice, bob):
     lease = aged(factories.leased_task(alice, bob), minutes=41)
 
     text = " ".join(ana.get(path(lease.task)).text.split())
@@ -44,7 +44,7 @@ def test_the_state_is_said_in_words(ana, alice, bob):
     assert "attempt 1 of policy max 3; past the stale threshold of 5 m by 36 m" in text
 
 
-def test_states_follow_one_another_newest_first_with_who_and_why(ana, alice, bob, olga):
+def test_states_are_listed_newest_first_with_actor_and_reason(ana, alice, bob, olga):
     began = timezone.now() - timedelta(minutes=30)
     with time_machine.travel(began, tick=False):
         lease = factories.leased_task(alice, bob)
@@ -75,7 +75,7 @@ def test_states_follow_one_another_newest_first_with_who_and_why(ana, alice, bob
     assert 'id="attempt-1"' in page.text
 
 
-def test_each_kind_of_block_is_shown_as_what_it_is(ana, alice, bob):
+def test_each_kind_of_content_block_is_shown_in_its_own_way(ana, alice, bob):
     task = factories.resolved_task(alice, bob, content=BLOCKS).task
 
     text = ana.get(path(task)).text
@@ -100,7 +100,7 @@ def test_each_kind_of_block_is_shown_as_what_it_is(ana, alice, bob):
         ("5", "text/plain; charset=utf-8", b"javascript:alert(1)"),
     ],
 )
-def test_each_part_is_taken_away_whole_and_runs_nowhere(ana, alice, bob, part, kind, content):
+def test_each_part_is_downloaded_exactly_and_cannot_run(ana, alice, bob, part, kind, content):
     task = factories.resolved_task(alice, bob, content=BLOCKS).task
 
     response = ana.get(path(task, f"parts/{part}"))
@@ -110,7 +110,7 @@ def test_each_part_is_taken_away_whole_and_runs_nowhere(ana, alice, bob, part, k
     assert response["Content-Disposition"].startswith("attachment" if "octet" in kind else "inline")
 
 
-def test_what_stands_under_a_secret_s_name_is_hidden_wherever_json_is_looked_at(ana, alice, bob, settings):
+def test_redacted_fields_are_hidden_on_the_page_and_in_downloads(ana, alice, bob, settings):
     settings.A2A_REDACTED_FIELDS = ["api_key", "door code"]
     content = [{"type": "json", "value": {"rooms": [{"doorCode": 7, "beds": 2**60}], "API-Key": {"id": "no-secret"}}}]
     lease = factories.leased_task(alice, bob, metadata={"x": {"api_key": "a secret"}})
@@ -124,14 +124,14 @@ def test_what_stands_under_a_secret_s_name_is_hidden_wherever_json_is_looked_at(
 
 
 @pytest.mark.parametrize("part", ["6", "error", "nothing", "999999999999999999999", "²"])
-def test_a_part_that_is_none_is_not_there(ana, alice, bob, part):
+def test_an_unknown_part_is_not_found(ana, alice, bob, part):
     task = factories.resolved_task(alice, bob, content=BLOCKS).task
 
     assert ana.get(path(task, f"parts/{part}")).status_code == 404
     assert ana.get(f"/ops/tasks/{uuid4()}/parts/intent").status_code == 404
 
 
-def test_only_the_beginning_of_much_is_shown(ana, alice, bob):
+def test_a_task_page_shows_only_the_first_blocks_of_a_large_result(ana, alice, bob):
     many = [{"type": "text", "text": f"{number} {'x' * 3000}"} for number in range(60)]
     task = factories.resolved_task(alice, bob, content=many).task
 
@@ -143,14 +143,14 @@ def test_only_the_beginning_of_much_is_shown(ana, alice, bob):
     assert ana.get(path(task, "parts/content")).json() == many
 
 
-def test_an_error_is_shown_and_taken_away(ana, alice, bob):
+def test_an_error_message_is_shown_and_downloaded_exactly(ana, alice, bob):
     task = factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="\n boom", content=[]).task
 
     assert ">\n\n boom</pre>" in ana.get(path(task)).text
     assert ana.get(path(task, "parts/error")).text == "\n boom"
 
 
-def test_the_cache_of_its_work_is_told(ana, alice, bob, olga):
+def test_a_task_page_shows_its_cached_result_and_duplicates(ana, alice, bob, olga):
     promise = factories.idempotent("inv-7")
     lease = factories.leased_task(alice, bob, idempotency=promise)
     waiting = factories.sent_task(alice, bob, idempotency=promise)
@@ -168,7 +168,7 @@ def test_the_cache_of_its_work_is_told(ana, alice, bob, olga):
     assert "nothing is kept" in ana.get(path(lease.task)).text
 
 
-def test_it_names_its_family(ana, alice, bob):
+def test_a_task_page_links_to_its_parent_children_and_tree(ana, alice, bob):
     parent = factories.sent_task(alice, bob, intent_text="plan the trip")
     child = factories.sent_task(alice, bob, parent=parent.uuid, intent_text="book a hotel")
 
@@ -178,7 +178,7 @@ def test_it_names_its_family(ana, alice, bob):
     assert f"/ops/trees/{parent.uuid}/" in text
 
 
-def test_a_page_with_everything_asks_little_and_repeats_nothing(ana, alice, bob, django_assert_max_num_queries):
+def test_a_full_task_page_needs_few_queries_and_is_not_resent(ana, alice, bob, django_assert_max_num_queries):
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"))
     for _ in range(12):
         factories.sent_task(alice, bob, idempotency=factories.idempotent("inv-7"), parent=lease.task.uuid)
@@ -191,7 +191,7 @@ def test_a_page_with_everything_asks_little_and_repeats_nothing(ana, alice, bob,
     assert again.status_code == 204
 
 
-def test_what_was_sent_can_be_copied(ana, alice, bob):
+def test_a_task_page_offers_its_id_and_commands_to_copy(ana, alice, bob):
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"))
 
     text = ana.get(path(lease.task)).text

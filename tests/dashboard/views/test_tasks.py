@@ -24,7 +24,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=["html", "quotes", "rtl", "template", "long"])
 @pytest.mark.parametrize("place", ["tasks/", "task", "leases/", "results/?delivery=all", "audit/"])
-def test_stored_text_is_shown_exactly_and_harmlessly(ana, alice, bob, text, place):
+def test_hostile_text_is_escaped_on_every_page(ana, alice, bob, text, place):
     lease = factories.leased_task(alice, bob, intent_text=text)
     results.post_result(
         bob,
@@ -54,7 +54,7 @@ def test_a_task_page_shows_the_text_to_the_last_character(ana, alice, bob):
     assert str(2**60) in text
 
 
-def test_what_is_cut_off_says_so_and_the_download_has_it_all(ana, alice, bob):
+def test_a_shortened_text_is_marked_and_downloaded_whole(ana, alice, bob):
     task = factories.sent_task(alice, bob, intent_text=f"{'x' * 100_000} last", metadata={"n": 2**60})
 
     page = ana.get(f"/ops/tasks/{task.uuid}/").text
@@ -69,7 +69,7 @@ def test_what_is_cut_off_says_so_and_the_download_has_it_all(ana, alice, bob):
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "count"),
     [
         ("", 3),
         ("state:queued", 1),
@@ -89,16 +89,16 @@ def test_what_is_cut_off_says_so_and_the_download_has_it_all(ana, alice, bob):
         ("state:in_flight summarise", 1),
     ],
 )
-def test_the_query_language_narrows(ana, alice, bob, query, found):
+def test_tasks_are_filtered_by_query(ana, alice, bob, query, count):
     factories.resolved_task(alice, bob)
     factories.leased_task(alice, bob)
     factories.sent_task(alice, bob, intent_text="pay the invoice", idempotency=factories.idempotent("inv-7"))
 
-    assert len(ana.get("/ops/tasks/", {"q": query}).context["page"].items) == found
+    assert len(ana.get("/ops/tasks/", {"q": query}).context["page"].items) == count
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ("colour:red", "there is no"),
         ("state:odd", "there is no state"),
@@ -108,19 +108,19 @@ def test_the_query_language_narrows(ana, alice, bob, query, found):
         ("x" * 501, "longer than"),
     ],
 )
-def test_a_query_that_makes_no_sense_says_why(ana, query, said):
+def test_an_invalid_query_is_refused_with_the_reason(ana, query, message):
     response = ana.get("/ops/tasks/", {"q": query})
 
     assert response.status_code == 400
-    assert said in response.text
+    assert message in response.text
 
 
-def test_free_words_say_how_far_they_look(ana):
+def test_a_word_search_states_that_it_reads_only_the_newest_tasks(ana):
     assert "among the newest" in ana.get("/ops/tasks/", {"q": "report"}).text
 
 
 @pytest.mark.parametrize("path", ["tasks/", "tasks/?q=agent:bob", "results/", "audit/", "audit/?q=kind:a2a_*"])
-def test_lists_ask_little(ana, alice, bob, django_assert_max_num_queries, path):
+def test_each_list_needs_few_queries(ana, alice, bob, django_assert_max_num_queries, path):
     for _ in range(10):
         factories.resolved_task(alice, bob)
 
@@ -128,7 +128,7 @@ def test_lists_ask_little(ana, alice, bob, django_assert_max_num_queries, path):
         ana.get(f"/ops/{path}")
 
 
-def test_a_task_page_asks_little(ana, alice, bob, django_assert_max_num_queries):
+def test_a_task_page_needs_few_queries(ana, alice, bob, django_assert_max_num_queries):
     lease = factories.leased_task(alice, bob)
     factories.sent_task(alice, bob, parent=lease.task.uuid)
 
@@ -137,7 +137,7 @@ def test_a_task_page_asks_little(ana, alice, bob, django_assert_max_num_queries)
 
 
 @pytest.mark.parametrize("name", ["tasks", "results", "audit"])
-def test_every_list_has_twins(ana, alice, bob, name):
+def test_each_list_can_be_downloaded_as_csv_and_jsonl(ana, alice, bob, name):
     factories.resolved_task(alice, bob)
 
     table = b"".join(ana.get(f"/ops/{name}.csv", {"delivery": "all"})).decode().splitlines()
@@ -148,13 +148,13 @@ def test_every_list_has_twins(ana, alice, bob, name):
     assert ana.get(f"/ops/{name}.xlsx").status_code == 404
 
 
-def test_a_spreadsheet_is_given_no_formula(ana, alice, bob):
+def test_a_csv_download_escapes_formulas(ana, alice, bob):
     factories.sent_task(alice, bob, intent_text='=HYPERLINK("https://x.example")')
 
     assert "'=HYPERLINK" in b"".join(ana.get("/ops/tasks.csv")).decode()
 
 
-def test_a_row_of_the_journal_has_a_page(vic, alice, bob):
+def test_a_journal_row_has_a_page_and_an_unknown_number_has_none(vic, alice, bob):
     factories.leased_task(alice, bob)
     event = factories.last_event()
 
@@ -165,14 +165,14 @@ def test_a_row_of_the_journal_has_a_page(vic, alice, bob):
     assert vic.get(f"/ops/audit/{2**63}/").status_code == 404
 
 
-@pytest.mark.parametrize(("query", "found"), [("actor:alice@local", 2), ("kind:a2a_*", 1), ("since:1h", 2)])
-def test_the_journal_is_searched_by_key(ana, alice, bob, query, found):
+@pytest.mark.parametrize(("query", "count"), [("actor:alice@local", 2), ("kind:a2a_*", 1), ("since:1h", 2)])
+def test_the_journal_is_filtered_by_query(ana, alice, bob, query, count):
     factories.sent_task(alice, bob)
 
-    assert len(ana.get("/ops/audit/", {"q": query}).context["page"].items) == found
+    assert len(ana.get("/ops/audit/", {"q": query}).context["page"].items) == count
 
 
-def test_a_page_promises_no_more_rows_than_may_follow(vic, alice, bob):
+def test_the_next_link_promises_at_most_one_page_of_rows(vic, alice, bob):
     for _ in range(ROWS + 3):
         factories.sent_task(alice, bob)
 

@@ -22,7 +22,7 @@ def page(browser, root, query="", **options):
     return browser.get(f"/ops/trees/{root.uuid}/{query}", **options)
 
 
-def test_a_tree_tells_its_tasks_states_and_spans(vic, alice, bob, root):
+def test_a_tree_shows_its_tasks_and_their_failures(vic, alice, bob, root):
     failed = factories.leased_task(alice, bob, parent=root.uuid, intent_text="charge the card")
     results.post_result(
         bob, factories.result_envelope(failed.task, status=ResultStatus.ERROR, content=[], error_message="declined")
@@ -37,7 +37,7 @@ def test_a_tree_tells_its_tasks_states_and_spans(vic, alice, bob, root):
     assert "declined" in page(vic, root, f"?focus={failed.task.uuid}").text
 
 
-def test_who_requeued_an_attempt_is_told(vic, alice, bob, olga, root):
+def test_a_tree_shows_the_person_who_requeued_an_attempt(vic, alice, bob, olga, root):
     lease = factories.leased_task(alice, bob, parent=root.uuid)
     repair.requeue(
         olga,
@@ -53,17 +53,17 @@ def test_who_requeued_an_attempt_is_told(vic, alice, bob, olga, root):
     assert f"/ops/audit/{factories.journal('a2a_repair_applied')[0].pk}/" in text
 
 
-def test_a_lease_is_repaired_from_the_focused_row(ana, vic, root):
+def test_only_the_focused_row_offers_repairs(ana, vic, root):
     assert "/requeue/" in page(ana, root, f"?focus={root.uuid}").text
     assert "needs capability" in page(vic, root, f"?focus={root.uuid}").text
     assert "/requeue/" not in page(ana, root).text
 
 
-def test_a_task_page_leads_to_its_tree(vic, root):
+def test_a_task_page_links_to_its_tree(vic, root):
     assert f"/ops/trees/{root.uuid}/" in vic.get(f"/ops/tasks/{root.uuid}/").text
 
 
-def test_folds_filters_and_groups_are_links_that_keep_one_another(vic, alice, bob, root):
+def test_links_of_a_tree_keep_its_filters_and_opened_groups(vic, alice, bob, root):
     for _ in range(7):
         factories.sent_task(alice, bob, parent=root.uuid, task_kind="fetch")
 
@@ -75,7 +75,7 @@ def test_folds_filters_and_groups_are_links_that_keep_one_another(vic, alice, bo
     assert len(opened.context["rows"]) == 9
 
 
-def test_an_opened_group_says_how_many_it_has_left(vic, alice, bob, root):
+def test_an_opened_group_shows_how_many_rows_are_left(vic, alice, bob, root):
     for _ in range(27):
         factories.sent_task(alice, bob, parent=root.uuid, task_kind="fetch")
 
@@ -86,38 +86,38 @@ def test_an_opened_group_says_how_many_it_has_left(vic, alice, bob, root):
     "query",
     ["?focus=x", "?depth=&min=&only=", "?depth=5", "?open=x:x&open=:", f"?focus={uuid.UUID(int=3)}"],
 )
-def test_what_is_not_in_a_tree_is_left_aside(vic, root, query):
+def test_a_tree_ignores_empty_and_unmatched_parameters(vic, root, query):
     assert page(vic, root, query).status_code == 200
 
 
-def test_a_tree_of_nothing_has_no_page(vic):
+def test_an_unknown_tree_has_no_page(vic):
     assert vic.get(f"/ops/trees/{uuid.uuid4()}/").status_code == 404
     assert vic.get(f"/ops/trees/{uuid.uuid4()}/json").status_code == 404
 
 
-def test_a_tree_asks_little_however_large(vic, alice, bob, root, django_assert_max_num_queries):
+def test_a_large_tree_needs_few_queries(vic, alice, bob, root, django_assert_max_num_queries):
     lease = factories.leased_task(alice, bob, parent=root.uuid)
     factories.resolved_task(alice, bob)
     for _ in range(30):
         factories.sent_task(alice, bob, parent=lease.task.uuid)
 
-    with django_assert_max_num_queries(8):  # four of them are those of every page
+    with django_assert_max_num_queries(8):  # every page needs four of them
         page(vic, root)
 
 
-def test_a_live_tree_changes_with_its_tasks_and_with_what_is_asked(vic, alice, bob, root):
+def test_a_live_tree_is_resent_if_its_tasks_or_parameters_change(vic, alice, bob, root):
     seen = page(vic, root).context["version"]
     headers = {"hx-request": "true", "x-seen": seen}
 
     same = page(vic, root, headers=headers)
-    asked = page(vic, root, "?depth=1", headers=headers)
+    other = page(vic, root, "?depth=1", headers=headers)
     factories.sent_task(alice, bob, parent=root.uuid)
 
-    assert (same.status_code, asked.status_code) == (204, 200)
+    assert (same.status_code, other.status_code) == (204, 200)
     assert page(vic, root, headers=headers).status_code == 200
 
 
-def test_the_whole_tree_is_taken_away_exactly(vic, alice, bob, root):
+def test_a_tree_is_downloaded_whole_and_exactly(vic, alice, bob, root):
     factories.sent_task(alice, bob, parent=root.uuid, intent_text="x" * 5000)
 
     whole = json.loads(b"".join(vic.get(f"/ops/trees/{root.uuid}/json")))
@@ -128,7 +128,7 @@ def test_the_whole_tree_is_taken_away_exactly(vic, alice, bob, root):
 
 
 @pytest.mark.parametrize("text", ["<script>alert(1)</script>", "\u202eodd\u202c", "' onfocus='alert(1)", "w" * 100_000])
-def test_hostile_text_is_shown_harmlessly(vic, alice, bob, root, text):
+def test_hostile_text_in_a_tree_is_escaped(vic, alice, bob, root, text):
     factories.sent_task(alice, bob, parent=root.uuid, intent_text=text, task_kind=text[:400])
 
     response = page(vic, root, "?q=<script>")
@@ -138,7 +138,7 @@ def test_hostile_text_is_shown_harmlessly(vic, alice, bob, root, text):
     assert len(response.content) < 40_000
 
 
-def test_a_tree_that_is_too_large_says_so(vic, alice, bob, root, monkeypatch):
+def test_a_tree_larger_than_a_page_says_so_and_is_downloaded_whole(vic, alice, bob, root, monkeypatch):
     monkeypatch.setattr("dashboard.views.trees.MOST_ROWS", 3)
     for _ in range(5):
         factories.sent_task(alice, bob, parent=root.uuid)
