@@ -30,7 +30,7 @@ SIZE = hypothesis.settings(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_tables_say_what_the_rules_say():
+def test_random_programs_leave_the_tables_as_the_model_predicts():
     Lifecycle.reached = Counter()
 
     run_state_machine_as_test(Lifecycle, settings=SIZE)
@@ -40,7 +40,7 @@ def test_the_tables_say_what_the_rules_say():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_rules_can_come_everywhere():
+def test_the_rules_reach_every_passage():
     """The same rules, in an order that misses no passage, whatever a walk of a few hundred steps happens to meet."""
     Lifecycle.reached = Counter()
 

@@ -44,7 +44,7 @@ def held(task):
         thread.join(PATIENCE)
 
 
-def test_a_lease_passes_over_a_task_in_other_hands(alice, bob):
+def test_a_lease_skips_a_locked_task(alice, bob):
     first, second = factories.sent_task(alice, bob), factories.sent_task(alice, bob)
 
     with held(first):
@@ -54,7 +54,7 @@ def test_a_lease_passes_over_a_task_in_other_hands(alice, bob):
     assert [lease.task for lease in leasing.lease_tasks(bob, limit=2)] == [first]
 
 
-def test_a_drain_passes_over_a_result_in_other_hands(alice, bob):
+def test_a_drain_skips_a_locked_result(alice, bob):
     first, second = factories.resolved_task(alice, bob), factories.resolved_task(alice, bob)
 
     with held(first.task):
@@ -64,14 +64,14 @@ def test_a_drain_passes_over_a_result_in_other_hands(alice, bob):
     assert results.drain_results(alice, limit=2) == [first]
 
 
-def test_a_send_waits_for_nobody(alice, bob):
+def test_a_send_waits_for_no_lock_of_another_task(alice, bob):
     with held(factories.sent_task(alice, bob)):
         factories.sent_task(alice, bob)
 
     assert Task.objects.count() == 2
 
 
-def test_a_cancellation_waits_for_the_row_and_then_looks_again(alice, bob):
+def test_a_cancellation_waits_for_the_lock_and_reads_the_row_again(alice, bob):
     lease = factories.leased_task(alice, bob)
     outcomes = []
 
@@ -90,7 +90,7 @@ def test_a_cancellation_waits_for_the_row_and_then_looks_again(alice, bob):
     assert [task.outcome for task in outcomes] == [Task.Outcome.CANCELLED]
 
 
-def test_a_sweep_that_waits_for_a_duplicate_holds_none_of_others(alice, bob):
+def test_a_sweep_that_waits_for_a_duplicate_holds_no_lock_of_other_work(alice, bob):
     at_work, expired = factories.idempotent(), factories.idempotent()
     factories.leased_task(alice, bob, idempotency=at_work)
     other = factories.sent_task(alice, bob, idempotency=at_work, deadline_ms=1)

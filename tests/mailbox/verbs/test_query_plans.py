@@ -116,7 +116,7 @@ def test_leasing_walks_the_queue_of_its_recipient(crowd):
     assert_walks(locked[:1], "task_lease_order")
 
 
-def test_looking_for_something_to_lease_walks_the_same_queue(crowd):
+def test_a_look_for_a_task_to_lease_walks_the_same_queue(crowd):
     assert_walks(Task.objects.leasable().addressed_to(crowd.recipient).in_order()[:1], "task_lease_order")
 
 
@@ -127,7 +127,7 @@ def test_draining_walks_the_pending_results_of_their_sender(crowd):
     assert_walks(locked[:1], "result_pending_by_sender")
 
 
-def test_what_a_sender_has_waiting_walks_its_own_index(crowd):
+def test_the_queued_tasks_of_a_sender_walk_their_index(crowd):
     assert_walks(Task.objects.queued().filter(sender=crowd.sender).in_order()[:10], "task_queued_by_sender")
 
 
@@ -175,15 +175,15 @@ def test_an_agents_journal_is_found_by_its_key(crowd):
     assert_walks(AuditEvent.objects.newest_first().filter(actor_pubkey=crowd.sender.pubkey)[:10], "audit_actor")
 
 
-def test_repairs_are_found_among_all_that_is_journalled(crowd):
+def test_repairs_are_found_by_index_in_the_journal(crowd):
     assert_walks(AuditEvent.objects.repairs().one_by_one().newest_first()[:50], "audit_repairs")
 
 
-def test_the_passes_of_the_retry_gate_are_found_among_all_rows(crowd):
+def test_passes_of_the_retry_gate_are_found_by_index_in_the_journal(crowd):
     assert_walks(AuditEvent.objects.scans().newest_first()[:25], "audit_scans")
 
 
-def test_the_tasks_of_one_key_are_found_by_it(crowd):
+def test_the_tasks_of_one_cache_key_are_found_by_index(crowd):
     crowd.tasks[0].idempotency_key = "inv-7"
 
     assert_walks(tasks_.alike(crowd.tasks[0])[:10], "task_by_idempotency_key")
@@ -195,11 +195,11 @@ def test_cached_results_are_found_by_key(crowd):
     assert "replay_by_key" in plan_of(search.replay_entries("key:inv-7", at).order_by("-pk")[:50])
 
 
-def test_cached_results_past_their_time_to_live_are_found_by_it(crowd):
+def test_expired_cached_results_are_found_by_index(crowd):
     assert "replay_by_expiry" in plan_of(ReplayEntry.objects.expired(timezone.now())[:500])
 
 
-def test_callbacks_that_were_given_up_are_found_among_those_that_arrived(crowd):
+def test_disabled_callbacks_are_found_by_index(crowd):
     at = search.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
 
     assert "push_by_state" in plan_of(search.deliveries("state:disabled", at).order_by("-pk")[:50])
@@ -234,7 +234,7 @@ def test_the_task_that_leads_a_key_is_found_by_its_constraint(crowd):
     ("results", "index"),
     [(ResultQuerySet.acked_until, "result_acked"), (ResultQuerySet.delivered_until, "result_delivered")],
 )
-def test_what_may_be_compacted_is_found_by_when_it_was_given_out(crowd, results, index):
+def test_tasks_to_compact_are_found_by_index(crowd, results, index):
     found = results(Result.objects.all(), timezone.now()).exclude(compaction._has_child("task_id", "task__uuid"))
 
     plan = assert_walks(found.values_list("task_id", flat=True)[: compaction.BATCH], index)

@@ -20,7 +20,7 @@ def admin():
     return factories.person("ada", Role.ADMIN)
 
 
-def test_a_grant_is_kept_as_it_was_given_and_journalled(admin, mallory):
+def test_a_grant_is_stored_as_given_and_journalled(admin, mallory):
     scope = {"version": 1, "task_id": str(uuid4())}
     expires_at = timezone.now() + timedelta(days=1)
 
@@ -48,7 +48,7 @@ def test_the_command_line_grants_as_the_system_user(mallory):
     assert made.granted_by.startswith("cli:")
 
 
-def test_a_bare_name_in_an_action_is_made_whole(admin, mallory, bob):
+def test_a_bare_name_in_an_action_gets_its_host(admin, mallory, bob):
     assert grants.grant(admin, mallory.agent, "a2a.send.bob").action == "a2a.send.bob@local"
 
     with pytest.raises(UnknownAgentError, match='No agent named "nobody" is registered'):
@@ -58,7 +58,7 @@ def test_a_bare_name_in_an_action_is_made_whole(admin, mallory, bob):
         grants.grant(admin, mallory.agent, "a2a.send.bob")
 
 
-def test_only_admins_grant(mallory, alice, olga):
+def test_only_admins_can_grant(mallory, alice, olga):
     for caller in (olga, alice, factories.person("vera", Role.VIEWER)):
         with pytest.raises(CapabilityMissingError):
             grants.grant(caller, mallory.agent, "a2a.repair.requeue")
@@ -81,7 +81,7 @@ def test_only_admins_grant(mallory, alice, olga):
         ({"max_uses": 2**31}, "max_uses"),
     ],
 )
-def test_a_grant_that_makes_no_sense_is_refused_with_its_field(admin, mallory, fields, path):
+def test_an_invalid_grant_is_refused_with_its_field(admin, mallory, fields, path):
     with pytest.raises(InvalidRequestError) as refusal:
         grants.grant(admin, mallory.agent, **{"action": "a2a.send.*", **fields})
 
@@ -90,7 +90,7 @@ def test_a_grant_that_makes_no_sense_is_refused_with_its_field(admin, mallory, f
 
 
 @pytest.mark.parametrize("name", ["task_id", "lease_id"])
-def test_an_id_is_pinned_in_the_spelling_it_is_compared_in(admin, mallory, name):
+def test_a_pinned_id_is_stored_in_lower_case(admin, mallory, name):
     task_id = uuid4()
 
     made = grants.grant(admin, mallory.agent, "a2a.send.*", scope={"version": 1, name: str(task_id).upper()})
@@ -99,7 +99,7 @@ def test_an_id_is_pinned_in_the_spelling_it_is_compared_in(admin, mallory, name)
 
 
 @pytest.mark.parametrize("name", ["task_id", "lease_id", "peer_pubkey_b58"])
-def test_a_pin_that_nothing_could_match_is_refused(admin, mallory, name):
+def test_a_pin_that_no_request_can_match_is_refused(admin, mallory, name):
     with pytest.raises(InvalidRequestError) as refusal:
         grants.grant(admin, mallory.agent, "a2a.send.*", scope={"version": 1, name: "x"})
 
@@ -122,7 +122,7 @@ def test_a_pin_that_nothing_could_match_is_refused(admin, mallory, name):
         ),
     ],
 )
-def test_an_agent_passes_on_what_is_no_wider_than_its_own(mallory, held, passed_on):
+def test_an_agent_can_pass_on_a_grant_as_wide_as_its_own(mallory, held, passed_on):
     carol = factories.agent("carol")
     own = factories.grant(carol, **held)
 
@@ -149,7 +149,7 @@ def test_an_agent_passes_on_what_is_no_wider_than_its_own(mallory, held, passed_
         ({"action": "a2a.send.*", "revoked_at": timezone.now()}, {"action": "a2a.send.*"}),
     ],
 )
-def test_an_agent_passes_on_nothing_wider_than_its_own(mallory, held, passed_on):
+def test_an_agent_cannot_pass_on_a_wider_grant(mallory, held, passed_on):
     carol = factories.agent("carol")
     factories.grant(carol, **held)
 
@@ -159,7 +159,7 @@ def test_an_agent_passes_on_nothing_wider_than_its_own(mallory, held, passed_on)
     assert not CapabilityGrant.objects.filter(subject=mallory.agent).exists()
 
 
-def test_a_revoked_grant_is_dead_and_journalled(admin, alice, bob):
+def test_a_revoked_grant_admits_nothing_and_is_journalled(admin, alice, bob):
     grant = CapabilityGrant.objects.get(subject=alice.agent)
 
     revoked = grants.revoke(admin, grant.grant_id)
@@ -185,7 +185,7 @@ def test_revoking_twice_changes_nothing(admin, alice):
     assert len(factories.journal("capability_revoked")) == 1
 
 
-def test_what_was_passed_on_falls_with_its_source(admin, mallory):
+def test_a_passed_on_grant_ends_with_its_source(admin, mallory):
     carol, dave = factories.agent("carol"), factories.agent("dave")
     own = factories.grant(carol, "a2a.send.*")
     second = grants.grant(carol, factories.row_of(dave), "a2a.send.*")
@@ -198,7 +198,7 @@ def test_what_was_passed_on_falls_with_its_source(admin, mallory):
     assert fallen == [str(grant.grant_id) for grant in (own, second, third)]
 
 
-def test_an_agent_takes_back_what_it_passed_on(mallory):
+def test_an_agent_can_revoke_a_grant_that_it_passed_on(mallory):
     carol = factories.agent("carol", "a2a.send.*")
     made = grants.grant(carol, mallory.agent, "a2a.send.bob@local")
 
@@ -219,7 +219,7 @@ def test_a_holder_cannot_revoke_its_own_grant(alice):
     assert grant.revoked_at is None
 
 
-def test_operators_and_viewers_revoke_nothing(alice, olga):
+def test_operators_and_viewers_cannot_revoke_grants(alice, olga):
     grant = CapabilityGrant.objects.get(subject=alice.agent)
 
     with pytest.raises(CapabilityMissingError):

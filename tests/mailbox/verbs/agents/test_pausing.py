@@ -46,7 +46,7 @@ def test_pausing_and_resuming_are_journalled_with_their_reasons(bob, olga):
     ]
 
 
-def test_pausing_again_renews_the_reason_and_keeps_the_time(bob, olga):
+def test_a_second_pause_renews_the_reason_and_keeps_the_time(bob, olga):
     first = registration.pause_agent(olga, bob.agent, reason="deploying")
     same = registration.pause_agent(olga, bob.agent, reason="deploying")
 
@@ -57,7 +57,7 @@ def test_pausing_again_renews_the_reason_and_keeps_the_time(bob, olga):
     assert len(factories.journal("agent_paused")) == 2
 
 
-def test_a_pause_may_refuse_to_renew_another(bob, olga):
+def test_a_pause_that_renews_none_is_refused_for_a_paused_agent(bob, olga):
     registration.pause_agent(olga, bob.agent, reason="deploying", renews=False)
 
     with pytest.raises(AgentConflictError):
@@ -66,7 +66,7 @@ def test_a_pause_may_refuse_to_renew_another(bob, olga):
     assert Agent.objects.get(pk=bob.agent.pk).paused_reason == "deploying"
 
 
-def test_a_resumption_may_mean_one_pause_alone(bob, olga):
+def test_a_resumption_of_an_earlier_pause_is_refused(bob, olga):
     first = registration.pause_agent(olga, bob.agent, reason="deploying").paused_at
     registration.resume_agent(olga, bob.agent)
     second = registration.pause_agent(olga, bob.agent, reason="deploying again").paused_at
@@ -101,7 +101,7 @@ def test_a_refused_pause_changes_nothing_and_is_journalled(alice, bob):
     assert factories.last_event().fields["missing_actions"] == ["a2a.agents.pause"]
 
 
-def test_a_viewer_may_not_pause_an_admin_and_the_command_line_may(bob):
+def test_admins_and_the_command_line_can_pause_and_viewers_cannot(bob):
     with pytest.raises(CapabilityMissingError):
         registration.pause_agent(factories.person("vera", Role.VIEWER), bob.agent, reason="r")
 
@@ -126,7 +126,7 @@ def test_the_routes_name_the_agent_in_any_form(bob, olga, name):
 
 
 @pytest.mark.parametrize("name", ["nobody", "no@body", "%00", "a%20b", "@", "x" * 300, "1" * 44])
-def test_an_agent_that_does_not_exist_cannot_be_paused(olga, name):
+def test_an_unknown_agent_cannot_be_paused(olga, name):
     refused = Api(olga).post(f"/a2a/agents/{name}/pause", {"reason": "r"})
 
     assert (refused.status_code, refused.json()["code"]) == (404, "unknown_agent")
@@ -139,7 +139,7 @@ def test_a_malformed_pause_is_refused(bob, olga, body, status):
     assert Api(olga).post("/a2a/agents/bob/pause", body).status_code == status
 
 
-def test_an_agent_may_not_pause_another_over_http(alice, bob):
+def test_an_agent_cannot_pause_another_agent_over_http(alice, bob):
     refused = Api(alice).post("/a2a/agents/bob/pause", {"reason": "r"})
 
     assert (refused.status_code, refused.json()["code"]) == (403, "capability_missing")

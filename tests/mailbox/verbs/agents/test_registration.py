@@ -54,7 +54,7 @@ def test_a_registration_is_journalled_without_its_secrets(admin):
     assert registered.fields == {"display": "research@local", "pubkey": made.agent.pubkey}
 
 
-def test_secrets_are_kept_nowhere(admin):
+def test_secrets_of_a_registration_are_not_stored(admin):
     made = registration.register_agent(admin, "research@local")
 
     stored = [str(row) for model in (Agent, ApiKey, AuditEvent) for row in model.objects.values_list()]
@@ -62,7 +62,7 @@ def test_secrets_are_kept_nowhere(admin):
     assert [secret for secret in secrets for row in stored if secret in row] == []
 
 
-def test_an_agent_may_bring_its_own_key(admin):
+def test_an_agent_can_register_with_its_own_public_key(admin):
     pubkey = factories.some_pubkey()
 
     made = registration.register_agent(admin, "research@local", pubkey=pubkey)
@@ -70,12 +70,12 @@ def test_an_agent_may_bring_its_own_key(admin):
     assert (made.agent.pubkey, made.private_key) == (pubkey, None)
 
 
-def test_a_bare_name_lives_on_this_host(admin):
+def test_a_bare_name_is_registered_on_this_host(admin):
     assert registration.register_agent(admin, "research").agent.display == "research@local"
 
 
 @pytest.mark.parametrize("display", ["", "@", "a b", "a@b@c", "é", "a@", "a" * 195, "a\n", "a/b@c"])
-def test_a_name_that_is_none_is_refused(admin, display):
+def test_an_invalid_name_is_refused(admin, display):
     with pytest.raises(InvalidRequestError) as refusal:
         registration.register_agent(admin, display)
 
@@ -84,7 +84,7 @@ def test_a_name_that_is_none_is_refused(admin, display):
 
 
 @pytest.mark.parametrize("pubkey", ["", "x", f"{factories.some_pubkey()} "], ids=["empty", "short", "space behind"])
-def test_a_public_key_that_is_none_is_refused(admin, pubkey):
+def test_an_invalid_public_key_is_refused(admin, pubkey):
     with pytest.raises(InvalidRequestError):
         registration.register_agent(admin, "research", pubkey=pubkey)
 
@@ -92,7 +92,7 @@ def test_a_public_key_that_is_none_is_refused(admin, pubkey):
 
 
 @pytest.mark.parametrize("display", ["alice@local", "ALICE@local", "alice", "Alice@LOCAL"])
-def test_a_name_is_taken_whatever_its_case(admin, alice, display):
+def test_a_name_that_differs_only_in_case_is_taken(admin, alice, display):
     with pytest.raises(AgentConflictError):
         registration.register_agent(admin, display)
 
@@ -101,7 +101,7 @@ def test_a_name_is_taken_whatever_its_case(admin, alice, display):
     assert not AuditEvent.objects.exists()
 
 
-def test_a_public_key_is_taken_once(admin, alice):
+def test_a_public_key_is_registered_once(admin, alice):
     with pytest.raises(AgentConflictError):
         registration.register_agent(admin, "other", pubkey=alice.agent.pubkey)
 
@@ -159,7 +159,7 @@ def test_an_expired_key_does_not_count_as_live(alice):
     assert keys_.add_key(alice, agent=alice.agent)
 
 
-def test_nobody_adds_a_key_to_another(alice, bob, olga):
+def test_no_agent_adds_a_key_to_another_agent(alice, bob, olga):
     for caller in (bob, olga):
         with pytest.raises(CapabilityMissingError):
             keys_.add_key(caller, agent=alice.agent)
@@ -226,5 +226,5 @@ def test_an_admin_revokes_any_key(admin, alice):
     assert factories.last_event().actor == "user:ada"
 
 
-def test_the_command_line_registers_on_its_own_trust():
+def test_the_command_line_registers_agents_without_a_grant():
     assert registration.register_agent(Caller.command_line(), "research").agent.local == "research"

@@ -96,7 +96,7 @@ def test_the_hot_verbs_take_few_statements(alice, bob):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_inside_a_transaction_of_the_callers_own_the_verb_refuses(alice, bob):
+def test_a_verb_inside_a_transaction_of_its_caller_is_refused(alice, bob):
     with transaction.atomic():
         assert plain.send_task(with_grants(alice), factories.task_envelope(bob)) is None
         with pytest.raises(RuntimeError, match="durable"):
@@ -106,23 +106,23 @@ def test_inside_a_transaction_of_the_callers_own_the_verb_refuses(alice, bob):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_send_is_plain_where_no_transaction_is_open(alice, bob):
+def test_a_send_outside_a_transaction_takes_the_fast_form(alice, bob):
     assert plain.send_task(with_grants(alice), factories.task_envelope(bob))
 
 
-def test_a_recipient_named_by_its_display_alone_is_plain(alice, bob):
+def test_a_send_to_a_display_alone_takes_the_fast_form(alice, bob):
     named = replace(factories.ref(bob), pubkey=None)
 
     assert plain.send_task(with_grants(alice), replace(factories.task_envelope(bob), recipient=named))
 
 
-def test_a_display_that_contradicts_the_key_is_not_plain(alice, bob, mallory):
+def test_a_send_whose_display_contradicts_its_key_takes_the_whole_form(alice, bob, mallory):
     named = replace(factories.ref(mallory), display="bob@local")
 
     assert plain.send_task(with_grants(alice), replace(factories.task_envelope(bob), recipient=named)) is None
 
 
-def test_the_key_and_not_the_display_decides_what_a_grant_covers(bob, mallory):
+def test_the_public_key_decides_which_grant_covers_a_send(bob, mallory):
     carol = factories.agent("carol", "a2a.send.bob@local")
     named = replace(factories.ref(mallory), display="bob@local")
 
@@ -130,7 +130,7 @@ def test_the_key_and_not_the_display_decides_what_a_grant_covers(bob, mallory):
         sending.send_task(with_grants(carol), replace(factories.task_envelope(bob), recipient=named))
 
 
-def test_a_grant_by_key_is_named_in_the_check_of_a_send_by_display(bob):
+def test_a_check_of_a_send_by_display_names_the_grant_by_key(bob):
     carol = factories.agent("carol", f"a2a.send.{factories.row_of(bob).pubkey}", "a2a.send.*")
     named = replace(factories.ref(bob), pubkey=None)
 
@@ -140,7 +140,7 @@ def test_a_grant_by_key_is_named_in_the_check_of_a_send_by_display(bob):
     assert [by["action"] for by in check.fields["authorized_by"]] == [f"a2a.send.{factories.row_of(bob).pubkey}"]
 
 
-def test_a_posted_result_tells_the_attempt_of_its_task(alice, bob):
+def test_a_posted_result_has_the_attempt_of_its_task(alice, bob):
     lease = factories.leased_task(alice, bob)
 
     result = plain.post_result(with_grants(bob), factories.result_envelope(lease.task))
@@ -149,7 +149,7 @@ def test_a_posted_result_tells_the_attempt_of_its_task(alice, bob):
     assert result.task.attempt == 1
 
 
-def test_a_task_that_calls_back_is_not_plain(alice, bob):
+def test_a_task_with_a_callback_takes_the_whole_form(alice, bob):
     envelope = factories.task_envelope(bob, callback_url="https://alice.example/done")
     lease = factories.leased_task(alice, bob, callback_url="https://alice.example/done")
 
@@ -157,14 +157,14 @@ def test_a_task_that_calls_back_is_not_plain(alice, bob):
     assert plain.post_result(with_grants(bob), factories.result_envelope(lease.task)) is None
 
 
-def test_what_counts_uses_is_not_plain(alice, bob):
+def test_a_send_under_a_counted_grant_takes_the_whole_form(alice, bob):
     dora = factories.agent("dora")
     factories.grant(dora, "a2a.send.*", max_uses=1)
 
     assert plain.send_task(with_grants(dora), factories.task_envelope(bob)) is None
 
 
-def test_a_task_that_changed_since_it_was_looked_at_keeps_its_state(alice, bob, monkeypatch):
+def test_a_task_that_changed_since_it_was_read_keeps_its_state(alice, bob, monkeypatch):
     lease = factories.leased_task(alice, bob)
     look = plain._store().answerable
 
@@ -181,7 +181,7 @@ def test_a_task_that_changed_since_it_was_looked_at_keeps_its_state(alice, bob, 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_id_whose_task_was_compacted_is_not_plain(alice, bob):
+def test_a_send_under_a_compacted_id_takes_the_whole_form(alice, bob):
     task = factories.sent_task(alice, bob)
     Task.objects.all().delete()
 
@@ -189,7 +189,7 @@ def test_an_id_whose_task_was_compacted_is_not_plain(alice, bob):
     assert not Task.objects.exists()
 
 
-def test_a_lease_may_last_as_long_as_its_task_says(alice, bob):
+def test_a_lease_times_out_after_the_work_timeout_of_its_task(alice, bob):
     limit = timedelta(minutes=90)
     factories.sent_task(alice, bob, work_timeout=limit)
 
@@ -209,7 +209,7 @@ def test_a_lease_may_last_as_long_as_its_task_says(alice, bob):
         (sqlite.OUT_OF_TIME, {"task_queued_by_deadline", "lease_live_by_timeout"}),
     ],
 )
-def test_sqlite_finds_the_next_one_by_its_index(sql, indexes):
+def test_sqlite_finds_the_next_row_by_its_index(sql, indexes):
     values: dict[str, Any] = {
         "holder": 1,
         "sender": 1,

@@ -46,7 +46,7 @@ def failing(alice, bob):
     return PushDelivery.objects.get()
 
 
-def test_a_delivery_is_written_with_the_end_of_the_task_and_not_before(alice, bob):
+def test_a_callback_is_stored_when_its_task_ends_and_not_before(alice, bob):
     lease = factories.leased_task(alice, bob, callback_url="http://example.org/hook")
     assert not PushDelivery.objects.exists()
 
@@ -56,7 +56,7 @@ def test_a_delivery_is_written_with_the_end_of_the_task_and_not_before(alice, bo
     assert (written.state, written.attempts, written.task_uuid) == (State.PENDING, 0, lease.task.uuid)
 
 
-def test_a_task_without_a_callback_writes_none(alice, bob):
+def test_a_task_without_a_callback_stores_no_delivery(alice, bob):
     factories.resolved_task(alice, bob)
 
     assert not PushDelivery.objects.exists()
@@ -80,7 +80,7 @@ def test_an_answer_from_the_cache_calls_back_too(alice, bob):
     assert PushDelivery.objects.get().task_uuid == duplicate.uuid
 
 
-def test_the_receiver_gets_the_exact_bytes_with_both_signatures(alice, bob):
+def test_the_receiver_gets_the_stored_bytes_with_both_signatures(alice, bob):
     with receiver() as seen:
         task = resolved(alice, bob, seen.url)
 
@@ -115,7 +115,7 @@ def test_a_secret_of_standard_webhooks_is_a_key_in_base64(alice, bob):
 
 
 @pytest.mark.parametrize("status", [ResultStatus.PARTIAL, ResultStatus.ERROR])
-def test_the_receiver_reads_what_a_poll_would_say(alice, bob, status):
+def test_a_callback_has_the_body_that_a_poll_answers(alice, bob, status):
     task = resolved(alice, bob, "http://example.org/hook", status=status, error_message="no ink")
 
     told = json.loads(PushDelivery.objects.get().body)
@@ -174,7 +174,7 @@ def test_a_receiver_that_fails_three_times_gets_the_same_id_and_bytes_each_time(
     ]
 
 
-def test_a_private_address_is_refused_and_the_operator_can_see_why(alice, bob, settings):
+def test_a_private_address_is_refused_and_the_reason_is_logged(alice, bob, settings):
     with receiver() as seen:
         resolved(alice, bob, seen.url)
         settings.A2A_OUTBOUND_ALLOW = []
@@ -185,7 +185,7 @@ def test_a_private_address_is_refused_and_the_operator_can_see_why(alice, bob, s
     assert "Blocked URL" in shown.log.get().problem
 
 
-def test_resend_makes_a_disabled_delivery_due_with_all_its_attempts(alice, bob, olga, time_machine):
+def test_a_resend_makes_a_disabled_delivery_due_with_all_its_attempts(alice, bob, olga, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     row = failing(alice, bob)
     PushDelivery.objects.update(state=State.DISABLED, attempts=6)
@@ -201,7 +201,7 @@ def test_resend_makes_a_disabled_delivery_due_with_all_its_attempts(alice, bob, 
     assert event.actor == "user:olga"
 
 
-def test_resend_needs_a_reason_a_delivery_and_the_capability(alice, bob, olga):
+def test_a_resend_needs_a_reason_a_delivery_and_the_capability(alice, bob, olga):
     row = failing(alice, bob)
 
     with pytest.raises(InvalidRequestError):
@@ -224,7 +224,7 @@ def test_secrets_are_encrypted_at_rest_and_shown_by_no_read(alice, bob):
     assert not any(sealed in str(rendered) for sealed in (SECRET, row.sealed_secret))
 
 
-def test_a_secret_survives_the_rotation_of_the_key_and_not_its_loss(alice, bob, settings):
+def test_a_callback_secret_survives_a_rotated_key_but_not_a_lost_one(alice, bob, settings):
     row = failing(alice, bob)
     old = settings.SECRET_KEY
 
@@ -239,7 +239,7 @@ def test_a_secret_survives_the_rotation_of_the_key_and_not_its_loss(alice, bob, 
 @pytest.mark.parametrize(
     "url", ["ftp://example.org/x", "example.org", "http://", "http://u:p@example.org/", "http://[::1", "https://x:0/"]
 )
-def test_a_callback_that_could_never_work_is_refused_at_send(alice, bob, url):
+def test_a_callback_that_cannot_be_made_is_refused_at_send(alice, bob, url):
     with pytest.raises(InvalidRequestError, match="callback_url"):
         factories.sent_task(alice, bob, callback_url=url)
 
@@ -256,7 +256,7 @@ def test_a_callback_that_could_never_work_is_refused_at_send(alice, bob, url):
         ({"callback_url": "http://a.example/\r\n"}, "http or https"),
     ],
 )
-def test_a_callback_that_makes_no_sense_is_refused_at_send(alice, bob, callback, problem):
+def test_an_invalid_callback_is_refused_at_send(alice, bob, callback, problem):
     with pytest.raises(InvalidRequestError, match=problem):
         factories.sent_task(alice, bob, **callback)
 
@@ -264,7 +264,7 @@ def test_a_callback_that_makes_no_sense_is_refused_at_send(alice, bob, callback,
 @pytest.mark.parametrize(
     "url", ["http://10.0.0.1/?t=token", "http://0x7f000001/", "https://hub.local/", "http://a.b:22/"]
 )
-def test_a_callback_that_is_never_made_is_refused_at_every_door(alice, bob, url):
+def test_a_callback_to_a_blocked_url_is_refused_at_every_door(alice, bob, url):
     envelope = factories.task_envelope(bob, sender=AgentRef(alice.agent.display), callback_url=url)
     body = {"recipient": bob.agent.display, "intent_text": "x", "callback_url": url}
 
@@ -286,7 +286,7 @@ def test_a_repeat_with_another_callback_is_another_task(alice, bob):
             factories.sent_task(alice, bob, **(same | changed))
 
 
-def test_senders_see_their_own_deliveries_and_no_others(alice, bob, mallory, olga):
+def test_senders_see_only_their_own_deliveries(alice, bob, mallory, olga):
     row = failing(alice, bob)
 
     assert [one.pk for one in lists.deliveries(alice).items] == [row.pk]

@@ -57,7 +57,7 @@ def test_an_answered_task_cannot_be_cancelled(alice, bob):
     assert factories.journal_length() == rows
 
 
-def test_only_the_sender_cancels(alice, bob, mallory, olga):
+def test_only_the_sender_can_cancel_a_task(alice, bob, mallory, olga):
     task = factories.sent_task(alice, bob)
 
     for other in (bob, mallory, olga):

@@ -46,7 +46,7 @@ def test_a_queued_task_past_its_deadline_is_resolved_as_expired(alice, bob, hub,
     assert factories.last_event().fields == {"reason": "deadline exceeded", "deadline_ms": DEADLINE_MS}
 
 
-def test_a_deadline_still_to_come_is_let_be(alice, bob, hub, clock):
+def test_a_task_before_its_deadline_does_not_expire(alice, bob, hub, clock):
     factories.sent_task(alice, bob, deadline_ms=DEADLINE_MS)
     clock.shift(MINUTE - timedelta(milliseconds=1))
 
@@ -54,7 +54,7 @@ def test_a_deadline_still_to_come_is_let_be(alice, bob, hub, clock):
     assert factories.journal("a2a_task_expired") == []
 
 
-def test_a_deadline_does_not_end_work_that_has_begun(alice, bob, hub, clock):
+def test_a_deadline_does_not_end_a_leased_task(alice, bob, hub, clock):
     lease = factories.leased_task(alice, bob, deadline_ms=DEADLINE_MS)
     clock.shift(MINUTE)
 
@@ -108,14 +108,14 @@ def test_a_task_that_waits_longer_than_its_work_timeout_does_not_time_out(alice,
     assert expiry.sweep(hub) == 0
 
 
-def test_work_without_a_timeout_lasts_for_ever(alice, bob, hub, clock):
+def test_a_task_without_a_work_timeout_never_times_out(alice, bob, hub, clock):
     factories.leased_task(alice, bob)
     clock.shift(timedelta(days=3650))
 
     assert expiry.sweep(hub) == 0
 
 
-def test_the_result_of_expired_work_comes_too_late(alice, bob, hub, clock):
+def test_a_result_after_the_expiry_is_refused(alice, bob, hub, clock):
     lease = factories.leased_task(alice, bob, work_timeout=MINUTE)
     clock.shift(MINUTE)
     expiry.sweep(hub)
@@ -127,7 +127,7 @@ def test_the_result_of_expired_work_comes_too_late(alice, bob, hub, clock):
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_a_result_that_comes_too_late_meets_the_expiry_it_brings_about(alice, bob, clock, named):
+def test_a_result_after_the_work_timeout_is_refused_and_expires_the_task(alice, bob, clock, named):
     lease = factories.leased_task(alice, bob, work_timeout=MINUTE)
     clock.shift(MINUTE)
 
@@ -139,7 +139,7 @@ def test_a_result_that_comes_too_late_meets_the_expiry_it_brings_about(alice, bo
     assert factories.life_of(lease.task)[2:] == ["a2a_task_expired", "a2a_result_delivered"]
 
 
-def test_a_result_on_the_last_moment_is_taken(alice, bob, clock):
+def test_a_result_before_the_work_timeout_is_accepted(alice, bob, clock):
     lease = factories.leased_task(alice, bob, work_timeout=MINUTE)
     clock.shift(MINUTE - timedelta(milliseconds=1))
 
@@ -155,7 +155,7 @@ def test_a_result_on_the_last_moment_is_taken(alice, bob, clock):
     ],
     ids=["heartbeat", "release", "updates"],
 )
-def test_who_outlasts_the_work_timeout_holds_nothing_any_more(alice, bob, clock, late):
+def test_a_holder_past_its_work_timeout_holds_no_lease(alice, bob, clock, late):
     lease = factories.leased_task(alice, bob, work_timeout=MINUTE)
     clock.shift(MINUTE)
 
@@ -166,7 +166,7 @@ def test_who_outlasts_the_work_timeout_holds_nothing_any_more(alice, bob, clock,
     assert Lease.objects.get().last_seen_at == lease.last_seen_at
 
 
-def test_a_sender_that_drains_learns_of_its_missed_deadline_without_a_sweep(alice, bob, clock):
+def test_a_drain_expires_overdue_tasks_without_a_sweep(alice, bob, clock):
     task = factories.sent_task(alice, bob, deadline_ms=DEADLINE_MS)
     clock.shift(MINUTE)
 
@@ -175,7 +175,7 @@ def test_a_sender_that_drains_learns_of_its_missed_deadline_without_a_sweep(alic
     assert (result.task, result.error_message) == (task, "deadline exceeded")
 
 
-def test_a_sender_that_drains_learns_of_timed_out_work_without_a_sweep(alice, bob, clock):
+def test_a_drain_expires_timed_out_tasks_without_a_sweep(alice, bob, clock):
     lease = factories.leased_task(alice, bob, work_timeout=MINUTE)
     clock.shift(MINUTE)
 
@@ -184,7 +184,7 @@ def test_a_sender_that_drains_learns_of_timed_out_work_without_a_sweep(alice, bo
     assert (result.task, result.error_message) == (lease.task, "Task timed out")
 
 
-def test_the_current_task_of_a_party_is_expired_when_its_time_is_up(alice, bob, clock):
+def test_a_read_by_a_party_expires_a_task_whose_time_is_up(alice, bob, clock):
     in_flight = factories.leased_task(alice, bob, work_timeout=MINUTE).task
     queued = factories.sent_task(alice, bob, deadline_ms=DEADLINE_MS)
     clock.shift(MINUTE)
@@ -197,7 +197,7 @@ def test_the_current_task_of_a_party_is_expired_when_its_time_is_up(alice, bob, 
     ]
 
 
-def test_a_stranger_reads_no_current_task_and_expires_none(alice, bob, mallory, clock):
+def test_a_read_by_a_stranger_is_refused_and_expires_no_task(alice, bob, mallory, clock):
     queued = factories.sent_task(alice, bob, deadline_ms=DEADLINE_MS)
     leased = factories.sent_task(alice, mallory)
     clock.shift(MINUTE)

@@ -24,7 +24,7 @@ from tests.support import factories
 pytestmark = pytest.mark.django_db
 
 
-def test_nothing_waiting_leases_nothing_and_journals_nothing(alice, bob):
+def test_a_lease_from_an_empty_queue_is_not_journalled(alice, bob):
     assert leasing.lease_tasks(bob) == []
     assert not AuditEvent.objects.exists()
 
@@ -59,14 +59,14 @@ def test_tasks_are_leased_in_the_order_they_were_sent(alice, bob):
     assert [lease.task for lease in leasing.lease_tasks(bob, limit=3)] == sent[3:]
 
 
-def test_tasks_queued_at_the_same_instant_are_leased_in_the_order_of_their_rows(alice, bob):
+def test_tasks_queued_at_one_moment_are_leased_in_the_order_of_their_rows(alice, bob):
     with time_machine.travel(datetime(2030, 1, 1, tzinfo=UTC), tick=False):
         sent = [factories.sent_task(alice, bob) for _ in range(3)]
 
         assert [lease.task for lease in leasing.lease_tasks(bob, limit=3)] == sent
 
 
-def test_only_the_recipient_gets_a_task(alice, bob, mallory):
+def test_only_the_recipient_leases_a_task(alice, bob, mallory):
     factories.sent_task(alice, bob)
 
     assert leasing.lease_tasks(mallory) == []
@@ -74,7 +74,7 @@ def test_only_the_recipient_gets_a_task(alice, bob, mallory):
     assert len(leasing.lease_tasks(bob)) == 1
 
 
-def test_a_lease_skips_what_is_for_others(alice, bob, mallory):
+def test_a_lease_skips_tasks_of_other_recipients(alice, bob, mallory):
     factories.sent_task(alice, mallory)
     mine = factories.sent_task(alice, bob)
 
@@ -89,7 +89,7 @@ def test_leasing_needs_no_grant(alice, mallory):
     assert [lease.task for lease in leasing.lease_tasks(mallory)] == [task]
 
 
-def test_people_lease_nothing(alice, bob, olga):
+def test_people_cannot_lease_tasks(alice, bob, olga):
     factories.sent_task(alice, bob)
 
     with pytest.raises(WrongPartyError):
@@ -98,7 +98,7 @@ def test_people_lease_nothing(alice, bob, olga):
     assert not Lease.objects.exists()
 
 
-def test_code_in_process_without_an_agent_leases_for_each_recipient(alice, bob):
+def test_a_local_caller_without_an_agent_leases_for_each_recipient(alice, bob):
     factories.sent_task(alice, bob)
 
     (lease,) = leasing.lease_tasks(Caller.local())
@@ -136,7 +136,7 @@ def test_a_task_past_its_deadline_expires_instead_of_being_leased(alice, bob):
     }
 
 
-def test_the_deadline_itself_is_too_late(alice, bob):
+def test_a_task_is_not_leased_at_its_deadline(alice, bob):
     moment = datetime(2030, 1, 1, tzinfo=UTC)
     with time_machine.travel(moment, tick=False):
         factories.sent_task(alice, bob, deadline_ms=epoch_ms(moment))
@@ -188,7 +188,7 @@ def test_a_released_task_goes_to_the_back_and_keeps_its_attempt(alice, bob):
     assert again[1].lease_id != lease.lease_id
 
 
-def test_a_release_may_be_said_again_whatever_became_of_the_task(alice, bob):
+def test_a_repeated_release_changes_nothing(alice, bob):
     lease = factories.leased_task(alice, bob)
     leasing.release(bob, lease.task.uuid, reason="later", lease_id=lease.lease_id)
     rows = factories.journal_length()
@@ -235,7 +235,7 @@ def test_a_stale_lease_id_changes_nothing(alice, bob, verb):
 
 
 @pytest.mark.parametrize("verb", ["release", "heartbeat"])
-def test_a_queued_task_is_not_in_flight(alice, bob, verb):
+def test_a_verb_of_the_holder_refuses_a_queued_task(alice, bob, verb):
     task = factories.sent_task(alice, bob)
 
     with pytest.raises(NotInFlightError):
@@ -254,7 +254,7 @@ def test_the_sender_does_not_hold_the_lease(alice, bob, verb):
 
 
 @pytest.mark.parametrize("verb", ["release", "heartbeat"])
-def test_strangers_and_people_hold_nothing(alice, bob, mallory, olga, verb):
+def test_strangers_and_people_hold_no_lease(alice, bob, mallory, olga, verb):
     lease = factories.leased_task(alice, bob)
 
     for other in (mallory, olga):
@@ -262,7 +262,7 @@ def test_strangers_and_people_hold_nothing(alice, bob, mallory, olga, verb):
             _hold(verb, other, lease.task, lease)
 
 
-def test_a_heartbeat_moves_last_seen_and_nothing_else(alice, bob):
+def test_a_heartbeat_changes_last_seen_alone(alice, bob):
     with time_machine.travel(datetime(2030, 1, 1, tzinfo=UTC), tick=False) as clock:
         lease = factories.leased_task(alice, bob)
         before = (Task.objects.values().get(), Lease.objects.values().get(), factories.journal_length())

@@ -57,7 +57,7 @@ def test_one_task_sent_twice_at_once_is_one_row(alice, bob):
     assert len(factories.journal("capability_check")) == 1
 
 
-def test_one_id_sent_with_two_contents_at_once_is_one_of_them(alice, bob):
+def test_two_tasks_sent_at_once_under_one_id_are_one_and_a_conflict(alice, bob):
     task_id = uuid4()
 
     outcomes = answers(
@@ -73,7 +73,7 @@ def test_one_id_sent_with_two_contents_at_once_is_one_of_them(alice, bob):
     assert len(factories.journal("a2a_task_sent")) == 1
 
 
-def test_receivers_at_once_never_get_one_task_twice(alice, bob):
+def test_receivers_at_once_never_lease_one_task_twice(alice, bob):
     sent = [factories.sent_task(alice, bob) for _ in range(6)]
 
     outcomes = answers(*[lambda: leasing.lease_tasks(bob, limit=2)] * 4)
@@ -194,7 +194,7 @@ def test_a_requeue_and_a_result_at_once_leave_one_end_of_the_lease(alice, bob):
     assert_journal_is_whole()
 
 
-def test_two_repairs_at_once_are_one(alice, bob):
+def test_one_of_two_repairs_at_once_succeeds(alice, bob):
     lease = factories.leased_task(alice, bob)
     operator = Caller.command_line()
 
@@ -219,7 +219,7 @@ def test_the_last_use_of_a_grant_is_used_once(mallory, bob):
     assert Task.objects.count() == 1
 
 
-def test_a_send_at_once_with_the_revocation_of_its_grant_is_whole_or_absent(alice, bob):
+def test_a_send_during_the_revocation_of_its_grant_is_whole_or_absent(alice, bob):
     grant = CapabilityGrant.objects.get(subject=alice.agent)
     operator = Caller.command_line()
 
@@ -238,7 +238,7 @@ def test_a_send_at_once_with_the_revocation_of_its_grant_is_whole_or_absent(alic
     )
 
 
-def test_an_owner_at_its_limit_gets_no_third_key_by_asking_twice_at_once(alice):
+def test_an_owner_with_one_free_key_gets_no_two_keys_at_once(alice):
     factories.key_of(alice, created_at=timezone.now())
 
     outcomes = answers(*[lambda: add_key(alice, agent=alice.agent)] * 3)

@@ -43,7 +43,7 @@ def test_another_attempt_gets_the_next_task(alice, bob):
     assert leased == sent
 
 
-def test_an_attempt_that_found_nothing_finds_what_came_later(alice, bob):
+def test_an_attempt_without_a_task_can_lease_a_later_task(alice, bob):
     attempt = uuid4()
     assert leasing.lease_tasks(bob, attempt_id=attempt) == []
     task = factories.sent_task(alice, bob)
@@ -51,7 +51,7 @@ def test_an_attempt_that_found_nothing_finds_what_came_later(alice, bob):
     assert [lease.task for lease in leasing.lease_tasks(bob, attempt_id=attempt)] == [task]
 
 
-def test_an_attempt_whose_lease_ended_takes_a_new_one(alice, bob):
+def test_an_attempt_whose_lease_ended_leases_the_next_task(alice, bob):
     attempt = uuid4()
     factories.sent_task(alice, bob)
     (first,) = leasing.lease_tasks(bob, attempt_id=attempt)
@@ -120,7 +120,7 @@ def test_a_cancelled_lease_frees_its_attempt(alice, bob):
     assert [lease.task for lease in leasing.lease_tasks(bob, attempt_id=attempt)] == [following]
 
 
-def test_a_result_given_without_an_attempt_is_given_once(alice, bob):
+def test_a_result_drained_without_an_attempt_is_not_drained_again(alice, bob):
     factories.resolved_task(alice, bob)
 
     assert len(results.drain_results(alice)) == 1

@@ -92,7 +92,7 @@ def test_a_requeue_against_the_next_leases(alice, bob, olga, _round):
 
 
 @pytest.mark.parametrize("_round", ROUNDS)
-def test_an_acknowledgement_against_redelivery_under_the_same_name(alice, bob, _round):
+def test_an_acknowledgement_against_a_drain_of_the_same_attempt(alice, bob, _round):
     factories.resolved_task(alice, bob)
     attempt_id = uuid4()
     (result,) = results.drain_results(alice, attempt_id=attempt_id)
@@ -125,7 +125,7 @@ def test_acknowledgements_of_the_same_results_in_any_order(alice, bob, _round):
 
 
 @pytest.mark.parametrize("_round", ROUNDS)
-def test_acknowledgements_of_what_is_just_being_delivered(alice, bob, _round):
+def test_acknowledgements_against_the_drain_of_the_same_results(alice, bob, _round):
     posted = [factories.resolved_task(alice, bob).task for _ in range(6)]
 
     drained, _ = race(

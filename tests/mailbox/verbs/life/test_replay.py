@@ -32,7 +32,7 @@ def answered(alice, bob, /, *, status=ResultStatus.OK, error_message=None, **fie
     return lease.task
 
 
-def test_a_duplicate_of_finished_work_is_resolved_at_once_and_leased_by_no_one(alice, bob):
+def test_a_duplicate_of_finished_work_is_resolved_without_a_lease(alice, bob):
     source = answered(alice, bob)
 
     duplicate = factories.sent_task(alice, bob, idempotency=promise())
@@ -45,7 +45,7 @@ def test_a_duplicate_of_finished_work_is_resolved_at_once_and_leased_by_no_one(a
     assert factories.last_event().fields == {"source_task_id": str(source.uuid), "status": "ok"}
 
 
-def test_a_replayed_result_waits_for_the_sender_under_the_new_id_after_the_first(alice, bob):
+def test_a_replayed_result_is_drained_under_the_new_id_after_the_first(alice, bob):
     source = answered(alice, bob)
     duplicate = factories.sent_task(alice, bob, idempotency=promise())
 
@@ -57,7 +57,7 @@ def test_a_replayed_result_waits_for_the_sender_under_the_new_id_after_the_first
     assert (replayed.posted_by, first.posted_by) == (None, bob.agent)
 
 
-def test_the_cache_knows_how_often_it_answered(alice, bob):
+def test_a_cached_result_counts_its_hits(alice, bob):
     answered(alice, bob)
     entry = ReplayEntry.objects.get()
 
@@ -70,7 +70,7 @@ def test_the_cache_knows_how_often_it_answered(alice, bob):
     assert (entry.hits, entry.last_hit_at) == (2, datetime(2035, 1, 1, tzinfo=UTC))
 
 
-def test_an_entry_says_what_it_repeats(alice, bob):
+def test_a_cached_result_names_its_work_and_its_source(alice, bob):
     source = answered(alice, bob, idempotency=promise("  report-1 "), task_kind="summary", error_message="")
 
     entry = ReplayEntry.objects.get()
@@ -87,13 +87,13 @@ def test_keys_are_compared_trimmed(alice, bob, key):
 
 
 @pytest.mark.parametrize("key", ["Report-1", "report-2", "report-1 x"])
-def test_another_key_is_other_work(alice, bob, key):
+def test_a_task_with_another_key_is_not_replayed(alice, bob, key):
     answered(alice, bob)
 
     assert factories.sent_task(alice, bob, idempotency=promise(key)).state == "queued"
 
 
-def test_a_declared_kind_decides_whatever_the_words(alice, bob):
+def test_tasks_of_one_declared_kind_are_duplicates_despite_other_texts(alice, bob):
     answered(alice, bob, task_kind="summary", intent_text="summarise the report")
 
     same = factories.sent_task(alice, bob, idempotency=promise(), task_kind=" summary ", intent_text="sum it up")
@@ -134,9 +134,7 @@ def test_fields_of_the_cache_key_cannot_run_into_each_other(alice, bob):
 
 @pytest.mark.parametrize("is_plain", [True, False])
 @pytest.mark.parametrize("idempotency", [None, factories.unsafe("report-1")])
-def test_unsafe_and_undeclared_work_is_neither_cached_nor_answered_from_the_cache(
-    alice, bob, idempotency, is_plain, monkeypatch
-):
+def test_unsafe_and_undeclared_work_does_not_use_the_cache(alice, bob, idempotency, is_plain, monkeypatch):
     if not is_plain:
         monkeypatch.setattr(plain, "is_outermost", lambda: False)
     answered(alice, bob, idempotency=idempotency)
@@ -157,7 +155,7 @@ def test_only_ok_results_are_cached(alice, bob, status):
     assert factories.sent_task(alice, bob, idempotency=promise()).state == "queued"
 
 
-def test_operators_may_have_other_statuses_cached(alice, bob, settings):
+def test_a_setting_adds_statuses_that_are_cached(alice, bob, settings):
     settings.A2A_REPLAY_STATUSES = ["ok", "error"]
     answered(alice, bob, status=ResultStatus.ERROR, error_message="no such report")
 
@@ -185,7 +183,7 @@ def test_a_late_result_is_cached_too(alice, bob, olga):
     assert factories.sent_task(alice, bob, idempotency=promise()).state == "resolved"
 
 
-def test_an_entry_past_its_time_to_live_answers_nothing_and_is_renewed_by_the_next_result(alice, bob, settings):
+def test_an_expired_cached_result_is_not_used_and_the_next_result_renews_it(alice, bob, settings):
     settings.A2A_REPLAY_TTL = timedelta(minutes=10)
     start = datetime(2035, 1, 1, tzinfo=UTC)
     with time_machine.travel(start, tick=False) as clock:
@@ -223,7 +221,7 @@ def test_an_identical_repeat_of_a_replayed_send_counts_no_second_hit(alice, bob)
     assert Result.objects.count() == 2
 
 
-def test_a_dropped_entry_answers_no_more_and_its_drop_is_journalled_with_the_reason(alice, bob, olga):
+def test_a_dropped_cached_result_is_not_used_and_its_drop_is_journalled(alice, bob, olga):
     source = answered(alice, bob)
     entry = ReplayEntry.objects.get()
 
@@ -251,7 +249,7 @@ def test_a_drop_needs_a_reason(alice, bob, olga):
     assert ReplayEntry.objects.exists()
 
 
-def test_agents_drop_nothing_not_even_what_they_earned(alice, bob):
+def test_agents_cannot_drop_cached_results_of_their_own(alice, bob):
     answered(alice, bob)
 
     with pytest.raises(CapabilityMissingError):
@@ -261,12 +259,12 @@ def test_agents_drop_nothing_not_even_what_they_earned(alice, bob):
     assert (factories.last_event().kind, factories.last_event().fields["passed"]) == ("capability_check", False)
 
 
-def test_dropping_what_is_not_there_is_refused(olga):
+def test_a_drop_of_an_unknown_cached_result_is_refused(olga):
     with pytest.raises(UnknownReplayEntryError):
         replay.drop(olga, 1, reason="x")
 
 
-def test_a_result_that_took_the_place_of_the_one_seen_is_not_dropped(alice, bob, olga):
+def test_a_drop_is_refused_once_another_result_is_cached(alice, bob, olga):
     source = answered(alice, bob)
     entry = ReplayEntry.objects.get()
 
@@ -278,7 +276,7 @@ def test_a_result_that_took_the_place_of_the_one_seen_is_not_dropped(alice, bob,
     assert not ReplayEntry.objects.exists()
 
 
-def test_agents_see_the_entries_of_their_own_work_and_people_all(alice, bob, mallory, olga):
+def test_agents_see_cached_results_of_their_own_and_people_see_all(alice, bob, mallory, olga):
     answered(alice, bob)
     entry = ReplayEntry.objects.get()
 

@@ -16,7 +16,7 @@ from tests.support import factories
 pytestmark = pytest.mark.django_db
 
 
-def test_nothing_pending_drains_nothing_and_journals_nothing(alice):
+def test_a_drain_without_pending_results_is_not_journalled(alice):
     assert results.drain_results(alice) == []
     assert not AuditEvent.objects.exists()
 
@@ -41,7 +41,7 @@ def test_results_are_drained_oldest_first(alice, bob):
     assert results.drain_results(alice, limit=2) == posted[2:]
 
 
-def test_only_the_sender_drains(alice, bob, mallory):
+def test_only_the_sender_drains_a_result(alice, bob, mallory):
     factories.resolved_task(alice, bob)
 
     assert results.drain_results(mallory) == []
@@ -49,7 +49,7 @@ def test_only_the_sender_drains(alice, bob, mallory):
     assert Result.objects.get().delivery == Result.Delivery.PENDING
 
 
-def test_people_drain_and_acknowledge_nothing(alice, bob, olga):
+def test_people_cannot_drain_or_acknowledge_results(alice, bob, olga):
     result = factories.resolved_task(alice, bob)
 
     with pytest.raises(WrongPartyError):
@@ -60,7 +60,7 @@ def test_people_drain_and_acknowledge_nothing(alice, bob, olga):
     assert Result.objects.get().delivery == Result.Delivery.PENDING
 
 
-def test_code_in_process_without_an_agent_drains_for_each_sender(alice, bob):
+def test_a_local_caller_without_an_agent_drains_for_each_sender(alice, bob):
     posted = factories.resolved_task(alice, bob)
 
     assert results.drain_results(Caller.local()) == [posted]
@@ -125,7 +125,7 @@ def test_acks_are_all_or_nothing(alice, bob):
     assert factories.life_of(drained.task)[-1] == "a2a_result_delivered"
 
 
-def test_only_the_sender_acks(alice, bob, mallory):
+def test_only_the_sender_can_acknowledge_a_result(alice, bob, mallory):
     drained = factories.drained_task(alice, bob)
 
     for other in (bob, mallory):
@@ -143,7 +143,7 @@ def test_a_task_without_a_result_cannot_be_acked(alice, bob):
         results.ack_results(alice, [task.uuid])
 
 
-def test_a_drain_carries_the_ack_of_the_one_before(alice, bob):
+def test_a_drain_can_acknowledge_the_result_before(alice, bob):
     first, second = factories.resolved_task(alice, bob), factories.resolved_task(alice, bob)
     results.drain_results(alice)
 
@@ -155,7 +155,7 @@ def test_a_drain_carries_the_ack_of_the_one_before(alice, bob):
 
 
 @pytest.mark.parametrize("attempt_id", [None, uuid4()])
-def test_a_drain_of_several_acknowledges_those_it_names_and_no_other(alice, bob, attempt_id):
+def test_a_drain_acknowledges_only_the_results_that_it_names(alice, bob, attempt_id):
     posted = [factories.resolved_task(alice, bob) for _ in range(6)]
     results.drain_results(alice, limit=3)
 
@@ -172,7 +172,7 @@ def test_a_drain_of_several_acknowledges_those_it_names_and_no_other(alice, bob,
     assert [row.task_id for row in told] == [posted[0].task.uuid, posted[2].task.uuid]
 
 
-def test_a_drain_of_several_gives_what_is_not_acknowledged_yet_of_its_own_attempt(alice, bob):
+def test_a_repeated_drain_gives_the_unacknowledged_results_of_its_attempt(alice, bob):
     posted, attempt_id = [factories.resolved_task(alice, bob) for _ in range(4)], uuid4()
     results.drain_results(alice, limit=2, attempt_id=attempt_id)
 

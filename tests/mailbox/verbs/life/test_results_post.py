@@ -88,7 +88,7 @@ def test_an_unknown_task_is_refused_before_any_check_and_journalled(mallory):
     assert event.fields == {"reason": "unknown_task"}
 
 
-def test_a_strangers_task_is_refused_in_the_same_words(alice, bob, mallory):
+def test_a_foreign_task_is_refused_in_the_words_for_an_unknown_task(alice, bob, mallory):
     task_id = uuid4()
     with pytest.raises(UnknownTaskError) as absent:
         results.post_result(mallory, factories.result_envelope(task_id))
@@ -110,7 +110,7 @@ def test_the_sender_cannot_answer_its_own_task(alice, bob):
         results.post_result(alice, factories.result_envelope(task))
 
 
-def test_people_hold_no_capability_to_answer(alice, bob, olga):
+def test_people_cannot_answer_tasks(alice, bob, olga):
     task = factories.sent_task(alice, bob)
 
     with pytest.raises(CapabilityMissingError):
@@ -163,7 +163,7 @@ def test_a_fenced_off_holder_cannot_resolve(alice, bob):
     assert factories.last_event().fields == {"reason": "lease_mismatch"}
 
 
-def test_a_fence_on_a_queued_task_matches_nothing(alice, bob):
+def test_a_result_with_a_lease_id_is_refused_for_a_queued_task(alice, bob):
     lease = factories.leased_task(alice, bob)
     leasing.release(bob, lease.task.uuid, reason="again")
 
@@ -200,7 +200,7 @@ def test_the_identical_result_is_recognised_under_its_ended_lease(alice, bob):
     assert results.post_result(bob, envelope) == results.post_result(bob, envelope)
 
 
-def test_the_order_of_keys_makes_no_other_result(alice, bob):
+def test_a_result_with_reordered_keys_is_the_same_result(alice, bob):
     result = factories.resolved_task(alice, bob, content=[{"type": "json", "value": {"a": 1, "b": 2}}])
 
     again = factories.result_envelope(result.task, content=[{"value": {"b": 2, "a": 1}, "type": "json"}])
@@ -230,7 +230,7 @@ def test_a_different_result_is_a_conflict_and_is_journalled(alice, bob, change):
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, True), (0, False), (1, 1.0)])
-def test_values_that_only_python_calls_equal_are_different_results(alice, bob, first, second):
+def test_results_that_differ_in_the_type_of_a_value_conflict(alice, bob, first, second):
     result = factories.resolved_task(alice, bob, content=[{"type": "json", "value": first}])
 
     with pytest.raises(ResultConflictError):
@@ -266,7 +266,7 @@ def test_a_forced_error_accepts_no_result(alice, bob):
         ({"error_message": "nul \x00"}, "error_message"),
     ],
 )
-def test_a_result_that_is_not_well_formed_is_refused_with_its_place(alice, bob, fields, path):
+def test_an_invalid_result_is_refused_with_its_place(alice, bob, fields, path):
     lease = factories.leased_task(alice, bob)
 
     with pytest.raises(InvalidRequestError) as refusal:
@@ -277,7 +277,7 @@ def test_a_result_that_is_not_well_formed_is_refused_with_its_place(alice, bob, 
 
 
 @pytest.mark.parametrize("status", ["cancelled", "expired", "bogus", None, 7])
-def test_nobody_posts_an_end_that_only_the_hub_decides(alice, bob, status):
+def test_a_result_with_a_status_of_the_hub_alone_is_refused(alice, bob, status):
     lease = factories.leased_task(alice, bob)
 
     with pytest.raises(InvalidRequestError) as refusal:

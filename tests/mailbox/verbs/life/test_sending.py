@@ -24,7 +24,7 @@ from tests.support import factories
 pytestmark = pytest.mark.django_db
 
 
-def test_a_sent_task_is_stored_as_it_was_said(alice, bob):
+def test_a_sent_task_is_stored_with_all_its_fields(alice, bob):
     task_id, parent = uuid4(), uuid4()
     idempotency = factories.unsafe(" k ")
     envelope = factories.task_envelope(
@@ -59,7 +59,7 @@ def test_a_send_is_journalled_with_the_check_it_passed(alice, bob):
     assert check.at == sent.at == task.sent_at
 
 
-def test_the_hub_chooses_an_id_where_the_sender_did_not(alice, bob):
+def test_the_hub_chooses_the_id_of_a_task_without_one(alice, bob):
     first, second = factories.sent_task(alice, bob), factories.sent_task(alice, bob)
 
     assert first.uuid != second.uuid
@@ -109,7 +109,7 @@ def test_a_foreign_sender_is_refused_before_any_capability_check_and_journalled(
     assert event.fields == {"peer_display": "mallory@local", "claimed_sender_display": "alice@local"}
 
 
-def test_a_display_of_ones_own_with_anothers_key_is_a_foreign_sender(alice, bob):
+def test_a_sender_with_the_key_of_another_agent_is_refused(alice, bob):
     with pytest.raises(SenderMismatchError):
         factories.sent_task(alice, bob, sender=AgentRef("alice@local", bob.agent.pubkey))
 
@@ -140,19 +140,19 @@ def test_a_send_without_a_grant_is_refused_and_leaves_its_check(mallory, bob):
     }
 
 
-def test_an_unknown_recipient_is_an_error_for_those_who_may_send_to_it(alice):
+def test_an_unknown_recipient_is_reported_to_a_sender_with_a_grant(alice):
     with pytest.raises(UnknownAgentError, match="nobody@local"):
         sending.send_task(alice, TaskEnvelope(recipient=AgentRef("nobody@local"), intent_text="x"))
 
     assert not AuditEvent.objects.exists()
 
 
-def test_an_unknown_recipient_is_a_missing_capability_for_those_who_may_not(mallory):
+def test_an_unknown_recipient_is_a_missing_capability_without_a_grant(mallory):
     with pytest.raises(CapabilityMissingError):
         sending.send_task(mallory, TaskEnvelope(recipient=AgentRef("nobody@local"), intent_text="x"))
 
 
-def test_the_same_task_sent_again_is_acknowledged_without_a_second_row(alice, bob):
+def test_a_repeated_send_is_acknowledged_without_a_second_row(alice, bob):
     envelope = factories.task_envelope(bob, id=uuid4(), deadline_ms=2**53, metadata={"a": [1]})
     first = sending.send_task(alice, envelope)
     rows = factories.journal_length()
@@ -164,7 +164,7 @@ def test_the_same_task_sent_again_is_acknowledged_without_a_second_row(alice, bo
     assert factories.journal_length() == rows
 
 
-def test_the_order_of_keys_in_metadata_makes_no_other_task(alice, bob):
+def test_a_send_with_reordered_metadata_is_the_same_task(alice, bob):
     envelope = factories.task_envelope(bob, id=uuid4(), metadata={"a": 1, "b": {"c": 2, "d": 3}})
     again = replace(envelope, metadata={"b": {"d": 3, "c": 2}, "a": 1})
 
@@ -215,7 +215,7 @@ def test_an_id_with_other_content_is_a_conflict_and_changes_nothing(alice, bob, 
     assert Task.objects.values().get() == before
 
 
-def test_an_id_that_another_sender_took_is_a_conflict(alice, bob):
+def test_an_id_of_another_senders_task_is_a_conflict(alice, bob):
     carol = factories.agent("carol", "a2a.send.*")
     envelope = factories.task_envelope(bob, id=uuid4())
     sending.send_task(alice, envelope)
@@ -249,7 +249,7 @@ def test_an_id_that_another_sender_took_is_a_conflict(alice, bob):
         ({"metadata": {"a": "\x00"}}, "metadata"),
     ],
 )
-def test_a_task_that_is_not_well_formed_is_refused_before_all_else(mallory, bob, fields, path):
+def test_an_invalid_task_is_refused_before_any_other_check(mallory, bob, fields, path):
     with pytest.raises(InvalidRequestError) as refusal:
         factories.sent_task(mallory, bob, **fields)
 
@@ -258,12 +258,12 @@ def test_a_task_that_is_not_well_formed_is_refused_before_all_else(mallory, bob,
     assert not AuditEvent.objects.exists()
 
 
-def test_people_send_no_tasks(olga, bob):
+def test_people_cannot_send_tasks(olga, bob):
     with pytest.raises(WrongPartyError):
         factories.sent_task(olga, bob)
 
 
-def test_a_revoked_grant_sends_nothing_more(alice, bob):
+def test_a_send_under_a_revoked_grant_is_refused(alice, bob):
     CapabilityGrant.objects.update(revoked_at=timezone.now())
 
     with pytest.raises(CapabilityMissingError):

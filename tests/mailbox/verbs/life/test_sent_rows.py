@@ -80,7 +80,7 @@ def test_a_repeat_whose_time_is_up_is_returned_expired(alice: Caller, bob: Calle
     assert factories.life_of(repeat)[-1] == "a2a_task_expired"
 
 
-def test_code_in_this_process_gets_that_row(alice: Caller, bob: Caller) -> None:
+def test_a_local_send_returns_the_stored_row(alice: Caller, bob: Caller) -> None:
     envelope = factories.task_envelope(bob, id=uuid4(), sender=factories.ref(alice))
     box = Mailbox()
 

@@ -25,7 +25,7 @@ def said_of(task):
     return [message.blocks for message in Message.objects.filter(task=task).in_order()]
 
 
-def test_the_same_attempt_says_it_once_and_gets_the_same_answer(bob, task):
+def test_a_repeated_attempt_posts_its_updates_once(bob, task):
     attempt = uuid4()
     first = updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt)
     after = updates.post_updates(bob, task.uuid, SAID, attempt_id=uuid4())
@@ -35,13 +35,13 @@ def test_the_same_attempt_says_it_once_and_gets_the_same_answer(bob, task):
     assert len(factories.journal(Kind.TASK_UPDATED)) == 4
 
 
-def test_without_an_attempt_each_call_says_it(bob, task):
+def test_updates_without_an_attempt_are_posted_each_time(bob, task):
     assert updates.post_updates(bob, task.uuid, SAID) < updates.post_updates(bob, task.uuid, SAID)
     assert len(said_of(task)) == 4
 
 
 @pytest.mark.parametrize("other", [SAID[:1], [*SAID, SAID[0]], [SAID[0], Update(progress=0.2, note="a tenth")]])
-def test_an_attempt_that_said_something_else_is_refused(bob, task, other):
+def test_an_attempt_with_other_updates_is_refused(bob, task, other):
     attempt = uuid4()
     updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt)
 
@@ -52,7 +52,7 @@ def test_an_attempt_that_said_something_else_is_refused(bob, task, other):
     assert len(said_of(task)) == 2
 
 
-def test_an_attempt_is_one_task_s_alone(alice, bob, task):
+def test_an_attempt_id_counts_within_one_task(alice, bob, task):
     attempt, other = uuid4(), factories.leased_task(alice, bob).task
     for one in (task, other):
         updates.post_updates(bob, one.uuid, SAID, attempt_id=attempt)
@@ -60,7 +60,7 @@ def test_an_attempt_is_one_task_s_alone(alice, bob, task):
     assert said_of(task) == said_of(other) == [update.said for update in SAID]
 
 
-def test_who_repeats_it_without_the_lease_is_told_so(bob, task):
+def test_repeated_updates_are_refused_once_the_lease_has_ended(bob, task):
     attempt = uuid4()
     updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt)
     leasing.release(bob, task.uuid, reason="tired")

@@ -46,7 +46,7 @@ def test_a_duplicate_of_running_work_waits_on_it_and_is_never_leased(alice, bob,
     assert leasing.lease_tasks(bob) == []
 
 
-def test_what_a_duplicate_waits_on_is_seen_in_the_queue_the_task_and_the_tree(alice, bob, promise, lease):
+def test_a_waiting_duplicate_names_its_leader_in_the_queue_and_the_tree(alice, bob, promise, lease):
     parent = uuid4()
     waiter = factories.sent_task(alice, bob, idempotency=promise, parent=parent)
 
@@ -58,7 +58,7 @@ def test_what_a_duplicate_waits_on_is_seen_in_the_queue_the_task_and_the_tree(al
     assert node.task.waits_on == lease.task
 
 
-def test_waiters_take_the_ok_result_each_under_its_own_id(alice, bob, promise, lease):
+def test_each_waiter_takes_the_ok_result_under_its_own_id(alice, bob, promise, lease):
     waiters = [factories.sent_task(alice, bob, idempotency=promise) for _ in range(2)]
 
     results.post_result(bob, factories.result_envelope(lease.task))
@@ -111,7 +111,7 @@ def test_a_woken_task_keeps_its_place_in_the_queue(alice, bob, promise, lease):
     assert [one.task for one in leasing.lease_tasks(bob, limit=10)] == [waiter, later]
 
 
-def test_waiters_go_on_waiting_while_the_first_is_requeued(alice, bob, olga, promise, lease):
+def test_waiters_still_wait_after_the_first_is_requeued(alice, bob, olga, promise, lease):
     waiter = factories.sent_task(alice, bob, idempotency=promise)
 
     repair.requeue(olga, lease.task.uuid, reason="slow", duplicate_risk=repair.DuplicateRisk.IDEMPOTENT)
@@ -143,7 +143,7 @@ def test_an_identical_repeat_of_a_waiting_send_is_acknowledged_again(alice, bob,
     assert Task.objects.count() == 2
 
 
-def test_a_waiter_past_its_deadline_expires_while_the_first_goes_on(alice, bob, promise):
+def test_a_waiter_past_its_deadline_expires_before_the_first_ends(alice, bob, promise):
     with time_machine.travel(datetime(2035, 1, 1, tzinfo=UTC), tick=False) as clock:
         lease = factories.leased_task(alice, bob, idempotency=promise)
         deadline = epoch_ms(datetime(2035, 1, 1, 0, 1, tzinfo=UTC))
@@ -170,9 +170,7 @@ def test_a_chain_of_overdue_duplicates_expires_in_one_sweep(alice, bob, promise)
     assert not Task.objects.exclude(waits_on=None).exists()
 
 
-def test_a_duplicate_that_answers_before_the_first_answers_the_others_and_leaves_the_first_at_work(
-    alice, bob, promise, lease
-):
+def test_a_waiters_own_result_resolves_the_other_waiters_but_not_the_first(alice, bob, promise, lease):
     waiter, other = (factories.sent_task(alice, bob, idempotency=promise) for _ in range(2))
 
     results.post_result(bob, factories.result_envelope(waiter))
@@ -187,7 +185,7 @@ def test_a_duplicate_that_answers_before_the_first_answers_the_others_and_leaves
 
 
 @pytest.mark.parametrize("end", [fail, leave_half_done, force, cancel])
-def test_nobody_is_woken_for_work_whose_answer_is_cached(alice, bob, olga, promise, lease, end, monkeypatch):
+def test_no_waiter_is_woken_once_the_result_is_cached(alice, bob, olga, promise, lease, end, monkeypatch):
     waiter, other = (factories.sent_task(alice, bob, idempotency=promise) for _ in range(2))
     monkeypatch.setattr(
         "mailbox.verbs.life.replay._waiting_on_another", lambda key: []
@@ -201,7 +199,7 @@ def test_nobody_is_woken_for_work_whose_answer_is_cached(alice, bob, olga, promi
     assert leasing.lease_tasks(bob) == []
 
 
-def test_a_cached_answer_past_its_time_to_live_keeps_nobody_asleep(alice, bob, promise, lease, monkeypatch):
+def test_an_expired_cached_result_keeps_no_waiter_waiting(alice, bob, promise, lease, monkeypatch):
     waiter, other = (factories.sent_task(alice, bob, idempotency=promise) for _ in range(2))
     monkeypatch.setattr("mailbox.verbs.life.replay._waiting_on_another", lambda key: [])
     results.post_result(bob, factories.result_envelope(waiter))
@@ -212,7 +210,7 @@ def test_a_cached_answer_past_its_time_to_live_keeps_nobody_asleep(alice, bob, p
     assert [one.task for one in leasing.lease_tasks(bob)] == [other]
 
 
-def test_hits_are_counted_anew_for_a_result_that_takes_the_place_of_another(alice, bob, promise, lease):
+def test_a_renewed_cached_result_counts_its_hits_from_zero(alice, bob, promise, lease):
     waiter = factories.sent_task(alice, bob, idempotency=promise)
     results.post_result(bob, factories.result_envelope(waiter))
     factories.sent_task(alice, bob, idempotency=promise)

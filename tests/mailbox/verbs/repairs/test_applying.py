@@ -50,7 +50,7 @@ def test_each_lease_keeps_its_guard(alice, bob, olga):
 
 
 @pytest.mark.django_db
-def test_what_was_compacted_meanwhile_counts_as_completed(alice, bob, olga):
+def test_a_compacted_task_counts_as_completed(alice, bob, olga):
     (lease,) = leased(alice, bob, safe=1)
     plan = planned(olga, [lease])
     Lease.objects.filter(pk=lease.pk).delete()
@@ -61,7 +61,7 @@ def test_what_was_compacted_meanwhile_counts_as_completed(alice, bob, olga):
 
 
 @pytest.mark.django_db
-def test_a_bite_does_what_it_has_time_for_and_the_sweep_the_rest(alice, bob, olga):
+def test_the_sweep_finishes_a_plan_that_ran_out_of_time(alice, bob, olga):
     plan = planned(olga, leased(alice, bob, safe=3))
 
     begun = carried_out(olga, plan, seconds=0)
@@ -74,7 +74,7 @@ def test_a_bite_does_what_it_has_time_for_and_the_sweep_the_rest(alice, bob, olg
 
 
 @pytest.mark.django_db
-def test_what_is_left_is_refused_once_its_operator_lost_the_role(alice, bob, olga):
+def test_the_rest_of_a_plan_is_refused_once_its_operator_lost_the_role(alice, bob, olga):
     plan = carried_out(olga, planned(olga, leased(alice, bob, safe=2)), seconds=0)
     User.objects.get(username="olga").groups.clear()
 
@@ -89,7 +89,7 @@ def test_what_is_left_is_refused_once_its_operator_lost_the_role(alice, bob, olg
 
 
 @pytest.mark.django_db
-def test_a_second_application_does_nothing(alice, bob, olga):
+def test_a_plan_applied_twice_repairs_each_lease_once(alice, bob, olga):
     leases = leased(alice, bob, safe=2)
     plan = carried_out(olga, planned(olga, leases))
     leasing.lease_tasks(bob, limit=2)
@@ -101,7 +101,7 @@ def test_a_second_application_does_nothing(alice, bob, olga):
 
 
 @pytest.mark.django_db
-def test_a_worker_that_broke_off_leaves_the_rest_to_the_next(alice, bob, olga, monkeypatch):
+def test_a_plan_whose_worker_stopped_is_finished_by_the_next_worker(alice, bob, olga, monkeypatch):
     plan = planned(olga, leased(alice, bob, safe=2))
     with monkeypatch.context() as patch:
         patch.setattr(repair, "requeue_within", lambda *_, **__: (_ for _ in ()).throw(OperationalError("locked")))
@@ -116,7 +116,7 @@ def test_a_worker_that_broke_off_leaves_the_rest_to_the_next(alice, bob, olga, m
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("verb", ["requeue", "force_error"])
-def test_applied_by_two_at_once_each_lease_is_repaired_once(alice, bob, olga, verb):
+def test_a_plan_applied_twice_at_once_repairs_each_lease_once(alice, bob, olga, verb):
     ben = factories.person("ben", olga.role)
     leases = leased(alice, bob, safe=8)
     plan = planned(olga, leases, RepairPlan.Verb(verb))
@@ -134,7 +134,7 @@ def test_applied_by_two_at_once_each_lease_is_repaired_once(alice, bob, olga, ve
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_that_both_have_the_plan_repair_each_lease_once(alice, bob, olga, monkeypatch):
+def test_two_workers_of_one_plan_repair_each_lease_once(alice, bob, olga, monkeypatch):
     plan = planned(olga, leased(alice, bob, safe=8))
     applied = plans.apply(olga, plan.pk, reason="pod lost")
     monkeypatch.setattr(type(RepairPlan.objects.all()), "claimed", lambda *_: True)
@@ -147,7 +147,7 @@ def test_two_workers_that_both_have_the_plan_repair_each_lease_once(alice, bob, 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_plan_and_a_single_repair_at_once_repair_the_lease_once(alice, bob, olga):
+def test_a_plan_and_a_repair_at_once_repair_the_lease_once(alice, bob, olga):
     (lease,) = leased(alice, bob, safe=1)
     plan = planned(olga, [lease])
 
@@ -163,7 +163,7 @@ def test_a_plan_and_a_single_repair_at_once_repair_the_lease_once(alice, bob, ol
 
 
 @pytest.mark.django_db
-def test_a_plan_that_somebody_works_on_is_left_to_them_until_they_are_given_up(alice, bob, olga):
+def test_a_claimed_plan_is_taken_over_after_its_claim_ends(alice, bob, olga):
     plan = planned(olga, leased(alice, bob, safe=1))
     applied = plans.apply(olga, plan.pk, reason="pod lost")
     now = timezone.now()
@@ -179,7 +179,7 @@ def test_a_plan_that_somebody_works_on_is_left_to_them_until_they_are_given_up(a
 
 
 @pytest.mark.django_db
-def test_forced_errors_keep_the_guard_too(alice, bob, olga):
+def test_a_plan_of_forced_errors_keeps_the_guard_of_each_lease(alice, bob, olga):
     one, other = leased(alice, bob, safe=2)
     plan = planned(olga, [one, other], FORCE_ERROR)
     results.post_result(bob, factories.result_envelope(one.task, lease_id=one.lease_id))

@@ -45,7 +45,7 @@ PRINT_SETTINGS = (
 )
 
 
-def test_unset_the_scheduler_is_off_with_the_seed_s_bounds(tmp_path):
+def test_without_settings_the_scheduler_is_off_with_the_documented_bounds(tmp_path):
     read = json.loads(in_a_fresh_process({"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}, *PRINT_SETTINGS).stdout)
 
     assert read == DEFAULTS
@@ -67,7 +67,7 @@ def test_every_setting_is_read_under_both_spellings(tmp_path, prefix):
     )
 
 
-def test_the_hub_s_own_spelling_wins_over_the_seed_s(tmp_path):
+def test_the_hubs_own_spelling_of_a_setting_wins(tmp_path):
     both = {"A2A_AUTO_RETRY_MAX_ATTEMPTS": "7", "COVENANT_A2A_AUTO_RETRY_MAX_ATTEMPTS": "8"}
 
     printed = in_a_fresh_process(both | {"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}, *PRINT_SETTINGS)
@@ -76,12 +76,12 @@ def test_the_hub_s_own_spelling_wins_over_the_seed_s(tmp_path):
 
 
 @pytest.mark.parametrize("word", ["1", "true", "YES", " on "])
-def test_words_that_switch_the_scheduler_on(word):
+def test_the_scheduler_is_switched_on_by_these_words(word):
     assert AutoRetry.from_settings(DEFAULTS | {"SCHEDULER": word}).policy.enabled
 
 
 @pytest.mark.parametrize("word", ["0", "false", "No", "off", ""])
-def test_words_that_leave_the_scheduler_off(word):
+def test_the_scheduler_stays_off_with_these_words(word):
     assert not AutoRetry.from_settings(DEFAULTS | {"SCHEDULER": word}).policy.enabled
 
 
@@ -104,13 +104,13 @@ BAD_VALUES = [
 
 
 @pytest.mark.parametrize(("name", "value", "problem"), BAD_VALUES)
-def test_a_value_that_cannot_be_kept_is_named(name, value, problem):
+def test_an_invalid_setting_of_the_scheduler_is_named(name, value, problem):
     with pytest.raises(BadSettingError, match=problem):
         AutoRetry.from_settings(DEFAULTS | {name: value})
 
 
 @pytest.mark.parametrize(("name", "value", "problem"), BAD_VALUES)
-def test_a_value_that_cannot_be_kept_stops_the_check_with_a_hint(settings, name, value, problem):
+def test_an_invalid_setting_of_the_scheduler_fails_the_check_with_a_hint(settings, name, value, problem):
     settings.A2A_AUTO_RETRY = DEFAULTS | {name: value}
 
     with pytest.raises(SystemCheckError, match=r"mailbox\.E001"):
@@ -139,7 +139,7 @@ def test_a_fresh_database_can_be_migrated_with_the_scheduler_switched_on(tmp_pat
 
 
 @pytest.mark.django_db
-def test_a_scheduler_without_its_grant_is_warned_of(settings):
+def test_the_check_warns_of_a_scheduler_without_its_grant(settings):
     settings.A2A_AUTO_RETRY = DEFAULTS | {"SCHEDULER": "1"}
 
     (warning,) = checks.scheduler_grant(databases=["default"])
@@ -149,7 +149,7 @@ def test_a_scheduler_without_its_grant_is_warned_of(settings):
 
 
 @pytest.mark.django_db
-def test_a_scheduler_with_its_grant_or_switched_off_is_not_warned_of(settings):
+def test_the_check_is_silent_for_a_scheduler_with_its_grant_or_off(settings):
     switched_off = checks.scheduler_grant(databases=["default"])
     settings.A2A_AUTO_RETRY = DEFAULTS | {"SCHEDULER": "1"}
     factories.grant(factories.caller_of(auto_retry.scheduler_agent()), "a2a.repair.requeue")

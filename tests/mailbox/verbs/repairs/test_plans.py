@@ -43,7 +43,7 @@ def test_a_plan_freezes_leases_and_changes_none(alice, bob, olga):
     assert made.fields == {"plan": plan.pk, "action": "requeue", "leases": 3, "query": "agent:bob", "among": ""}
 
 
-def test_what_ended_and_what_was_leased_too_often_is_skipped_with_the_reason(alice, bob, olga):
+def test_a_plan_skips_ended_and_exhausted_leases_with_the_reason(alice, bob, olga):
     ended, often = leased(alice, bob, safe=2)
     results.post_result(bob, factories.result_envelope(ended.task, lease_id=ended.lease_id))
 
@@ -56,7 +56,7 @@ def test_what_ended_and_what_was_leased_too_often_is_skipped_with_the_reason(ali
     assert verdicts(planned(olga, [often], FORCE_ERROR, max_attempts=1)) == [("ready", "")]
 
 
-def test_the_same_form_makes_one_plan(alice, bob, olga):
+def test_a_form_sent_twice_makes_one_plan(alice, bob, olga):
     leases, token = leased(alice, bob, safe=1), uuid.uuid4()
 
     assert planned(olga, leases, token=token) == planned(olga, leases, token=token)
@@ -73,7 +73,7 @@ def test_a_plan_holds_the_oldest_leases_up_to_its_cap(alice, bob, olga, monkeypa
     assert plan.matching == 4
 
 
-def test_a_plan_of_nothing_is_refused(olga):
+def test_a_plan_without_leases_is_refused(olga):
     with pytest.raises(InvalidRequestError):
         planned(olga, [])
 
@@ -87,7 +87,7 @@ def test_a_plan_of_nothing_is_refused(olga):
     ],
     ids=["make", "apply", "discard"],
 )
-def test_a_viewer_may_neither_make_nor_apply_nor_discard(alice, bob, olga, act):
+def test_a_viewer_cannot_make_apply_or_discard_a_plan(alice, bob, olga, act):
     viewer = factories.person("vic", Role.VIEWER)
     leases = leased(alice, bob, safe=1)
     plan = planned(olga, leases)
@@ -99,7 +99,7 @@ def test_a_viewer_may_neither_make_nor_apply_nor_discard(alice, bob, olga, act):
     assert Lease.objects.live().count() == 1
 
 
-def test_an_applied_plan_requeues_each_lease_as_a_decision_of_its_own(alice, bob, olga):
+def test_an_applied_plan_requeues_and_journals_each_lease(alice, bob, olga):
     leases = leased(alice, bob, safe=3)
 
     plan = carried_out(olga, planned(olga, leases))
@@ -140,14 +140,14 @@ def test_unsafe_work_can_be_left_alone(alice, bob, olga):
     assert Lease.objects.live().count() == 2
 
 
-def test_nothing_but_unsafe_work_that_is_to_be_left_alone_is_no_plan(alice, bob, olga):
+def test_a_plan_of_unsafe_work_that_leaves_unsafe_work_alone_is_refused(alice, bob, olga):
     plan = planned(olga, leased(alice, bob, unsafe=2))
 
     with pytest.raises(InvalidRequestError, match="discard"):
         plans.apply(olga, plan.pk, reason="pod lost", with_unsafe=False)
 
 
-def test_many_need_the_typed_count(alice, bob, olga, monkeypatch):
+def test_a_plan_of_many_leases_needs_the_typed_count(alice, bob, olga, monkeypatch):
     monkeypatch.setattr(plans, "TYPED_ABOVE", 2)
     plan = planned(olga, leased(alice, bob, safe=3))
 
@@ -157,7 +157,7 @@ def test_many_need_the_typed_count(alice, bob, olga, monkeypatch):
     assert outcomes(carried_out(olga, plan, typed=3)) == {"done": 3}
 
 
-def test_forced_errors_tell_each_sender(alice, bob, olga):
+def test_a_plan_of_forced_errors_sends_its_message_to_each_sender(alice, bob, olga):
     plan = planned(olga, leased(alice, bob, safe=1, unsafe=1), FORCE_ERROR)
 
     done = carried_out(olga, plan, message="please send it again", typed=2)
@@ -173,7 +173,7 @@ def test_a_plan_needs_a_reason(alice, bob, olga, reason):
         plans.apply(olga, planned(olga, leased(alice, bob, safe=1)).pk, reason=reason)
 
 
-def test_what_was_discarded_or_expired_is_never_applied(alice, bob, olga):
+def test_a_discarded_or_expired_plan_cannot_be_applied(alice, bob, olga):
     leases = leased(alice, bob, safe=1)
     discarded, old = planned(olga, leases), planned(olga, leases)
     assert plans.discard(olga, discarded.pk) == plans.discard(olga, discarded.pk)
@@ -187,14 +187,14 @@ def test_what_was_discarded_or_expired_is_never_applied(alice, bob, olga):
     assert Lease.objects.live().count() == 1
 
 
-def test_what_was_applied_is_not_discarded(alice, bob, olga):
+def test_an_applied_plan_cannot_be_discarded(alice, bob, olga):
     plan = carried_out(olga, planned(olga, leased(alice, bob, safe=1)))
 
     with pytest.raises(PlanClosedError, match="user:olga"):
         plans.discard(olga, plan.pk)
 
 
-def test_only_people_repair_by_plan(alice, bob):
+def test_only_people_can_repair_by_plan(alice, bob):
     factories.grant(bob, "a2a.repair.requeue")
     leases = leased(alice, bob, safe=1)
 
@@ -203,12 +203,12 @@ def test_only_people_repair_by_plan(alice, bob):
             planned(caller, leases)
 
 
-def test_an_unknown_plan_is_said_to_be(olga):
+def test_an_unknown_plan_is_reported_as_unknown(olga):
     with pytest.raises(UnknownPlanError):
         plans.apply(olga, 404, reason="pod lost")
 
 
-def test_a_repair_of_its_own_is_told_from_those_of_a_plan(alice, bob, olga):
+def test_the_journal_tells_single_repairs_from_those_of_a_plan(alice, bob, olga):
     one, *others = leased(alice, bob, safe=3)
     repair.requeue(olga, one.task.uuid, reason="r", duplicate_risk=DuplicateRisk.IDEMPOTENT, lease_id=one.lease_id)
     carried_out(olga, planned(olga, others))
@@ -218,7 +218,7 @@ def test_a_repair_of_its_own_is_told_from_those_of_a_plan(alice, bob, olga):
     assert single.task_id == one.task.uuid
 
 
-def test_changed_leases_make_a_new_plan_of_those_that_are_live_again(alice, bob, olga):
+def test_a_new_plan_takes_up_changed_leases_that_are_live_again(alice, bob, olga):
     one, two = leased(alice, bob, safe=2)
     plan = planned(olga, [one, two])
     for lease in (one, two):

@@ -53,7 +53,7 @@ def test_a_requeued_task_keeps_its_id_and_attempt_and_goes_to_the_back(alice, bo
     assert [(one.task, one.attempt) for one in again] == [(other, 1), (task, 2)]
 
 
-def test_a_requeue_is_journalled_with_all_that_was_said(alice, bob, olga):
+def test_a_requeue_is_journalled_with_its_reason_and_risk(alice, bob, olga):
     lease = factories.leased_task(alice, bob)
 
     requeue(olga, lease.task, lease_id=lease.lease_id)
@@ -95,7 +95,7 @@ def test_a_forced_error_resolves_the_task_with_the_message(alice, bob, olga):
     assert results.drain_results(alice) == [result]
 
 
-def test_the_word_idempotent_is_for_tasks_that_declare_it(alice, bob, olga):
+def test_a_requeue_as_idempotent_is_accepted_for_an_idempotent_task(alice, bob, olga):
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent())
 
     requeue(olga, lease.task, duplicate_risk=DuplicateRisk.IDEMPOTENT)
@@ -105,7 +105,7 @@ def test_the_word_idempotent_is_for_tasks_that_declare_it(alice, bob, olga):
 
 
 @pytest.mark.parametrize("idempotency", [None, factories.unsafe()])
-def test_the_word_idempotent_is_refused_for_any_other_task(alice, bob, olga, idempotency):
+def test_a_requeue_as_idempotent_is_refused_for_other_tasks(alice, bob, olga, idempotency):
     lease = factories.leased_task(alice, bob, idempotency=idempotency)
 
     with pytest.raises(DuplicateRiskMismatchError):
@@ -135,7 +135,7 @@ def test_a_stale_lease_id_changes_nothing_and_names_both_leases(alice, bob, olga
 
 
 @both_verbs
-def test_a_queued_task_is_not_in_flight(alice, bob, olga, repairs):
+def test_a_queued_task_cannot_be_repaired(alice, bob, olga, repairs):
     task = factories.sent_task(alice, bob)
 
     with pytest.raises(NotInFlightError):
@@ -145,7 +145,7 @@ def test_a_queued_task_is_not_in_flight(alice, bob, olga, repairs):
 
 
 @both_verbs
-def test_a_resolved_task_is_past_repair(alice, bob, olga, repairs):
+def test_a_resolved_task_cannot_be_repaired(alice, bob, olga, repairs):
     result = factories.resolved_task(alice, bob)
 
     with pytest.raises(AlreadyResolvedError):
@@ -176,7 +176,7 @@ def test_a_repair_needs_a_reason(alice, bob, olga, repairs, reason):
     assert Lease.objects.get().ended_at is None
 
 
-def test_a_reason_of_500_characters_is_enough(alice, bob, olga):
+def test_a_reason_of_500_characters_is_accepted(alice, bob, olga):
     lease = factories.leased_task(alice, bob)
 
     requeue(olga, lease.task, reason=f" {'x' * 500} ")
@@ -195,7 +195,7 @@ def test_a_forced_error_needs_a_message(alice, bob, olga, message):
 
 
 @both_verbs
-def test_viewers_and_agents_without_a_grant_repair_nothing(alice, bob, repairs):
+def test_viewers_and_agents_without_a_grant_cannot_repair(alice, bob, repairs):
     viewer = factories.person("vera", Role.VIEWER)
     lease = factories.leased_task(alice, bob)
 
@@ -220,7 +220,7 @@ def test_each_action_needs_its_own_grant(alice, bob):
 
 
 @both_verbs
-def test_a_grant_repairs_only_what_its_holder_is_party_to(alice, bob, mallory, repairs):
+def test_an_agent_can_repair_only_tasks_of_its_own(alice, bob, mallory, repairs):
     for action in ("a2a.repair.requeue", "a2a.repair.force_error"):
         factories.grant(mallory, action)
     lease = factories.leased_task(alice, bob)

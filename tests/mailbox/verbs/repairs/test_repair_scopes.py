@@ -32,7 +32,7 @@ def pins_of(lease):
 
 
 @pytest.mark.parametrize("pinned", [*([field] for field in FIELDS), FIELDS], ids="+".join)
-def test_a_grant_admits_what_its_scope_pins(alice, bob, pinned):
+def test_a_grant_admits_the_request_that_its_scope_pins(alice, bob, pinned):
     lease = factories.leased_task(alice, bob)
     pins = {field: pins_of(lease)[field] for field in pinned}
     factories.grant(alice, "a2a.repair.requeue", scope={"version": 1, **pins})
@@ -42,7 +42,7 @@ def test_a_grant_admits_what_its_scope_pins(alice, bob, pinned):
     assert Task.objects.get().state == Task.State.QUEUED
 
 
-def test_the_risk_may_be_spelled_with_a_hyphen(alice, bob):
+def test_a_scope_may_spell_the_risk_with_a_hyphen(alice, bob):
     lease = factories.leased_task(alice, bob)
     factories.grant(alice, "a2a.repair.requeue", scope={"version": 1, "duplicate_risk": "operator-accepted"})
 
@@ -52,7 +52,7 @@ def test_the_risk_may_be_spelled_with_a_hyphen(alice, bob):
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_a_grant_pinned_to_something_else_is_refused_and_journalled(alice, bob, field):
+def test_a_repair_outside_the_pinned_scope_is_refused_and_journalled(alice, bob, field):
     lease = factories.leased_task(alice, bob)
     other = {
         "lease_id": str(uuid4()),
@@ -70,7 +70,7 @@ def test_a_grant_pinned_to_something_else_is_refused_and_journalled(alice, bob, 
     assert factories.last_event().fields["agent_id"] == f"a2a-repair:{lease.task.uuid}"
 
 
-def test_a_pinned_lease_makes_the_request_carry_it(alice, bob):
+def test_a_repair_under_a_pinned_lease_must_name_that_lease(alice, bob):
     lease = factories.leased_task(alice, bob)
     factories.grant(alice, "a2a.repair.requeue", scope={"version": 1, "lease_id": str(lease.lease_id)})
 

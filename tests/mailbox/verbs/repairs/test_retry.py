@@ -81,7 +81,7 @@ def test_a_dry_run_reports_the_same_and_changes_nothing(olga, stale):
     assert dry.would_requeue == retry.retry_stale(olga, ENABLED).requeued == stale
 
 
-def test_a_dry_run_respects_every_bound_of_the_real_one(olga, alice, bob, stale, clock):
+def test_a_dry_run_respects_every_bound(olga, alice, bob, stale, clock):
     young = factories.leased_task(alice, bob, idempotency=factories.idempotent())
 
     dry, real = (retry.retry_stale(olga, RetryPolicy(enabled=enabled)) for enabled in (False, True))
@@ -93,7 +93,7 @@ def test_a_dry_run_respects_every_bound_of_the_real_one(olga, alice, bob, stale,
     assert dry.skipped_by_reason == {"limit_reached": 2, "lease_too_young": 1}
 
 
-def test_a_skipped_row_tells_the_age_of_its_lease(olga, stale):
+def test_a_skipped_lease_is_reported_with_its_age(olga, stale):
     (skip, *_) = retry.retry_stale(olga, RetryPolicy(min_lease_age=timedelta(days=1))).skipped
 
     assert (skip.lease, skip.age) == (stale[0], OLD + timedelta(minutes=3))
@@ -130,7 +130,7 @@ def test_leases_that_are_never_requeued_do_not_starve_the_scan(alice, bob, olga,
 
 
 @pytest.mark.parametrize("scan_limit", [3, 100])
-def test_the_oldest_lease_comes_first_whichever_was_taken_first(olga, stale, scan_limit):
+def test_the_oldest_lease_is_requeued_first(olga, stale, scan_limit):
     Lease.objects.filter(pk=stale[0].pk).update(leased_at=NOW + timedelta(minutes=10))
     Lease.objects.filter(pk=stale[2].pk).update(leased_at=NOW - timedelta(minutes=10))
 
@@ -154,7 +154,7 @@ def test_a_task_is_requeued_until_its_attempts_are_used_up(alice, bob, olga, clo
     assert Lease.objects.live().get().attempt == 3
 
 
-def test_no_bound_lets_unsafe_work_be_requeued(alice, bob, olga, clock):
+def test_unsafe_work_is_requeued_under_no_bound(alice, bob, olga, clock):
     factories.leased_task(alice, bob, idempotency=factories.unsafe())
     factories.leased_task(alice, bob)
 
@@ -168,7 +168,7 @@ def test_no_bound_lets_unsafe_work_be_requeued(alice, bob, olga, clock):
 
 
 @pytest.mark.parametrize("enabled", [False, True])
-def test_a_pass_needs_the_capability_even_to_look(bob, stale, enabled):
+def test_a_dry_run_needs_the_capability(bob, stale, enabled):
     with pytest.raises(CapabilityMissingError, match="requires capability"):
         retry.retry_stale(bob, RetryPolicy(enabled=enabled))
 
@@ -177,7 +177,7 @@ def test_a_pass_needs_the_capability_even_to_look(bob, stale, enabled):
     assert (check.fields["agent_id"], check.fields["passed"]) == ("a2a-auto-retry", False)
 
 
-def test_a_viewer_may_not_run_a_pass(stale):
+def test_a_viewer_cannot_run_a_pass(stale):
     with pytest.raises(CapabilityMissingError):
         retry.retry_stale(factories.person("vera", Role.VIEWER), DRY)
 
@@ -198,13 +198,13 @@ def test_leases_beyond_the_scope_of_every_grant_are_skipped(bob, stale, policy):
     assert rejected == ([stale[0].task.uuid, stale[2].task.uuid] if policy.enabled else [])
 
 
-def test_the_counterparty_pinned_by_a_grant_is_the_other_side(alice, bob, stale):
+def test_a_grant_pinned_to_a_sender_covers_its_leases(alice, bob, stale):
     factories.grant(bob, "a2a.repair.requeue", scope={"version": 1, "peer_pubkey_b58": factories.row_of(alice).pubkey})
 
     assert len(retry.retry_stale(bob, DRY).would_requeue) == 3
 
 
-def test_a_pass_within_a_scope_spends_no_limit_on_what_it_may_not_touch(bob, stale):
+def test_leases_outside_the_scope_do_not_count_towards_the_limit(bob, stale):
     factories.grant(bob, "a2a.repair.requeue", scope={"version": 1, "task_id": str(stale[2].task.uuid)})
 
     assert retry.retry_stale(bob, RetryPolicy(enabled=True)).requeued == [stale[2]]
@@ -220,20 +220,20 @@ def test_a_counted_grant_bounds_the_requeues(bob, stale):
     assert [skip.reason for skip in report.skipped] == [SkipReason.CAPABILITY_SCOPE_MISMATCH]
 
 
-def test_an_agent_scans_only_what_it_is_party_to(mallory, stale):
+def test_an_agent_scans_only_tasks_of_its_own(mallory, stale):
     factories.grant(mallory, "a2a.repair.requeue")
 
     assert retry.retry_stale(mallory, ENABLED).considered == 0
 
 
-def test_a_lease_that_another_pass_has_ended_meanwhile_is_skipped_as_changed(olga, stale):
+def test_a_lease_that_another_pass_ended_is_skipped_as_changed(olga, stale):
     lost = stale[0]
     retry.retry_stale(olga, RetryPolicy(enabled=True))
 
     assert retry._retry(olga, lost, ENABLED) == SkipReason.LEASE_CHANGED
 
 
-def test_a_lease_that_has_taken_the_place_of_the_one_seen_is_left_alone(bob, olga, stale, clock):
+def test_a_new_lease_of_a_scanned_task_is_not_requeued(bob, olga, stale, clock):
     seen = stale[0]
     retry.retry_stale(olga, RetryPolicy(enabled=True))
     (current,) = leasing.lease_tasks(bob)
@@ -244,7 +244,7 @@ def test_a_lease_that_has_taken_the_place_of_the_one_seen_is_left_alone(bob, olg
     assert Lease.objects.live().get(task=seen.task_id).pk == current.pk
 
 
-def test_a_second_pass_finds_nothing_left_to_do(olga, stale):
+def test_a_second_pass_requeues_nothing(olga, stale):
     retry.retry_stale(olga, ENABLED)
 
     assert retry.retry_stale(olga, ENABLED).considered == 0
@@ -263,7 +263,7 @@ def test_a_second_pass_finds_nothing_left_to_do(olga, stale):
         ("scan_limit", 10_001, "must be 1 to 10000"),
     ],
 )
-def test_a_bound_out_of_range_is_refused_with_what_fits(olga, bound, value, told):
+def test_a_bound_out_of_range_is_refused_with_its_range(olga, bound, value, told):
     with pytest.raises(InvalidRequestError) as refusal:
         retry.retry_stale(olga, RetryPolicy(**{bound: value}))
 
@@ -277,11 +277,11 @@ def test_a_bound_out_of_range_is_refused_with_what_fits(olga, bound, value, told
         RetryPolicy(min_lease_age=timedelta(days=3650), max_attempts=1_000_000, max_requeues=10_000, scan_limit=10_000),
     ],
 )
-def test_the_bounds_themselves_fit(olga, stale, policy):
+def test_the_ends_of_each_range_are_accepted(olga, stale, policy):
     assert retry.retry_stale(olga, policy).would_requeue == []
 
 
-def test_a_pass_that_may_requeue_none_reports_all_as_beyond_the_limit(olga, stale):
+def test_a_pass_with_a_limit_of_zero_skips_every_lease(olga, stale):
     report = retry.retry_stale(olga, RetryPolicy(enabled=True, max_requeues=0))
 
     assert report.skipped_by_reason == {"limit_reached": 3}

@@ -25,7 +25,7 @@ def seen(*, age: timedelta = timedelta(hours=1), idempotency: Idempotency | None
     return Lease(task=task, attempt=attempt, leased_at=NOW - age)
 
 
-def test_the_defaults_are_the_seed_s():
+def test_the_defaults_are_those_of_covenant():
     assert RetryPolicy() == RetryPolicy(
         enabled=False, min_lease_age=timedelta(milliseconds=300_000), max_attempts=3, max_requeues=1, scan_limit=100
     )
@@ -53,7 +53,7 @@ def test_the_defaults_are_the_seed_s():
         (seen(attempt=9), 9, SkipReason.MAX_ATTEMPTS_REACHED),
     ],
 )
-def test_a_lease_is_left_alone_for_the_first_reason_that_holds(lease, requeued, reason):
+def test_a_lease_is_skipped_for_the_first_reason_that_holds(lease, requeued, reason):
     assert retry.decide(lease, RetryPolicy(), now=NOW, requeued=requeued) == reason
 
 
@@ -75,7 +75,7 @@ def test_only_old_idempotent_leases_within_the_bounds_are_ever_requeued(age, saf
     assert (reason is None) == (safe and bounded)
 
 
-def test_the_reasons_are_spelled_as_the_reference_spells_them():
+def test_the_reasons_have_covenants_spelling():
     assert [str(reason) for reason in SkipReason] == [
         "lease_too_young",
         "missing_idempotency",

@@ -47,7 +47,7 @@ def test_acknowledged_work_is_dropped_with_its_leases_and_result(alice, bob, ada
     assert [model.objects.count() for model in (Task, Lease, Result)] == [0, 0, 0]
 
 
-def test_unfinished_and_undelivered_work_is_kept_whatever_the_retention(alice, bob, ada, clock):
+def test_unfinished_and_undelivered_work_is_kept_at_any_retention(alice, bob, ada, clock):
     factories.leased_task(alice, bob)
     factories.resolved_task(alice, bob)
     factories.sent_task(alice, bob)
@@ -70,20 +70,20 @@ def test_delivered_work_is_kept_until_its_retention_is_over(alice, bob, ada, clo
 
 
 @pytest.mark.parametrize(("waited", "dropped"), [(DAY - timedelta(microseconds=1), 0), (DAY, 1)])
-def test_acknowledged_work_may_have_a_retention_too(alice, bob, ada, clock, waited, dropped):
+def test_acknowledged_work_is_kept_until_its_retention_is_over(alice, bob, ada, clock, waited, dropped):
     acked_task(alice, bob)
     clock.shift(waited)
 
     assert compaction.compact(ada, Retention(acked=DAY)) == dropped
 
 
-def test_the_retention_is_the_operator_s_setting(settings):
+def test_the_retention_comes_from_the_settings(settings):
     settings.A2A_RETENTION_ACKED, settings.A2A_RETENTION_DELIVERED = DAY, DAY * 2
 
     assert Retention.from_settings() == Retention(acked=DAY, delivered=DAY * 2)
 
 
-def test_the_journal_and_the_cache_stay(alice, bob, ada):
+def test_compaction_keeps_the_journal_and_the_cache(alice, bob, ada):
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent())
     results.post_result(bob, factories.result_envelope(lease.task))
     results.ack_results(alice, [lease.task.uuid])
@@ -110,7 +110,7 @@ def test_a_task_is_kept_while_its_replayed_result_is_pending(alice, bob, ada):
     assert compaction.compact(ada, Retention()) == 1
 
 
-def test_a_dropped_task_is_as_unknown_as_one_that_never_was(alice, bob, ada):
+def test_a_compacted_task_is_unknown(alice, bob, ada):
     task = acked_task(alice, bob)
     compaction.compact(ada, Retention())
 
@@ -119,7 +119,7 @@ def test_a_dropped_task_is_as_unknown_as_one_that_never_was(alice, bob, ada):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_id_of_a_dropped_task_is_not_given_to_another(alice, bob, ada):
+def test_the_id_of_a_compacted_task_is_not_used_again(alice, bob, ada):
     task = acked_task(alice, bob)
     compaction.compact(ada, Retention())
     before = factories.journal_length()
@@ -142,7 +142,7 @@ def test_work_is_dropped_in_batches_and_each_is_journalled(alice, bob, ada, monk
     assert {row.actor for row in rows} == {"user:ada"}
 
 
-def test_the_journal_says_of_each_dropped_task_that_it_was(alice, bob, ada, clock):
+def test_each_compacted_task_is_journalled_with_its_time(alice, bob, ada, clock):
     dropped, kept = acked_task(alice, bob), factories.drained_task(alice, bob).task
     clock.shift(DAY)
 
@@ -153,7 +153,7 @@ def test_the_journal_says_of_each_dropped_task_that_it_was(alice, bob, ada, cloc
     assert not AuditEvent.objects.filter(task_id=kept.uuid, kind="a2a_tasks_compacted").exists()
 
 
-def test_no_tree_is_cut_while_one_of_its_tasks_is_kept(alice, bob, ada):
+def test_a_task_is_kept_while_a_task_below_it_is_kept(alice, bob, ada):
     root = acked_task(alice, bob)
     middle = acked_task(alice, bob, parent=root.uuid)
     leaf = factories.leased_task(alice, bob, parent=middle.uuid).task
@@ -172,7 +172,7 @@ def test_a_task_that_is_its_own_parent_is_dropped(alice, bob, ada):
     assert compaction.compact(ada, Retention()) == 1
 
 
-def test_a_child_that_comes_meanwhile_keeps_its_parent(alice, bob, ada, monkeypatch):
+def test_a_child_sent_during_compaction_keeps_its_parent(alice, bob, ada, monkeypatch):
     parent = acked_task(alice, bob)
     seen = compaction._to_drop(Retention(), NOW)
     factories.sent_task(alice, bob, parent=parent.uuid)
@@ -181,7 +181,7 @@ def test_a_child_that_comes_meanwhile_keeps_its_parent(alice, bob, ada, monkeypa
     assert (list(seen), compaction.compact(ada, Retention())) == ([parent.pk], 0)
 
 
-def test_a_compaction_that_finds_nothing_changes_nothing_but_leaves_its_check(ada):
+def test_a_compaction_without_tasks_journals_its_check_alone(ada):
     assert compaction.compact(ada, Retention()) == 0
 
     (check,) = AuditEvent.objects.all()
@@ -189,7 +189,7 @@ def test_a_compaction_that_finds_nothing_changes_nothing_but_leaves_its_check(ad
 
 
 @pytest.mark.parametrize("role", [Role.OPERATOR, Role.VIEWER])
-def test_only_admins_compact(alice, bob, role):
+def test_only_admins_can_compact(alice, bob, role):
     acked_task(alice, bob)
 
     with pytest.raises(CapabilityMissingError):
@@ -199,7 +199,7 @@ def test_only_admins_compact(alice, bob, role):
     assert factories.last_event().fields["passed"] is False
 
 
-def test_an_agent_compacts_with_a_grant_and_not_without(alice, bob):
+def test_an_agent_needs_a_grant_to_compact(alice, bob):
     acked_task(alice, bob)
 
     with pytest.raises(CapabilityMissingError):
@@ -209,7 +209,7 @@ def test_an_agent_compacts_with_a_grant_and_not_without(alice, bob):
     assert compaction.compact(bob, Retention()) == 1
 
 
-def test_a_dialect_under_its_cap_is_let_be(alice, bob, ada):
+def test_a_dialect_under_its_cap_loses_no_task(alice, bob, ada):
     for _ in range(3):
         factories.sent_task(alice, bob, dialect="corvid")
 
@@ -217,7 +217,7 @@ def test_a_dialect_under_its_cap_is_let_be(alice, bob, ada):
     assert Task.objects.count() == 3
 
 
-def test_a_dialect_over_its_cap_loses_its_oldest_finished_tasks_and_no_other(alice, bob, ada):
+def test_a_dialect_over_its_cap_loses_its_oldest_finished_tasks(alice, bob, ada):
     kept = [factories.leased_task(alice, bob, dialect="corvid").task]
     finished = []
     for _ in range(3):
@@ -233,7 +233,7 @@ def test_a_dialect_over_its_cap_loses_its_oldest_finished_tasks_and_no_other(ali
     assert [row.fields for row in factories.journal("a2a_tasks_compacted")] == [{"reason": "cap"}] * 2
 
 
-def test_a_dialect_exactly_at_its_cap_loses_nothing(alice, bob, ada):
+def test_a_dialect_at_its_cap_loses_no_task(alice, bob, ada):
     for _ in range(2):
         results.post_result(bob, factories.result_envelope(factories.leased_task(alice, bob, dialect="corvid").task))
 

@@ -73,7 +73,7 @@ WHAT_HAPPENED = {
 }
 
 
-def test_every_minute_says_what_happened_in_it(alice, bob, clock):
+def test_each_minute_counts_its_own_events(alice, bob, clock):
     many_minutes(alice, bob, clock)
 
     rollups.roll(LATER)
@@ -86,7 +86,7 @@ def test_every_minute_says_what_happened_in_it(alice, bob, clock):
     }
 
 
-def test_waits_and_runs_are_those_of_each_attempt(alice, bob, clock):
+def test_waits_and_runs_are_counted_for_each_attempt(alice, bob, clock):
     factories.sent_task(alice, bob)
     clock.shift(20)
     (lease,) = leasing.lease_tasks(bob)
@@ -118,7 +118,7 @@ def test_rolling_up_again_changes_nothing_and_a_late_pass_catches_up(alice, bob,
     assert counts(agent__isnull=False) == WHAT_HAPPENED
 
 
-def test_a_minute_that_may_still_change_is_left(alice, bob):
+def test_a_minute_that_can_still_change_is_not_rolled_up(alice, bob):
     factories.sent_task(alice, bob)
 
     rollups.roll(NOON + SETTLES_AFTER + timedelta(seconds=49))
@@ -128,7 +128,7 @@ def test_a_minute_that_may_still_change_is_left(alice, bob):
     assert counts(agent__isnull=False) == {("bob", 0): {"queued_in": 1}}
 
 
-def test_compaction_loses_no_history_whenever_it_comes(alice, bob, clock):
+def test_compaction_at_any_time_loses_no_figures(alice, bob, clock):
     many_minutes(alice, bob, clock)
     for sender in (alice, bob):
         for result in results.drain_results(sender, limit=100):
@@ -145,7 +145,7 @@ def test_compaction_loses_no_history_whenever_it_comes(alice, bob, clock):
     assert not RollUp.objects.filter(is_open=True).exists()
 
 
-def test_what_is_dropped_bit_by_bit_adds_up(alice, bob):
+def test_tasks_compacted_one_after_another_are_all_counted(alice, bob):
     for _ in range(3):
         result = factories.drained_task(alice, bob)
         results.ack_results(alice, [result.task.uuid])
@@ -177,7 +177,7 @@ def test_a_pass_that_dies_leaves_whole_minutes(alice, bob, clock, monkeypatch):
     assert counts(agent__isnull=False) == WHAT_HAPPENED
 
 
-def test_old_minutes_are_forgotten(alice, bob):
+def test_old_minutes_are_deleted(alice, bob):
     factories.sent_task(alice, bob)
     rollups.roll(LATER)
 
@@ -186,7 +186,7 @@ def test_old_minutes_are_forgotten(alice, bob):
     assert counts() == {}
 
 
-def test_marks_part_what_is_older_from_what_is_not(alice, bob, clock):
+def test_the_marks_of_a_minute_separate_older_rows_from_newer_ones(alice, bob, clock):
     many_minutes(alice, bob, clock)
     for minutes in range(3, 8):
         rollups.roll(NOON + minutes * MINUTE)
@@ -202,7 +202,7 @@ def test_marks_part_what_is_older_from_what_is_not(alice, bob, clock):
             assert set(older) == set(model.objects.filter(pk__lte=mark))
 
 
-def test_a_row_from_a_clock_that_runs_ahead_hides_none_after_it(alice, bob, clock):
+def test_a_row_from_a_fast_clock_hides_no_later_row(alice, bob, clock):
     with time_machine.travel(NOON + timedelta(hours=1), tick=False):
         factories.sent_task(alice, bob)
     factories.sent_task(alice, bob)
@@ -229,7 +229,7 @@ def test_a_quantile_is_at_most_a_tenth_off(milliseconds):
         assert found / timedelta(milliseconds=1) == pytest.approx(milliseconds, rel=0.1, abs=0.5)
 
 
-def test_quantiles_are_of_all_that_was_added():
+def test_quantiles_cover_all_values_that_were_added():
     fast, slow = Latencies(), Latencies()
     for _ in range(94):
         fast.note(timedelta(seconds=1))

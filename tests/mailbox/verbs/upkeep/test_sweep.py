@@ -27,7 +27,7 @@ STEPS = [
 ]
 
 
-def test_a_sweep_expires_and_leaves_finished_work_unless_told_to_compact(alice, bob, settings):
+def test_a_sweep_compacts_only_where_the_setting_says_so(alice, bob, settings):
     result = factories.drained_task(alice, bob)
     factories.sent_task(alice, bob, deadline_ms=1)
     settings.A2A_RETENTION_DELIVERED = timedelta(0)
@@ -55,7 +55,7 @@ def test_a_sweep_keeps_tasks_send_under_its_cap(alice, bob, settings):
 
 
 @pytest.mark.parametrize("broken", range(len(STEPS)))
-def test_a_step_that_fails_keeps_no_other_from_running_and_leaves_a_row(broken, settings, monkeypatch, caplog):
+def test_a_failed_step_of_a_sweep_is_journalled_and_the_others_run(broken, settings, monkeypatch, caplog):
     settings.A2A_RETENTION_SWEEP = True
     ran = []
     for number, (module, verb, name) in enumerate(STEPS):
@@ -77,7 +77,7 @@ def test_a_step_that_fails_keeps_no_other_from_running_and_leaves_a_row(broken, 
     assert (row.actor, row.source) == (auto_retry.SCHEDULER, "scheduler")
 
 
-def test_a_sweep_that_succeeds_says_nothing(caplog):
+def test_a_sweep_that_succeeds_is_not_journalled(caplog):
     jobs.sweep_pass()
 
     assert factories.journal("a2a_sweep_failed") == []
@@ -96,7 +96,7 @@ def cached(alice, bob, settings):
     return entries
 
 
-def test_replay_entries_past_their_time_to_live_are_dropped_by_the_sweep(cached):
+def test_a_sweep_deletes_expired_cached_results(cached):
     with time_machine.travel(timezone.now() + timedelta(hours=2)):
         jobs.sweep_pass()
 
@@ -112,12 +112,12 @@ def test_replay_entries_past_their_time_to_live_are_dropped_by_the_sweep(cached)
     ]
 
 
-def test_replay_entries_within_their_time_to_live_stay(cached):
+def test_a_sweep_keeps_cached_results_that_have_not_expired(cached):
     assert replay.drop_expired(Caller.command_line()) == 0
     assert ReplayEntry.objects.count() == 3
 
 
-def test_expired_replay_entries_are_dropped_a_bounded_batch_at_a_time(cached, monkeypatch):
+def test_a_sweep_deletes_expired_cached_results_in_batches(cached, monkeypatch):
     sizes, delete = [], ReplayEntryQuerySet.delete
 
     def counted(self):
