@@ -16,7 +16,7 @@ from mailbox.words.errors import InvalidRequestError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class CardCheck:
     """A check of an agent's card. ``problem`` says what is wrong and what to do; "" if the check passed."""
 
     words: str
@@ -27,24 +27,26 @@ class Check:
         return not self.problem
 
 
-def checks_of(profile: AgentProfile, card: CardDocument, jobs: Sequence[AgentCard]) -> list[Check]:
+def checks_of(profile: AgentProfile, card: CardDocument, jobs: Sequence[AgentCard]) -> list[CardCheck]:
     """Check an agent's profile, its card, and the cards that its jobs registered."""
     permitted = profile.tool_permissions or []
     known = {skill["id"] for skill in card["skills"]}
     undescribed = list(Tool.objects.filter(name__in=known, description="").values_list("name", flat=True))
     found = [
-        Check(words="The card describes the agent", problem="" if profile.description.strip() else _NO_DESCRIPTION),
-        Check(words="The card lists a skill", problem="" if card["skills"] else _NO_SKILL),
-        Check(
+        CardCheck(words="The card describes the agent", problem="" if profile.description.strip() else _NO_DESCRIPTION),
+        CardCheck(words="The card lists a skill", problem="" if card["skills"] else _NO_SKILL),
+        CardCheck(
             words="Every tool the agent may use is registered",
             problem=_named("These tools are not registered", (name for name in permitted if name not in known)),
         ),
-        Check(words="Every skill has a description", problem=_named("These tools have no description", undescribed)),
-        Check(words="Others can reach the card's URL", problem=_reached(card["url"], settings.PUBLIC_URL)),
-        Check(words="The agent's profile is valid", problem=_rules(profile)),
+        CardCheck(
+            words="Every skill has a description", problem=_named("These tools have no description", undescribed)
+        ),
+        CardCheck(words="Others can reach the card's URL", problem=_reached(card["url"], settings.PUBLIC_URL)),
+        CardCheck(words="The agent's profile is valid", problem=_rules(profile)),
     ]
     if profile.remote_url:
-        found.append(Check(words="The hub may call the agent's URL", problem=_refused(profile.remote_url)))
+        found.append(CardCheck(words="The hub may call the agent's URL", problem=_refused(profile.remote_url)))
     return found + [_of_job(job) for job in jobs]
 
 
@@ -52,12 +54,12 @@ _NO_DESCRIPTION = "The profile has no description: write what the agent does."
 _NO_SKILL = "Other agents cannot tell what this agent does: register tools, or permit it some."
 
 
-def _of_job(job: AgentCard) -> Check:
+def _of_job(job: AgentCard) -> CardCheck:
     missing = [word for word, value in (("description", job.description.strip()), ("skill", job.skills)) if not value]
     missing += [
         f"description of {skill['id']}" for skill in job.skills if not str(skill.get("description", "")).strip()
     ]
-    return Check(words=f"The card of job {job.job_id} is complete", problem=_named("It has no", missing))
+    return CardCheck(words=f"The card of job {job.job_id} is complete", problem=_named("It has no", missing))
 
 
 def _reached(url: str, public_url: str) -> str:

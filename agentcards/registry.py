@@ -28,7 +28,7 @@ class CardTakenError(MailboxError):
     code = "card_taken"
 
 
-class AgentCardRegistry:
+class CardRegistry:
     """The registry as one caller uses it. The rows are shared by all callers and processes.
 
     Code in this process may leave the caller out. An agent registers cards for its own jobs. Only that agent, and

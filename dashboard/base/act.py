@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from dashboard.base import lost_form
 from dashboard.base.htmx import HtmxRequest
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.forms import reasons
 from dashboard.forms.repair import REASON_MAX_LENGTH, ReasonForm
 from mailbox.gate import limits
@@ -34,7 +34,7 @@ class Wording:
     about: str
 
 
-class Act(Page, Generic[Subject]):
+class Act(DashboardView, Generic[Subject]):
     """One change that needs a reason. Its POST acts once, however often the form is sent. ``home`` is its list."""
 
     wording: ClassVar[Wording]

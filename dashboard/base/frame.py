@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from dashboard.base.preferences import Preferences
-from dashboard.figures.nav_counts import Attention
+from dashboard.figures.nav_counts import NavCounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +73,7 @@ def page(
     """Render a page with its frame; of a part of one, ``name.html#part``, only that."""
     frame = {**look(request), "caller": caller, "now": now}
     if "#" not in template:
-        attention = Attention.read(request.user.get_username(), now)
+        attention = NavCounts.read(request.user.get_username(), now)
         frame |= {"stale": attention.stale, "nav": _nav(request, attention.notes)}
     return render(request, template, {**frame, **context}, status=status)
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from dashboard.base import export
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
 from mailbox.database import paging
@@ -21,7 +21,7 @@ from mailbox.words.errors import InvalidRequestError
 ROWS = 50
 
 
-class ListPage(Page):
+class ListPage(DashboardView):
     """A list in the order of its rows' age; `found` says which rows fit a query, `columns` what the twins carry.
 
     ``parameters`` are those that other pages link with: of each the key it stands for, and a sign before its value.

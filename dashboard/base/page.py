@@ -25,7 +25,7 @@ from django.views import View
 from dashboard.base import frame, lost_form
 from dashboard.base.htmx import HtmxRequest
 from dashboard.base.preferences import Preferences
-from dashboard.figures.nav_counts import Attention
+from dashboard.figures.nav_counts import NavCounts
 from dashboard.wording.journal import in_words
 from mailbox.gate import audit, capabilities
 from mailbox.gate.callers import Caller
@@ -64,7 +64,7 @@ HEADING = {
 }
 
 
-class Page(View):
+class DashboardView(View):
     """A page for a signed-in person. ``needs`` is the action its POST takes; a refusal of it is journalled.
 
     Pages without ``needs`` change nothing but the person's own browser.
@@ -131,7 +131,7 @@ class Page(View):
             response = HttpResponse(status=204)
         else:
             response = self.page(f"{template}#{part}", {**context, "version": version})
-        attention = Attention.read(self.request.user.get_username(), self.now)
+        attention = NavCounts.read(self.request.user.get_username(), self.now)
         response["X-Attention"] = json.dumps({"stale": attention.stale.value, "notes": attention.notes})
         return response
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.figures import thresholds
-from dashboard.figures.standing import Standing
+from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.thresholds import grouped
 from mailbox.inspection import backlogs
 from mailbox.inspection.series import Figures
@@ -46,7 +46,7 @@ class Findings:
         return sum(decision.count for decision in self.decisions)
 
 
-def find(standing: Standing, figures: Figures, now: datetime) -> Findings:
+def find(standing: OverviewFigures, figures: Figures, now: datetime) -> Findings:
     """Look at everything that a person may have to decide."""
     agents = _named(standing, now)
     decisions: list[Decision] = []
@@ -65,7 +65,7 @@ def find(standing: Standing, figures: Figures, now: datetime) -> Findings:
     return Findings(decisions=decisions, calm=calm)
 
 
-def _leases(standing: Standing) -> Iterator[Decision]:
+def _leases(standing: OverviewFigures) -> Iterator[Decision]:
     if stale := standing.stale:
         url = f"{reverse('ops:leases')}?state=stale"
         unsafe, also = stale - standing.stale_safe, []
@@ -77,7 +77,7 @@ def _leases(standing: Standing) -> Iterator[Decision]:
         yield Decision(subject=_many(stale, "lease"), text=text, url=url, count=stale, also=also)
 
 
-def _named(standing: Standing, now: datetime) -> Sequence[Any]:
+def _named(standing: OverviewFigures, now: datetime) -> Sequence[Any]:
     """Return the busiest of the agents in trouble, with backlog and signs; without a query when all is calm."""
     if not standing.quiet and not standing.paused:
         return []
@@ -86,7 +86,7 @@ def _named(standing: Standing, now: datetime) -> Sequence[Any]:
     return list(backlogs.busiest_first(backlogs.with_signs(backlogs.with_backlog(named), before)))
 
 
-def _agents(standing: Standing, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
+def _agents(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
     quiet = [agent for agent in agents if agent.is_quiet]
     for agent in quiet:
         called_at = agent.last_called_at()
@@ -102,7 +102,7 @@ def _agents(standing: Standing, agents: Sequence[Any], now: datetime) -> Iterato
         )
 
 
-def _paused(standing: Standing, agents: Sequence[Any]) -> Iterator[Decision]:
+def _paused(standing: OverviewFigures, agents: Sequence[Any]) -> Iterator[Decision]:
     paused = [agent for agent in agents if agent.paused_at]
     for agent in paused:
         yield Decision(subject=agent.display, text=f"is paused; {_work(agent)}", url=_page(agent))
@@ -116,7 +116,7 @@ def _paused(standing: Standing, agents: Sequence[Any]) -> Iterator[Decision]:
         )
 
 
-def _callbacks(standing: Standing) -> Iterator[Decision]:
+def _callbacks(standing: OverviewFigures) -> Iterator[Decision]:
     if standing.given_up:
         number = standing.given_up
         yield Decision(
@@ -127,7 +127,7 @@ def _callbacks(standing: Standing) -> Iterator[Decision]:
         )
 
 
-def _scheduler(standing: Standing, figures: Figures, now: datetime) -> Iterator[Decision]:
+def _scheduler(standing: OverviewFigures, figures: Figures, now: datetime) -> Iterator[Decision]:
     url = reverse("ops:scheduler")
     if figures.is_late(now) and figures.through:
         since = timezone.localtime(figures.through)

@@ -12,7 +12,7 @@ from mailbox.inspection import standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
+class NavCounts:
     """What a person may want to look at, wherever they are now."""
 
     stale: Count

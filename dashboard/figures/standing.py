@@ -16,7 +16,7 @@ from mailbox.words import json_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class OverviewFigures:
     """``ages`` has the live leases of each band; the moments are None where there is nothing they could be of.
 
     ``scan`` is the data of the newest pass of the retry gate by the scheduler.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from dashboard.figures.waterfall import Bar
+from dashboard.figures.waterfall import TaskBar
 
 ALIKE = 5  # siblings of one kind that are still shown one by one
 SHOWN = 20  # of an opened group at first
@@ -42,7 +42,7 @@ class Group:
     """Siblings with the same recipient and kind, failed ones first. ``left`` are those not shown once it is open."""
 
     key: str
-    members: Sequence[Bar]
+    members: Sequence[TaskBar]
     is_open: bool
     left: int
 
@@ -59,7 +59,7 @@ class Row:
     ``hidden`` is how many tasks below it are folded away; ``late`` how long after its parent it ended.
     """
 
-    bar: Bar
+    bar: TaskBar
     depth: int
     group: Group | None = None
     hidden: int = 0
@@ -71,15 +71,15 @@ class Row:
 class Forest:
     """All bars of one tree; the root may be missing, then its children stand at the top."""
 
-    def __init__(self, bars: Sequence[Bar], root: UUID, now: datetime) -> None:
+    def __init__(self, bars: Sequence[TaskBar], root: UUID, now: datetime) -> None:
         self.bars = {bar.uuid: bar for bar in bars}
         self.now = now
-        below: dict[UUID | None, list[Bar]] = defaultdict(list)
+        below: dict[UUID | None, list[TaskBar]] = defaultdict(list)
         for bar in bars:
             below[bar.parent].append(bar)
         top = self.bars.get(root)
         self.tops = [top] if top else below[root]
-        self.children: dict[UUID, list[Bar]] = {}
+        self.children: dict[UUID, list[TaskBar]] = {}
         self.depths = {bar.uuid: 0 for bar in self.tops}
         order = list(self.tops)
         for bar in order:
@@ -98,9 +98,9 @@ class Forest:
     def levels(self) -> int:
         return max(self.depths.values(), default=0)
 
-    def chain(self) -> list[Bar]:
+    def chain(self) -> list[TaskBar]:
         """Return the path that everything waited for: from the top to the child that ended last, and so on down."""
-        found: list[Bar] = []
+        found: list[TaskBar] = []
         level = self.tops
         while level:
             found.append(max(level, key=lambda bar: bar.ends_at(self.now)))
@@ -138,8 +138,10 @@ class Forest:
             return FOLDED_TO if len(self.order) > FOLDED_ABOVE else None
         return asked.depth
 
-    def _siblings(self, bars: Sequence[Bar], above: str, depth: int, kept: set[UUID], asked: Asked) -> Iterator[Row]:
-        families: dict[tuple[str, str], list[Bar]] = defaultdict(list)
+    def _siblings(
+        self, bars: Sequence[TaskBar], above: str, depth: int, kept: set[UUID], asked: Asked
+    ) -> Iterator[Row]:
+        families: dict[tuple[str, str], list[TaskBar]] = defaultdict(list)
         for bar in bars:
             if bar.uuid in kept:
                 families[bar.recipient, bar.kind].append(bar)
@@ -152,7 +154,7 @@ class Forest:
             elif bar.uuid in kept and bar.uuid not in grouped:
                 yield self._row(bar, depth)
 
-    def _group(self, family: Sequence[Bar], key: str, asked: Asked) -> Group:
+    def _group(self, family: Sequence[TaskBar], key: str, asked: Asked) -> Group:
         members = sorted(family, key=lambda bar: not bar.has_failed)
         shown = asked.opened.get(key, 0)
         inside = self._ancestors_of([self.bars[asked.focus]]) | {asked.focus} if asked.focus in self.depths else set()
@@ -166,7 +168,7 @@ class Forest:
             return []
         return [self._row(bar, depth + 1) for bar in group.members[: len(group.members) - group.left]]
 
-    def _row(self, bar: Bar, depth: int, *, hidden: int = 0, is_opened: bool = False) -> Row:
+    def _row(self, bar: TaskBar, depth: int, *, hidden: int = 0, is_opened: bool = False) -> Row:
         above = self.bars.get(bar.parent) if bar.parent and self.depths[bar.uuid] else None
         late = bar.ends_at(self.now) - above.resolved_at if above and above.resolved_at else timedelta(0)
         return Row(
@@ -184,7 +186,7 @@ class Forest:
         fits = [bar for bar in self.order if self._fits(bar, asked)]
         return {bar.uuid for bar in fits} | self._ancestors_of(fits) | ({asked.focus} if asked.focus else set())
 
-    def _fits(self, bar: Bar, asked: Asked) -> bool:
+    def _fits(self, bar: TaskBar, asked: Asked) -> bool:
         if asked.only == "errors" and not bar.has_failed:
             return False
         if asked.only == "stale" and bar.state != "stale":
@@ -193,7 +195,7 @@ class Forest:
             return False
         return bar.lasts(self.now) >= asked.least
 
-    def _ancestors_of(self, bars: Sequence[Bar] | Iterator[Bar]) -> set[UUID]:
+    def _ancestors_of(self, bars: Sequence[TaskBar] | Iterator[TaskBar]) -> set[UUID]:
         found: set[UUID] = set()
         for bar in bars:
             above = bar.parent

@@ -16,7 +16,7 @@ FAILED = ("error", "rejected", "expired")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class LeaseSpan:
     """One lease. ``end`` is the word for how it ended, "" while it lives; ``ended_at`` None then, too."""
 
     number: int
@@ -28,7 +28,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class TaskBar:
     """What is drawn of one task. ``state`` is its word; ``resolved_at`` None while it is open."""
 
     uuid: UUID
@@ -40,7 +40,7 @@ class Bar:
     state: str
     sent_at: datetime
     resolved_at: datetime | None
-    attempts: Sequence[Attempt]
+    attempts: Sequence[LeaseSpan]
     replayed_from: UUID | None = None
     key: str = ""
 
@@ -89,7 +89,7 @@ class Window:
     end: datetime
 
     @classmethod
-    def around(cls, bars: Iterable[Bar], now: datetime) -> Window:
+    def around(cls, bars: Iterable[TaskBar], now: datetime) -> Window:
         bars = list(bars)
         start = min((bar.sent_at for bar in bars), default=now)
         end = max((bar.ends_at(now) for bar in bars), default=now)
@@ -108,7 +108,7 @@ class Window:
         return [duration(self.length * tick / (TICKS - 1)) for tick in range(TICKS)]
 
 
-def segments(bar: Bar, window: Window, now: datetime) -> list[Segment]:
+def segments(bar: TaskBar, window: Window, now: datetime) -> list[Segment]:
     """Return the parts of a bar from left to right, then its mark; none is negative or outside the window."""
     if bar.replayed_from is not None:
         return [Segment(kind="replayed", x=min(WIDTH - 7, max(7.0, window.place(bar.ends_at(now)))))]
@@ -139,7 +139,7 @@ def _part(kind: str, since: datetime, until: datetime, window: Window, *, least:
     return [Segment(kind=kind, x=round(min(left, WIDTH - width), 1), width=width)]
 
 
-def story(bar: Bar, now: datetime) -> str:
+def story(bar: TaskBar, now: datetime) -> str:
     """Tell in words what the bar draws, for those who do not see it."""
     if bar.replayed_from is not None:
         return f"answered from the cache, key {bar.key}" if bar.key else "answered from the cache"

@@ -21,7 +21,7 @@ from dashboard.figures.trends import range_named, rows_of, throughput
 from dashboard.forms import reasons
 from dashboard.forms.repair import ReasonForm
 from mailbox.database.counted import Counted
-from mailbox.database.paging import Page as Rows
+from mailbox.database.paging import Page
 from mailbox.gate import actions
 from mailbox.inspection import agents, leases, search, series
 from mailbox.models import Agent
@@ -54,7 +54,7 @@ class AgentList(ListPage):
         found = standing_of(search.agents(text, self.at), self.now)
         return found.annotate(total=Counted.up_to(thresholds.COUNTED_TO, found))
 
-    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         figures = series.read(
             self.now,
             start=SPARK.start(self.now),
@@ -65,11 +65,11 @@ class AgentList(ListPage):
         rows = rows_of(page.items, figures, self.now)
         return {"rows": rows, "is_late": figures.is_late(self.now), "keys": search.AGENT_KEYS}
 
-    def total(self, found: AgentQuerySet, page: Rows[Any]) -> Count:
+    def total(self, found: AgentQuerySet, page: Page[Any]) -> Count:
         """Return what the rows carry, so that it costs no query of its own."""
         return Count(page.items[0].total if page.items else 0)
 
-    def shown(self, page: Rows[Any], context: Any) -> object:
+    def shown(self, page: Page[Any], context: Any) -> object:
         return [row.told for row in context["rows"]], context["total"]
 
 

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 from django.http import Http404, HttpRequest, HttpResponse
 
 from dashboard.base.list_page import ListPage
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
 from dashboard.wording import journal
-from mailbox.database.paging import Page as Rows
+from mailbox.database.paging import Page
 from mailbox.inspection import lookup, search
 from mailbox.models import AuditEvent
 from mailbox.models.audit import AuditEventQuerySet
@@ -42,16 +42,16 @@ class AuditList(ListPage):
     def found(self, text: str) -> AuditEventQuerySet:
         return search.events(text, self.at)
 
-    def total(self, found: AuditEventQuerySet, page: Rows[Any]) -> Count:
+    def total(self, found: AuditEventQuerySet, page: Page[Any]) -> Count:
         """Count from the newest row on: where a moment bounds the keys, any other way reads the whole journal."""
         return thresholds.counted(found, newest_first=True)
 
-    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         acts = [journal.in_words(event) for event in page.items]
         return {"acts": acts, "keys": search.EVENT_KEYS, "tabs": TABS}
 
 
-class AuditPage(Page):
+class AuditPage(DashboardView):
     """One row of the journal, for good."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from dashboard.wording import commands
-from mailbox.database.paging import Page as Rows
+from mailbox.database.paging import Page
 from mailbox.gate import actions
 from mailbox.inspection import lookup, search
 from mailbox.models import PushDelivery
@@ -40,10 +40,10 @@ class DeliveryList(ListPage):
     def found(self, text: str) -> PushDeliveryQuerySet:
         return search.deliveries(text, self.at).with_last_attempt()
 
-    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {"tabs": TABS, "keys": search.DELIVERY_KEYS, "may_resend": self.holds(actions.RESEND)}
 
-    def shown(self, page: Rows[Any], context: Any) -> object:
+    def shown(self, page: Page[Any], context: Any) -> object:
         rows = [(delivery.pk, delivery.state, delivery.attempts, delivery.last_at) for delivery in page.items]
         return rows, context["total"]
 

@@ -6,14 +6,14 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
 
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from mailbox.inspection import lookup
 from mailbox.inspection.lookup import Compacted, Found
 from mailbox.inspection.search import LONGEST
 from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
 
 
-class Go(Page):
+class Go(DashboardView):
     """The box in the header: to the very thing that was named, else to the tasks that fit the query."""
 
     def get(self, request: HttpRequest) -> HttpResponse:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from mailbox.inspection import search
 
@@ -148,7 +148,7 @@ LANGUAGES = (
 )
 
 
-class Help(Page):
+class Help(DashboardView):
     """The words, the states, the query language, the keys."""
 
     def get(self, request: HttpRequest) -> HttpResponse:

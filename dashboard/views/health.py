@@ -7,12 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from mailbox.inspection import health
 from mailbox.inspection.health import Health
 
 
-class HealthPage(Page):
+class HealthPage(DashboardView):
     """How the hub is: every check with its word, so that a bad one stands out and none hides another."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
@@ -21,7 +21,7 @@ class HealthPage(Page):
         return self.live("ops/health.html", {"seen": seen, "sentence": _sentence(seen), "has_sizes": has_sizes}, seen)
 
 
-class HealthText(Page):
+class HealthText(DashboardView):
     """The same as plain text, to be copied into a report."""
 
     def get(self, request: HttpRequest, *args: Any) -> HttpResponseBase:

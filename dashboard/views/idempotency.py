@@ -7,7 +7,7 @@ from dashboard.base.list_page import ListPage
 from dashboard.figures.cache_savings import Saved
 from dashboard.figures.thresholds import Count
 from dashboard.wording import commands
-from mailbox.database.paging import Page as Rows
+from mailbox.database.paging import Page
 from mailbox.gate import actions
 from mailbox.inspection import lookup, search
 from mailbox.models import ReplayEntry
@@ -41,12 +41,12 @@ class ReplayList(ListPage):
     def found(self, text: str) -> ReplayEntryQuerySet:
         return search.replay_entries(text, self.at).with_parties()
 
-    def total(self, found: ReplayEntryQuerySet, page: Rows[Any]) -> Count:
+    def total(self, found: ReplayEntryQuerySet, page: Page[Any]) -> Count:
         waiting = search.tasks("state:waiting", self.at)
         self.saved = Saved.read(self.request.user.get_username(), found, waiting)
         return self.saved.entries
 
-    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "entries": [(entry, _answered_by(entry)) for entry in page.items],
             "hits": self.saved.hits,
@@ -55,7 +55,7 @@ class ReplayList(ListPage):
             "may_drop": self.holds(actions.DROP_REPLAY),
         }
 
-    def shown(self, page: Rows[Any], context: Any) -> object:
+    def shown(self, page: Page[Any], context: Any) -> object:
         return [(entry.pk, entry.hits, entry.source_task_id) for entry in page.items], self.saved
 
 

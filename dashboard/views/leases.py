@@ -9,10 +9,10 @@ from uuid import UUID
 from django.http import HttpResponse
 
 from dashboard.base.list_page import ListPage
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.forms import choices
-from mailbox.database.paging import Page as Rows
+from mailbox.database.paging import Page
 from mailbox.gate import actions
 from mailbox.inspection import leases, lookup, search
 from mailbox.models.lease import LeaseQuerySet
@@ -56,7 +56,7 @@ class LeaseList(ListPage):
     def found(self, text: str) -> LeaseQuerySet:
         return search.leases(text, self.at).with_task()
 
-    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "is_filtered": bool(self.whole),
             "keys": search.LEASE_KEYS,
@@ -72,13 +72,13 @@ class LeaseList(ListPage):
             "may_force_error": self.holds(actions.FORCE_ERROR),
         }
 
-    def shown(self, page: Rows[Any], context: Mapping[str, Any]) -> object:
+    def shown(self, page: Page[Any], context: Mapping[str, Any]) -> object:
         stale_after = thresholds.stale_after()
         rows = [(lease.pk, lease.last_seen_at, lease.is_stale(self.now, stale_after)) for lease in page.items]
         return rows, context["total"]
 
 
-class LeasePage(Page):
+class LeasePage(DashboardView):
     """One attempt, for good: the link holds also when the lease has ended."""
 
     def get(self, request: object, lease_id: UUID) -> HttpResponse:

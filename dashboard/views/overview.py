@@ -5,10 +5,10 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.figures import charts, decisions, thresholds
 from dashboard.figures.charts import HOUR, SPARK
-from dashboard.figures.standing import Standing, standing_of
+from dashboard.figures.standing import OverviewFigures, standing_of
 from dashboard.figures.trends import Trend, range_named, rows_of, throughput
 from dashboard.wording.journal import in_words
 from mailbox.inspection import backlogs, journal, series
@@ -18,13 +18,13 @@ AGENTS_SHOWN = 8
 ACTS_SHOWN = 5
 
 
-class Overview(Page):
+class Overview(DashboardView):
     """Is anything on fire, and what needs a decision."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         scale = range_named(request.GET.get("range"))
         hour = HOUR.start(self.now)
-        standing = Standing.read(request.user.get_username(), self.now)
+        standing = OverviewFigures.read(request.user.get_username(), self.now)
         agents = list(backlogs.busiest_first(standing_of(everyone(), self.now))[:AGENTS_SHOWN])
         figures = series.read(
             self.now,
@@ -53,7 +53,7 @@ class Overview(Page):
 
     def _shown(self, context: dict[str, Any]) -> object:
         """Return all that can change but the ages, which tick by themselves."""
-        found: Standing = context["standing"]
+        found: OverviewFigures = context["standing"]
         rows = [row.told for row in context["rows"]]
         now = (found.ages, found.stale_safe, found.queued, found.pending, found.waits_since, found.owed_since)
         then = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in context["buckets"]]

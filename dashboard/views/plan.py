@@ -11,7 +11,7 @@ from django.urls import reverse
 from dashboard.base import export, lost_form
 from dashboard.base.htmx import HtmxRequest
 from dashboard.base.list_page import ROWS
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.forms import choices, reasons
 from dashboard.forms.repair import ApplyForm
 from dashboard.views.repairs import new_token
@@ -48,7 +48,7 @@ COLUMNS = {
 }
 
 
-class PlanPage(Page):
+class PlanPage(DashboardView):
     """One plan, at one address for good: the preview, then its progress, then the receipt."""
 
     needs = actions.REQUEUE
@@ -129,14 +129,14 @@ class PlanPage(Page):
         }
 
 
-class PlanTwin(Page):
+class PlanTwin(DashboardView):
     """The leases of a plan to take away."""
 
     def get(self, request: HttpRequest, number: str, form: str) -> HttpResponseBase:
         return export.stream(rows_of(plan_of(number), request), COLUMNS, form, f"repair-{number}")
 
 
-class Discard(Page):
+class Discard(DashboardView):
     """Close a plan that was not applied."""
 
     needs = actions.REQUEUE
@@ -148,7 +148,7 @@ class Discard(Page):
         return HttpResponseRedirect(reverse("ops:leases"), status=303)
 
 
-class Continue(Page):
+class Continue(DashboardView):
     """Go on at once with what is left of a plan, which the scheduler would do within a minute."""
 
     needs = actions.REQUEUE

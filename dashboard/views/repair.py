@@ -13,7 +13,7 @@ from django.utils.html import format_html
 
 from dashboard.base import lost_form
 from dashboard.base.htmx import HtmxRequest
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.forms import reasons
 from dashboard.forms import repair as forms
@@ -40,7 +40,7 @@ class Wording:
     done: str
 
 
-class Repair(Page):
+class Repair(DashboardView):
     """A form that repairs the very lease it shows, as a page of its own and, the same, within a dialog."""
 
     wording: ClassVar[Wording]

@@ -9,7 +9,7 @@ from django.urls import reverse
 from dashboard.base.list_page import ListPage
 from dashboard.forms.repair import PlanForm
 from dashboard.wording import journal
-from mailbox.database.paging import Page as Rows
+from mailbox.database.paging import Page
 from mailbox.gate import actions
 from mailbox.inspection import leases, lookup, search
 from mailbox.models import RepairPlan
@@ -44,7 +44,7 @@ class RepairList(ListPage):
     def found(self, text: str) -> AuditEventQuerySet:
         return search.events(text, self.at).repairs().one_by_one()
 
-    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {"acts": [journal.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
 
 
@@ -118,11 +118,11 @@ class PlanList(ListPage):
     def found(self, text: str) -> RepairPlanQuerySet:
         return search.plans(text, self.at).with_counts()
 
-    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         listed = [(plan, plan.has_expired(self.now)) for plan in page.items]
         return {"plans": listed, "keys": search.PLAN_KEYS}
 
-    def shown(self, page: Rows[Any], context: Any) -> object:
+    def shown(self, page: Page[Any], context: Any) -> object:
         rows = [(plan.pk, plan.state, plan.repaired, plan.has_expired(self.now)) for plan in page.items]
         return rows, context["total"]
 

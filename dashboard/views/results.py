@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from dashboard.base.list_page import ListPage
-from mailbox.database.paging import Page as Rows
+from mailbox.database.paging import Page
 from mailbox.inspection import search
 from mailbox.models import Result
 from mailbox.models.result import ResultQuerySet
@@ -46,5 +46,5 @@ class ResultList(ListPage):
     def found(self, text: str) -> ResultQuerySet:
         return search.results(text, self.at).select_related("task", "sender", "recipient")
 
-    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {"tabs": TABS, "chosen": self.chosen, "is_filtered": bool(self.query), "keys": search.RESULT_KEYS}

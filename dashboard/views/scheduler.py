@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from dashboard.base import export
 from dashboard.base.act import Act, Wording
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.forms import choices
 from dashboard.wording import commands, retry_verdicts
@@ -33,7 +33,7 @@ VERDICTS_SHOWN = 200
 LONGEST_ID = 19  # digits
 
 
-class Scheduler(Page):
+class Scheduler(DashboardView):
     """The bounds in force and where each was set, whether the cluster runs, and what the passes did."""
 
     columns: ClassVar = {
@@ -85,7 +85,7 @@ class Scheduler(Page):
         return self.live("ops/scheduler.html", context, seen)
 
 
-class Scan(Page):
+class Scan(DashboardView):
     """One pass of the retry gate, for good."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
@@ -106,7 +106,7 @@ class Scan(Page):
         return self.page("ops/scan.html", context)
 
 
-class DryRun(Page):
+class DryRun(DashboardView):
     """What a pass by this person would do now, lease by lease; nothing is changed and nothing journalled."""
 
     def get(self, request: HttpRequest) -> HttpResponse:

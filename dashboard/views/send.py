@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.forms.send import SendForm
 from mailbox.gate import actions
 from mailbox.inspection import agents
@@ -18,7 +18,7 @@ from mailbox.words.errors import InvalidRequestError, TaskConflictError, Unknown
 AGENTS_OFFERED = 200
 
 
-class Send(Page):
+class Send(DashboardView):
     """A task by hand: from ``operators@hub``, whose results stay on the task's page until somebody has read them."""
 
     needs = actions.SEND
@@ -64,7 +64,7 @@ class Send(Page):
         return self.page("ops/send.html", context, status=status)
 
 
-class Acknowledge(Page):
+class Acknowledge(DashboardView):
     """Somebody has read the result of a task that was sent by hand."""
 
     needs = actions.SEND

@@ -11,7 +11,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
 from dashboard.base import frame
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
 
 
@@ -36,7 +36,7 @@ class SignOut(auth_views.LogoutView):
         return auth_views.redirect_to_login(reverse("ops:overview"), reverse("ops:sign-in"))
 
 
-class Settings(Page):
+class Settings(DashboardView):
     """The person's own choices; they change nothing but this browser's cookies."""
 
     def get(self, request: HttpRequest) -> HttpResponse:

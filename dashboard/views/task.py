@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.wording import commands, payload, task_story
 from dashboard.wording.journal import in_words
@@ -24,7 +24,7 @@ from mailbox.words import json_text
 ATTEMPTS, ACTS, CHILDREN, ALIKE = 50, 100, 20, 10
 
 
-class TaskPage(Page):
+class TaskPage(DashboardView):
     """One task: what it is now, how it came to that, what it carries, what belongs to it."""
 
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
@@ -94,7 +94,7 @@ class TaskPage(Page):
         }
 
 
-class TaskPart(Page):
+class TaskPart(DashboardView):
     """One piece of what a task or its result carries, whole."""
 
     def get(self, request: HttpRequest, task_id: UUID, part: str) -> HttpResponse:
@@ -105,7 +105,7 @@ class TaskPart(Page):
         return response
 
 
-class TaskJson(Page):
+class TaskJson(DashboardView):
     """The whole of a task, its result and its journal, exactly."""
 
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from dashboard.base.list_page import ListPage
-from mailbox.database.paging import Page as Rows
+from mailbox.database.paging import Page
 from mailbox.inspection import search
 from mailbox.models.task import TaskQuerySet
 
@@ -33,12 +33,12 @@ class TaskList(ListPage):
     def found(self, text: str) -> TaskQuerySet:
         return search.tasks(text, self.at).with_parties().with_stale(self.now, self.at.stale_after)
 
-    def besides(self, page: Rows[Any]) -> dict[str, Any]:
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "tabs": TABS,
             "keys": search.TASK_KEYS,
             "words_among": search.WORDS_AMONG if any(":" not in part for part in self.query.split()) else 0,
         }
 
-    def shown(self, page: Rows[Any], context: Any) -> object:
+    def shown(self, page: Page[Any], context: Any) -> object:
         return [(task.pk, task.journal_seq, task.is_stale) for task in page.items], context["total"]

@@ -9,10 +9,10 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds, waterfall
 from dashboard.figures.tree_rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
-from dashboard.figures.waterfall import Attempt, Bar, Window
+from dashboard.figures.waterfall import LeaseSpan, TaskBar, Window
 from dashboard.forms import choices
 from mailbox.gate import actions
 from mailbox.inspection import search, trees
@@ -33,7 +33,7 @@ MARKS = 50  # of failed members, on the bar of their group
 OPENED_MOST = 200  # nodes that one address may hold open
 
 
-class TreePage(Page):
+class TreePage(DashboardView):
     """A task and all below it, by time: what waited for what, and where it went wrong."""
 
     def get(self, request: HttpRequest, root: UUID) -> HttpResponse:
@@ -149,7 +149,7 @@ class TreePage(Page):
         }
 
 
-class TreeJson(Page):
+class TreeJson(DashboardView):
     """The whole tree, however large, with payloads, attempts and results."""
 
     def get(self, request: HttpRequest, root: UUID) -> HttpResponseBase:
@@ -202,9 +202,9 @@ def _plain(member: Member) -> dict[str, Any]:
     }
 
 
-def _bar(member: Member, state: str) -> Bar:
+def _bar(member: Member, state: str) -> TaskBar:
     task = member.task
-    return Bar(
+    return TaskBar(
         uuid=task.uuid,
         parent=task.parent,
         name=member.opening,
@@ -220,7 +220,7 @@ def _bar(member: Member, state: str) -> Bar:
     )
 
 
-def _listed(bar: Bar, state: str) -> str:
+def _listed(bar: TaskBar, state: str) -> str:
     """Return the query of the tasks that are siblings of ``bar``, of its kind and in ``state``."""
     terms = [f"parent:{bar.parent}", search.term("to", bar.recipient), f"state:{state}", APART.get(state, "")]
     words = bar.name.partition('"')[0].strip()[:KIND_SPELLED]
@@ -228,9 +228,9 @@ def _listed(bar: Bar, state: str) -> str:
     return " ".join(filter(None, [*terms, alike]))
 
 
-def _attempt(member: Member, lease: Any) -> Attempt:
+def _attempt(member: Member, lease: Any) -> LeaseSpan:
     repair = member.repair_of(lease)
-    return Attempt(
+    return LeaseSpan(
         number=lease.attempt,
         leased_at=lease.leased_at,
         ended_at=lease.ended_at,

@@ -34,7 +34,7 @@ REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "fo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
+class JournalLine:
     """One journal row in words; ``reason`` is "" where none was given."""
 
     event: AuditEvent
@@ -55,7 +55,7 @@ class Act:
         return self.event.seq is not None
 
 
-def in_words(event: AuditEvent) -> Act:
+def in_words(event: AuditEvent) -> JournalLine:
     data: dict[str, Any] = event.fields
     if event.kind == Kind.REPAIR_APPLIED:
         what = REPAIRS.get(str(data.get("action")), "repaired")
@@ -65,4 +65,4 @@ def in_words(event: AuditEvent) -> Act:
         what = ACT.get(Kind(event.kind), event.kind.removeprefix("a2a_").replace("_", " "))
     else:
         what = event.kind
-    return Act(event=event, what=what, reason=str(data.get("reason") or ""))
+    return JournalLine(event=event, what=what, reason=str(data.get("reason") or ""))

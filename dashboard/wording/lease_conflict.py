@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from dashboard.wording.journal import Act, in_words
+from dashboard.wording.journal import JournalLine, in_words
 from mailbox.inspection import leases
 from mailbox.models import Lease, Result, Task
 
@@ -24,7 +24,7 @@ class Conflict:
     task: Task
     now: Lease | None
     result: Result | None
-    between: Sequence[Act]
+    between: Sequence[JournalLine]
     at: datetime
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from dashboard.wording.journal import Act
+from dashboard.wording.journal import JournalLine
 from mailbox.models import Lease, Task
 from mailbox.words.kinds import Kind
 
@@ -16,9 +16,9 @@ class Card:
     """A state the task was in: what put it there, and what was said meanwhile. ``until`` None: it still is in it."""
 
     state: str
-    act: Act
+    act: JournalLine
     until: datetime | None = None
-    notes: list[Act] = field(default_factory=list)
+    notes: list[JournalLine] = field(default_factory=list)
 
     @property
     def since(self) -> datetime:
@@ -34,7 +34,7 @@ class Card:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class AttemptTiming:
     """A lease beside the time around it: in the queue before it, at work, and until the next one began.
 
     ``waited`` None: the attempt before it is not among those that were read. ``gap`` None: there is none after it yet.
@@ -46,7 +46,7 @@ class Attempt:
     gap: timedelta | None
 
 
-def cards(acts: Sequence[Act]) -> list[Card]:
+def cards(acts: Sequence[JournalLine]) -> list[Card]:
     """Return the states of a task, newest first, of its life's acts in order."""
     found: list[Card] = []
     for act in acts:
@@ -60,7 +60,7 @@ def cards(acts: Sequence[Act]) -> list[Card]:
     return found[::-1]
 
 
-def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[Attempt]:
+def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[AttemptTiming]:
     """Return the attempts of these leases, which are the newest ones and newest first."""
     found = []
     later: Lease | None = None
@@ -69,7 +69,7 @@ def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[Attempt
         queued_at = earlier.ended_at if earlier else task.sent_at if lease.attempt == 1 else None
         ended_at = lease.ended_at or now
         found.append(
-            Attempt(
+            AttemptTiming(
                 lease=lease,
                 waited=lease.leased_at - queued_at if queued_at else None,
                 ran=ended_at - lease.leased_at,
@@ -80,7 +80,7 @@ def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[Attempt
     return found
 
 
-def _leads_to(act: Act) -> str:
+def _leads_to(act: JournalLine) -> str:
     """Return the state that this act put the task into, "" when it left it as it was."""
     data = act.event.fields
     match act.event.kind:

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from agentcards.models import AgentCard
-from agentcards.registry import AgentCardRegistry, CardTakenError
+from agentcards.registry import CardRegistry, CardTakenError
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def registry():
-    return AgentCardRegistry()
+    return CardRegistry()
 
 
 def card(name="canyon", *skills, description="Reviews architecture"):
@@ -210,28 +210,28 @@ def at_once(*works):
 @pytest.mark.django_db(transaction=True)
 def test_jobs_that_race_for_a_name_leave_exactly_one_card():
     jobs = [f"job-{number}" for number in range(8)]
-    outcomes = at_once(*(lambda job=job: AgentCardRegistry().register(job, card("canyon")) for job in jobs))
+    outcomes = at_once(*(lambda job=job: CardRegistry().register(job, card("canyon")) for job in jobs))
 
     assert all(isinstance(outcome, AgentCard) for outcome in outcomes), outcomes
-    assert AgentCardRegistry().count == 1
-    assert AgentCardRegistry().get_job_id_for_agent("canyon") in jobs
+    assert CardRegistry().count == 1
+    assert CardRegistry().get_job_id_for_agent("canyon") in jobs
 
 
 @pytest.mark.django_db(transaction=True)
 def test_jobs_that_swap_names_at_once_leave_each_name_with_one_job():
-    AgentCardRegistry().register("job-0", card("name-0"))
-    AgentCardRegistry().register("job-1", card("name-1"))
+    CardRegistry().register("job-0", card("name-0"))
+    CardRegistry().register("job-1", card("name-1"))
 
     works = [
-        lambda job=job, name=name: AgentCardRegistry().register(f"job-{job}", card(f"name-{name}"))
+        lambda job=job, name=name: CardRegistry().register(f"job-{job}", card(f"name-{name}"))
         for job in range(3)
         for name in range(3)
     ]
     outcomes = at_once(*works)
 
     assert all(isinstance(outcome, AgentCard) for outcome in outcomes), outcomes
-    for row in AgentCardRegistry().query():
-        assert AgentCardRegistry().get_job_id_for_agent(row.name) == row.job_id
+    for row in CardRegistry().query():
+        assert CardRegistry().get_job_id_for_agent(row.name) == row.job_id
 
 
 @pytest.mark.django_db(transaction=True)
@@ -239,7 +239,7 @@ def test_only_one_of_the_agents_that_race_for_a_job_id_gets_it():
     agents = [factories.agent(f"agent{number}") for number in range(5)]
     outcomes = at_once(
         *(
-            lambda agent=agent, n=number: AgentCardRegistry(agent).register("job", card(f"n{n}"))
+            lambda agent=agent, n=number: CardRegistry(agent).register("job", card(f"n{n}"))
             for number, agent in enumerate(agents)
         )
     )

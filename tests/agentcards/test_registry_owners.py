@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentcards.registry import AgentCardRegistry, CardTakenError
+from agentcards.registry import CardRegistry, CardTakenError
 from mailbox.gate.callers import Role
 from mailbox.words.errors import CapabilityMissingError
 from tests.agentcards.test_registry import card, told
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_repeating_a_registration_changes_and_journals_nothing(alice):
-    registry = AgentCardRegistry(alice)
+    registry = CardRegistry(alice)
     first = registry.register("job-1", card("canyon", "review"))
     before = factories.journal_length()
 
@@ -23,7 +23,7 @@ def test_repeating_a_registration_changes_and_journals_nothing(alice):
 
 
 def test_registrations_are_journalled(alice):
-    registry = AgentCardRegistry(alice)
+    registry = CardRegistry(alice)
     registry.register("job-1", card("canyon", "review"))
     registry.register("job-2", card("canyon"))
     registry.deregister("job-2")
@@ -40,47 +40,47 @@ def test_registrations_are_journalled(alice):
 
 @pytest.mark.parametrize(("job_id", "name"), [("job-1", "other"), ("job-2", "canyon"), ("job-1", "canyon")])
 def test_another_agent_s_card_is_not_replaced(alice, mallory, job_id, name):
-    AgentCardRegistry(alice).register("job-1", card("canyon", "review"))
+    CardRegistry(alice).register("job-1", card("canyon", "review"))
 
     with pytest.raises(CardTakenError, match="belongs to alice@local"):
-        AgentCardRegistry(mallory).register(job_id, card(name))
+        CardRegistry(mallory).register(job_id, card(name))
 
-    assert told(AgentCardRegistry().get("job-1")) == ("canyon", "Reviews architecture", ["review"])
-    assert AgentCardRegistry().count == 1
+    assert told(CardRegistry().get("job-1")) == ("canyon", "Reviews architecture", ["review"])
+    assert CardRegistry().count == 1
 
 
 def test_another_agent_s_card_is_not_removed(alice, mallory):
-    AgentCardRegistry(alice).register("job-1", card())
+    CardRegistry(alice).register("job-1", card())
 
     with pytest.raises(CardTakenError):
-        AgentCardRegistry(mallory).deregister("job-1")
+        CardRegistry(mallory).deregister("job-1")
 
-    assert AgentCardRegistry().count == 1
+    assert CardRegistry().count == 1
 
 
 def test_an_agent_may_not_clear_the_registry(alice, mallory):
-    AgentCardRegistry(alice).register("job-1", card())
+    CardRegistry(alice).register("job-1", card())
 
     with pytest.raises(CapabilityMissingError):
-        AgentCardRegistry(mallory).clear()
+        CardRegistry(mallory).clear()
 
     assert factories.last_event().fields["missing_actions"] == ["a2a.registry.manage"]
-    assert AgentCardRegistry().count == 1
+    assert CardRegistry().count == 1
 
 
 def test_operators_can_replace_and_remove_cards_without_becoming_their_owner(alice, olga):
-    AgentCardRegistry(alice).register("job-1", card("canyon"))
+    CardRegistry(alice).register("job-1", card("canyon"))
 
-    AgentCardRegistry(olga).register("job-1", card("gorge"))
-    AgentCardRegistry(alice).register("job-1", card("ravine"))
-    removed = AgentCardRegistry(olga).deregister("job-1")
+    CardRegistry(olga).register("job-1", card("gorge"))
+    CardRegistry(alice).register("job-1", card("ravine"))
+    removed = CardRegistry(olga).deregister("job-1")
 
     assert told(removed)[0] == "ravine"
-    assert AgentCardRegistry(olga).clear() == 0
+    assert CardRegistry(olga).clear() == 0
 
 
 def test_a_viewer_cannot_register_a_card():
     with pytest.raises(CapabilityMissingError):
-        AgentCardRegistry(factories.person("vera", Role.VIEWER)).register("job-1", card())
+        CardRegistry(factories.person("vera", Role.VIEWER)).register("job-1", card())
 
-    assert AgentCardRegistry().count == 0
+    assert CardRegistry().count == 0

@@ -11,7 +11,7 @@ class AgentCardRegistry:
     """The hub's registry: every process reads the same cards, and they survive a restart. Answers are copies."""
 
     def __init__(self) -> None:
-        self._registry = registry.AgentCardRegistry()
+        self._registry = registry.CardRegistry()
 
     def register(self, job_id: str, card: AgentCard) -> None:
         """Register the card of a running job, in place of the job's earlier card.

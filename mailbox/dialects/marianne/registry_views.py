@@ -7,7 +7,7 @@ from http import HTTPStatus
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from agentcards.registry import AgentCardRegistry, CardTakenError
+from agentcards.registry import CardRegistry, CardTakenError
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
@@ -27,8 +27,8 @@ class RegistryView(DialectView):
     error_status = {**STATUS, CardTakenError: HTTPStatus.CONFLICT, UnknownCardError: HTTPStatus.NOT_FOUND}
 
     @property
-    def registry(self) -> AgentCardRegistry:
-        return AgentCardRegistry(self.caller)
+    def registry(self) -> CardRegistry:
+        return CardRegistry(self.caller)
 
 
 class CardsView(RegistryView):

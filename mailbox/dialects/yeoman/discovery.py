@@ -11,7 +11,7 @@ from django.conf import settings
 from agentcards import card_document as cards
 from agentcards import default_recipient
 from agentcards.profiles import every_profile
-from agentcards.registry import AgentCardRegistry
+from agentcards.registry import CardRegistry
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.yeoman.answers import Discovery, PeerCapability
@@ -49,6 +49,6 @@ def _skills() -> Iterator[PeerCapability]:
 
 
 def _skills_at_work() -> Iterator[PeerCapability]:
-    for card in AgentCardRegistry().query():
+    for card in CardRegistry().query():
         for skill in card.skills:
             yield {"name": skill["id"], "description": skill["description"], "version": VERSION, "agent": card.name}

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 
 from agentcards.models import AgentCard, AgentProfile, Tool
-from agentcards.registry import AgentCardRegistry
+from agentcards.registry import CardRegistry
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +36,7 @@ def profile_form(**fields):
 def test_admin_pages_require_one_of_the_hub_groups(bob, page, role, status):
     factories.profile(bob)
     factories.tool("read")
-    AgentCardRegistry(bob).register("job", AgentCard(name="canyon", description=""))
+    CardRegistry(bob).register("job", AgentCard(name="canyon", description=""))
     client = staff_client(role)
     pk = apps.get_model(*page.split("/"))._default_manager.get().pk
 

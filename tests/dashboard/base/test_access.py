@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import get_resolver, reverse
 
-from dashboard.base.page import Page
+from dashboard.base.page import DashboardView
 from mailbox.words.kinds import Kind
 from tests.support import factories
 
@@ -49,7 +49,7 @@ def test_every_change_by_a_viewer_is_refused_and_journalled(vic, name, path, vie
 
     response = vic.post(path)
 
-    assert issubclass(view, Page)
+    assert issubclass(view, DashboardView)
     assert response.status_code == 403
     assert view.needs in response.text
     assert factories.last_event().kind == Kind.CAPABILITY_CHECK

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.figures import waterfall
-from dashboard.figures.waterfall import Attempt, Bar, Window
+from dashboard.figures.waterfall import LeaseSpan, TaskBar, Window
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -19,7 +19,7 @@ def at(seconds):
 
 def attempt(number, leased, ended=None, end="", **fields):
     ended_at = None if ended is None else at(ended)
-    return Attempt(
+    return LeaseSpan(
         number=number, leased_at=at(leased), ended_at=ended_at, end=end or ("result" if ended_at else ""), **fields
     )
 
@@ -34,7 +34,7 @@ def bar(sent=0, resolved=None, *attempts, state="ok", **fields):
         "kind": "x",
     }
     resolved_at = None if resolved is None else at(resolved)
-    return Bar(**shown | fields, state=state, sent_at=at(sent), resolved_at=resolved_at, attempts=attempts)
+    return TaskBar(**shown | fields, state=state, sent_at=at(sent), resolved_at=resolved_at, attempts=attempts)
 
 
 def drawn(one):
@@ -115,10 +115,10 @@ moments = st.floats(-100, 100).map(at)
 @given(st.data())
 def test_segments_stay_in_the_picture_even_if_clocks_disagree(data):
     attempts = [
-        Attempt(number=number, leased_at=data.draw(moments), ended_at=data.draw(st.none() | moments), end="requeue")
+        LeaseSpan(number=number, leased_at=data.draw(moments), ended_at=data.draw(st.none() | moments), end="requeue")
         for number in range(data.draw(st.integers(0, 3)))
     ]
-    one = Bar(
+    one = TaskBar(
         uuid=uuid.uuid4(),
         parent=None,
         name="x",

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from agentcards.models import AgentCard, AgentProfile
-from agentcards.registry import AgentCardRegistry
+from agentcards.registry import CardRegistry
 from mailbox.models import Agent, Peer
 from mailbox.verbs.agents import peers
 from tests.support import factories, yeoman
@@ -180,7 +180,7 @@ def test_the_skills_of_agents_are_listed_only_when_wanted(client, bob, settings)
 def test_the_skills_of_running_jobs_are_listed_too(client, settings, db):
     settings.A2A_CAPABILITIES, settings.A2A_CAPABILITIES_DYNAMIC = [], True
     skills = [{"id": "review", "description": "Reads code"}]
-    AgentCardRegistry().register("job-1", AgentCard(name="kanyon", description="d", skills=skills))
+    CardRegistry().register("job-1", AgentCard(name="kanyon", description="d", skills=skills))
 
     assert client.get("/api/v1/a2a/capabilities").json()["capabilities"] == [
         {"name": "review", "description": "Reads code", "version": "1.0", "agent": "kanyon"}
