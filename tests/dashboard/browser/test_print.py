@@ -13,7 +13,7 @@ from tests.support.plans import planned
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
-A4 = {"width": 718, "height": 1000}  # at the margins a browser leaves
+A4 = {"width": 718, "height": 1000}  # the paper inside the margins of a browser
 DATE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? UTC")
 SEEN = """() => {
   const shown = el => el.checkVisibility() && el.getClientRects().length > 0;
