@@ -145,6 +145,7 @@ def test_an_empty_list_field_is_stored_as_an_empty_list(bob):
         {"remote_url": "http://127.0.0.1"},
         {"remote_url": "file:///etc/passwd"},
     ],
+    ids=["no list", "empty name", "NUL in a list", "no JSON", "NUL in a text", "loopback", "file"],
 )
 def test_invalid_profile_fields_are_refused_in_the_form(bob, fields):
     profile = factories.profile(bob)

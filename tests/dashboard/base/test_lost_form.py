@@ -75,7 +75,7 @@ def test_a_signed_out_person_returns_to_the_form_and_reason_after_sign_in(drop):
     assert Client().post("/ops/sign-in/", {**form, "next": f"{drop}{AGAIN}"})["Location"] == f"{drop}{AGAIN}"
 
 
-@pytest.mark.parametrize("token", [{}, {"form_token": "junk"}, {"form_token": "\0"}])
+@pytest.mark.parametrize("token", [{}, {"form_token": "junk"}, {"form_token": "\0"}], ids=["missing", "junk", "nul"])
 def test_a_form_with_a_bad_token_links_to_a_fresh_form_with_the_reason(ana, drop, alice, bob, token):
     lease = factories.leased_task(alice, bob)
     bulk.plan(ana, [lease])
@@ -123,7 +123,7 @@ def test_a_plan_page_fills_in_the_reason_from_its_url(ana, alice, bob):
     assert 'value="pod lost"' in page.text
 
 
-@pytest.mark.parametrize("token", [{}, {"form_token": "junk"}, {"form_token": "\0"}])
+@pytest.mark.parametrize("token", [{}, {"form_token": "junk"}, {"form_token": "\0"}], ids=["missing", "junk", "nul"])
 def test_a_form_with_a_bad_token_makes_no_plan(ana, alice, bob, token):
     lease = factories.leased_task(alice, bob)
 

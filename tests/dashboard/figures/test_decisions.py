@@ -48,6 +48,7 @@ def scanned(*, ago=timedelta(0), **data):
 @pytest.mark.parametrize(
     ("ago", "words"),
     [(38 * timedelta(minutes=1), "has not called for 38 m; 2 queued"), (None, "has never called; 2 queued")],
+    ids=["38 minutes ago", "never"],
 )
 def test_a_quiet_agent_with_work_needs_a_decision(ana, alice, bob, ago, words):
     called(bob, ago=ago)
@@ -61,7 +62,7 @@ def test_a_quiet_agent_with_work_needs_a_decision(ana, alice, bob, ago, words):
     assert [row.agent.display for row in ana.get("/ops/agents/?state=quiet").context["rows"]] == ["bob@local"]
 
 
-@pytest.mark.parametrize("ago", [timedelta(0), timedelta(minutes=4)])
+@pytest.mark.parametrize("ago", [timedelta(0), timedelta(minutes=4)], ids=["now", "4 minutes ago"])
 def test_an_agent_that_calls_or_has_no_key_needs_no_decision(ana, alice, bob, ago):
     factories.sent_task(alice, bob)
     assert decisions(ana) == [], "it has no key: code in the hub's own process works for it"

@@ -170,7 +170,7 @@ def test_a_stale_lease_is_marked_on_every_page_that_shows_it(ana, alice, bob):
         factories.leased_task(alice, bob, parent=root.task.uuid, idempotency=factories.unsafe("k")), minutes=20
     )
     pages = {
-        "/ops/tasks/?state=stale": 2,  # its tab, too
+        "/ops/tasks/?state=stale": 2,  # the row and the tab
         f"/ops/tasks/{lease.task.uuid}/": 1,
         f"/ops/tasks/{root.task.uuid}/": 1,
         f"/ops/leases/{root.lease_id}/force-error/": 1,

@@ -91,7 +91,7 @@ def test_a_bucket_of_a_chart_holds_only_the_results_of_its_time():
     ]
 
 
-@pytest.mark.parametrize("scale", charts.RANGES)
+@pytest.mark.parametrize("scale", charts.RANGES, ids=lambda scale: scale.name)
 def test_bars_of_a_chart_are_contiguous_and_stay_in_the_picture(scale):
     points = [Point(NOON - scale.step * back, ok=back + 1, error=1) for back in range(scale.bars)]
 
@@ -114,7 +114,7 @@ def test_a_bar_of_one_lease_among_many_is_visible():
     assert [bar.kind for bar in bars] == ["leased", "stale"]
 
 
-@pytest.mark.parametrize("threshold", [timedelta(0), timedelta(seconds=1), FIVE, timedelta(days=3)])
+@pytest.mark.parametrize("threshold", [timedelta(0), timedelta(seconds=1), FIVE, timedelta(days=3)], ids=str)
 def test_age_bands_are_contiguous_and_split_at_the_threshold(threshold):
     bands = charts.bands(threshold)
 
@@ -157,7 +157,7 @@ def test_an_unknown_agent_has_no_page(ana):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("scale", charts.RANGES)
+@pytest.mark.parametrize("scale", charts.RANGES, ids=lambda scale: scale.name)
 def test_bars_of_a_chart_of_a_day_or_more_show_the_date(ana, alice, bob, scale):
     factories.resolved_task(alice, bob)
 

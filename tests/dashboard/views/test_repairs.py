@@ -65,6 +65,7 @@ def test_a_plan_of_a_query_holds_exactly_the_matching_leases(ana, alice, bob):
         ({"verb": "drop"}, "not whole"),
         ({"lease": "x"}, "not whole"),
     ],
+    ids=["no lease", "no match", "bad query", "unknown verb", "bad lease"],
 )
 def test_an_empty_or_invalid_plan_is_refused_with_the_reason(ana, alice, bob, fields, why):
     leased(alice, bob, safe=1)

@@ -127,7 +127,11 @@ def test_a_tree_is_downloaded_whole_and_exactly(vic, alice, bob, root):
     assert whole["tasks"][0]["leases"][0]["holder"] == "bob@local"
 
 
-@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "\u202eodd\u202c", "' onfocus='alert(1)", "w" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    ["<script>alert(1)</script>", "\u202eodd\u202c", "' onfocus='alert(1)", "w" * 100_000],
+    ids=["html", "rtl", "quotes", "long"],
+)
 def test_hostile_text_in_a_tree_is_escaped(vic, alice, bob, root, text):
     factories.sent_task(alice, bob, parent=root.uuid, intent_text=text, task_kind=text[:400])
 
