@@ -57,7 +57,7 @@ def test_every_route_of_the_api_is_in_the_document():
     assert spelled == set(schema()["paths"])
 
 
-def test_every_operation_has_a_name_of_its_own_and_a_summary():
+def test_every_operation_has_an_id_of_its_own_and_a_summary():
     operations = [operation for path in schema()["paths"].values() for operation in path.values()]
 
     assert len({operation["operationId"] for operation in operations}) == len(operations)
@@ -95,7 +95,7 @@ def test_the_document_is_made_without_a_warning(capsys):
 
 
 @pytest.mark.parametrize("path", ["/a2a/tasks/next", "/a2a/results/next"])
-def test_what_is_next_is_asked_for_in_the_query_and_for_a_post_in_the_body_too(path):
+def test_a_receive_is_described_by_query_and_for_post_by_body(path):
     asked = schema()["paths"][path]
 
     assert {"wait_ms", "attempt_id"} <= {parameter["name"] for parameter in asked["get"]["parameters"]}
@@ -139,7 +139,7 @@ def tasks(alice, bob):
 @pytest.mark.django_db
 @pytest.mark.parametrize("party", [pytest.param("agent", marks=pytest.mark.one_database), "admin"])
 @pytest.mark.parametrize(("method", "path"), OPERATIONS)
-def test_a_request_that_the_document_allows_is_answered_as_it_says(document, tasks, bob, party, method, path):
+def test_a_documented_request_gets_a_documented_answer(document, tasks, bob, party, method, path):
     key = factories.key_of(bob if party == "agent" else factories.person("ada", Role.ADMIN))
     named = st.one_of(st.none(), st.sampled_from(tasks))
 

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize(("limit", "told"), [(timedelta(seconds=1.5), 1500), (None, None)])
-def test_a_lease_says_how_long_it_may_last_wherever_it_is_shown(client, alice, bob, limit, told):
+def test_a_lease_is_shown_with_its_work_timeout_by_every_route(client, alice, bob, limit, told):
     factories.sent_task(alice, bob, work_timeout=limit)
     bobs = {"headers": {"X-API-Key": factories.key_of(bob)}, "content_type": "application/json"}
 

@@ -43,7 +43,7 @@ def shown(response):
     return response.status_code, response.content, response["Content-Type"]
 
 
-def test_a_client_without_credentials_sends_and_polls_as_the_route_s_agent(client, route, alice, bob):
+def test_a_client_without_a_key_sends_and_polls_as_the_agent_of_its_route(client, route, alice, bob):
     sent = send(client, route.token).json()
     [lease] = leasing.lease_tasks(bob)
     results.post_result(bob, factories.result_envelope(lease.task))
@@ -54,7 +54,7 @@ def test_a_client_without_credentials_sends_and_polls_as_the_route_s_agent(clien
     assert polled["state"] == "completed"
 
 
-def test_slashes_after_the_token_are_one(client, route):
+def test_several_slashes_after_the_token_count_as_one(client, route):
     response = client.post(
         f"/p/{route.token}//a2a/tasks/send", json.dumps({"message": "hi"}), content_type="application/json"
     )
@@ -62,7 +62,7 @@ def test_slashes_after_the_token_are_one(client, route):
     assert response.status_code == 200
 
 
-def test_there_is_no_route_until_one_is_added(client, alice, bob):
+def test_a_hub_has_no_public_route_at_first(client, alice, bob):
     assert not PublicRoute.objects.exists()
     assert shown(send(client, tokens.mint(tokens.ROUTE).key)) == nothing_there(client)
 
@@ -84,19 +84,19 @@ def test_there_is_no_route_until_one_is_added(client, alice, bob):
     ],
 )
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_whatever_is_not_open_is_not_there(client, route, path, method):
+def test_a_path_that_is_not_open_is_404_under_a_route(client, route, path, method):
     assert shown(getattr(client, method)(f"/p/{route.token}{path}")) == nothing_there(client)
     assert not Task.objects.exists()
 
 
 @pytest.mark.parametrize("method", ["put", "patch", "delete", "options"])
-def test_an_open_path_answers_the_dialect_s_refusal_to_other_methods(client, route, method):
+def test_an_open_path_refuses_other_methods_in_the_dialects_shape(client, route, method):
     response = getattr(client, method)(f"/p/{route.token}/a2a/tasks/send")
 
     assert response.json() == {"error": "Not found"}
 
 
-def test_unknown_revoked_and_malformed_tokens_answer_alike(client, route, olga):
+def test_unknown_revoked_and_malformed_tokens_get_one_answer(client, route, olga):
     public_routes.revoke(olga, route.route.public_id)
     stranger = tokens.mint(tokens.ROUTE).key
     same_public_part = f"{route.token[:-8]}zz{route.token[-6:]}"
@@ -130,7 +130,7 @@ def test_revocation_acts_on_the_next_request(client, route, olga):
     assert send(client, route.token).status_code == 404
 
 
-def test_the_route_reads_what_its_agent_sent_and_nothing_sent_to_it(client, route, alice, bob):
+def test_a_route_reads_tasks_that_its_agent_sent_and_no_other_tasks(client, route, alice, bob):
     factories.grant(bob, "a2a.send.*")
     own = factories.sent_task(alice, bob)
     received = factories.sent_task(bob, alice)
@@ -141,7 +141,7 @@ def test_the_route_reads_what_its_agent_sent_and_nothing_sent_to_it(client, rout
     assert statuses == [200, 404, 404]
 
 
-def test_the_verbs_themselves_keep_a_route_to_sending(route, alice, bob):
+def test_the_verbs_refuse_a_route_every_act_but_sending(route, alice, bob):
     factories.grant(bob, "a2a.send.*")
     factories.grant(alice, "a2a.respond.*")
     caller = public_routes.caller(route.route, request_id="")
@@ -151,7 +151,7 @@ def test_the_verbs_themselves_keep_a_route_to_sending(route, alice, bob):
         results.post_result(caller, factories.result_envelope(received))
 
 
-def test_the_agent_s_own_grants_decide(client, olga, mallory, bob):
+def test_a_route_sends_within_the_grants_of_its_agent(client, olga, mallory, bob):
     made = public_routes.add(olga, mallory.agent, rate_limit=10)
 
     response = send(client, made.token)
@@ -160,7 +160,7 @@ def test_the_agent_s_own_grants_decide(client, olga, mallory, bob):
     assert "a2a.send.bob@local" in response.json()["error"]
 
 
-def test_a_key_sent_along_changes_nothing(route, mallory, alice):
+def test_a_key_beside_a_route_changes_nothing(route, mallory, alice):
     client = Client(headers={"Authorization": f"Bearer {factories.key_of(mallory)}"})
 
     sent = send(client, route.token).json()
@@ -180,12 +180,12 @@ def test_each_route_has_its_own_rate_limit(client, alice, bob, olga, settings):
 
 
 @pytest.mark.parametrize("rate", [0, -1, 1_000_001])
-def test_a_rate_that_cannot_be_is_refused(olga, alice, rate):
+def test_an_invalid_rate_limit_is_refused(olga, alice, rate):
     with pytest.raises(InvalidRequestError):
         public_routes.add(olga, alice.agent, rate_limit=rate)
 
 
-def test_adding_and_revoking_are_journalled_without_the_token(route, olga, alice):
+def test_a_route_is_added_and_revoked_in_the_journal_without_its_token(route, olga, alice):
     public_routes.revoke(olga, route.route.public_id)
     public_routes.revoke(olga, route.route.public_id)
 
@@ -197,7 +197,7 @@ def test_adding_and_revoking_are_journalled_without_the_token(route, olga, alice
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, None])
-def test_only_operators_and_admins_add_and_revoke(route, alice, role):
+def test_only_operators_and_admins_can_add_and_revoke_routes(route, alice, role):
     stranger = alice if role is None else factories.person("vera", role)
 
     with pytest.raises(CapabilityMissingError):
@@ -220,7 +220,7 @@ def test_a_task_s_journal_names_the_route(client, route):
     assert event.actor == f"alice@local (route {route.route.public_id})"
 
 
-def test_a_database_that_cannot_be_reached_is_said_to_be_so(client, monkeypatch):
+def test_a_database_out_of_reach_is_503_under_a_route(client, monkeypatch):
     def fail(token):
         raise OperationalError
 

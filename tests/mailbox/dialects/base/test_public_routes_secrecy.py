@@ -49,7 +49,7 @@ def test_the_token_is_stored_as_a_digest_and_nowhere_else(client, route, caplog)
             assert secret not in repr(cursor.fetchall())
 
 
-def test_an_error_within_a_route_is_told_without_the_token(client, route, monkeypatch, capsys, settings):
+def test_an_error_under_a_route_is_reported_without_the_token(client, route, monkeypatch, capsys, settings):
     stream = logging.StreamHandler()
     stream.addFilter(RedactSecrets())
     logger = logging.getLogger("django.request")
@@ -80,7 +80,7 @@ def test_an_error_within_a_route_is_told_without_the_token(client, route, monkey
         ("/p/ and /ops/", "/p/ and /ops/"),
     ],
 )
-def test_what_stands_where_a_token_would_is_cut_short(written, printed):
+def test_a_logged_text_in_the_place_of_a_token_is_cut(written, printed):
     record = logging.LogRecord("x", logging.INFO, "", 0, "%s", (written,), None)
 
     assert RedactSecrets().filter(record)

@@ -27,7 +27,7 @@ def test_every_refusal_has_a_status():
 
 
 @pytest.mark.parametrize("refusal", [*statuses.STATUS, *view.TRANSPORT_STATUS])
-def test_a_refusal_is_the_clients_mistake_unless_the_database_is_away(refusal):
+def test_every_refusal_is_a_4xx_but_for_a_database_out_of_reach(refusal):
     status = statuses.STATUS.get(refusal) or view.TRANSPORT_STATUS[refusal]
 
     assert 400 <= status < 500 or refusal is view.UnavailableError

@@ -61,7 +61,7 @@ def test_an_agent_is_registered_with_its_whole_profile(ada):
     assert AgentProfile.objects.get().name == ""
 
 
-def test_an_agent_may_bring_its_key_and_its_address(ada):
+def test_an_agent_can_be_registered_with_its_key_and_address(ada):
     pubkey = factories.some_pubkey()
 
     made = Api(ada).call("POST", "/api/agents", {"name": "Größe", "display": "size@lab", "publicKey": pubkey}).json()
@@ -181,7 +181,7 @@ def test_an_unknown_agent_is_404_in_corvid_s_shape(bob, name, tail):
     assert (refused.status_code, refused.json()) == (404, {"error": "Not found"})
 
 
-def test_a_local_part_that_looks_like_a_key_is_not_taken_for_that_key_s_agent(bob):
+def test_a_key_finds_its_agent_before_a_local_part_of_the_same_text(bob):
     factories.AgentFactory.create(display=f"{bob.agent.pubkey}@local")
 
     assert Api(bob).get(f"/api/agents/{bob.agent.pubkey}").json()["id"] == "bob@local"
@@ -258,7 +258,7 @@ def test_an_agent_is_invoked_by_agents_that_may_send_to_it(alice, bob):
     assert Api(alice).get(f"/a2a/tasks/{sent.json()['messageId']}").json()["state"] == "working"
 
 
-def test_an_agent_invokes_another_as_itself_alone(alice, bob, mallory):
+def test_an_agent_cannot_invoke_in_the_name_of_another(alice, bob, mallory):
     body = {"toAgentId": "bob@local", "content": "hello"}
 
     sent = Api(alice).call("POST", "/api/agents/alice/invoke", body)

@@ -95,7 +95,7 @@ def test_the_reason_of_a_failure_is_cut_like_a_result(polled):
     assert shown[-1][1].endswith(wire.CUT)
 
 
-def test_the_last_progress_is_no_answer(alice, bob):
+def test_progress_after_the_last_message_is_not_shown_as_the_answer(alice, bob):
     uuid = handler.handle_task_send(alice, {"message": "do it"})["id"]
     [lease] = leasing.lease_tasks(bob)
     updates.post_updates(bob, uuid, [Update(message=[text_block("done")]), Update(progress=1), Update(progress=1)])

@@ -174,7 +174,7 @@ def test_a_skill_that_no_agent_has_falls_back_to_the_default_project(send, bob):
     assert Task.objects.get(uuid=task["id"]).recipient == bob.agent
 
 
-def test_no_suitable_agent_is_not_found(alice):
+def test_a_send_without_a_suitable_agent_is_404(alice):
     AgentProfile.objects.all().delete()
 
     response = Sender(alice)({"message": "hi"})
@@ -219,7 +219,7 @@ def test_the_limit_holds_across_the_turn_of_a_minute(alice, bob, time_machine):
     assert answers == [200] * 6 + [429]
 
 
-def test_the_limit_lets_through_again_in_the_next_minute(alice, bob, time_machine):
+def test_the_limit_admits_again_after_a_minute(alice, bob, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     send = Sender(alice)
     answers = [send({"message": "hi"}).status_code for _ in range(6)]

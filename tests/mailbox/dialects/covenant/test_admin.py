@@ -45,7 +45,7 @@ def test_an_agent_registered_over_the_api_can_send_once_it_is_granted_to(admin, 
     assert api.post("/a2a/tasks", task_to(bob)).status_code == 200
 
 
-def test_an_agent_that_brings_its_key_gets_no_private_one(admin):
+def test_an_agent_registered_with_its_key_gets_no_private_key(admin):
     pubkey = factories.some_pubkey()
 
     made = admin.post("/a2a/agents", {"display": "research", "pubkey": pubkey}).json()
@@ -63,12 +63,12 @@ def test_a_taken_name_is_a_conflict(admin, alice):
 @pytest.mark.parametrize(
     "body", [{}, {"display": "a b"}, {"display": 7}, {"display": "a", "pubkey": "x"}, {"name": "a"}]
 )
-def test_an_agent_that_makes_no_sense_is_refused(admin, body):
+def test_an_invalid_agent_is_refused(admin, body):
     assert error_of(admin.post("/a2a/agents", body)) == (400, "invalid_request")
     assert not Agent.objects.exists()
 
 
-def test_a_grant_may_be_narrow_counted_and_short(admin, alice, bob):
+def test_a_grant_can_be_scoped_counted_and_limited_in_time(admin, alice, bob):
     soon = epoch_ms(timezone.now() + timedelta(hours=1))
     scope = {"version": 1, "peer_pubkey_b58": bob.agent.pubkey}
 
@@ -108,7 +108,7 @@ def test_a_grant_may_be_narrow_counted_and_short(admin, alice, bob):
         ({"until": 1}, "until"),
     ],
 )
-def test_a_grant_that_makes_no_sense_is_refused_with_its_field(admin, alice, fields, field):
+def test_an_invalid_grant_is_refused_with_its_field(admin, alice, fields, field):
     before = CapabilityGrant.objects.count()
 
     answer = admin.post("/capabilities/grant", {"subject": "alice", "action": "a2a.send.*", **fields})
@@ -118,7 +118,7 @@ def test_a_grant_that_makes_no_sense_is_refused_with_its_field(admin, alice, fie
     assert CapabilityGrant.objects.count() == before
 
 
-def test_a_grant_to_nobody_is_not_found(admin):
+def test_a_grant_to_an_unknown_agent_is_404(admin):
     answer = admin.post("/capabilities/grant", {"subject": "ghost", "action": "a2a.send.*"})
 
     assert error_of(answer) == (404, "unknown_agent")
@@ -144,7 +144,7 @@ def test_an_unknown_grant_cannot_be_revoked(admin):
     assert error_of(admin.post("/capabilities/revoke", {"grant_id": str(uuid4())})) == (404, "unknown_grant")
 
 
-def test_an_agent_rotates_its_own_key_without_help(alice):
+def test_an_agent_rotates_its_own_key(alice):
     old = Api(alice)
     old_id = ApiKey.objects.get().public_id
 
@@ -167,7 +167,7 @@ def test_a_third_live_key_is_a_conflict(alice):
     assert error_of(api.post("/a2a/keys")) == (409, "key_limit")
 
 
-def test_an_agent_has_no_say_over_the_keys_of_others(alice, bob):
+def test_an_agent_cannot_add_or_revoke_keys_of_others(alice, bob):
     Api(bob)
     bobs = ApiKey.objects.get().public_id
     api = Api(alice)
@@ -179,11 +179,11 @@ def test_an_agent_has_no_say_over_the_keys_of_others(alice, bob):
 
 
 @pytest.mark.parametrize("owner", [{}, {"agent": "alice", "username": "ada"}, {"username": "nobody"}])
-def test_a_key_for_nobody_in_particular_is_refused(admin, alice, owner):
+def test_a_key_without_exactly_one_owner_is_refused(admin, alice, owner):
     assert error_of(admin.post("/a2a/keys", owner)) == (400, "invalid_request")
 
 
-def test_a_key_without_an_owner_is_refused_by_the_fields_there_are(admin):
+def test_the_error_of_a_key_without_an_owner_names_both_fields(admin):
     assert set(admin.post("/a2a/keys", {}).json()["fields"]) == {"agent", "username"}
 
 
@@ -195,7 +195,7 @@ def test_an_admin_gives_a_person_a_key_for_automation(admin, olga):
     assert error_of(api.post("/capabilities/revoke", {"grant_id": str(uuid4())})) == (404, "unknown_grant")
 
 
-def test_the_journal_is_read_since_a_moment(admin, alice, bob):
+def test_the_journal_is_read_from_a_given_time(admin, alice, bob):
     factories.sent_task(alice, bob)
     events = admin.get("/audit/recent").json()["events"]
     newest = events[0]["at_ms"]
@@ -247,7 +247,7 @@ def everything_stored():
     ]
 
 
-def test_a_viewer_changes_nothing(viewer, alice, bob):
+def test_a_viewer_cannot_change_anything(viewer, alice, bob):
     lease = factories.leased_task(alice, bob)
     before = everything_stored()
 
@@ -257,7 +257,7 @@ def test_a_viewer_changes_nothing(viewer, alice, bob):
     assert everything_stored() == before
 
 
-def test_an_operator_changes_only_what_operators_may(alice, bob, olga):
+def test_an_operator_can_pause_repair_and_retry_alone(alice, bob, olga):
     lease = factories.leased_task(alice, bob)
     operator = Api(olga)
     allowed = {"/a2a/agents/bob/pause", "/a2a/agents/bob/resume", "/a2a/repair", "/a2a/retry-stale"}
@@ -268,7 +268,7 @@ def test_an_operator_changes_only_what_operators_may(alice, bob, olga):
 
 
 @pytest.mark.parametrize("route", ["/a2a/queue", "/a2a/status", "/a2a/leases", "/a2a/agents", "/audit/recent"])
-def test_a_viewer_looks_at_all_there_is(viewer, alice, bob, route):
+def test_a_viewer_reads_every_list(viewer, alice, bob, route):
     factories.leased_task(alice, bob)
 
     assert viewer.get(route).status_code == 200
@@ -284,7 +284,7 @@ def test_the_journal_is_read_newest_first(admin, alice, bob):
     assert events[1]["data"]["passed"] is True
 
 
-def test_any_agent_may_know_whom_it_can_address(alice, mallory):
+def test_an_agent_without_grants_lists_all_agents(alice, mallory):
     assert Api(mallory).get("/a2a/agents").json() == {
         "kind": "a2a_agents",
         "agents": [

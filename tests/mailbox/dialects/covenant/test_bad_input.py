@@ -27,7 +27,7 @@ def nothing_stored():
 @pytest.mark.usefixtures("nothing_stored")
 @pytest.mark.parametrize("text", [text for text, _ in HOSTILE.values() if text], ids=list(HOSTILE)[1:])
 @pytest.mark.parametrize("path", ["/a2a/tasks", "/a2a/results", "/a2a/tasks/next"])
-def test_what_is_not_json_is_refused_everywhere(alice, text, path):
+def test_a_body_that_is_not_json_is_refused_by_each_route(alice, text, path):
     answer = Api(alice).call("POST", path, text)
 
     assert error_of(answer) == (400, "invalid_json")
@@ -43,7 +43,7 @@ def test_hostile_json_within_a_task_is_refused(alice, bob, text):
 
 @pytest.mark.usefixtures("nothing_stored")
 @pytest.mark.parametrize("body", [[], "x", 7, None, True, [{}]], ids=repr)
-def test_a_body_that_is_no_object_is_refused(alice, body):
+def test_a_body_that_is_not_an_object_is_refused(alice, body):
     answer = Api(alice).call("POST", "/a2a/tasks", json.dumps(body).encode())
 
     assert error_of(answer) == (400, "invalid_request")
@@ -145,17 +145,17 @@ def test_a_wrong_field_of_a_result_is_named(alice, bob, fields, path):
         ),
     ],
 )
-def test_fields_are_refused_in_words_that_know_no_python(alice, body, fields):
+def test_errors_of_fields_are_worded_without_python(alice, body, fields):
     assert Api(alice).call("POST", "/a2a/tasks", json.dumps(body).encode()).json()["fields"] == fields
 
 
-def test_a_field_that_is_none_is_said_to_be_none(alice):
+def test_unknown_and_invalid_query_parameters_are_named(alice):
     refused = Api(alice).call("GET", "/a2a/queue?colour=red&limit=x")
 
     assert refused.json()["fields"] == {"colour": "is not a field of this request", "limit": "must be a whole number"}
 
 
-def test_too_many_parameters_are_told_as_that(alice):
+def test_the_error_of_too_many_parameters_gives_the_limit(alice):
     refused = Api(alice).call("GET", "/a2a/queue?" + "a=1&" * 5000)
 
     assert error_of(refused) == (400, "invalid_request")
@@ -163,12 +163,12 @@ def test_too_many_parameters_are_told_as_that(alice):
 
 
 @pytest.mark.parametrize("path", ["/a2a/tasks/x/y", "/a2a/tasks//entry", "/a2a/tasks/next/"])
-def test_a_path_that_is_no_route_is_not_found(alice, path):
+def test_a_path_without_a_route_is_404(alice, path):
     assert error_of(Api(alice).call("GET", path)) == (404, "not_found")
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "GET"])
-def test_a_method_that_a_route_lacks_is_told_with_those_it_has(alice, method):
+def test_a_wrong_method_is_405_with_the_right_ones_in_allow(alice, method):
     answer = Api(alice).call(method, "/a2a/tasks")
 
     assert error_of(answer) == (405, "method_not_allowed")

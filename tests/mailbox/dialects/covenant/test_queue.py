@@ -72,7 +72,7 @@ def test_a_state_filter_narrows_to_one_state(alice, bob, route):
 
 
 @ROUTES
-def test_a_minimum_age_hides_young_leases_and_nothing_else(alice, bob, clock, route):
+def test_a_minimum_age_hides_young_leases_alone(alice, bob, clock, route):
     old = factories.leased_task(alice, bob).task
     clock.shift(timedelta(milliseconds=500))
     factories.leased_task(alice, bob)
@@ -85,7 +85,7 @@ def test_a_minimum_age_hides_young_leases_and_nothing_else(alice, bob, clock, ro
 
 
 @ROUTES
-def test_a_deadline_filter_keeps_what_is_due(alice, bob, clock, route):
+def test_a_deadline_filter_keeps_urgent_tasks(alice, bob, clock, route):
     due = factories.sent_task(alice, bob, deadline_ms=epoch_ms(MOMENT) + 1000)
     later = factories.sent_task(alice, bob, deadline_ms=epoch_ms(MOMENT) + 1001)
     factories.sent_task(alice, bob)
@@ -118,7 +118,7 @@ def test_a_deadline_filter_keeps_what_is_due(alice, bob, clock, route):
     ],
     ids=lambda text: repr(text)[:20],
 )
-def test_a_filter_that_makes_no_sense_is_named(alice, route, name, value):
+def test_an_invalid_filter_is_named(alice, route, name, value):
     answer = Api(alice).get(route, **{name: value})
 
     assert error_of(answer) == (400, "invalid_request")
@@ -134,7 +134,7 @@ def test_strangers_see_an_empty_queue(alice, bob, mallory):
     assert (answer["tasks"], answer["results"], answer["next_cursor"]) == ([], [], None)
 
 
-def test_operators_see_all(alice, bob, olga):
+def test_operators_see_the_whole_queue(alice, bob, olga):
     factories.resolved_task(alice, bob)
     factories.sent_task(alice, bob)
 
@@ -193,7 +193,7 @@ def test_a_timeline_is_read_to_its_end_by_its_cursors(alice, bob):
 
 
 @pytest.mark.parametrize("other", ["/a2a/queue", "/a2a/results/recent", "/audit/recent"])
-def test_a_cursor_is_good_for_its_own_list_only(alice, bob, other):
+def test_a_cursor_of_another_list_is_refused(alice, bob, other):
     for _ in range(2):
         factories.sent_task(alice, bob)
     api = Api(alice)

@@ -76,7 +76,7 @@ def test_a_stale_guard_is_a_conflict_that_names_both_leases(operator, lease):
     assert Lease.objects.live().count() == 1
 
 
-def test_the_idempotent_posture_without_a_declaration_is_a_conflict(operator, alice, bob):
+def test_a_requeue_as_idempotent_is_a_conflict_for_other_tasks(operator, alice, bob):
     lease = factories.leased_task(alice, bob)
 
     status, body = answered(operator.post("/a2a/repair", repair_of(lease, REQUEUE | {"duplicate_risk": "idempotent"})))
@@ -84,7 +84,7 @@ def test_the_idempotent_posture_without_a_declaration_is_a_conflict(operator, al
     assert (status, body["code"]) == (409, "duplicate_risk_mismatch")
 
 
-def test_a_queued_task_is_a_conflict_and_a_resolved_one_another(operator, alice, bob):
+def test_a_repair_of_a_queued_or_resolved_task_is_a_conflict(operator, alice, bob):
     resolved = factories.resolved_task(alice, bob).task
     queued = factories.sent_task(alice, bob)
 
@@ -104,7 +104,7 @@ def test_an_unknown_task_is_not_found(operator):
     assert (status, body["code"]) == (404, "unknown_task")
 
 
-def test_an_agent_without_the_capability_is_told_which_one_and_how_to_get_it(bob, lease):
+def test_a_repair_without_the_capability_is_refused_with_its_remedy(bob, lease):
     status, body = answered(Api(bob).post("/a2a/repair", repair_of(lease, REQUEUE)))
 
     assert (status, body["code"], body["action"]) == (403, "capability_missing", "a2a.repair.requeue")
@@ -154,7 +154,7 @@ def test_each_of_the_three_keys_of_a_repair_is_required(operator, lease, field):
         ({"command": FORCE_ERROR | {"message": " "}}, "message must not be empty"),
     ],
 )
-def test_what_is_blank_is_named_in_words(operator, lease, change, message):
+def test_a_blank_field_of_a_repair_is_named(operator, lease, change, message):
     _, body = answered(operator.post("/a2a/repair", repair_of(lease, REQUEUE) | change))
 
     assert message in body["message"]
@@ -183,7 +183,7 @@ def test_an_enabled_pass_reports_the_leases_it_ended(operator, lease):
     assert (body["report"]["would_requeue"], Lease.objects.live().count()) == ([], 0)
 
 
-def test_a_skipped_row_tells_reason_attempt_and_age(operator, alice, bob):
+def test_a_skipped_lease_has_its_reason_attempt_and_age(operator, alice, bob):
     with time_machine.travel(datetime(2035, 1, 1, tzinfo=UTC), tick=False) as clock:
         lease = factories.leased_task(alice, bob)
         clock.shift(timedelta(minutes=10))
@@ -194,14 +194,14 @@ def test_a_skipped_row_tells_reason_attempt_and_age(operator, alice, bob):
     ]
 
 
-def test_a_policy_given_in_part_keeps_the_other_defaults(operator):
+def test_a_partial_policy_keeps_the_other_defaults(operator):
     _, body = answered(operator.post("/a2a/retry-stale", {"max_attempts": 5}))
 
     assert body["report"]["policy"] == POLICY | {"max_attempts": 5}
 
 
 @pytest.mark.parametrize("policy", [{"min_lease_age_ms": 0}, {"max_requeues": 0}])
-def test_a_policy_may_be_zero_where_that_means_something(operator, policy):
+def test_a_policy_accepts_zero_where_zero_is_a_bound(operator, policy):
     status, body = answered(operator.post("/a2a/retry-stale", policy))
 
     assert (status, body["report"]["policy"]) == (200, POLICY | policy)
@@ -236,13 +236,13 @@ def test_a_malformed_policy_is_refused_by_field(operator, lease, policy):
     assert Lease.objects.live().count() == 1
 
 
-def test_a_retry_pass_without_the_capability_is_refused_even_to_look(bob, lease):
+def test_a_dry_run_without_the_capability_is_refused(bob, lease):
     status, body = answered(Api(bob).post("/a2a/retry-stale", {}))
 
     assert (status, body["code"]) == (403, "capability_missing")
 
 
-def test_a_compaction_answers_how_many_tasks_it_dropped(alice, bob):
+def test_a_compaction_answers_the_number_of_deleted_tasks(alice, bob):
     result = factories.drained_task(alice, bob)
     results.ack_results(alice, [result.task.uuid])
     admin = Api(factories.person("ada", Role.ADMIN))

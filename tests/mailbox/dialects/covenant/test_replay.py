@@ -30,7 +30,7 @@ def entry(bob, lease):
     return ReplayEntry.objects.get()
 
 
-def test_cached_results_are_listed_with_what_they_repeat(alice, bob, operator, lease, entry):
+def test_cached_results_are_listed_with_their_work(alice, bob, operator, lease, entry):
     with time_machine.travel(datetime(2035, 1, 1, tzinfo=UTC), tick=False):
         factories.sent_task(alice, bob, idempotency=factories.idempotent("report-1"))
 
@@ -70,7 +70,7 @@ def test_strangers_see_no_cached_results(mallory, entry):
     }
 
 
-def test_a_drop_names_the_result_that_it_means(operator, entry):
+def test_a_drop_under_the_task_of_another_result_is_refused(operator, entry):
     body = {"id": entry.pk, "reason": "the report changed"}
 
     status, refusal = answered(operator.post("/a2a/replay-entries/drop", body | {"source_task_id": str(uuid4())}))
@@ -87,7 +87,7 @@ def test_a_drop_names_the_result_that_it_means(operator, entry):
 
 
 @pytest.mark.parametrize("wrong", [0, 2**63, True, 1.0, "1"])
-def test_a_drop_of_what_is_no_entry_s_number_is_refused(operator, entry, wrong):
+def test_a_drop_of_an_invalid_number_is_refused(operator, entry, wrong):
     status, refusal = answered(operator.post("/a2a/replay-entries/drop", {"id": wrong, "reason": "x"}))
 
     assert (status, list(refusal["fields"])) == (400, ["id"])
@@ -101,7 +101,7 @@ def test_an_operator_drops_a_cached_result_with_a_reason(operator, entry):
     assert AuditEvent.objects.get(kind="a2a_replay_dropped").fields["reason"] == "the report changed"
 
 
-def test_dropping_is_refused_without_a_reason_without_the_role_and_twice(operator, bob, entry):
+def test_a_drop_needs_a_reason_and_the_role_and_is_done_once(operator, bob, entry):
     wanted = {"id": entry.pk, "reason": "x"}
 
     blank = answered(operator.post("/a2a/replay-entries/drop", wanted | {"reason": " "}))
@@ -116,7 +116,7 @@ def test_dropping_is_refused_without_a_reason_without_the_role_and_twice(operato
     ]
 
 
-def test_a_waiting_duplicate_says_what_it_waits_on_wherever_it_is_shown(alice, lease):
+def test_a_waiting_duplicate_is_shown_with_its_leader_by_every_route(alice, lease):
     parent, task_id = uuid4(), uuid4()
     wanted = {
         "id": str(task_id),
@@ -136,7 +136,7 @@ def test_a_waiting_duplicate_says_what_it_waits_on_wherever_it_is_shown(alice, l
     assert [node["waits_on"] for node in door.get(f"/a2a/tasks/{parent}/tree").json()["nodes"]] == [leader]
 
 
-def test_a_replayed_send_is_answered_like_any_other_and_its_result_is_drained_under_its_id(alice, bob, entry):
+def test_a_replayed_send_is_answered_and_drained_like_any_other(alice, bob, entry):
     task_id = str(uuid4())
     idempotency = {"duplicate_safety": "idempotent", "key": " report-1 "}
     wanted = {"id": task_id, "recipient": "bob", "intent_text": "summarise the report", "idempotency": idempotency}

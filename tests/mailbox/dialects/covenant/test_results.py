@@ -23,7 +23,7 @@ def result_for(lease, **fields):
     return {"task_id": str(lease.task.uuid), "status": "ok", "content": factories.SOME_TEXT, **fields}
 
 
-def test_a_posted_result_is_acknowledged_and_reaches_its_sender_to_the_letter(alice, bob, lease):
+def test_a_posted_result_reaches_its_sender_unchanged(alice, bob, lease):
     said = result_for(lease, status="partial", content=BLOCKS, error_message="half")
 
     answer = Api(bob).post("/a2a/results", said | {"lease_id": str(lease.lease_id)})
@@ -97,7 +97,7 @@ def test_a_result_for_an_unknown_task_is_refused_before_any_check(mallory):
     assert [event.kind for event in AuditEvent.objects.all()] == ["a2a_result_rejected"]
 
 
-def test_a_recipient_without_the_grant_may_not_answer(alice, mallory):
+def test_a_recipient_without_a_grant_cannot_answer(alice, mallory):
     lease = factories.leased_task(alice, mallory)
 
     answer = Api(mallory).post("/a2a/results", result_for(lease))
@@ -115,7 +115,7 @@ def test_an_unknown_block_is_refused_with_its_index(bob, lease):
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_no_result_is_an_answer(alice, method):
+def test_a_drain_without_results_answers_null(alice, method):
     answer = Api(alice).call(method, "/a2a/results/next")
 
     assert (answer.status_code, answer.json()) == (200, {"kind": "a2a_result_opt", "result": None})
@@ -137,7 +137,7 @@ def test_an_attempt_gets_the_same_result_until_the_next_call_carries_its_ack(ali
     assert len(factories.journal("a2a_result_acked")) == 1
 
 
-def test_a_post_carries_the_ack_in_its_body(alice, bob):
+def test_a_drain_by_post_takes_the_ack_from_its_body(alice, bob):
     first = str(factories.drained_task(alice, bob).task.uuid)
 
     answer = Api(alice).post("/a2a/results/next", {"ack": first})
@@ -146,14 +146,14 @@ def test_a_post_carries_the_ack_in_its_body(alice, bob):
     assert Result.objects.get().delivery == Result.Delivery.ACKED
 
 
-def test_an_ack_of_what_is_not_ones_own_drains_nothing(alice, bob):
+def test_a_drain_with_the_ack_of_a_foreign_task_drains_nothing(alice, bob):
     factories.resolved_task(alice, bob)
 
     assert error_of(Api(alice).get("/a2a/results/next", ack=uuid4())) == (404, "unknown_task")
     assert Result.objects.get().delivery == Result.Delivery.PENDING
 
 
-def test_acknowledged_ids_are_told_back(alice, bob):
+def test_acknowledged_ids_are_returned(alice, bob):
     ids = [str(factories.drained_task(alice, bob).task.uuid) for _ in range(2)]
 
     answer = Api(alice).post("/a2a/results/ack", {"task_ids": ids})
@@ -163,11 +163,11 @@ def test_acknowledged_ids_are_told_back(alice, bob):
 
 
 @pytest.mark.parametrize("body", [{}, {"task_ids": []}, {"task_ids": ["x"]}, {"task_ids": [str(uuid4())] * 1001}])
-def test_an_ack_of_nothing_sensible_is_refused(alice, body):
+def test_an_invalid_ack_is_refused(alice, body):
     assert error_of(Api(alice).post("/a2a/results/ack", body)) == (400, "invalid_request")
 
 
-def test_people_drain_and_acknowledge_nothing(alice, bob, olga):
+def test_people_cannot_drain_or_acknowledge_results(alice, bob, olga):
     task_id = factories.drained_task(alice, bob).task.uuid
     api = Api(olga)
 

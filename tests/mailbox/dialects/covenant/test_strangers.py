@@ -57,7 +57,7 @@ def bring_to(state, alice, bob, task_id):
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_foreign_task_answers_as_an_absent_one(alice, bob, mallory, route, state):
+def test_a_foreign_task_answers_like_an_absent_task(alice, bob, mallory, route, state):
     task_id = uuid4()
     stranger = Api(mallory)
     absent = told(stranger, route, task_id)
@@ -73,7 +73,7 @@ def test_a_foreign_task_answers_as_an_absent_one(alice, bob, mallory, route, sta
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("route", ROUTES)
-def test_grants_make_a_stranger_no_wiser(alice, bob, route, state):
+def test_a_stranger_with_grants_cannot_tell_foreign_tasks_from_absent_ones(alice, bob, route, state):
     task_id = uuid4()
     curious = factories.agent("eve", "a2a.respond.*", "a2a.repair.requeue", "a2a.send.*")
     stranger = Api(curious)
@@ -85,7 +85,7 @@ def test_grants_make_a_stranger_no_wiser(alice, bob, route, state):
 
 
 @pytest.mark.parametrize("scope", ["peer_pubkey_b58", "lease_id"])
-def test_a_pinned_grant_is_no_oracle(alice, bob, scope):
+def test_a_pinned_grant_reveals_no_foreign_task(alice, bob, scope):
     task_id = uuid4()
     curious = factories.agent("eve")
     pin = factories.row_of(alice).pubkey if scope == "peer_pubkey_b58" else str(uuid4())
@@ -104,7 +104,7 @@ def test_every_route_that_names_a_task_is_tried_here():
     assert named <= tried
 
 
-def test_the_journal_of_a_refusal_is_the_same_for_both(alice, bob, mallory):
+def test_foreign_and_absent_tasks_have_the_same_row_in_the_journal(alice, bob, mallory):
     stranger = Api(mallory)
     told(stranger, "POST /a2a/results", uuid4())
     told(stranger, "POST /a2a/results", factories.sent_task(alice, bob).uuid)

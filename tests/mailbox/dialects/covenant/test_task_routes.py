@@ -13,7 +13,7 @@ from tests.support.api import Api, error_of
 pytestmark = pytest.mark.django_db
 
 
-def test_an_entry_tells_all_of_a_task(alice, bob):
+def test_an_entry_has_all_fields_of_a_task(alice, bob):
     lease = factories.leased_task(alice, bob)
     task = lease.task
 
@@ -37,7 +37,7 @@ def test_an_entry_tells_all_of_a_task(alice, bob):
     assert entry["entry"]["task"]["id"] == str(task.uuid)
 
 
-def test_a_path_takes_an_id_in_whatever_case(alice, bob):
+def test_a_path_takes_an_id_in_upper_or_lower_case(alice, bob):
     task = factories.sent_task(alice, bob)
 
     assert Api(alice).get(f"/a2a/tasks/{str(task.uuid).upper()}/entry").json()["entry"]["task"]["id"] == str(task.uuid)
@@ -47,7 +47,7 @@ def test_a_path_takes_an_id_in_whatever_case(alice, bob):
 
 @pytest.mark.parametrize("text", ["1", "%00", "{}x", "{{{}}}", "urn:uuid:{}", "\u0661" * 36])
 @pytest.mark.parametrize("what", ["entry", "result", "tree", "timeline"])
-def test_an_id_that_is_none_is_named(alice, bob, text, what):
+def test_an_invalid_id_in_a_path_is_named(alice, bob, text, what):
     path = f"/a2a/tasks/{text.format(factories.sent_task(alice, bob).uuid)}/{what}"
 
     refused = Api(alice).get(path)
@@ -57,7 +57,7 @@ def test_an_id_that_is_none_is_named(alice, bob, text, what):
     assert error_of(Api().get(path)) == (401, "unauthenticated")
 
 
-def test_a_party_that_may_not_decide_is_told_who_may(alice, bob, mallory):
+def test_a_party_is_told_which_party_answers_or_cancels_a_task(alice, bob, mallory):
     task = factories.leased_task(alice, bob).task
 
     posted = Api(alice).post("/a2a/results", {"task_id": str(task.uuid), "status": "ok"})
@@ -104,7 +104,7 @@ def test_a_result_is_read_without_being_drained(alice, bob):
     assert len(results.drain_results(alice)) == 1
 
 
-def test_a_tree_is_told_in_order_with_depths(alice, bob):
+def test_a_tree_lists_its_tasks_in_order_with_depths(alice, bob):
     root = factories.sent_task(alice, bob)
     child = factories.sent_task(alice, bob, parent=root.uuid)
     results.post_result(bob, factories.result_envelope(child))
@@ -119,7 +119,7 @@ def test_a_tree_is_told_in_order_with_depths(alice, bob):
     assert below["result"]["content"] == factories.SOME_TEXT
 
 
-def test_a_timeline_tells_who_did_what_when(alice, bob):
+def test_a_timeline_lists_events_with_actor_and_time(alice, bob):
     lease = factories.leased_task(alice, bob)
     task_id = str(lease.task.uuid)
 
@@ -145,7 +145,7 @@ def test_a_released_task_is_queued_again(alice, bob):
     assert factories.last_event().kind == "a2a_task_released"
 
 
-def test_a_heartbeat_tells_the_lease(alice, bob):
+def test_a_heartbeat_answers_with_the_lease(alice, bob):
     lease = factories.leased_task(alice, bob)
 
     answer = Api(bob).post(f"/a2a/tasks/{lease.task.uuid}/heartbeat").json()
@@ -168,7 +168,7 @@ def test_a_sender_cancels_with_or_without_a_reason(alice, bob, body):
 
 
 @pytest.mark.parametrize(("route", "body"), [("release", {"reason": "r"}), ("heartbeat", {})])
-def test_a_task_not_in_flight_cannot_be_held(alice, bob, route, body):
+def test_a_verb_of_the_holder_refuses_a_queued_task(alice, bob, route, body):
     task = factories.sent_task(alice, bob)
 
     answer = Api(bob).post(f"/a2a/tasks/{task.uuid}/{route}", body)
@@ -177,7 +177,7 @@ def test_a_task_not_in_flight_cannot_be_held(alice, bob, route, body):
 
 
 @pytest.mark.parametrize(("route", "body"), [("release", {"reason": "r"}), ("heartbeat", {})])
-def test_a_stale_lease_holds_nothing(alice, bob, route, body):
+def test_a_verb_of_the_holder_refuses_a_stale_lease(alice, bob, route, body):
     lease = factories.leased_task(alice, bob)
 
     answer = Api(bob).post(f"/a2a/tasks/{lease.task.uuid}/{route}", {**body, "lease_id": str(uuid4())})
@@ -231,7 +231,7 @@ def test_own_leases_are_listed_with_their_tasks(alice, bob, olga):
     assert Api(alice).get("/a2a/leases").json() == {"kind": "a2a_leases", "leases": [], "next_cursor": None}
 
 
-def test_a_holder_finds_its_leases_again_after_it_forgot_them(alice, bob):
+def test_a_holder_can_answer_under_a_lease_from_its_list(alice, bob):
     factories.leased_task(alice, bob)
     (held,) = Api(bob).get("/a2a/leases").json()["leases"]
 
@@ -243,7 +243,7 @@ def test_a_holder_finds_its_leases_again_after_it_forgot_them(alice, bob):
     assert leasing.lease_tasks(bob) == []
 
 
-def test_updates_of_one_attempt_are_said_once(alice, bob):
+def test_updates_of_one_attempt_are_posted_once(alice, bob):
     task = factories.leased_task(alice, bob).task
     body = {"attempt_id": str(uuid4()), "updates": [{"message": "half way"}, {"progress": {"fraction": 0.5}}]}
 

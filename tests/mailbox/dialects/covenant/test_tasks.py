@@ -27,13 +27,13 @@ def test_a_sent_task_is_acknowledged_with_its_id(alice, bob):
     assert factories.life_of(Task.objects.get(uuid=body["id"])) == ["a2a_task_sent"]
 
 
-def test_the_hub_gives_a_task_without_an_id_one(alice, bob):
+def test_the_hub_chooses_the_id_of_a_task_without_one(alice, bob):
     answer = Api(alice).post("/a2a/tasks", {"recipient": "bob", "intent_text": "x"})
 
     assert Task.objects.get().uuid == UUID(answer.json()["task_id"])
 
 
-def test_a_task_that_says_all_it_can_comes_back_whole(alice, bob):
+def test_a_task_with_every_field_is_returned_whole(alice, bob):
     said = {
         "id": str(uuid4()),
         "sender": id_of(alice),
@@ -57,7 +57,7 @@ def test_a_plain_task_has_four_keys(alice, bob):
     assert Api(bob).get("/a2a/tasks/next").json()["task"].keys() == {"id", "sender", "recipient", "intent_text"}
 
 
-def test_keys_of_a_task_that_this_hub_does_not_know_are_ignored(alice, bob):
+def test_unknown_keys_of_a_task_are_ignored(alice, bob):
     assert Api(alice).post("/a2a/tasks", task_to(bob, priority=7)).status_code == 200
 
 
@@ -112,7 +112,7 @@ def test_an_unknown_recipient_is_not_found(alice):
     assert answer.json()["agent"] == "ghost@local"
 
 
-def test_people_send_and_receive_nothing(olga, bob):
+def test_people_cannot_send_or_receive_tasks(olga, bob):
     api = Api(olga)
 
     assert error_of(api.post("/a2a/tasks", task_to(bob))) == (403, "not_an_agent")
@@ -137,7 +137,7 @@ def test_a_leased_task_comes_with_its_lease(alice, bob, method):
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_an_empty_queue_is_an_answer(bob, method):
+def test_a_lease_from_an_empty_queue_answers_null(bob, method):
     answer = Api(bob).call(method, "/a2a/tasks/next")
 
     assert (answer.status_code, answer.json()) == (200, {"kind": "a2a_task_opt", "task": None, "lease": None})
@@ -145,7 +145,7 @@ def test_an_empty_queue_is_an_answer(bob, method):
 
 @pytest.mark.parametrize("path", ["/a2a/tasks/next", "/a2a/results/next"])
 @pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"])
-def test_no_other_method_takes_what_is_next(alice, bob, path, method):
+def test_only_get_and_post_take_the_next_task_or_result(alice, bob, path, method):
     factories.sent_task(alice, bob)
     factories.resolved_task(bob_as_sender(bob), factories.agent("carol", "a2a.respond.*"))
 
@@ -177,7 +177,7 @@ ATTEMPT = uuid4()
     ],
     ids=["query", "header", "body", "header of a post", "query of a post", "twice the same"],
 )
-def test_an_attempt_may_be_named_anywhere_and_gets_the_same_lease_again(alice, bob, first):
+def test_a_repeated_attempt_id_gets_the_same_lease_from_any_place(alice, bob, first):
     for _ in range(2):
         factories.sent_task(alice, bob)
     api = Api(bob)
@@ -202,7 +202,7 @@ def test_an_attempt_may_be_named_anywhere_and_gets_the_same_lease_again(alice, b
         ({"wait": "5"}, {}, "wait"),
     ],
 )
-def test_how_to_receive_is_said_well_or_not_at_all(bob, path, query, headers, field):
+def test_an_invalid_option_of_a_receive_is_named(bob, path, query, headers, field):
     answer = Api(bob).get(path, headers=headers, **query)
 
     assert error_of(answer) == (400, "invalid_request")
@@ -218,7 +218,7 @@ def test_how_to_receive_is_said_well_or_not_at_all(bob, path, query, headers, fi
         {"method": "POST", "body": {"attempt_id": str(ATTEMPT)}, "query": {"attempt_id": str(uuid4())}},
     ],
 )
-def test_an_attempt_that_has_two_names_takes_nothing(alice, bob, path, given):
+def test_a_receive_with_two_attempt_ids_is_refused(alice, bob, path, given):
     factories.sent_task(alice, bob)
 
     answer = Api(bob).call(path=path, **given)
@@ -228,7 +228,7 @@ def test_an_attempt_that_has_two_names_takes_nothing(alice, bob, path, given):
     assert not Lease.objects.exists()
 
 
-def test_the_query_of_a_post_is_read_like_that_of_a_get(bob):
+def test_the_query_of_a_receive_by_post_is_validated(bob):
     answer = Api(bob).call("POST", "/a2a/tasks/next", query={"wait_ms": "60001"})
 
     assert list(answer.json()["fields"]) == ["wait_ms"]

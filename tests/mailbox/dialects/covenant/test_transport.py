@@ -31,7 +31,7 @@ def test_a_body_of_another_type_is_refused(alice, bob, content_type):
 
 
 @pytest.mark.parametrize("content_type", ["application/json", "Application/JSON; charset=utf-8"])
-def test_json_may_say_its_charset(alice, bob, content_type):
+def test_a_json_body_with_a_charset_is_accepted(alice, bob, content_type):
     assert Api(alice).call("POST", "/a2a/tasks", task_to(bob), content_type=content_type).status_code == 200
 
 
@@ -52,18 +52,18 @@ def test_a_chunked_body_is_refused(alice, bob):
 
 
 @pytest.mark.parametrize("length", ["x", "-1", "1.5", "٣"])
-def test_a_length_that_is_none_is_refused(alice, bob, length):
+def test_an_invalid_content_length_is_refused(alice, bob, length):
     answer = Api(alice).call("POST", "/a2a/tasks", task_to(bob), CONTENT_LENGTH=length)
 
     assert error_of(answer) == (411, "length_required")
 
 
 @pytest.mark.parametrize("encoding", ["identity", "Identity"])
-def test_a_body_that_is_not_encoded_may_say_so(alice, bob, encoding):
+def test_a_body_of_content_encoding_identity_is_accepted(alice, bob, encoding):
     assert Api(alice).post("/a2a/tasks", task_to(bob), headers={"Content-Encoding": encoding}).status_code == 200
 
 
-def test_the_methods_of_a_route_are_told_without_a_shape_of_their_own(alice):
+def test_options_answers_the_methods_of_a_route_without_a_body(alice):
     answer = Api(alice).call("OPTIONS", "/a2a/queue")
 
     assert (answer.status_code, answer.content) == (204, b"")
@@ -78,7 +78,7 @@ def test_a_body_of_three_megabytes_is_refused(alice, bob):
 
 
 @pytest.mark.parametrize(("beyond", "status"), [(0, 200), (1, 413)])
-def test_the_limit_is_the_setting_to_the_byte(alice, bob, settings, beyond, status):
+def test_the_limit_of_a_body_is_exact_to_the_byte(alice, bob, settings, beyond, status):
     body = task_to(bob, intent_text="")
     room = settings.A2A_MAX_BODY_BYTES - len(json.dumps(body))
 
@@ -88,7 +88,7 @@ def test_the_limit_is_the_setting_to_the_byte(alice, bob, settings, beyond, stat
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/xml", "image/png, */*;q=0.1", ""])
-def test_the_answer_is_json_whatever_is_accepted(alice, accept):
+def test_the_answer_is_json_for_every_accept_header(alice, accept):
     answer = Api(alice).get("/a2a/queue", headers={"Accept": accept})
 
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
@@ -96,7 +96,7 @@ def test_the_answer_is_json_whatever_is_accepted(alice, accept):
 
 @pytest.mark.parametrize("failure", [OperationalError, InterfaceError])
 @pytest.mark.parametrize("when", ["authenticating", "deciding", "looking"])
-def test_a_database_out_of_reach_is_told_with_when_to_come_back(alice, bob, monkeypatch, failure, when):
+def test_a_database_out_of_reach_is_503_with_retry_after(alice, bob, monkeypatch, failure, when):
     def fail(*args, **kwargs):
         raise failure("server closed the connection: secret detail")
 
@@ -118,7 +118,7 @@ def test_a_database_out_of_reach_is_told_with_when_to_come_back(alice, bob, monk
 @pytest.mark.parametrize(
     ("given", "kept"), [("abc-1.2_3", True), ("x" * 64, True), ("x" * 65, False), ("a b", False), ("é", False)]
 )
-def test_a_request_id_of_the_callers_own_is_kept_if_it_is_plain(alice, bob, given, kept):
+def test_a_plain_request_id_of_the_caller_is_kept(alice, bob, given, kept):
     answer = Api(alice).post("/a2a/tasks", task_to(bob), headers={"X-Request-Id": given})
 
     assert (answer["X-Request-Id"] == given) is kept
@@ -126,7 +126,7 @@ def test_a_request_id_of_the_callers_own_is_kept_if_it_is_plain(alice, bob, give
 
 
 @pytest.mark.parametrize("form", ["Bearer", "bearer", "X-API-Key", "Basic", "Basic with a name"])
-def test_a_key_may_be_presented_in_any_of_its_forms(alice, bob, form):
+def test_a_key_is_accepted_in_each_of_its_headers(alice, bob, form):
     key = factories.key_of(alice)
     headers = {
         "Bearer": {"Authorization": f"Bearer {key}"},
@@ -157,7 +157,7 @@ def test_a_key_may_be_presented_in_any_of_its_forms(alice, bob, form):
     ids=lambda headers: "; ".join(f"{name} {value}" for name, value in headers.items())[:40] or "none",
 )
 @pytest.mark.parametrize("path", ["/a2a/tasks", "/a2a/queue", "/audit/recent"])
-def test_whoever_shows_no_good_key_is_unauthenticated(alice, headers, path):
+def test_a_request_without_a_valid_key_is_401(alice, headers, path):
     answer = Api(headers=headers).call("POST" if path == "/a2a/tasks" else "GET", path)
 
     assert error_of(answer) == (401, "unauthenticated")
@@ -165,14 +165,14 @@ def test_whoever_shows_no_good_key_is_unauthenticated(alice, headers, path):
     assert [event.kind for event in AuditEvent.objects.all()] == ["authentication_failed"]
 
 
-def test_a_session_of_the_dashboard_opens_no_api(olga, client, django_user_model):
+def test_a_session_of_the_dashboard_is_401_on_the_api(olga, client, django_user_model):
     client.force_login(django_user_model.objects.get())
 
     assert error_of(client.get("/a2a/queue")) == (401, "unauthenticated")
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_long_poll_ends_with_the_task_that_comes(alice, bob):
+def test_a_long_poll_returns_a_task_that_is_sent_meanwhile(alice, bob):
     answers = []
     api = Api(bob)
 
@@ -189,7 +189,7 @@ def test_a_long_poll_ends_with_the_task_that_comes(alice, bob):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_long_poll_ends_with_the_result_that_comes(alice, bob):
+def test_a_long_poll_returns_a_result_that_is_posted_meanwhile(alice, bob):
     answers = []
     api, task = Api(alice), factories.sent_task(alice, bob)
 
@@ -206,7 +206,7 @@ def test_a_long_poll_ends_with_the_result_that_comes(alice, bob):
 
 
 @pytest.mark.parametrize("path", ["/a2a/tasks/next", "/a2a/results/next"])
-def test_a_long_poll_in_vain_ends_when_it_said(bob, path):
+def test_a_long_poll_without_a_task_ends_after_its_wait(bob, path):
     began = time.monotonic()
 
     answer = Api(bob).get(path, wait_ms=60)

@@ -61,7 +61,7 @@ def test_text_in_a_fence_is_code(fenced):
     ],
     ids=" / ".join,
 )
-def test_lines_that_are_no_fence_hide_nothing(lines):
+def test_lines_that_look_like_fences_hide_no_delegation(lines):
     assert found(*lines) == ["REAL"]
 
 

@@ -78,7 +78,7 @@ def test_tasks_that_the_hub_does_not_know_are_imported_with_their_status():
 
 
 @pytest.mark.parametrize("missing", ["job_id", "agent_name"])
-def test_restoring_without_a_job_or_a_name_is_a_key_error(missing):
+def test_an_export_without_a_job_or_a_name_is_a_key_error(missing):
     data = export_of()
     del data[missing]
 
@@ -143,7 +143,7 @@ def test_a_compacted_task_does_not_come_back(bob, admin):
     assert (answer["imported"], answer["skipped"]) == (0, 1)
 
 
-def test_only_admins_import_because_it_speaks_for_others(alice, bob, olga, admin):
+def test_only_admins_can_import_an_inbox(alice, bob, olga, admin):
     factories.grant(bob, "a2a.agents.register")
     forged = export_of(kept(source_agent="alice", status="completed", artifacts={"forged": True}))
 
@@ -172,7 +172,7 @@ def test_an_export_of_another_inbox_is_refused(bob, admin, data, field):
     assert field in response.json()["fields"]
 
 
-def test_the_full_name_of_the_agent_is_its_name_too(bob, admin):
+def test_an_export_under_the_full_name_of_the_agent_is_imported(bob, admin):
     data = export_of(kept(target_agent="bob@local"), agent_name="bob@local")
 
     assert admin.post(f"{INBOX}/import", data).json()["imported"] == 1

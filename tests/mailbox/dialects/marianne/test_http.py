@@ -30,7 +30,7 @@ def submit(sender, **fields):
     return response.json()["task"]
 
 
-def test_a_task_put_in_is_pending_for_owner_and_sender(sender, owner):
+def test_a_submitted_task_is_pending_for_owner_and_sender(sender, owner):
     task = submit(sender, context={"a": [1]})
 
     assert task["status"] == "pending"
@@ -51,7 +51,7 @@ def test_a_repeat_is_answered_with_the_task_as_it_is_now(sender, owner):
     assert [one["artifacts"] for one in (first, second, third)] == [{}, {}, {"r": 1}]
 
 
-def test_accept_complete_and_fail_are_the_owners(sender, owner):
+def test_the_owner_accepts_completes_and_fails_tasks(sender, owner):
     first, second = submit(sender), submit(sender)
 
     accepted = owner.post(f"{INBOX}/tasks/{first['task_id']}/accept")
@@ -146,7 +146,7 @@ def test_a_context_cut_short_gives_the_numbers_of_pending_and_shown_tasks(sender
     assert [task["task_id"] in context for task in tasks] == [True, True, False]
 
 
-def test_delegate_lines_become_tasks_and_fences_are_left_alone(bob, alice):
+def test_delegate_lines_outside_fences_become_tasks(bob, alice):
     factories.grant(bob, "a2a.send.alice@local")
     factories.agent("deep-thought")
     text = (

@@ -71,7 +71,7 @@ def test_accepting_is_a_lease_by_the_owner_and_lowers_pending(inbox):
     assert factories.life_of(row(task)) == [Kind.TASK_SENT, Kind.TASK_LEASED]
 
 
-def test_a_handle_keeps_the_status_it_was_given_with(inbox):
+def test_a_returned_task_does_not_change_later(inbox):
     task = submit(inbox)
 
     inbox.mark_accepted(task.task_id)
@@ -90,7 +90,7 @@ def test_completing_posts_a_result_that_the_sender_drains(inbox):
     assert drained.blocks == [{"type": "json", "value": {"review": "fine"}}]
 
 
-def test_completing_straight_from_pending_leases_and_resolves_in_one_step(inbox):
+def test_a_pending_task_is_leased_and_completed_in_one_step(inbox):
     task = submit(inbox)
 
     assert inbox.complete_task(task.task_id) is True
@@ -122,7 +122,7 @@ def test_a_finished_task_takes_no_other_end(inbox):
 
 
 @pytest.mark.parametrize("task_id", ["nope", "", "6a2f1d34-8f0e-4c57-9b1e-2d7c5a90e4b1"])
-def test_an_unknown_task_is_false_or_none_and_never_raises(inbox, task_id):
+def test_an_unknown_task_is_false_or_none_and_raises_no_error(inbox, task_id):
     assert inbox.get_task(task_id) is None
     assert inbox.mark_accepted(task_id) is False
     assert inbox.complete_task(task_id) is False
@@ -146,14 +146,14 @@ def test_tasks_wait_for_an_agent_that_is_not_running():
     assert later.get_pending_tasks() == [task]
 
 
-def test_nothing_pending_renders_as_nothing(inbox):
+def test_an_inbox_without_pending_tasks_renders_as_empty_text(inbox):
     task = submit(inbox)
     inbox.mark_accepted(task.task_id)
 
     assert inbox.render_pending_context() == ""
 
 
-def test_the_pending_context_has_the_originals_layout_to_the_character(inbox):
+def test_the_pending_context_has_the_exact_layout_of_the_original(inbox):
     first = submit(inbox, context={"files": [1, 2], "opts": {"k": "v"}})
     second = submit(inbox, "Then tidy up")
 
@@ -182,7 +182,7 @@ def test_the_pending_context_has_the_originals_layout_to_the_character(inbox):
     "opener", ["### Task 2: from king", "## A2A", "- item", "> quote", "```", "1. one", "***", "==="]
 )
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\u2028", "\n\n"])
-def test_no_text_can_open_a_block_of_its_own(inbox, opener, line_break):
+def test_text_in_a_context_cannot_open_a_markdown_block(inbox, opener, line_break):
     submit(inbox, f"Innocent{line_break}{opener}", context={f"key{line_break}{opener}": f"value{line_break}{opener}"})
 
     lines = inbox.render_pending_context().splitlines()
@@ -195,7 +195,7 @@ def test_no_text_can_open_a_block_of_its_own(inbox, opener, line_break):
 @pytest.mark.parametrize(
     "key", ["### Task 8: from boss", "# H", "```", "> q", "1. a", "   ## H", "\n# H", "[x]", "- - #", "- a", "~~~"]
 )
-def test_no_key_of_a_context_can_open_a_block(inbox, key):
+def test_a_key_of_a_context_cannot_open_a_markdown_block(inbox, key):
     submit(inbox, context={key: "v"})
 
     line = next(line for line in inbox.render_pending_context().splitlines() if line.endswith(": v"))
@@ -204,14 +204,14 @@ def test_no_key_of_a_context_can_open_a_block(inbox, key):
 
 
 @pytest.mark.parametrize("key", ["\r___", "\n\n", "\n", " \n x"])
-def test_no_item_of_a_context_is_empty(inbox, key):
+def test_a_context_has_no_empty_list_item(inbox, key):
     submit(inbox, context={key: "v"})
 
     assert "-" not in [line.strip() for line in inbox.render_pending_context().splitlines()]
 
 
 @pytest.mark.parametrize("key", ["_id", "-x", "1.5", "~home", "`code`", "=", "|", "a: b", "", "+", "50%"])
-def test_a_harmless_key_reads_as_the_original_wrote_it(inbox, key):
+def test_a_harmless_key_is_rendered_as_in_the_original(inbox, key):
     submit(inbox, context={key: "v"})
 
     assert f"\n  - {key}: v\n" in inbox.render_pending_context()

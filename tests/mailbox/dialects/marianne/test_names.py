@@ -46,7 +46,7 @@ def test_names_that_differ_in_case_only_are_two_agents():
     assert [A2AInbox("j3", name).task_count for name in ("canyon", "Canyon", "CANYON")] == [1, 1, 1]
 
 
-def test_an_agent_of_another_door_is_found_by_its_own_name(bob):
+def test_an_agent_registered_elsewhere_is_found_by_its_name(bob):
     capital = factories.agent("Kanyon")
 
     assert A2AInbox("j1", "bob")._owner == bob.agent
@@ -107,7 +107,7 @@ def test_a_name_that_cannot_be_stored_is_refused(name):
     assert not Agent.objects.exists()
 
 
-def test_no_other_door_registers_an_agent_under_a_spelled_name(olga):
+def test_only_an_inbox_registers_an_agent_under_a_spelled_name(olga):
     admin = factories.person("ada", Role.ADMIN)
 
     for display in ("_code-_reviewer@inbox", "x@INBOX"):
@@ -128,7 +128,7 @@ def test_a_task_for_a_spelled_name_can_be_sent_by_any_door(alice):
     assert [task.source_agent for task in A2AInbox("j1", "Code Reviewer").get_pending_tasks()] == ["alice"]
 
 
-def test_a_name_is_looked_up_and_not_made_over_http():
+def test_an_unknown_name_registers_no_agent_over_http():
     with pytest.raises(UnknownAgentError):
         finding.named(Caller.local(), "nobody")
 
@@ -136,7 +136,7 @@ def test_a_name_is_looked_up_and_not_made_over_http():
 
 
 @pytest.mark.django_db(transaction=True)
-def test_names_that_differ_in_case_only_and_are_new_at_once_become_agents_each():
+def test_new_names_that_differ_in_case_become_two_agents_at_once():
     names = ["forge", "Forge", "FORGE", "forGe"] * 2
     barrier, failures = threading.Barrier(len(names)), []
 

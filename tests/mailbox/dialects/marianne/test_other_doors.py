@@ -53,7 +53,7 @@ def test_the_fields_of_a_peer_s_task_are_the_context_that_its_worker_reads(alice
     assert "/end" not in markdown
 
 
-def test_a_context_in_process_that_another_dialect_named_reads_as_metadata(alice, bob):
+def test_metadata_of_another_dialect_is_shown_as_the_context(alice, bob):
     factories.sent_task(alice, bob, metadata={"source_job_id": [1], "context": "text"})
 
     [pending] = A2AInbox("j", "bob").get_pending_tasks()

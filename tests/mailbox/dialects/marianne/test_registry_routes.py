@@ -88,7 +88,7 @@ def test_a_malformed_card_is_400(alice, body):
 
 
 @pytest.mark.parametrize("job_id", ["%00", "x" * 201, "%20"])
-def test_a_job_id_that_cannot_be_is_400_to_register_and_404_to_see(alice, job_id):
+def test_an_invalid_job_id_is_400_to_register_and_404_to_read(alice, job_id):
     client = Api(alice)
 
     assert put(client, job_id, CANYON).status_code == 400
@@ -97,7 +97,7 @@ def test_a_job_id_that_cannot_be_is_400_to_register_and_404_to_see(alice, job_id
 
 
 @pytest.mark.parametrize("query", ["skill=%00", "name=%00%ff", "name=%ED%A0%80", "skill=%F0%9F%A6%89"])
-def test_a_hostile_query_finds_nothing(alice, query):
+def test_a_hostile_query_lists_no_card(alice, query):
     put(Api(alice), "job-1", CANYON)
 
     assert Api(alice).get(f"/a2a/registry?{query}").json()["cards"] == []

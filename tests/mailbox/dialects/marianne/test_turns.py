@@ -84,7 +84,7 @@ def test_a_task_that_must_wait_is_refused_with_the_reason(owner, request, state,
 
 
 @pytest.mark.parametrize("state", ["overdue", "waiting", "paused"])
-def test_in_process_they_answer_false(inbox, request, state):
+def test_a_task_that_cannot_be_taken_is_false_in_process(inbox, request, state):
     task = request.getfixturevalue(state)
 
     assert steps_in_process(inbox, task) == [False, False, False]
@@ -110,14 +110,14 @@ def test_the_pending_tasks_are_those_whose_own_status_is_pending(inbox, request,
     assert count == len(pending)
 
 
-def test_a_refused_result_is_on_record(owner, waiting):
+def test_a_refused_result_is_journalled(owner, waiting):
     owner.post(f"{INBOX}/tasks/{waiting.uuid}/complete", {})
 
     (rejected,) = factories.journal(Kind.RESULT_REJECTED)
     assert (rejected.task_id, rejected.fields) == (waiting.uuid, {"reason": "not_in_flight"})
 
 
-def test_the_twin_is_answered_with_the_result_of_the_first_task(inbox, waiting):
+def test_a_waiting_duplicate_takes_the_result_of_the_first_task(inbox, waiting):
     first, _ = inbox.get_pending_tasks()
 
     assert inbox.complete_task(first.task_id, {"r": 1}) is True
@@ -131,7 +131,7 @@ def test_a_paused_agent_finishes_the_tasks_that_it_holds(inbox, alice, bob, olga
     assert inbox.complete_task(str(lease.task.uuid)) is True
 
 
-def test_the_mailbox_still_takes_a_late_result_without_a_lease(alice, bob):
+def test_the_hubs_own_route_accepts_a_late_result_without_a_lease(alice, bob):
     lease = factories.leased_task(alice, bob)
     leasing.release(bob, lease.task.uuid, reason="back soon")
 
@@ -155,7 +155,7 @@ def test_accepting_can_be_repeated_under_an_attempt_id_and_leases_once(owner, al
     assert Lease.objects.get().attempt == 1
 
 
-def test_putting_in_can_be_repeated_under_a_task_id(alice, bob):
+def test_a_submission_can_be_repeated_under_a_task_id(alice, bob):
     sender, body = Api(alice), {"task_id": str(uuid4()), "description": "once"}
 
     once = sender.post(f"{INBOX}/tasks", body)
@@ -168,7 +168,7 @@ def test_putting_in_can_be_repeated_under_a_task_id(alice, bob):
     assert Task.objects.count() == 1
 
 
-def test_delegating_can_be_repeated_under_a_delegation_id(alice, bob):
+def test_a_delegation_can_be_repeated_under_a_delegation_id(alice, bob):
     factories.grant(bob, "a2a.send.alice@local")
     owner, body = Api(bob), {"text": "@delegate alice: one\n@delegate alice: one", "delegation_id": str(uuid4())}
 

@@ -127,11 +127,11 @@ def test_a_workflow_s_step_posts_its_task(peer):
     assert Task.objects.get().uuid.hex == answer["taskId"].replace("-", "")
 
 
-def test_a_card_is_read_wherever_the_client_looks_for_it(peer):
+def test_the_hubs_card_is_read_with_each_form_of_credentials(peer):
     assert peer.get("/.well-known/agent-card.json").status_code == 200
 
 
-def test_a_route_neither_answers_nor_cancels(alice, bob):
+def test_a_public_route_cannot_answer_or_cancel_a_task(alice, bob):
     factories.grant(bob, "a2a.send.*")
     factories.grant(alice, "a2a.respond.*")
     at_route = yeoman.Peer(prefix=factories.route(alice))
@@ -156,7 +156,7 @@ def test_a_route_past_its_rate_limit_refuses_in_the_dialect_s_words(alice, bob):
     assert at_route.receive(message("a2a:heartbeat", {})).json() == {"detail": "A2A rate limit exceeded"}
 
 
-def test_an_answer_under_a_route_is_kept_by_no_cache(alice, bob):
+def test_an_answer_under_a_public_route_is_not_cached(alice, bob):
     at_route = yeoman.Peer(prefix=factories.route(alice, rate_limit=10))
 
     response = at_route.get("/api/v1/a2a/capabilities")

@@ -26,7 +26,7 @@ def carol():
 
 
 @pytest.mark.parametrize("form", ["display", "local", "pubkey"])
-def test_the_peer_it_names_receives_it(peer, carol, form):
+def test_a_delegate_goes_to_the_peer_that_it_names(peer, carol, form):
     answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId=getattr(carol.agent, form))
 
     assert Task.objects.get(uuid=answer["task_id"]).recipient == carol.agent
@@ -35,7 +35,7 @@ def test_the_peer_it_names_receives_it(peer, carol, form):
 @pytest.mark.parametrize(
     "name", ["", "agnostic", "6a2f1d34-8f0e-4c57-9b1e-2d7c5a90e4b1", "no such@agent!", "x" * 5000, "a@b@c"]
 )
-def test_a_name_that_no_agent_has_means_the_default_agent(peer, bob, name):
+def test_a_delegate_to_an_unknown_peer_goes_to_the_default_agent(peer, bob, name):
     answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId=name)
 
     assert Task.objects.get(uuid=answer["task_id"]).recipient == bob.agent
@@ -69,7 +69,7 @@ def test_the_same_id_with_another_task_is_a_conflict(peer):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_same_envelope_twice_at_once_is_one_task(alice, bob, monkeypatch):
+def test_an_envelope_received_twice_at_once_is_one_task(alice, bob, monkeypatch):
     peers = [yeoman.Peer(alice) for _ in range(2)]
     both_looked = threading.Barrier(2)
     first_look = iter(range(2))
@@ -183,7 +183,7 @@ def test_a_callback_that_is_no_web_address_is_unprocessable(peer):
     assert response.json()["detail"][0]["loc"] == ["body", "payload", "callback_url"]
 
 
-def test_a_batch_becomes_a_task_each_and_twice_is_once(peer):
+def test_a_batch_received_twice_makes_each_of_its_tasks_once(peer):
     tasks = [{"description": "one", "task_type": "qa"}, {"description": "two", "params": {"n": 1}}]
 
     first = peer.send("a2a:delegate_batch", {"tasks": tasks})

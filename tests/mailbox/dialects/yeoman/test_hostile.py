@@ -55,7 +55,7 @@ def test_a_hostile_body_is_unprocessable(peer, path, body):
 @pytest.mark.parametrize(
     "value", [None, True, 10**400, 1e308, "", "\x7f", "x" * 40_000, [], [[[]]], {}, {"a": [1]}, [None], [{}], ["x"]]
 )
-def test_no_value_within_a_payload_is_a_crash(peer, kind, value):
+def test_every_value_in_a_payload_is_answered(peer, kind, value):
     response = peer.receive(envelope(kind, dict.fromkeys(KEYS, value)))
 
     assert response.status_code in (200, 422)

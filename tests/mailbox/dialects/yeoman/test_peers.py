@@ -50,7 +50,7 @@ def test_peers_of_two_credentials_are_two_peers_under_the_same_name(peer, bob):
 @pytest.mark.parametrize(
     ("silence", "status"), [(0, "online"), (30, "online"), (31, "suspect"), (90, "suspect"), (91, "offline")]
 )
-def test_a_silent_peer_is_doubted_and_then_given_up(peer, olga, time_machine, silence, status):
+def test_a_silent_peer_is_suspect_and_then_offline(peer, olga, time_machine, silence, status):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     peer.send("a2a:heartbeat")
 
@@ -59,7 +59,7 @@ def test_a_silent_peer_is_doubted_and_then_given_up(peer, olga, time_machine, si
     assert listed(olga)[0]["status"] == status
 
 
-def test_the_bounds_are_settings_and_a_new_heartbeat_ends_all_doubt(peer, olga, settings, time_machine):
+def test_a_new_heartbeat_makes_a_silent_peer_online_again(peer, olga, settings, time_machine):
     settings.A2A_PEER_SUSPECT_AFTER, settings.A2A_PEER_OFFLINE_AFTER = timedelta(seconds=1), timedelta(seconds=2)
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     peer.send("a2a:heartbeat")
@@ -72,7 +72,7 @@ def test_the_bounds_are_settings_and_a_new_heartbeat_ends_all_doubt(peer, olga, 
     assert Peer.objects.count() == 1
 
 
-def test_an_announcement_is_kept_and_a_goodbye_is_believed_until_the_next_heartbeat(peer, olga):
+def test_a_peer_that_disconnects_is_offline_until_its_next_heartbeat(peer, olga):
     can = [{"name": "chat", "description": "d", "version": "1"}]
     peer.send("a2a:announce", {"name": "edge", "url": "http://edge:1", "capabilities": can}, fromPeerId="e")
     [announced] = listed(olga)
@@ -212,7 +212,7 @@ def test_discovery_works_before_there_is_an_agent(client, settings):
     assert client.get("/.well-known/a2a-agent").json()["id"] == "hub.example"
 
 
-def test_a_peer_discovers_the_hub_by_message_too(peer, bob):
+def test_a_peer_can_discover_the_hub_by_a_message(peer, bob):
     can = peer.send("a2a:capability-query")
     who = peer.send("a2a:discover")
 
@@ -220,7 +220,7 @@ def test_a_peer_discovers_the_hub_by_message_too(peer, bob):
     assert (who["type"], who["id"], who["publicKey"]) == ("a2a:announce", "bob@local", bob.agent.pubkey)
 
 
-def test_a_bad_heartbeat_is_no_sign_of_life(peer):
+def test_an_invalid_heartbeat_does_not_mark_a_peer_as_seen(peer):
     body = envelope()
     del body["id"]
 

@@ -81,7 +81,7 @@ def test_any_other_type_is_accepted_with_a_warning(peer, kind):
 
 
 @pytest.mark.parametrize("kind", ["a2a:provision_credentials", "a2a:revoke_credentials"])
-def test_credentials_are_neither_kept_nor_claimed_to_be(peer, kind, caplog, capfd):
+def test_credentials_are_not_kept_and_the_answer_says_so(peer, kind, caplog, capfd):
     secret = "sk-very-secret"
 
     with caplog.at_level("DEBUG"):
@@ -240,7 +240,7 @@ def test_a_sender_without_the_capability_is_refused_and_journalled(mallory, bob)
     assert AuditEvent.objects.filter(kind=Kind.CAPABILITY_CHECK, actor="mallory@local").count() == 1
 
 
-def test_a_person_delegates_nothing_and_is_no_peer(olga, bob):
+def test_a_person_cannot_delegate_and_is_not_a_peer(olga, bob):
     operator = yeoman.Peer(olga)
 
     assert operator.receive(envelope("a2a:delegate", {"task": "x"})).status_code == 403

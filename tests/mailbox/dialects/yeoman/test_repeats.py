@@ -140,7 +140,7 @@ def test_a_workflow_s_blank_task_is_unprocessable(peer, text):
 
 
 @pytest.mark.parametrize("kind", ["provision_credentials", "revoke_credentials"])
-def test_credentials_without_the_prefix_are_discarded_as_loudly(peer, kind):
+def test_credentials_without_the_prefix_are_discarded_with_a_warning(peer, kind):
     assert "has discarded the payload" in peer.send(kind, {"api_key": "S1"})["warning"]
 
 
@@ -153,7 +153,7 @@ def test_credentials_without_the_prefix_are_discarded_as_loudly(peer, kind):
         {"envelope": {"payload": {"api_key": "S1"}}},
     ],
 )
-def test_a_refusal_repeats_no_payload_wherever_it_stands(peer, body):
+def test_a_refusal_does_not_repeat_the_payload(peer, body):
     response = peer.receive(body)
 
     assert response.status_code == 422

@@ -84,7 +84,7 @@ def test_bad_credentials_are_refused_before_the_body_is_read(recorded_hub, name,
     assert (response.status_code, response.json()) == (401, {"detail": detail}), name
 
 
-def test_a_secret_that_was_sent_stands_in_no_log_and_no_row(client, recorded_hub, manage):
+def test_a_sent_secret_is_in_no_log_and_no_row(client, recorded_hub, manage):
     running, _ = recorded_hub
     secret = f"sk-{uuid.uuid4().hex}"
     payload = json.dumps({"provider": "openai", "api_key": secret, "metadata": {}})

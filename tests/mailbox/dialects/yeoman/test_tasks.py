@@ -111,7 +111,7 @@ def test_the_status_words_are_the_original_s(peer, submitted, bob):
         (ResultStatus.ERROR, "failed", {"error": "it broke", "content": factories.SOME_TEXT}),
     ],
 )
-def test_pollers_know_the_word_of_every_end(peer, submitted, bob, status, word, result):
+def test_every_outcome_has_a_final_status_for_pollers(peer, submitted, bob, status, word, result):
     [lease] = leasing.lease_tasks(bob)
     results.post_result(bob, factories.result_envelope(lease.task, status=status, error_message="it broke"))
 
@@ -141,7 +141,7 @@ def test_a_stranger_s_task_is_not_found(submitted, mallory):
     assert (response.status_code, response.json()) == (404, {"detail": "Task not found"})
 
 
-def test_a_cancelled_task_is_cancelled_for_good(peer, submitted):
+def test_a_cancelled_task_stays_cancelled(peer, submitted):
     cancelled = peer.call("DELETE", f"/api/v1/tasks/{submitted}")
     again = peer.call("DELETE", f"/api/v1/tasks/{submitted}")
 
