@@ -6,6 +6,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from mailbox.dialects.base.fields import AgentId
 from mailbox.dialects.covenant.answers import JournalEvent
@@ -24,7 +25,7 @@ class Revoked(BaseModel):
     revoked_at_ms: int
 
 
-class Capability(BaseModel):
+class Capability(TypedDict):
     """A grant. ``expires_at`` is in Unix epoch milliseconds. ``max_uses`` null means no limit."""
 
     grant_id: UUID

@@ -41,14 +41,7 @@ class GrantView(MailboxView):
             expires_at=moment(body.expires_at),
             max_uses=body.max_uses,
         )
-        return Response(
-            {
-                "kind": "capability_granted",
-                "grant_id": made.grant_id,
-                "subject_display": made.subject.display,
-                "action": made.action,
-            }
-        )
+        return Response(admin_wire.granted(made))
 
 
 class RevokeView(MailboxView):
@@ -62,14 +55,7 @@ class RevokeView(MailboxView):
     )
     def post(self, request: Request) -> Response:
         revoked = grants.revoke(self.caller, self.body(admin_requests.RevokeBody).grant_id)
-        rendered = admin_wire.capability(revoked)
-        return Response(
-            {
-                "kind": "capability_revoked",
-                "grant_id": revoked.grant_id,
-                "revoked_at_ms": rendered["revoked_at_ms"],
-            }
-        )
+        return Response(admin_wire.revoked(revoked))
 
 
 class RecentGrantsView(MailboxView):

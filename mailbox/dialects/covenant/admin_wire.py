@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
-from mailbox.dialects.covenant.wire import agent_id, ms
+from mailbox.dialects.covenant import admin_answers as answers
+from mailbox.dialects.covenant.wire import agent_id, json, ms
 from mailbox.models import Agent, CapabilityGrant
 from mailbox.verbs.agents.registration import Registration
 from mailbox.words.times import epoch_ms
@@ -32,13 +31,28 @@ def paused(row: Agent) -> dict[str, Any]:
     }
 
 
-def capability(row: CapabilityGrant) -> dict[str, Any]:
+def granted(row: CapabilityGrant) -> dict[str, Any]:
+    """Render the answer to a new grant."""
+    return {
+        "kind": "capability_granted",
+        "grant_id": row.grant_id,
+        "subject_display": row.subject.display,
+        "action": row.action,
+    }
+
+
+def revoked(row: CapabilityGrant) -> dict[str, Any]:
+    """Render the answer to the revocation of a grant."""
+    return {"kind": "capability_revoked", "grant_id": row.grant_id, "revoked_at_ms": ms(row.revoked_at)}
+
+
+def capability(row: CapabilityGrant) -> answers.Capability:
     """Render a grant, dead or alive."""
     return {
         "grant_id": row.grant_id,
         "subject": agent_id(row.subject),
         "action": row.action,
-        "scope": orjson.Fragment(row.scope),
+        "scope": json(row.scope),
         "granted_by": row.granted_by,
         "expires_at": ms(row.expires_at),
         "max_uses": row.max_uses,

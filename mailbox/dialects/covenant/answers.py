@@ -48,7 +48,7 @@ class WireResult(TypedDict):
     error_message: NotRequired[str]
 
 
-class WireLease(BaseModel):
+class WireLease(TypedDict):
     """A lease. ``work_timeout_ms`` is how long the task may stay leased, null for no limit.
 
     ``attempt`` counts the leases of the task, from 1.
@@ -90,7 +90,7 @@ class TaskEntry(QueueEntry):
     resolved_at_ms: int | None
 
 
-class TreeNode(BaseModel):
+class TreeNode(TypedDict):
     """A task of the tree. ``depth`` is 0 for the root."""
 
     depth: int
@@ -102,7 +102,7 @@ class TreeNode(BaseModel):
     result: WireResult | None
 
 
-class JournalEvent(BaseModel):
+class JournalEvent(TypedDict):
     """A row of the journal. ``seq`` numbers the changes of one task, from 1; it is null in other rows."""
 
     id: int

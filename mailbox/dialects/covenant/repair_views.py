@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from rest_framework.request import Request
@@ -119,7 +118,7 @@ class ResendView(MailboxView):
         return Response({"kind": "a2a_delivery_resent", "delivery_id": delivery_id})
 
 
-def _repair(caller: Caller, asked: requests.RepairBody) -> dict[str, Any]:
+def _repair(caller: Caller, asked: requests.RepairBody) -> repair_answers.RepairOutcome:
     guard = asked.command.lease_id
     match asked.command:
         case requests.RequeueCommand(duplicate_risk=risk):

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
-from mailbox.dialects.covenant.wire import agent_id, ms, result
+from mailbox.dialects.covenant import repair_answers as answers
+from mailbox.dialects.covenant.wire import agent_id, choice, ms, result
 from mailbox.models import Lease, PushDelivery, ReplayEntry, Result, Task
 from mailbox.verbs.repairs.retry import RetryPolicy, RetryReport
 from mailbox.words.times import epoch_ms
 
 
-def requeued(row: Task) -> dict[str, Any]:
+def requeued(row: Task) -> answers.RepairOutcome:
     """Render an A2ARepairOutcome of a requeue: attempt is that of the repaired lease."""
     return {"task_id": row.uuid, "action": "requeued", "state": "queued", "attempt": row.attempt}
 
 
-def forced_error(row: Result) -> dict[str, Any]:
+def forced_error(row: Result) -> answers.RepairOutcome:
     """Render an A2ARepairOutcome of a forced error, with the result the sender will drain."""
     return {
         "task_id": row.task.uuid,
@@ -27,7 +27,7 @@ def forced_error(row: Result) -> dict[str, Any]:
     }
 
 
-def retry_report(report: RetryReport) -> dict[str, Any]:
+def retry_report(report: RetryReport) -> answers.WireReport:
     """Render an A2AAutoRetryReport, with the rows a dry run would have requeued."""
     return {
         "policy": retry_policy(report.policy),
@@ -46,7 +46,7 @@ def retry_report(report: RetryReport) -> dict[str, Any]:
     }
 
 
-def retry_policy(policy: RetryPolicy) -> dict[str, Any]:
+def retry_policy(policy: RetryPolicy) -> answers.WirePolicy:
     """Render an A2AAutoRetryPolicy: always five keys."""
     return {
         "enabled": policy.enabled,
@@ -57,16 +57,16 @@ def retry_policy(policy: RetryPolicy) -> dict[str, Any]:
     }
 
 
-def _retried(row: Lease) -> dict[str, Any]:
+def _retried(row: Lease) -> answers.RetriedRow:
     return {
         "task_id": row.task.uuid,
         "lease_id": row.lease_id,
         "attempt": row.attempt,
-        "idempotency_key": row.task.idempotency_key,
+        "idempotency_key": row.task.idempotency_key or "",
     }
 
 
-def replay_entry(row: ReplayEntry) -> dict[str, Any]:
+def replay_entry(row: ReplayEntry) -> answers.WireReplayEntry:
     """Render a cached result with how often it answered."""
     return {
         "id": row.pk,
@@ -75,7 +75,7 @@ def replay_entry(row: ReplayEntry) -> dict[str, Any]:
         "task_kind": row.task_kind,
         "key": row.key,
         "source_task_id": row.source_task_id,
-        "status": row.status,
+        "status": choice(row.status),
         "hits": row.hits,
         "stored_at_ms": epoch_ms(row.stored_at),
         "last_hit_at_ms": ms(row.last_hit_at),
@@ -83,7 +83,7 @@ def replay_entry(row: ReplayEntry) -> dict[str, Any]:
     }
 
 
-def delivery(row: PushDelivery) -> dict[str, Any]:
+def delivery(row: PushDelivery) -> answers.WireDelivery:
     """Render a callback with its attempts; never its secret."""
     return {
         "delivery_id": row.delivery_id,
@@ -91,7 +91,7 @@ def delivery(row: PushDelivery) -> dict[str, Any]:
         "sender": agent_id(row.sender),
         "url": row.url,
         "signed": row.sealed_secret is not None,
-        "state": row.state,
+        "state": choice(row.state),
         "attempts": row.attempts,
         "created_at_ms": epoch_ms(row.created_at),
         "next_attempt_at_ms": epoch_ms(row.next_attempt_at) if row.state == PushDelivery.State.PENDING else None,

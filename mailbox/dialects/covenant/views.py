@@ -56,7 +56,7 @@ class ResultsView(MailboxView):
     )
     def post(self, request: Request) -> Response:
         posted = results.post_result(self.caller, self.body(requests.ResultBody).envelope())
-        return Response({"kind": "a2a_result_posted", "task_id": posted.task.uuid})
+        return Response(wire.posted(posted))
 
 
 class AckView(MailboxView):

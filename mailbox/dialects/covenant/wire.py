@@ -7,75 +7,90 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
+from mailbox.dialects.base.fields import AgentId
+from mailbox.dialects.covenant import answers
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.words.times import epoch_ms
 
 
-def agent_id(agent: Agent) -> dict[str, str]:
+def agent_id(agent: Agent) -> AgentId:
     return {"display": agent.display, "pubkey": agent.pubkey}
 
 
-def task(row: Task) -> dict[str, Any]:
+def task(row: Task) -> answers.WireTask:
     """Render an A2ATask: four keys always, the optional ones only when set."""
-    idempotency = row.idempotency_key and {"duplicate_safety": row.duplicate_safety, "key": row.idempotency_key}
-    optional = {
-        "task_kind": row.task_kind,
-        "parent": row.parent,
-        "deadline_ms": row.deadline_ms,
-        "idempotency": idempotency,
-    }
-    return {
+    rendered: answers.WireTask = {
         "id": row.uuid,
         "sender": agent_id(row.sender),
         "recipient": agent_id(row.recipient),
         "intent_text": row.intent_text,
-        **{name: value for name, value in optional.items() if value is not None},
     }
+    if row.task_kind is not None:
+        rendered["task_kind"] = row.task_kind
+    if row.parent is not None:
+        rendered["parent"] = row.parent
+    if row.deadline_ms is not None:
+        rendered["deadline_ms"] = row.deadline_ms
+    if row.idempotency_key is not None:
+        rendered["idempotency"] = {"duplicate_safety": choice(row.duplicate_safety), "key": row.idempotency_key}
+    return rendered
 
 
-def work(row: Task) -> dict[str, Any]:
-    """Render an A2ATask for whoever does it: with what its sender said beside it in a dialect that has more words.
+def work(row: Task) -> answers.WireWork:
+    """Render an A2ATask for its holder, with what its sender wrote beside the text in another protocol.
 
     ``metadata`` is absent where there is none, as for every task that came in by this dialect.
     """
-    return task(row) if row.metadata == "{}" else {**task(row), "metadata": orjson.Fragment(row.metadata)}
+    rendered = cast(answers.WireWork, task(row))
+    if row.metadata != "{}":
+        rendered["metadata"] = json(row.metadata)
+    return rendered
 
 
-def result(row: Result) -> dict[str, Any]:
+def result(row: Result) -> answers.WireResult:
     """Render an A2ATaskResult; the content goes out as the text it came in."""
-    rendered = {"task_id": row.task.uuid, "status": row.status, "content": orjson.Fragment(row.content)}
+    rendered: answers.WireResult = {
+        "task_id": row.task.uuid,
+        "status": choice(row.status),
+        "content": json(row.content),
+    }
     if row.error_message is not None:
         rendered["error_message"] = row.error_message
     return rendered
 
 
-def lease(row: Lease) -> dict[str, Any]:
-    """Render what a holder needs to know of its lease; ``work_timeout_ms`` counts from ``leased_at_ms``, null: no end."""
-    limit = row.times_out_at and row.times_out_at - row.leased_at
+def posted(row: Result) -> dict[str, Any]:
+    """Render the answer to a posted result."""
+    return {"kind": "a2a_result_posted", "task_id": row.task.uuid}
+
+
+def lease(row: Lease) -> answers.WireLease:
+    """Render a lease for its holder. ``work_timeout_ms`` counts from ``leased_at_ms``; null is no limit."""
+    limit = None if row.times_out_at is None else row.times_out_at - row.leased_at
     return {
         "lease_id": row.lease_id,
         "attempt": row.attempt,
         "leased_at_ms": epoch_ms(row.leased_at),
         "last_seen_at_ms": epoch_ms(row.last_seen_at),
-        "work_timeout_ms": limit and limit // timedelta(milliseconds=1),
+        "work_timeout_ms": None if limit is None else limit // timedelta(milliseconds=1),
     }
 
 
-def held(row: Lease) -> dict[str, Any]:
+def held(row: Lease) -> answers.HeldLease:
     """Render a live lease with its task."""
     return {"task": work(row.task), "leased_to": agent_id(row.holder), **lease(row)}
 
 
-def queue_entry(entry: QueueEntry) -> dict[str, Any]:
+def queue_entry(entry: QueueEntry) -> answers.QueueEntry:
     """Render an A2ATaskQueueEntry; a queued one has no lease keys."""
-    rendered: dict[str, Any] = {
-        "state": entry.task.state,
+    rendered: answers.QueueEntry = {
+        "state": choice(entry.task.state),
         "task": task(entry.task),
         "attempt": entry.task.attempt,
     }
@@ -88,13 +103,13 @@ def queue_entry(entry: QueueEntry) -> dict[str, Any]:
     return rendered
 
 
-def task_entry(entry: QueueEntry) -> dict[str, Any]:
+def task_entry(entry: QueueEntry) -> answers.TaskEntry:
     """Render a queue entry with what a finished task adds."""
     row = entry.task
     return {
         **queue_entry(entry),
         "task": work(row),
-        "outcome": row.outcome,
+        "outcome": choice(row.outcome),
         "sent_at_ms": epoch_ms(row.sent_at),
         "queued_at_ms": epoch_ms(row.queued_at),
         "resolved_at_ms": ms(row.resolved_at),
@@ -122,11 +137,11 @@ def status(
     }
 
 
-def node(row: Node) -> dict[str, Any]:
+def node(row: Node) -> answers.TreeNode:
     """Render one task of a tree; the order and ``depth`` give its shape."""
     return {
         "depth": row.depth,
-        "state": row.task.state,
+        "state": choice(row.task.state),
         "outcome": row.task.outcome,
         "attempt": row.task.attempt,
         "waits_on": row.task.waits_on.uuid if row.task.waits_on else None,
@@ -135,7 +150,7 @@ def node(row: Node) -> dict[str, Any]:
     }
 
 
-def event(row: AuditEvent) -> dict[str, Any]:
+def event(row: AuditEvent) -> answers.JournalEvent:
     """Render a journal row; ``seq`` counts within a task's life."""
     return {
         "id": row.pk,
@@ -144,11 +159,21 @@ def event(row: AuditEvent) -> dict[str, Any]:
         "task_id": row.task_id,
         "seq": row.seq,
         "at_ms": epoch_ms(row.at),
-        "source": row.source,
+        "source": choice(row.source),
         "request_id": row.request_id,
-        "data": orjson.Fragment(row.data),
+        "data": json(row.data),
     }
 
 
 def ms(moment: datetime | None) -> int | None:
     return None if moment is None else epoch_ms(moment)
+
+
+def choice(value: str | None) -> Any:
+    """Return the value of a field whose choices, which the model names, are those of the answer."""
+    return value
+
+
+def json(text: str) -> Any:
+    """Return stored JSON to be written into an answer as it is."""
+    return orjson.Fragment(text)

@@ -65,17 +65,14 @@ def _grant(options: Namespace) -> str:
         max_uses=options.max_uses,
     )
     if options.json:
-        subject = made.subject.display
-        answer = {"grant_id": made.grant_id, "subject_display": subject, "action": made.action}
-        return output.as_json({"kind": "capability_granted", **answer})
+        return output.as_json(admin_wire.granted(made))
     return f"granted {made.action} to {made.subject}: {made.grant_id}"
 
 
 def _revoke(options: Namespace) -> str:
     revoked = grants.revoke(Caller.command_line(), options.grant_id)
     if options.json:
-        at = admin_wire.capability(revoked)["revoked_at_ms"]
-        return output.as_json({"kind": "capability_revoked", "grant_id": revoked.grant_id, "revoked_at_ms": at})
+        return output.as_json(admin_wire.revoked(revoked))
     return f"revoked {revoked.action} of {revoked.subject}"
 
 

@@ -60,7 +60,7 @@ def _post(options: Namespace) -> str:
     )
     posted = results.post_result(Caller.command_line(lookup.recipient_of(options.task_id)), envelope)
     if options.json:
-        return output.as_json({"kind": "a2a_result_posted", "task_id": posted.task.uuid})
+        return output.as_json(wire.posted(posted))
     return f"posted {posted.status} for task {posted.task.uuid}"
 
 
