@@ -18,6 +18,7 @@ pytestmark = pytest.mark.one_database
         ("tests/support/races.py", "tests/mailbox/verbs/life/test_duplicate_races.py"),
         ("templates/ops/leases.html", "tests/dashboard/views/test_leases.py"),
         ("mailbox/dialects/corvid/views.py", "tests/mailbox/dialects/conformance/test_life.py"),
+        ("mailbox/verbs/life/leasing.py", "tests/docs/test_generate.py"),  # the page of states runs it
         ("mailbox/dialects/corvid/urls.py", "tests/mailbox/dialects/test_openapi.py"),
         ("tests/mailbox/management/cli/doors.py", "tests/mailbox/dialects/conformance/test_refusals.py"),
         ("README.md", "tests/test_readme.py"),

@@ -29,6 +29,11 @@ DESCRIBED = {
     "mailbox/management/cli/*.py": "tests/docs/test_commands.py",
     "urls.py": "tests/docs/test_routes.py",
     "pyproject.toml": "tests/docs/test_generate.py",
+    "mailbox/gate/entries/*.py": "tests/docs/test_generate.py",
+    "mailbox/verbs/*/*.py": "tests/docs/test_generate.py",
+    "tests/mailbox/dialects/conformance/*.py": "tests/docs/test_generate.py",
+    "tests/mailbox/dialects/example/*.py": "tests/docs/test_generate.py",
+    "tests/support/doors.py": "tests/docs/test_generate.py",
 }
 
 

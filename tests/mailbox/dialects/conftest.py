@@ -8,7 +8,7 @@ from tests.support import factories, yeoman
 
 @pytest.fixture
 def default_agent(bob: Caller) -> Caller:
-    """Let bob do what names nobody."""
+    """Make bob the default agent, for tasks that name no recipient."""
     assert bob.agent is not None
     factories.profile(bob, default_project="main")
     return bob

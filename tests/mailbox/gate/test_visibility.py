@@ -1,4 +1,4 @@
-"""What each kind of caller sees in the lists and of one task, and on which tasks it may act."""
+"""The lists, the tasks and the acts that each kind of caller may see and do."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ CALLERS: dict[str, tuple[dict[str, int], bool]] = {  # what the lists show, and 
     "route of alice": (OF_ALICE, True),
     "route of bob": ({**OF_BOB, "tasks": 0, "queue": 0}, False),
 }
-# The errors of cancelling the task that waits, and of a heartbeat for the one that is leased; None where it is done.
+# The error of cancelling the queued task, and the error of a heartbeat for the leased task. None: no error.
 ACTS: dict[str, tuple[str | None, str | None]] = {
     "alice": (None, "lease_mismatch"),
     "bob": ("unknown_task", None),
@@ -83,7 +83,7 @@ ACTS: dict[str, tuple[str | None, str | None]] = {
 
 @pytest.fixture
 def leased(alice: Caller, bob: Caller, loopback: None) -> Lease:
-    """Return bob's lease, after an answered task of alice's and before one that waits."""
+    """Send three tasks to bob: an answered task, a leased task, a queued task. Return the lease."""
     callback = {"callback_url": "http://127.0.0.1:8080/", "callback_secret": "s" * 32}
     answered = factories.leased_task(alice, bob, idempotency=factories.idempotent(), **callback)
     results.post_result(bob, factories.result_envelope(answered.task))

@@ -1,4 +1,4 @@
-"""Whatever is done to the mailbox, in whatever order, the tables say what a few plain rules say."""
+"""After any calls in any order, the tables agree with a few plain rules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_random_programs_leave_the_tables_as_the_model_predicts():
 
 @pytest.mark.django_db(transaction=True)
 def test_the_rules_reach_every_passage():
-    """The same rules, in an order that misses no passage, whatever a walk of a few hundred steps happens to meet."""
+    """Run the same rules in an order that misses no passage. A random walk may miss some."""
     Lifecycle.reached = Counter()
 
     for chapter in (holders, duplicates, answers, hours, repairs):

@@ -37,7 +37,7 @@ STATES = ["queued", "in flight", "resolved", "delivered"]
 
 
 def told(caller, route, task_id):
-    """Return all that the caller is told: status, headers, body."""
+    """Return all of the answer: status, headers, body."""
     method, _, path = route.replace("TASK", str(task_id)).partition(" ")
     body = ROUTES[route]
     raw = None if body is None else json.dumps(body).replace("TASK", str(task_id)).encode()

@@ -41,7 +41,7 @@ def resolved(alice, bob, url, *, secret=SECRET, **fields):
 
 
 def failing(alice, bob):
-    """Return a delivery to a port where nobody listens."""
+    """Return a delivery to a port on which no server listens."""
     resolved(alice, bob, "http://127.0.0.77:9009/hook")
     return PushDelivery.objects.get()
 

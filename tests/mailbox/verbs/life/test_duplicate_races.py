@@ -103,7 +103,7 @@ def test_a_cancelled_leader_against_the_results_of_its_duplicates(alice, bob, _r
         partial(results.post_result, bob, factories.result_envelope(waiters[1])),
     )
 
-    # Whoever waits when one of them is answered takes that answer, unless it was cancelled before.
+    # A task that still waits when another one is answered takes that answer. A cancelled task does not.
     outcomes = [Task.objects.get(pk=task.pk).outcome for task in (lease.task, *waiters)]
     assert outcomes == ["cancelled", "cancelled" if second.code is None else "ok", "ok", "ok"]
     assert second.code in (None, "already_resolved")

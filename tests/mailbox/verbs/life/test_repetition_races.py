@@ -1,4 +1,4 @@
-"""What meets at one task at one instant: nothing happens twice, nothing is lost, nothing but refusals is raised."""
+"""Calls that reach one task at once. No effect happens twice or is lost, and only refusals are raised."""
 
 from __future__ import annotations
 

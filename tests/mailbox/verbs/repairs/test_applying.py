@@ -1,4 +1,4 @@
-"""An applied plan does each lease once, whoever works on it, how often, and what happens meanwhile."""
+"""An applied plan repairs each lease once, with any number of workers and interruptions."""
 
 from __future__ import annotations
 
