@@ -136,9 +136,7 @@ def test_a_task_is_read_by_the_callers_that_may_see_it(leased: Lease, caller: Ca
 
 
 @pytest.mark.parametrize("name", ACTS)
-def test_a_task_is_cancelled_by_its_sender_and_kept_alive_by_its_holder_alone(
-    leased: Lease, caller: Caller, name: str
-) -> None:
+def test_only_the_sender_cancels_and_only_the_holder_sends_heartbeats(leased: Lease, caller: Caller, name: str) -> None:
     waiting = Task.objects.get(state=Task.State.QUEUED)
 
     refusals = (

@@ -59,7 +59,7 @@ def leased_at_once(monkeypatch, bob):
 
 
 @pytest.mark.usefixtures("leased_at_once")
-def test_a_task_that_is_leased_before_the_answer_is_answered_as_it_was_stored(alice):
+def test_a_task_leased_before_the_answer_is_answered_as_stored(alice):
     sent = send(alice)
 
     assert (sent["state"], sent["sessionId"]) == ("submitted", None)
@@ -217,7 +217,7 @@ def test_invariant_5_active_tasks_are_never_pruned(alice, bob, settings):
     assert read(alice, working["id"])["state"] == "working"
 
 
-def test_invariant_6_a_task_that_works_beyond_its_timeout_fails_when_it_is_next_read(alice, bob, time_machine):
+def test_invariant_6_a_task_past_its_timeout_fails_at_the_next_read(alice, bob, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     sent = send(alice, timeoutMs=5000)
     lease(bob)
@@ -241,7 +241,7 @@ def test_invariant_7_a_task_that_finished_in_time_is_never_timed_out(alice, bob,
     assert read(alice, sent["id"])["state"] == "completed"
 
 
-def test_the_timeout_counts_from_the_lease_so_waiting_work_does_not_time_out(alice, bob, time_machine):
+def test_the_timeout_counts_from_the_lease_and_not_from_the_send(alice, bob, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     sent = send(alice, timeoutMs=5000)
 

@@ -153,9 +153,7 @@ def test_invariant_3_holds_for_a_task_with_a_skill_that_another_agent_has(send, 
 
 
 @pytest.mark.parametrize("somebody_has_a_default_project", [True, False])
-def test_an_agent_with_the_skill_is_chosen_by_setting_or_if_no_agent_has_a_default_project(
-    send, settings, somebody_has_a_default_project
-):
+def test_the_skill_decides_by_setting_or_without_a_default_project(send, settings, somebody_has_a_default_project):
     settings.A2A_TASKS_SEND_ROUTE_BY_SKILL = somebody_has_a_default_project
     if not somebody_has_a_default_project:
         AgentProfile.objects.update(default_project="")
@@ -183,7 +181,7 @@ def test_a_send_without_a_suitable_agent_is_404(alice):
     assert response.json() == {"error": "Agent with default project not found", "code": "NOT_FOUND"}
 
 
-def test_the_sixth_task_in_a_minute_of_a_credential_is_refused_with_the_seconds_to_wait(alice, bob):
+def test_the_sixth_task_of_a_key_in_a_minute_is_refused_with_retry_after(alice, bob):
     send = Sender(alice)
     other = Sender(factories.agent("dave", "a2a.send.*"))
     for _ in range(5):
@@ -269,7 +267,7 @@ def test_options_are_answered_without_a_key(client, path):
     assert "Access-Control-Allow-Origin" not in answer
 
 
-def test_oldest_finished_tasks_are_pruned_beyond_the_cap_and_active_ones_never(send, bob, settings):
+def test_only_the_oldest_finished_tasks_are_pruned_beyond_the_cap(send, bob, settings):
     settings.A2A_TASKS_SEND_CAP = 3
     ids = [send({"message": f"task {number}"}).json()["id"] for number in range(4)]
     [lease] = leasing.lease_tasks(bob)

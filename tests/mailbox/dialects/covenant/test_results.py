@@ -121,7 +121,7 @@ def test_a_drain_without_results_answers_null(alice, method):
     assert (answer.status_code, answer.json()) == (200, {"kind": "a2a_result_opt", "result": None})
 
 
-def test_an_attempt_gets_the_same_result_until_the_next_call_carries_its_ack(alice, bob):
+def test_an_attempt_gets_the_same_result_until_a_call_carries_its_ack(alice, bob):
     first, second = (str(factories.resolved_task(alice, bob).task.uuid) for _ in range(2))
     api, attempt, following = Api(alice), str(uuid4()), str(uuid4())
 

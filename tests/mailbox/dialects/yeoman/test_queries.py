@@ -38,7 +38,7 @@ def test_a_status_query_answers_with_the_task_that_it_names(peer, task_id, bob):
     assert meanwhile["status"] == "running"
 
 
-def test_a_status_query_without_a_task_shows_the_newest_tasks_that_the_caller_sent(peer, task_id, alice, bob):
+def test_a_status_query_without_a_task_shows_the_newest_tasks_of_the_caller(peer, task_id, alice, bob):
     factories.sent_task(alice, bob)
 
     data = peer.send("a2a:status_query", {})["data"]

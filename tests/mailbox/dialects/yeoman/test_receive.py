@@ -219,7 +219,7 @@ def test_too_large_a_body_is_refused(peer, settings):
     assert response.json() == {"detail": "Request Entity Too Large"}
 
 
-def test_the_limit_counts_messages_by_credential_and_not_by_the_name_of_the_peer(peer, bob, settings):
+def test_the_limit_counts_messages_by_key_and_not_by_peer_name(peer, bob, settings):
     settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN = 2
     other = yeoman.Peer(bob)
 

@@ -78,7 +78,7 @@ def test_a_batch_with_a_callback_that_cannot_be_sends_nothing(peer, message_id, 
 @pytest.mark.parametrize(
     ("kind", "payload"), [("a2a:delegate", {"task": "x"}), ("a2a:delegate_batch", {"tasks": [{"task": "x"}]})]
 )
-def test_a_message_repeated_after_its_task_was_compacted_is_answered_as_before(peer, alice, bob, kind, payload):
+def test_a_repeated_message_of_a_compacted_task_is_answered_as_before(peer, alice, bob, kind, payload):
     first = peer.send(kind, payload, id="m-1")
     compacted(bob, alice)
 
@@ -121,7 +121,7 @@ def test_without_a_key_each_submission_is_a_task(peer, path):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_key_of_a_compacted_task_is_a_conflict_and_a_key_too_long_is_refused(peer, alice, bob):
+def test_the_key_of_a_compacted_task_is_a_conflict_and_a_long_key_is_422(peer, alice, bob):
     submit(peer, "/api/tasks", "k-1")
     compacted(bob, alice)
 

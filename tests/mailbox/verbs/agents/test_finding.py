@@ -62,7 +62,7 @@ def test_an_ambiguous_name_is_refused_in_the_same_words_at_every_door(alice: Cal
     assert set(words_by_door("twin", alice).values()) == {AMBIGUOUS}
 
 
-def test_a_client_of_a_public_route_does_not_learn_which_agents_have_the_name(alice: Caller) -> None:
+def test_a_public_route_does_not_learn_which_agents_have_the_name(alice: Caller) -> None:
     message = envelope("a2a:delegate", {"task": "x"}, toPeerId="twin")
 
     keyed = Peer(alice).receive(message).json()
@@ -71,7 +71,7 @@ def test_a_client_of_a_public_route_does_not_learn_which_agents_have_the_name(al
     assert (keyed["detail"], public["detail"]) == (AMBIGUOUS, '"twin" is ambiguous.')
 
 
-def test_a_caller_by_a_public_route_and_one_without_a_name_read_no_other_names(alice: Caller) -> None:
+def test_public_routes_and_callers_without_a_name_read_no_other_names(alice: Caller) -> None:
     made = public_routes.add(Caller.command_line(), factories.row_of(alice), rate_limit=9)
     route = public_routes.caller(made.route, request_id="")
     task = TaskEnvelope(recipient=AgentRef("twin"), intent_text="x")
@@ -88,7 +88,7 @@ def test_many_namesakes_are_listed_up_to_a_limit(alice: Caller) -> None:
 
 
 @pytest.mark.parametrize("text", ["bob", "bob@local", "pubkey"])
-def test_what_was_typed_is_a_local_part_a_display_or_a_public_key(alice: Caller, bob: Caller, text: str) -> None:
+def test_a_typed_name_is_a_local_part_a_display_or_a_public_key(alice: Caller, bob: Caller, text: str) -> None:
     agent = factories.row_of(bob)
     text = agent.pubkey if text == "pubkey" else text
 

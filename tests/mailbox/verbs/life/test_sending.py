@@ -99,7 +99,7 @@ def test_a_sender_may_claim_its_key_under_another_name(alice, bob):
     assert task.sender == alice.agent
 
 
-def test_a_foreign_sender_is_refused_before_any_capability_check_and_journalled(mallory, alice, bob):
+def test_a_foreign_sender_is_refused_before_the_check_and_journalled(mallory, alice, bob):
     with pytest.raises(SenderMismatchError):
         factories.sent_task(mallory, bob, sender=factories.ref(alice))
 
