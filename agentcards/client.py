@@ -199,7 +199,7 @@ def _headers(base: BaseUrl, **more: str) -> Mapping[str, str]:
     return {"User-Agent": USER_AGENT, **more, **authorization}
 
 
-def _object(answer: exchange.Answer, what: str) -> dict[str, Any]:
+def _object(answer: exchange.ServerResponse, what: str) -> dict[str, Any]:
     """Return the answer's JSON object, and {} for any other JSON, as corvid-agent's client does.
 
     Raises `ExternalServiceError` if the body is not JSON. ``what`` names the answer in its message.

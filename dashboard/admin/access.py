@@ -67,8 +67,8 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         person = form.instance
-        told = {name: _told(person, name) for name in form.changed_data if not name.startswith(("password", "usable"))}
-        data = cast(PersonData, {"username": person.username, **told})
+        names = [name for name in form.changed_data if not name.startswith(("password", "usable"))]
+        data = cast(PersonData, {"username": person.username, **{name: _journalled(person, name) for name in names}})
         entry = entries.person_changed(data) if change else entries.person_added(data)
         note(caller_of(request), Request.to_manage_person(person.username), [entry])
 
@@ -155,7 +155,7 @@ class CapabilityGrantAdmin(Revocable):
         grants.revoke(caller, row.grant_id)
 
 
-def _told(person: User, name: str) -> Any:
+def _journalled(person: User, name: str) -> Any:
     value = getattr(person, name)
     if name == "groups":
         return sorted(group.name for group in value.all())

@@ -69,7 +69,7 @@ class AgentRow:
         return sum(bucket.sum.results for bucket in self.buckets)
 
     @property
-    def told(self) -> object:
+    def version(self) -> object:
         """What changes when the row looks different, but for the ages, which tick by themselves."""
         agent, hour = self.agent, self.hour
         standing = (agent.pk, agent.queued, agent.leased, agent.waits_since, agent.is_quiet, agent.holds_stale)

@@ -70,7 +70,7 @@ class AgentList(ListPage):
         return Count(page.items[0].total if page.items else 0)
 
     def shown(self, page: Page[Any], context: Any) -> object:
-        return [row.told for row in context["rows"]], context["total"]
+        return [row.version for row in context["rows"]], context["total"]
 
 
 class AgentPage(Act[Agent]):
@@ -128,7 +128,7 @@ class AgentPage(Act[Agent]):
         if status != HTTPStatus.OK:
             return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
         results = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in shown["buckets"]]
-        return self.live("ops/agent.html", shown, (row.told, results))
+        return self.live("ops/agent.html", shown, (row.version, results))
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
         """Return what is not live: who speaks for the agent, and the form."""

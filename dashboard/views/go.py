@@ -8,7 +8,7 @@ from django.utils.http import urlencode
 
 from dashboard.base.page import DashboardView
 from mailbox.inspection import lookup
-from mailbox.inspection.lookup import Compacted, Found
+from mailbox.inspection.lookup import CompactedTask, Found
 from mailbox.inspection.search import LONGEST
 from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
 
@@ -39,7 +39,7 @@ def _page_of(found: Found | None) -> str:
             return reverse("ops:task", args=[found.uuid])
         case Lease():
             return reverse("ops:lease", args=[found.lease_id])
-        case Compacted():
+        case CompactedTask():
             route, named = ("lease", found.lease_id) if found.lease_id else ("task", found.task_id)
             return reverse(f"ops:{route}", args=[named])
         case AuditEvent():

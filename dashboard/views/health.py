@@ -32,7 +32,7 @@ class HealthText(DashboardView):
 
 
 def _sentence(seen: Health) -> str:
-    bad = [check.name for check in seen.checks if check.word is not health.Word.OK]
+    bad = [check.name for check in seen.checks if check.word is not health.HealthStatus.OK]
     return f"{len(bad)} of {len(seen.checks)} checks: {', '.join(bad)}" if bad else f"All {len(seen.checks)} checks"
 
 

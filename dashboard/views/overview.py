@@ -54,7 +54,7 @@ class Overview(DashboardView):
     def _shown(self, context: dict[str, Any]) -> object:
         """Return all that can change but the ages, which tick by themselves."""
         found: OverviewFigures = context["standing"]
-        rows = [row.told for row in context["rows"]]
+        rows = [row.version for row in context["rows"]]
         now = (found.ages, found.stale_safe, found.queued, found.pending, found.waits_since, found.owed_since)
         then = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in context["buckets"]]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]

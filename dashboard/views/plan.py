@@ -22,7 +22,7 @@ from mailbox.inspection import lookup
 from mailbox.models import RepairPlan, RepairPlanRow
 from mailbox.models.repair_plan import RepairPlanRowQuerySet
 from mailbox.verbs.repairs import applying, plans
-from mailbox.verbs.repairs.plans import Tally
+from mailbox.verbs.repairs.plans import PlanTally
 from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
 
 BITE = 3.0  # seconds of repairing within one request
@@ -104,7 +104,7 @@ class PlanPage(DashboardView):
             cursor=self.request.GET.get("cursor"),
             name=f"plan-{field}",
         )
-        tally = Tally.of(plan)
+        tally = PlanTally.of(plan)
         action = plans.ACTION[RepairPlan.Verb(plan.verb)]
         return {
             "plan": plan,

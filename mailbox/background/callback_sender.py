@@ -17,7 +17,7 @@ from mailbox.models import PushDelivery
 from mailbox.outbound import exchange
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError
 from mailbox.verbs.life import callbacks
-from mailbox.verbs.life.callbacks import Outcome
+from mailbox.verbs.life.callbacks import CallbackOutcome
 from mailbox.words import secret_box
 from mailbox.words.envelopes import WEBHOOK_KEY
 
@@ -38,7 +38,7 @@ class CallbackSender:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="callback")
-        self._under_way: dict[Future[Outcome], PushDelivery] = {}
+        self._under_way: dict[Future[CallbackOutcome], PushDelivery] = {}
 
     def run(self, stop: threading.Event) -> None:
         """Send callbacks until ``stop`` is set. Then wait for the attempts that have begun, and record them."""
@@ -72,12 +72,12 @@ class CallbackSender:
         for ended in list(self._under_way):
             self._report(ended)
 
-    def _report(self, ended: Future[Outcome]) -> None:
+    def _report(self, ended: Future[CallbackOutcome]) -> None:
         """Record the outcome of an attempt. While the database is unavailable, the outcome stays for the next try."""
         delivery = self._under_way[ended]
         if (failure := ended.exception()) is not None:
             _logger.error("the callback sender failed at delivery %s", delivery.delivery_id, exc_info=failure)
-            outcome = Outcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
+            outcome = CallbackOutcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
         else:
             outcome = ended.result()
         try:
@@ -89,7 +89,7 @@ class CallbackSender:
         del self._under_way[ended]
 
 
-def attempt(delivery: PushDelivery) -> Outcome:
+def attempt(delivery: PushDelivery) -> CallbackOutcome:
     """Send one delivery and return its outcome, also for errors. Reads and writes no row.
 
     Only the receiver's status decides. A slow or broken body does not matter.
@@ -106,11 +106,11 @@ def attempt(delivery: PushDelivery) -> Outcome:
             glimpse=READ_OF_ANSWER,
         )
     except secret_box.UnreadableSecretError:
-        return Outcome(status=None, problem="the callback's secret was encrypted under another SECRET_KEY")
+        return CallbackOutcome(status=None, problem="the callback's secret was encrypted under another SECRET_KEY")
     except (BlockedUrlError, ExternalServiceError) as error:
-        return Outcome(status=None, problem=error.message)
+        return CallbackOutcome(status=None, problem=error.message)
     problem = "" if answer.is_success else f"the receiver answered {answer.status}: {answer.text}"
-    return Outcome(status=answer.status, problem=problem)
+    return CallbackOutcome(status=answer.status, problem=problem)
 
 
 def headers(delivery_id: str, body: bytes, secret: str | None) -> dict[str, str]:

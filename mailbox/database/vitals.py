@@ -32,7 +32,7 @@ TRANSACTIONS_LEFT = "SELECT 2147483647 - age(datfrozenxid) FROM pg_database WHER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class RoundTrip:
     """One round trip: how long it took, and how far the database's clock is ahead of this process's."""
 
     took: timedelta
@@ -58,14 +58,14 @@ class Vacuum:
     transactions_left: int
 
 
-def answer() -> Answer:
+def answer() -> RoundTrip:
     """Ask for the time."""
     is_postgresql = connection.vendor == "postgresql"
     began, clock = timezone.now(), time.perf_counter()
     (told,) = _row("SELECT clock_timestamp()" if is_postgresql else "SELECT strftime('%Y-%m-%dT%H:%M:%f', 'now')")
     took = timedelta(seconds=time.perf_counter() - clock)
     there = told if is_postgresql else datetime.fromisoformat(told).replace(tzinfo=UTC)
-    return Answer(took=took, ahead=there - (began + took / 2))
+    return RoundTrip(took=took, ahead=there - (began + took / 2))
 
 
 def wait_for_write_lock(at_most: timedelta) -> timedelta | None:

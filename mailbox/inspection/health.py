@@ -35,18 +35,18 @@ Found = TypeVar("Found")
 _logger = logging.getLogger(__name__)
 
 
-class Word(StrEnum):
+class HealthStatus(StrEnum):
     OK = "ok"
     DEGRADED = "degraded"
     FAILING = "failing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class HealthCheck:
     """``saw`` is what was measured; ``note`` what it means or what to do, "" when there is nothing to say."""
 
     name: str
-    word: Word
+    word: HealthStatus
     saw: str
     note: str = ""
 
@@ -61,17 +61,17 @@ class Changed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    checks: list[Check]
+    checks: list[HealthCheck]
     tables: list[vitals.Table]
     size: int | None
     versions: dict[str, str]
     changed: list[Changed]
 
     @property
-    def word(self) -> Word:
+    def word(self) -> HealthStatus:
         """The worst of the checks' words."""
         words = {check.word for check in self.checks}
-        return next((word for word in (Word.FAILING, Word.DEGRADED) if word in words), Word.OK)
+        return next((word for word in (HealthStatus.FAILING, HealthStatus.DEGRADED) if word in words), HealthStatus.OK)
 
 
 def look(now: datetime) -> Health:
@@ -83,7 +83,7 @@ def look(now: datetime) -> Health:
     return Health(checks=found, tables=tables or [], size=size, versions=_versions(), changed=list(_changed()))
 
 
-def _checks() -> Iterator[tuple[str, Callable[[datetime], Check]]]:
+def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     yield "Database answers", _answers
     yield "Clocks agree", _clocks
     if connection.vendor == "postgresql":
@@ -107,105 +107,111 @@ def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:
         return None
 
 
-def _unknown(name: str) -> Check:
-    return Check(name=name, word=Word.DEGRADED, saw="could not be measured", note="The hub's own log says why.")
+def _unknown(name: str) -> HealthCheck:
+    return HealthCheck(
+        name=name, word=HealthStatus.DEGRADED, saw="could not be measured", note="The hub's own log says why."
+    )
 
 
-def _answers(now: datetime) -> Check:
+def _answers(now: datetime) -> HealthCheck:
     took = vitals.answer().took
     word = _graded(took, timedelta(milliseconds=50), timedelta(seconds=1))
-    return Check(name="Database answers", word=word, saw=f"in {_milliseconds(took)}")
+    return HealthCheck(name="Database answers", word=word, saw=f"in {_milliseconds(took)}")
 
 
-def _clocks(now: datetime) -> Check:
+def _clocks(now: datetime) -> HealthCheck:
     ahead = vitals.answer().ahead
     word = _graded(abs(ahead), timedelta(seconds=1), timedelta(minutes=1))
-    note = "" if word is Word.OK else "Ages, deadlines and time limits are off by as much; keep time with NTP."
-    return Check(name="Clocks agree", word=word, saw=f"within {_milliseconds(abs(ahead))}", note=note)
+    note = "" if word is HealthStatus.OK else "Ages, deadlines and time limits are off by as much; keep time with NTP."
+    return HealthCheck(name="Clocks agree", word=word, saw=f"within {_milliseconds(abs(ahead))}", note=note)
 
 
-def _oldest_transaction(now: datetime) -> Check:
+def _oldest_transaction(now: datetime) -> HealthCheck:
     age = vitals.oldest_transaction()
     word = _graded(age, timedelta(minutes=1), timedelta(minutes=15))
-    note = "" if word is Word.OK else "Nothing newer can be vacuumed; pg_stat_activity names it."
-    return Check(name="Oldest transaction", word=word, saw=times.write(age), note=note)
+    note = "" if word is HealthStatus.OK else "Nothing newer can be vacuumed; pg_stat_activity names it."
+    return HealthCheck(name="Oldest transaction", word=word, saw=times.write(age), note=note)
 
 
-def _vacuum(now: datetime) -> Check:
+def _vacuum(now: datetime) -> HealthCheck:
     seen = vitals.vacuum()
     behind = seen.dead > DEAD_MANY and seen.dead > seen.live
-    word = Word.DEGRADED if behind else Word.OK
+    word = HealthStatus.DEGRADED if behind else HealthStatus.OK
     if seen.transactions_left < TRANSACTIONS_FEW:
-        word = Word.FAILING
+        word = HealthStatus.FAILING
     saw = f"at most {seen.dead:,} dead rows, in {seen.table}; {seen.transactions_left:,} transactions to wraparound"
-    return Check(name="Vacuum", word=word, saw=saw.replace(",", "\N{NARROW NO-BREAK SPACE}"))
+    return HealthCheck(name="Vacuum", word=word, saw=saw.replace(",", "\N{NARROW NO-BREAK SPACE}"))
 
 
-def _write_lock(now: datetime) -> Check:
+def _write_lock(now: datetime) -> HealthCheck:
     waited = vitals.wait_for_write_lock(LOCK_WAIT)
     if waited is None:
         note = "Somebody writes for long; many writers need PostgreSQL."
         saw = f"not free within {_milliseconds(LOCK_WAIT)}"
-        return Check(name="Write lock", word=Word.DEGRADED, saw=saw, note=note)
-    return Check(name="Write lock", word=Word.OK, saw=f"free after {_milliseconds(waited)}")
+        return HealthCheck(name="Write lock", word=HealthStatus.DEGRADED, saw=saw, note=note)
+    return HealthCheck(name="Write lock", word=HealthStatus.OK, saw=f"free after {_milliseconds(waited)}")
 
 
-def _log(now: datetime) -> Check:
+def _log(now: datetime) -> HealthCheck:
     size = vitals.log_size()
-    word = Word.OK if size < LOG_LARGE else Word.DEGRADED
-    note = "" if word is Word.OK else "A reader that never ends keeps it from being written back."
-    return Check(name="Write-ahead log", word=word, saw=f"{size / 2**20:.1f} MiB", note=note)
+    word = HealthStatus.OK if size < LOG_LARGE else HealthStatus.DEGRADED
+    note = "" if word is HealthStatus.OK else "A reader that never ends keeps it from being written back."
+    return HealthCheck(name="Write-ahead log", word=word, saw=f"{size / 2**20:.1f} MiB", note=note)
 
 
-def _cluster(now: datetime) -> Check:
+def _cluster(now: datetime) -> HealthCheck:
     cluster = Cluster.read()
     if cluster.is_running(now):
         saw = f"looked at its timetable {times.write(now - cluster.looked_at)} ago" if cluster.looked_at else ""
-        return Check(name="Task cluster", word=Word.OK, saw=saw)
+        return HealthCheck(name="Task cluster", word=HealthStatus.OK, saw=saw)
     saw = f"silent for {times.write(now - cluster.looked_at)}" if cluster.looked_at else "never ran on this database"
     note = "Nothing is retried, expired or rolled up by itself; manage.py serve starts it."
-    return Check(name="Task cluster", word=Word.DEGRADED, saw=saw, note=note)
+    return HealthCheck(name="Task cluster", word=HealthStatus.DEGRADED, saw=saw, note=note)
 
 
-def _queue(now: datetime) -> Check:
+def _queue(now: datetime) -> HealthCheck:
     waiting = Cluster.read().waiting
-    word = Word.OK if waiting < JOBS_MANY else Word.DEGRADED
-    return Check(name="Cluster's queue", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} wait or run")
+    word = HealthStatus.OK if waiting < JOBS_MANY else HealthStatus.DEGRADED
+    return HealthCheck(name="Cluster's queue", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} wait or run")
 
 
-def _sweep(now: datetime) -> Check:
+def _sweep(now: datetime) -> HealthCheck:
     failed = AuditEvent.objects.failed_sweeps().first()
     if failed is None or now - failed.at > SILENT_AFTER:
-        return Check(name="Sweep", word=Word.OK, saw="no step failed lately")
+        return HealthCheck(name="Sweep", word=HealthStatus.OK, saw="no step failed lately")
     step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
     note = "It is tried again each minute; the other steps go on."
-    return Check(name="Sweep", word=Word.DEGRADED, saw=f"failed to {step}: {error}", note=note)
+    return HealthCheck(name="Sweep", word=HealthStatus.DEGRADED, saw=f"failed to {step}: {error}", note=note)
 
 
-def _callbacks(now: datetime) -> Check:
+def _callbacks(now: datetime) -> HealthCheck:
     due = PushDelivery.objects.due(now).order_by("next_attempt_at").first()
     if due is None:
-        return Check(name="Callbacks", word=Word.OK, saw="none is due")
+        return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="none is due")
     late = now - due.next_attempt_at
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
-    note = "" if word is Word.OK else "manage.py a2a carry takes them out; manage.py serve runs one."
-    return Check(name="Callbacks", word=word, saw=f"the oldest is due for {times.write(late)}", note=note)
+    note = "" if word is HealthStatus.OK else "manage.py a2a carry takes them out; manage.py serve runs one."
+    return HealthCheck(name="Callbacks", word=word, saw=f"the oldest is due for {times.write(late)}", note=note)
 
 
-def _roll_ups(now: datetime) -> Check:
+def _roll_ups(now: datetime) -> HealthCheck:
     newest = RollUp.objects.newest()
     if newest is None:
-        return Check(name="Roll-ups", word=Word.DEGRADED, saw="none yet", note="The task cluster keeps them.")
+        return HealthCheck(
+            name="Roll-ups", word=HealthStatus.DEGRADED, saw="none yet", note="The task cluster keeps them."
+        )
     behind = now - newest.through
     word = _graded(behind, timedelta(minutes=6), timedelta(days=7))
-    note = "" if word is Word.OK else "Charts read the rest from the rows themselves, which takes longer."
-    return Check(name="Roll-ups", word=word, saw=f"the oldest minute to come is {times.write(behind)} old", note=note)
+    note = "" if word is HealthStatus.OK else "Charts read the rest from the rows themselves, which takes longer."
+    return HealthCheck(
+        name="Roll-ups", word=word, saw=f"the oldest minute to come is {times.write(behind)} old", note=note
+    )
 
 
-def _graded(seen: timedelta, well: timedelta, badly: timedelta) -> Word:
+def _graded(seen: timedelta, well: timedelta, badly: timedelta) -> HealthStatus:
     if seen < well:
-        return Word.OK
-    return Word.DEGRADED if seen < badly else Word.FAILING
+        return HealthStatus.OK
+    return HealthStatus.DEGRADED if seen < badly else HealthStatus.FAILING
 
 
 def _milliseconds(span: timedelta) -> str:

@@ -19,14 +19,14 @@ _NUMBER = re.compile(r"#?(\d{1,18})")  # which does not say of what
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class CompactedTask:
     """A task that only the journal still tells of, or a lease of one."""
 
     task_id: UUID
     lease_id: UUID | None = None
 
 
-Found = Task | Lease | AuditEvent | Agent | RepairPlan | Compacted
+Found = Task | Lease | AuditEvent | Agent | RepairPlan | CompactedTask
 
 
 def find(text: str) -> Found | None:
@@ -111,7 +111,7 @@ def compaction_of(task_id: UUID) -> AuditEvent | None:
     return AuditEvent.objects.filter(task_id=task_id, kind=Kind.TASKS_COMPACTED).first()
 
 
-def _by_id(text: str) -> Task | Lease | AuditEvent | Compacted | None:
+def _by_id(text: str) -> Task | Lease | AuditEvent | CompactedTask | None:
     try:
         wanted = UUID(text)
     except ValueError:
@@ -119,9 +119,11 @@ def _by_id(text: str) -> Task | Lease | AuditEvent | Compacted | None:
     if kept := Task.objects.filter(uuid=wanted).first() or Lease.objects.filter(lease_id=wanted).first():
         return kept
     if end_of(wanted):
-        return Compacted(wanted)
+        return CompactedTask(wanted)
     task_id = task_of_lease(wanted)
-    return Compacted(task_id, wanted) if task_id else AuditEvent.objects.filter(task_id=wanted).newest_first().first()
+    return (
+        CompactedTask(task_id, wanted) if task_id else AuditEvent.objects.filter(task_id=wanted).newest_first().first()
+    )
 
 
 def _agent(text: str) -> Agent | None:

@@ -79,7 +79,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Word:
+class SearchWord:
     """Some text that is looked for, or that must not be there; never empty."""
 
     text: str
@@ -89,7 +89,7 @@ class Word:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     terms: tuple[Term, ...] = ()
-    words: tuple[Word, ...] = ()
+    words: tuple[SearchWord, ...] = ()
 
 
 def parse(text: str, known: Mapping[str, object]) -> Query:
@@ -124,12 +124,12 @@ def _values(key: str, text: str) -> tuple[str, ...]:
     return values
 
 
-def _word(quoted: str, plain: str, *, is_negated: bool) -> Word:
+def _word(quoted: str, plain: str, *, is_negated: bool) -> SearchWord:
     if '"' in plain:
         raise _misquoted(plain, plain)
     if not (text := quoted or plain):
         raise InvalidRequestError({"q": "nothing stands between the quotes"})
-    return Word(text=text, is_negated=is_negated)
+    return SearchWord(text=text, is_negated=is_negated)
 
 
 def _misquoted(value: str, whole: str) -> InvalidRequestError:

@@ -29,7 +29,7 @@ _one_at_a_time = threading.Lock()  # so that all threads share the first client
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ServerResponse:
     """A server's answer. ``reason`` is the text of its status line; it may be ""."""
 
     status: int
@@ -53,7 +53,7 @@ def exchange(
     headers: Mapping[str, str],
     content: bytes | None = None,
     glimpse: int | None = None,
-) -> Answer:
+) -> ServerResponse:
     """Send one request and return the answer, all within ``within`` seconds.
 
     Without ``glimpse`` the answer is read whole. With it, the answer is complete once its status and headers are
@@ -75,7 +75,7 @@ def exchange(
         raise NoAnswerError(f"no answer from {url} within {within:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, zlib.error) as error:
         raise NoAnswerError(f"no answer from {url}", detail=str(error) or type(error).__name__) from error
-    return Answer(status=response.status_code, reason=response.reason_phrase, body=body)
+    return ServerResponse(status=response.status_code, reason=response.reason_phrase, body=body)
 
 
 def _body(response: httpx.Response, url: str) -> Iterator[bytes]:

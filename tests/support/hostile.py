@@ -13,7 +13,7 @@ from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import callbacks, leasing, results, updates
-from mailbox.verbs.life.callbacks import Outcome
+from mailbox.verbs.life.callbacks import CallbackOutcome
 from mailbox.verbs.life.updates import Update
 from mailbox.verbs.repairs import auto_retry, plans, repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
@@ -71,7 +71,7 @@ def world() -> World:
     delivery = PushDelivery.objects.get()
     PushDelivery.objects.update(next_attempt_at=timezone.now())
     (claimed,) = callbacks.claim_due(limit=1)
-    callbacks.report(claimed, Outcome(status=500, problem=MARKUP))
+    callbacks.report(claimed, CallbackOutcome(status=500, problem=MARKUP))
 
     lease = factories.leased_task(
         sender, holder, **said, metadata=carried, idempotency=factories.idempotent(MARKUP[:300])

@@ -31,4 +31,4 @@ def carried_out(caller, plan, seconds=60.0, **options):
 
 def outcomes(plan):
     """Return the number of leases by outcome, without zeros."""
-    return {name: count for name, count in plans.Tally.of(plan).outcomes.items() if count}
+    return {name: count for name, count in plans.PlanTally.of(plan).outcomes.items() if count}

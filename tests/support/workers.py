@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mailbox.management.cli.work import environment_without
-from mailbox.management.worker.attempt import Work
+from mailbox.management.worker.attempt import ProgramSettings
 from mailbox.management.worker.client import Hub as HubClient
 from mailbox.management.worker.worker import Worker
 from mailbox.models import Lease, Message, Result, Task
@@ -33,7 +33,7 @@ class Desk:
 
     def run(self, *command: str, name: str = "bob", tasks: int = 1, concurrency: int = 1, **how: Any) -> str | None:
         """Run a worker in this process for that many tasks; return its failure."""
-        work = Work(command=command, environment=environment_without(self.key), **{"grace": GRACE, **how})
+        work = ProgramSettings(command=command, environment=environment_without(self.key), **{"grace": GRACE, **how})
         with contextlib.closing(HubClient(self.url, self.key)) as client:
             worker = Worker(client, name, work, concurrency=concurrency, max_tasks=tasks, say=self.said.append)
             return worker.run()

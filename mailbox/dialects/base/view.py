@@ -66,7 +66,7 @@ class MethodNotAllowedError(MailboxError):
     code = "method_not_allowed"
 
 
-class NotFoundError(MailboxError):
+class PathNotFoundError(MailboxError):
     """There is no such route. /api/docs/ lists them."""
 
     code = "not_found"
@@ -83,7 +83,7 @@ TRANSPORT_STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     LengthRequiredError: HTTPStatus.LENGTH_REQUIRED,
     UnsupportedMediaTypeError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     MethodNotAllowedError: HTTPStatus.METHOD_NOT_ALLOWED,
-    NotFoundError: HTTPStatus.NOT_FOUND,
+    PathNotFoundError: HTTPStatus.NOT_FOUND,
     UnavailableError: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
@@ -260,5 +260,5 @@ def _as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case TooManyFieldsSent():
             return InvalidRequestError({"query": f"has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters"})
         case Http404() | exceptions.NotFound():
-            return NotFoundError()
+            return PathNotFoundError()
     return None

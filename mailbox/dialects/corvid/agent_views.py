@@ -53,7 +53,7 @@ class AgentRoute(CorvidView):
         return self.caller.agent == agent or capabilities.holds(self.caller, actions.PROFILE, timezone.now())
 
 
-class AgentsView(AgentRoute):
+class AgentProfilesView(AgentRoute):
     @describe(
         summary="List agents with their profiles",
         tag=TAG,

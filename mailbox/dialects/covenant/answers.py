@@ -68,7 +68,7 @@ class HeldLease(WireLease):
     leased_to: AgentId
 
 
-class QueueEntry(TypedDict):
+class WireQueueEntry(TypedDict):
     """A task with its state. The lease's keys are left out when the task has no live lease."""
 
     state: Literal["queued", "in_flight", "resolved"]
@@ -80,7 +80,7 @@ class QueueEntry(TypedDict):
     waits_on: NotRequired[UUID]
 
 
-class TaskEntry(QueueEntry):
+class TaskEntry(WireQueueEntry):
     """A task with its state and its times. ``outcome`` is null until the task is resolved."""
 
     task: WireWork  # type: ignore[misc]
@@ -160,7 +160,7 @@ class ResultsAcked(BaseModel):
 
 class Queue(BaseModel):
     kind: Literal["a2a_queue"]
-    tasks: list[QueueEntry]
+    tasks: list[WireQueueEntry]
     results: list[WireResult]
     next_cursor: str | None
 
@@ -171,7 +171,7 @@ class Status(BaseModel):
     min_lease_age_ms: int | None
     deadline_within_ms: int | None
     state_filter: Literal["queued", "in_flight"] | None
-    tasks: list[QueueEntry]
+    tasks: list[WireQueueEntry]
     results: list[WireResult]
 
 

@@ -87,9 +87,9 @@ def held(row: Lease) -> answers.HeldLease:
     return {"task": work(row.task), "leased_to": agent_id(row.holder), **lease(row)}
 
 
-def queue_entry(entry: QueueEntry) -> answers.QueueEntry:
+def queue_entry(entry: QueueEntry) -> answers.WireQueueEntry:
     """Render an A2ATaskQueueEntry; a queued one has no lease keys."""
-    rendered: answers.QueueEntry = {
+    rendered: answers.WireQueueEntry = {
         "state": choice(entry.task.state),
         "task": task(entry.task),
         "attempt": entry.task.attempt,

@@ -27,7 +27,7 @@ class Fence:
 
 
 @dataclass(slots=True)
-class Delegations:
+class ParsedDelegations:
     """``lines`` are the agent and the description of each ``@delegate`` line outside code fences, in order.
 
     ``unclosed_fence`` is the line, from 1, of a fence that never closes; all text after it is code. None without one.
@@ -37,9 +37,9 @@ class Delegations:
     unclosed_fence: int | None = None
 
 
-def delegations(text: str) -> Delegations:
+def delegations(text: str) -> ParsedDelegations:
     """Read each ``@delegate NAME: TEXT`` line outside code fences. The fences are CommonMark's."""
-    read = Delegations()
+    read = ParsedDelegations()
     containers: list[int | None] = []
     fence: Fence | None = None
     for number, line in enumerate(_LINE_END.split(text), start=1):

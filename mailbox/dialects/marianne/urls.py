@@ -6,8 +6,8 @@ from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
 from mailbox.dialects.marianne import registry_views, views
 
 urlpatterns = [
-    path("a2a/inboxes/<str:agent>/tasks", views.TasksView.as_view()),
-    path("a2a/inboxes/<str:agent>/tasks/<id:task_id>", views.TaskView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks", views.InboxTasksView.as_view()),
+    path("a2a/inboxes/<str:agent>/tasks/<id:task_id>", views.InboxTaskView.as_view()),
     path("a2a/inboxes/<str:agent>/tasks/<id:task_id>/accept", views.AcceptView.as_view()),
     path("a2a/inboxes/<str:agent>/tasks/<id:task_id>/complete", views.CompleteView.as_view()),
     path("a2a/inboxes/<str:agent>/tasks/<id:task_id>/fail", views.FailView.as_view()),

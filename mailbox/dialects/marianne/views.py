@@ -53,7 +53,7 @@ class InboxView(DialectView):
         return _shown(inbox.task_in(self.caller, owner, task_id))
 
 
-class TasksView(InboxView):
+class InboxTasksView(InboxView):
     @describe(
         summary="List an inbox",
         tag="inbox",
@@ -100,7 +100,7 @@ class TasksView(InboxView):
         return _shown(inbox.render(sent))
 
 
-class TaskView(InboxView):
+class InboxTaskView(InboxView):
     @describe(summary="Read one task of an inbox", tag="inbox", answer=answers.InboxTask, errors=(404,))
     def get(self, request: Request, agent: str, task_id: UUID) -> Response:
         return self.shown(self.owner(agent), task_id)

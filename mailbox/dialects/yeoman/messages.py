@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from mailbox.dialects.yeoman import discovery, requests, tasks, wire
-from mailbox.dialects.yeoman.requests import Envelope, Work
+from mailbox.dialects.yeoman.requests import Envelope, SubmittedWork
 from mailbox.dialects.yeoman.tasks import Receipt
 from mailbox.gate.callers import Caller
 from mailbox.verbs.agents import peers
@@ -53,7 +53,7 @@ def _delegate_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
     return {"task_ids": [str(receipt.task_id) for receipt in receipts], **_gone(*receipts)}
 
 
-def _sent(caller: Caller, envelope: Envelope, work: Work, message_id: str) -> Receipt:
+def _sent(caller: Caller, envelope: Envelope, work: SubmittedWork, message_id: str) -> Receipt:
     facts = {"message_id": envelope.id, "from_peer": envelope.fromPeerId, "to_peer": envelope.toPeerId}
     with requests.placed("body", "payload"):
         return tasks.submit(caller, tasks.enveloped(work, **facts), to_peer=envelope.toPeerId, message_id=message_id)

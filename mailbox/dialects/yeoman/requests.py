@@ -112,7 +112,7 @@ class Slice(BaseModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class SubmittedWork:
     """A task from this dialect's senders, from any of their shapes."""
 
     intent: str
@@ -130,7 +130,7 @@ def parse(shape: type[Shape], value: object, *, place: str = "body") -> Shape:
         raise UnprocessableError([_reported(each, place) for each in problems]) from error
 
 
-def delegated(content: Mapping[str, Any], *path: str | int) -> Work:
+def delegated(content: Mapping[str, Any], *path: str | int) -> SubmittedWork:
     """Return the task in a delegate's payload. Its text is the first of ``task``, ``description``, ``title`` with words.
 
     Raises `UnprocessableError`, which names each value under ``path`` that must be text.
@@ -140,7 +140,7 @@ def delegated(content: Mapping[str, Any], *path: str | int) -> Work:
         raise UnprocessableError(problems)
     named = next((key for key in INTENT_KEYS if (content.get(key) or "").strip()), None)
     title = (content.get("title") or "").strip() or DEFAULT_TITLE
-    return Work(
+    return SubmittedWork(
         intent=content[named] if named else title,
         metadata={key: value for key, value in content.items() if key not in (named, *WITHHELD)},
         callback_url=content.get("callback_url") or None,
@@ -148,7 +148,7 @@ def delegated(content: Mapping[str, Any], *path: str | int) -> Work:
     )
 
 
-def submitted(body: TaskSubmit) -> Work:
+def submitted(body: TaskSubmit) -> SubmittedWork:
     """Return the task of a TaskSubmitRequest; raise `UnprocessableError` if title and description are blank."""
     if not (body.title.strip() or body.description.strip()):
         raise UnprocessableError([problem("string_too_short", ("body", "description"), "String should not be blank")])

@@ -16,7 +16,7 @@ from mailbox.words.errors import AlreadyResolvedError, UnknownTaskError
 TAG = "yeoman tasks"
 
 
-class TasksView(YeomanView):
+class SubmittedTasksView(YeomanView):
     http_method_names = ("get", "head", "post")
     open_to_routes = frozenset({"GET", "POST"})
     created = HTTPStatus.OK
@@ -51,7 +51,7 @@ class TasksView(YeomanView):
         return Response(tasks.taken(self.caller, work, message_id=self.repeated_as()), self.created)
 
 
-class VersionedTasksView(TasksView):
+class VersionedTasksView(SubmittedTasksView):
     created = HTTPStatus.CREATED
 
     @describe(
@@ -81,7 +81,7 @@ class VersionedTasksView(TasksView):
         return super().post(request)
 
 
-class TaskView(YeomanView):
+class SubmittedTaskView(YeomanView):
     http_method_names = ("get", "head", "delete")
     open_to_routes = frozenset({"GET"})
 

@@ -13,7 +13,7 @@ from django.utils.crypto import salted_hmac
 
 from agentcards import default_recipient
 from mailbox.dialects.yeoman import status
-from mailbox.dialects.yeoman.requests import Work
+from mailbox.dialects.yeoman.requests import SubmittedWork
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, lookup, tasks
 from mailbox.models import Agent, Task
@@ -37,7 +37,7 @@ class Receipt:
     task: Task | None
 
 
-def draft(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> TaskEnvelope:
+def draft(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id: str = "") -> TaskEnvelope:
     """Return ``work`` as a task for the hosted agent that ``to_peer`` names, else for the default agent.
 
     The same ``message_id`` from the same agent is the same task, also after the default agent has changed. A blank id
@@ -61,7 +61,7 @@ def draft(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = ""
     return envelope
 
 
-def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "") -> Receipt:
+def submit(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id: str = "") -> Receipt:
     """Send the task that `draft` returns, and return its receipt. Raises the errors of `draft` and of a send.
 
     `TaskConflictError` names a message id that was used for another task, or with another callback.
@@ -82,12 +82,12 @@ def submit(caller: Caller, work: Work, *, to_peer: str = "", message_id: str = "
     raise AssertionError("the last attempt returns or raises")
 
 
-def enveloped(work: Work, **facts: str) -> Work:
+def enveloped(work: SubmittedWork, **facts: str) -> SubmittedWork:
     """Return ``work`` with facts of its envelope in the metadata."""
     return dataclasses.replace(work, metadata={**work.metadata, "envelope": facts})
 
 
-def taken(caller: Caller, work: Work, *, message_id: str) -> TaskStatus:
+def taken(caller: Caller, work: SubmittedWork, *, message_id: str) -> TaskStatus:
     """Send ``work`` as `submit` does, with its errors, and return its record; `TaskConflictError` if it was compacted."""
     task = submit(caller, work, message_id=message_id).task
     if task is None:

@@ -54,10 +54,10 @@ def _retry_stale(options: Namespace) -> str:
     report = retry.retry_stale(Caller.command_line(), policy)
     if options.json:
         return output.as_json({"kind": "a2a_auto_retry", "report": repair_wire.retry_report(report)})
-    return "\n".join(_told(report))
+    return "\n".join(_report_lines(report))
 
 
-def _told(report: RetryReport) -> Iterator[str]:
+def _report_lines(report: RetryReport) -> Iterator[str]:
     yield (f"considered {report.considered} task(s), requeued {len(report.requeued)}, skipped {len(report.skipped)}")
     yield from (f"requeued {_named(lease)}" for lease in report.requeued)
     yield from (f"would requeue {_named(lease)}" for lease in report.would_requeue)

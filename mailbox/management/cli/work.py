@@ -79,7 +79,7 @@ def add_commands(commands: arguments.Commands) -> None:
 
 def _work(options: Namespace) -> str:
     # Imported here, so that the other commands start without httpx.
-    from mailbox.management.worker.attempt import Work
+    from mailbox.management.worker.attempt import ProgramSettings
     from mailbox.management.worker.client import Hub
     from mailbox.management.worker.worker import Worker
 
@@ -88,7 +88,7 @@ def _work(options: Namespace) -> str:
         raise CommandError(f"give the agent's API key in {KEY_VARIABLE} or by --key", returncode=WRONG_USAGE)
     if shutil.which(options.command[0]) is None:
         raise CommandError(f"there is no program {options.command[0]!r}", returncode=WRONG_USAGE)
-    work = Work(
+    work = ProgramSettings(
         command=options.command,
         environment=environment_without(key),
         result=options.result,

@@ -15,13 +15,13 @@ import orjson
 
 from mailbox.management.worker.backoff import Backoff, insist
 from mailbox.management.worker.client import (
-    Answer,
     ForbiddenError,
     Hub,
     HubError,
     LeasedTask,
     LeaseEndedError,
     NotNowError,
+    ProgramResult,
     RefusedError,
 )
 from mailbox.management.worker.guard import Guard
@@ -33,7 +33,7 @@ TASK_BYTES = 100_000  # Linux starts no program with an environment variable bey
 TIMED_OUT = "Task timed out"  # corvid-agent's text, which its clients show
 
 
-class Outcome(Enum):
+class AttemptOutcome(Enum):
     SETTLED = auto()  # the hub has the result, or another party ended the lease
     RELEASED = auto()
     NOT_STARTED = auto()  # released, because the program could not be started
@@ -41,7 +41,7 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class ProgramSettings:
     """The program to run for each task, and how. ``heartbeat`` and ``grace`` are seconds.
 
     ``environment`` holds the program's variables, without the API key. ``result`` selects its last line or all lines.
@@ -61,7 +61,7 @@ class Attempt:
         self,
         hub: Hub,
         leased: LeasedTask,
-        work: Work,
+        work: ProgramSettings,
         *,
         guard: Guard,
         abandon: threading.Event,
@@ -89,14 +89,18 @@ class Attempt:
             grace=work.grace,
         )
 
-    def run(self) -> Outcome:
+    def run(self) -> AttemptOutcome:
         try:
             self._program.start()
         except (OSError, ValueError) as error:
             if _is_due_to_the_task(error):
-                return self._answer(Answer(error_message=f"the program cannot be started with this task: {error}"))
+                return self._answer(
+                    ProgramResult(error_message=f"the program cannot be started with this task: {error}")
+                )
             reason = f"the program cannot be started: {error}"
-            return Outcome.NOT_STARTED if self._release(reason) == Outcome.RELEASED else Outcome.LEFT
+            return (
+                AttemptOutcome.NOT_STARTED if self._release(reason) == AttemptOutcome.RELEASED else AttemptOutcome.LEFT
+            )
         while not self._program.wait(SPEAK_EVERY):
             self._speak()
         match self._program.ending.stop:
@@ -105,7 +109,7 @@ class Attempt:
             case Stop.WORKER_STOPPED:
                 return self._release("the worker was stopped before the program had ended")
             case Stop.TIMED_OUT:
-                return self._answer(Answer(error_message=TIMED_OUT))
+                return self._answer(ProgramResult(error_message=TIMED_OUT))
             case None:
                 return self._answer(self._result())
             case never:
@@ -154,14 +158,14 @@ class Attempt:
             self._log(f"the hub refused {len(self._unposted)} messages: {error}")
         self._unposted = []
 
-    def _result(self) -> Answer:
+    def _result(self) -> ProgramResult:
         ending = self._program.ending
         if ending.code == 0:
-            return Answer(text=self._output.last if self._work.result == "last" else self._output.whole)
+            return ProgramResult(text=self._output.last if self._work.result == "last" else self._output.whole)
         complaint = self._output.complaint
-        return Answer(error_message=f"{ending}\n{complaint}" if complaint else str(ending))
+        return ProgramResult(error_message=f"{ending}\n{complaint}" if complaint else str(ending))
 
-    def _answer(self, answer: Answer) -> Outcome:
+    def _answer(self, answer: ProgramResult) -> AttemptOutcome:
         try:
             posted = self._post(answer) if self._flush() else None
         except LeaseEndedError as error:
@@ -180,7 +184,7 @@ class Attempt:
             if not self._insist(self._post_messages):
                 return False
 
-    def _post(self, answer: Answer) -> Answer | None:
+    def _post(self, answer: ProgramResult) -> ProgramResult | None:
         """Post the result. If the hub refuses it for good, post that refusal as an error instead.
 
         Return the posted answer, None if the hub was given up.
@@ -190,10 +194,10 @@ class Attempt:
         except LeaseEndedError:
             raise
         except RefusedError as error:
-            refused = Answer(error_message=f"the hub refused the result: {error}")
+            refused = ProgramResult(error_message=f"the hub refused the result: {error}")
         return refused if self._insist(lambda: self._hub.answer(self.leased, refused)) else None
 
-    def _release(self, reason: str) -> Outcome:
+    def _release(self, reason: str) -> AttemptOutcome:
         try:
             self._flush()
             released = self._insist(lambda: self._hub.release(self.leased, reason))
@@ -202,7 +206,7 @@ class Attempt:
         if not released:
             return self._left()
         self._log(f"released: {reason}")
-        return Outcome.RELEASED
+        return AttemptOutcome.RELEASED
 
     def _insist(self, request: Callable[[], object]) -> bool:
         return insist(request, abandon=self._abandon, on_trouble=self._trouble)
@@ -210,13 +214,13 @@ class Attempt:
     def _trouble(self, error: HubError) -> None:
         self._log(f"the hub did not accept the request, trying again: {error}")
 
-    def _settled(self, how: str) -> Outcome:
+    def _settled(self, how: str) -> AttemptOutcome:
         self._log(how)
-        return Outcome.SETTLED
+        return AttemptOutcome.SETTLED
 
-    def _left(self) -> Outcome:
+    def _left(self) -> AttemptOutcome:
         self._log(f"given up: the hub has no outcome, and lease {self.leased.lease_id} stays live until it is repaired")
-        return Outcome.LEFT
+        return AttemptOutcome.LEFT
 
     def _log(self, what: str) -> None:
         took = time.monotonic() - self._began_at

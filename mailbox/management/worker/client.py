@@ -61,7 +61,7 @@ class LeasedTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ProgramResult:
     """The result of a task: ``error_message`` if it failed, else ``text``, None without any."""
 
     text: str | None = None
@@ -108,7 +108,7 @@ class Hub:
         body = {"lease_id": leased.lease_id, "attempt_id": str(attempt_id), "updates": updates}
         self._post(f"a2a/tasks/{leased.id}/updates", body)
 
-    def answer(self, leased: LeasedTask, answer: Answer) -> None:
+    def answer(self, leased: LeasedTask, answer: ProgramResult) -> None:
         """Post the result under the lease. Repeating the call changes nothing."""
         body: dict[str, Any] = {"task_id": leased.id, "lease_id": leased.lease_id, "status": "ok", "content": []}
         if answer.text is not None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from uuid import uuid4
 
-from mailbox.management.worker.attempt import Attempt, Outcome, Work
+from mailbox.management.worker.attempt import Attempt, AttemptOutcome, ProgramSettings
 from mailbox.management.worker.backoff import Backoff, insist
 from mailbox.management.worker.client import Hub, LeasedTask, NotNowError, RefusedError
 from mailbox.management.worker.guard import Guard
@@ -39,7 +39,7 @@ class Worker:
         self,
         hub: Hub,
         name: str,
-        work: Work,
+        work: ProgramSettings,
         *,
         concurrency: int = 1,
         max_tasks: int | None = None,
@@ -73,7 +73,7 @@ class Worker:
             self._watch(leasing, signals)
         for attempt in tuple(self._attempts):
             self._say(f"task {attempt.leased.id}: given up; lease {attempt.leased.lease_id} stays live")
-            self._count(Outcome.LEFT)
+            self._count(AttemptOutcome.LEFT)
         return self._failure
 
     def _watch(self, leasing: threading.Thread, signals: Signals) -> None:
@@ -169,7 +169,7 @@ class Worker:
             self._say(f"task {leased.id}: not released: {error}")
 
     def _run_attempt(self, attempt: Attempt) -> None:
-        outcome = Outcome.LEFT
+        outcome = AttemptOutcome.LEFT
         try:
             outcome = attempt.run()
         finally:
@@ -178,10 +178,10 @@ class Worker:
                 self._count(outcome)
             self._slots.release()
 
-    def _count(self, outcome: Outcome) -> None:
-        if outcome == Outcome.LEFT:
+    def _count(self, outcome: AttemptOutcome) -> None:
+        if outcome == AttemptOutcome.LEFT:
             self._failure = self._failure or "the hub did not get the outcome of a task; its lease needs a repair"
-        if outcome != Outcome.NOT_STARTED:
+        if outcome != AttemptOutcome.NOT_STARTED:
             self._start_failures = 0
             self._finished += 1
             return

@@ -44,7 +44,7 @@ LOST = "the hub's process ended before it reported; the receiver may have it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class CallbackOutcome:
     """What came of an attempt: the receiver's status, None without an answer, and why it failed if it did."""
 
     status: int | None
@@ -126,7 +126,7 @@ def claim_due(
     return claimed
 
 
-def report(delivery: PushDelivery, outcome: Outcome) -> None:
+def report(delivery: PushDelivery, outcome: CallbackOutcome) -> None:
     """Record what came of the claimed attempt, and when the next is due: 1 s, 5 s, 30 s, 5 min, 1 h, then never."""
     with write_turns.turn(), transaction.atomic(durable=True):
         now = timezone.now()

@@ -90,10 +90,10 @@ def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
                 )
             mine.settle(RepairPlanRow.Outcome.DONE, "", journal.now)
     except MailboxError as refusal:
-        mine.settle(BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED), _told(refusal, row), timezone.now())
+        mine.settle(BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED), _detail(refusal, row), timezone.now())
 
 
-def _told(refusal: MailboxError, row: RepairPlanRow) -> str:
+def _detail(refusal: MailboxError, row: RepairPlanRow) -> str:
     """Say what became of a lease, beside whose row the ids of it and its task stand already."""
     match refusal:
         case LeaseMismatchError():

@@ -27,7 +27,7 @@ ACTION = {RepairPlan.Verb.REQUEUE: actions.REQUEUE, RepairPlan.Verb.FORCE_ERROR:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class PlanTally:
     """How many leases of a plan there are of each kind; of a preview the outcomes are all 0."""
 
     ready: int
@@ -38,7 +38,7 @@ class Tally:
     pending: int
 
     @classmethod
-    def of(cls, plan: RepairPlan) -> Tally:
+    def of(cls, plan: RepairPlan) -> PlanTally:
         counts = plan.rows.all().tally()
         by_verdict = dict.fromkeys(RepairPlanRow.Verdict.values, 0)
         outcomes = dict.fromkeys(RepairPlanRow.Outcome.values, 0)
@@ -139,7 +139,7 @@ def apply(
         plan = _open(caller, number, journal)
         if plan.state in (RepairPlan.State.APPLYING, RepairPlan.State.DONE):
             return plan
-        tally = Tally.of(plan)
+        tally = PlanTally.of(plan)
         _check(tally, with_unsafe, typed)
         if not with_unsafe:
             plan.rows.judged(RepairPlanRow.Verdict.CONSENT).settle(RepairPlanRow.Outcome.LEFT, "", journal.now)
@@ -203,7 +203,7 @@ def _verdict(plan: RepairPlan, lease: Lease) -> tuple[RepairPlanRow.Verdict, str
     return (RepairPlanRow.Verdict.READY if lease.task.is_idempotent else RepairPlanRow.Verdict.CONSENT), ""
 
 
-def _check(tally: Tally, with_unsafe: bool | None, typed: int | None) -> None:
+def _check(tally: PlanTally, with_unsafe: bool | None, typed: int | None) -> None:
     if tally.consent and with_unsafe is None:
         raise InvalidRequestError({"with_unsafe": "choose what becomes of the unsafe ones"})
     included, expected = tally.included(bool(with_unsafe)), tally.to_type(bool(with_unsafe))

@@ -32,14 +32,14 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportCounts:
     """How many tasks were stored, and how many were known before."""
 
     imported: int
     skipped: int
 
 
-def import_tasks(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Imported:
+def import_tasks(caller: Caller, recipient: str, kept: Sequence[Kept]) -> ImportCounts:
     """Store the tasks of the agent ``recipient``, a display, that the hub does not know: all of them or none.
 
     Needs ``a2a.inboxes.import``, which admins and code on local trust hold: it speaks for senders and recipient
@@ -53,7 +53,7 @@ def import_tasks(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Import
     return audit.once_more_on_conflict(lambda: _import(caller, recipient, kept))
 
 
-def _import(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Imported:
+def _import(caller: Caller, recipient: str, kept: Sequence[Kept]) -> ImportCounts:
     with audit.decision(caller) as journal:
         journal.admit(Request.to_import(recipient))
         owner = registration.enrol(recipient, journal)
@@ -63,7 +63,7 @@ def _import(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Imported:
         senders = {name: registration.enrol(name, journal) for name in {one.sender: None for one in fresh.values()}}
         for one in fresh.values():
             _store(one, senders[one.sender], owner, journal)
-    return Imported(imported=len(fresh), skipped=len(kept) - len(fresh))
+    return ImportCounts(imported=len(fresh), skipped=len(kept) - len(fresh))
 
 
 def _check(one: Kept) -> None:

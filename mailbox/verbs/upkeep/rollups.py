@@ -31,18 +31,18 @@ _MARKS = ("last_task", "last_lease", "last_result")
 
 
 @dataclass(slots=True)
-class Tally:
+class MinuteTally:
     """What happened in one minute at one agent, while it is being counted."""
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
     waits: Latencies = field(default_factory=Latencies)
     runs: Latencies = field(default_factory=Latencies)
 
-    def __iadd__(self, other: Tally | RollUp) -> Tally:
+    def __iadd__(self, other: MinuteTally | RollUp) -> MinuteTally:
         for name in _COUNTS:
-            self.counts[name] += other.counts[name] if isinstance(other, Tally) else getattr(other, name)
-        self.waits += other.waits if isinstance(other, Tally) else Latencies(other.waits)
-        self.runs += other.runs if isinstance(other, Tally) else Latencies(other.runs)
+            self.counts[name] += other.counts[name] if isinstance(other, MinuteTally) else getattr(other, name)
+        self.waits += other.waits if isinstance(other, MinuteTally) else Latencies(other.waits)
+        self.runs += other.runs if isinstance(other, MinuteTally) else Latencies(other.runs)
         return self
 
     def row(self, agent: int | None, minute: datetime, **marks: Any) -> RollUp:
@@ -50,7 +50,7 @@ class Tally:
         return RollUp(agent_id=agent, minute=minute, **self.counts, **told, **marks)
 
 
-Tallies = defaultdict[tuple[int, datetime], Tally]  # by agent and minute
+Tallies = defaultdict[tuple[int, datetime], MinuteTally]  # by agent and minute
 
 
 def roll(now: datetime | None = None) -> int:
@@ -78,7 +78,7 @@ def keep(tasks: Sequence[int]) -> None:
     RollUpTurn.take()
     newest = RollUp.objects.newest()
     start = newest.through if newest else timezone.now() - KEPT
-    found: Tallies = defaultdict(Tally)
+    found: Tallies = defaultdict(MinuteTally)
     _count_tasks(found, Task.objects.filter(pk__in=tasks, sent_at__gte=start).for_series())
     _count_leases(found, Lease.objects.filter(task__in=tasks, leased_at__gte=start).for_series())
     _count_results(found, Result.objects.filter(task__in=tasks, posted_at__gte=start).for_series())
@@ -94,7 +94,7 @@ def _bite(now: datetime, wide: int) -> tuple[int, int]:
     if end <= start:
         return 0, 0
     marks = {name: getattr(newest, name) if newest else 0 for name in (*_MARKS, "last_event")}
-    found: Tallies = defaultdict(Tally)
+    found: Tallies = defaultdict(MinuteTally)
     rows = 0
     for mark, count, queryset in (
         ("last_task", _count_tasks, Task.objects.all().for_series()),
@@ -181,9 +181,9 @@ def _sum_up(start: datetime, end: datetime, marks: dict[str, int]) -> None:
     """Close the minutes of a bite: nothing is open there any more, and the hub has the sums of its agents."""
     agents = RollUp.objects.exclude(agent=None).filter(minute__gte=start, minute__lt=end)
     agents.filter(is_open=True).update(is_open=False)
-    sums: defaultdict[datetime, Tally] = defaultdict(Tally)
+    sums: defaultdict[datetime, MinuteTally] = defaultdict(MinuteTally)
     for row in agents:
         sums[row.minute] += row
-    last = sums.pop(end - MINUTE, Tally())
+    last = sums.pop(end - MINUTE, MinuteTally())
     RollUp.objects.bulk_create([tally.row(None, minute) for minute, tally in sums.items()])
     last.row(None, end - MINUTE, **marks).save(force_insert=True)

@@ -7,7 +7,7 @@ import pytest
 
 from mailbox.models import PushDelivery
 from mailbox.verbs.life import callbacks, results
-from mailbox.verbs.life.callbacks import Outcome
+from mailbox.verbs.life.callbacks import CallbackOutcome
 from mailbox.words import redaction, tokens
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
@@ -35,7 +35,7 @@ def attempted(delivery, *outcomes):
 
 
 def given_up(alice, bob, problem="the receiver answered 503: busy"):
-    return attempted(pending_callback(alice, bob), *[Outcome(status=503, problem=problem)] * 6)
+    return attempted(pending_callback(alice, bob), *[CallbackOutcome(status=503, problem=problem)] * 6)
 
 
 def path(delivery):
@@ -44,7 +44,7 @@ def path(delivery):
 
 def test_the_list_shows_the_outcome_of_each_callback(ana, alice, bob):
     disabled = given_up(alice, bob)
-    attempted(pending_callback(alice, bob), Outcome(status=204))
+    attempted(pending_callback(alice, bob), CallbackOutcome(status=204))
     pending_callback(alice, bob)
 
     text = ana.get("/ops/deliveries/").text
@@ -103,7 +103,7 @@ def test_an_invalid_query_is_refused(ana, query):
 
 def test_the_list_needs_few_queries_and_can_be_downloaded(ana, alice, bob, django_assert_max_num_queries):
     for _ in range(5):
-        attempted(pending_callback(alice, bob), Outcome(status=204))
+        attempted(pending_callback(alice, bob), CallbackOutcome(status=204))
 
     with django_assert_max_num_queries(6):
         ana.get("/ops/deliveries/?q=sender:alice")

@@ -11,7 +11,7 @@ from a2aproject.settings.environment import Read
 from mailbox.background import jobs
 from mailbox.database import timetable, vitals
 from mailbox.inspection import health
-from mailbox.inspection.health import Word
+from mailbox.inspection.health import HealthStatus
 from mailbox.models import PushDelivery
 from mailbox.verbs.life import results
 from mailbox.verbs.upkeep import rollups
@@ -38,21 +38,21 @@ def test_every_health_check_has_a_status_and_a_finding(vic):
     seen = page.context["seen"]
     assert page.status_code == 200
     assert len(seen.checks) == 9
-    assert all(one.saw and one.word in Word for one in seen.checks)
+    assert all(one.saw and one.word in HealthStatus for one in seen.checks)
 
 
 @pytest.mark.parametrize(
     ("seconds", "answers", "clocks"),
     [
-        (0.001, Word.OK, Word.OK),
-        (0.2, Word.DEGRADED, Word.OK),
-        (5, Word.FAILING, Word.DEGRADED),
-        (-90, Word.OK, Word.FAILING),
+        (0.001, HealthStatus.OK, HealthStatus.OK),
+        (0.2, HealthStatus.DEGRADED, HealthStatus.OK),
+        (5, HealthStatus.FAILING, HealthStatus.DEGRADED),
+        (-90, HealthStatus.OK, HealthStatus.FAILING),
     ],
 )
 def test_database_delay_and_clock_skew_decide_the_status(monkeypatch, seconds, answers, clocks):
     span = timedelta(seconds=seconds)
-    monkeypatch.setattr(vitals, "answer", lambda: vitals.Answer(took=max(span, timedelta(0)), ahead=span))
+    monkeypatch.setattr(vitals, "answer", lambda: vitals.RoundTrip(took=max(span, timedelta(0)), ahead=span))
 
     assert (check("Database answers").word, check("Clocks agree").word) == (answers, clocks)
 
@@ -73,37 +73,40 @@ def test_a_failing_check_hides_no_other_check_and_leaks_no_secret(vic, monkeypat
 def test_a_silent_cluster_and_a_long_queue_are_degraded(vic):
     assert check("Task cluster").saw == "never ran on this database"
     jobs.register()
-    assert check("Task cluster").word is Word.OK
+    assert check("Task cluster").word is HealthStatus.OK
 
     Schedule.objects.update(next_run=timezone.now() - timedelta(hours=1))
     OrmQ.objects.bulk_create(OrmQ(key="a2a", payload="x", lock=timezone.now()) for _ in range(health.JOBS_MANY))
 
-    assert check("Task cluster").word is Word.DEGRADED
+    assert check("Task cluster").word is HealthStatus.DEGRADED
     assert "silent for 1 h 1 m" in check("Task cluster").saw
-    assert check("Cluster's queue").word is Word.DEGRADED
-    assert vic.get("/ops/health/").context["seen"].word is Word.DEGRADED
+    assert check("Cluster's queue").word is HealthStatus.DEGRADED
+    assert vic.get("/ops/health/").context["seen"].word is HealthStatus.DEGRADED
 
 
 def test_a_failed_step_of_the_sweep_is_degraded_for_a_limited_time(vic, monkeypatch):
     monkeypatch.setattr(rollups, "roll", full)
-    assert check("Sweep").word is Word.OK
+    assert check("Sweep").word is HealthStatus.OK
 
     jobs.sweep_pass()
 
-    assert (check("Sweep").word, check("Sweep").saw) == (Word.DEGRADED, "failed to roll up minutes: the disk is full")
+    assert (check("Sweep").word, check("Sweep").saw) == (
+        HealthStatus.DEGRADED,
+        "failed to roll up minutes: the disk is full",
+    )
     (sweep,) = [one for one in health.look(timezone.now() + timetable.SILENT_AFTER).checks if one.name == "Sweep"]
-    assert sweep.word is Word.OK
+    assert sweep.word is HealthStatus.OK
 
 
 def test_a_late_callback_fails_its_check(alice, bob):
     assert check("Callbacks").saw == "none is due"
     lease = factories.leased_task(alice, bob, callback_url="https://example.org/hook")
     results.post_result(bob, factories.result_envelope(lease.task))
-    assert check("Callbacks").word is Word.OK
+    assert check("Callbacks").word is HealthStatus.OK
 
     PushDelivery.objects.update(next_attempt_at=timezone.now() - timedelta(hours=2))
 
-    assert check("Callbacks").word is Word.FAILING
+    assert check("Callbacks").word is HealthStatus.FAILING
 
 
 def test_the_health_page_lists_the_tables_with_few_queries(vic, alice, bob, django_assert_max_num_queries):
@@ -145,6 +148,6 @@ def test_the_health_page_exists_as_plain_text(vic):
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has no such lock")
 @pytest.mark.django_db(transaction=True)
 def test_a_held_write_lock_is_degraded(vic):
-    assert check("Write lock").word is Word.OK
+    assert check("Write lock").word is HealthStatus.OK
     with transaction.atomic():
-        assert check("Write lock").word is Word.DEGRADED
+        assert check("Write lock").word is HealthStatus.DEGRADED

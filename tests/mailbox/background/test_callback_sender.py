@@ -14,7 +14,7 @@ from mailbox.background import callback_sender
 from mailbox.background.callback_sender import CallbackSender
 from mailbox.models import PushDelivery
 from mailbox.verbs.life import callbacks, results
-from mailbox.verbs.life.callbacks import Outcome
+from mailbox.verbs.life.callbacks import CallbackOutcome
 from mailbox.words.errors import InvalidRequestError
 from tests.support import factories
 from tests.support.callback_rounds import deliver_due, deliver_until
@@ -214,9 +214,9 @@ def test_a_late_outcome_does_not_change_the_next_attempt(alice, bob, time_machin
     (first,) = callbacks.claim_due(limit=1)
     time_machine.shift(callbacks.GIVEN_UP_AFTER)
     (second,) = callbacks.claim_due(limit=1)
-    callbacks.report(second, Outcome(status=200))
+    callbacks.report(second, CallbackOutcome(status=200))
 
-    callbacks.report(first, Outcome(status=None, problem="too late"))
+    callbacks.report(first, CallbackOutcome(status=None, problem="too late"))
 
     assert states(one) == [State.DELIVERED]
     assert [(entry.number, entry.problem) for entry in one.log.order_by("number")] == [(1, "too late"), (2, "")]

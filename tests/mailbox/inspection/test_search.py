@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from mailbox.inspection import search
-from mailbox.inspection.search import Moment, Term, Word, parse
+from mailbox.inspection.search import Moment, SearchWord, Term, parse
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
 from mailbox.verbs.life import results
 from mailbox.words.errors import InvalidRequestError
@@ -112,8 +112,8 @@ def test_a_star_matches_the_end_of_an_agents_name(crowd, name, key, value, fits)
         ('-To:bob,"a b",c', Term(key="to", values=("bob", "a b", "c"), is_negated=True)),
         ('key:"a,b"', Term(key="key", values=("a,b",))),
         ("key:a:b", Term(key="key", values=("a:b",))),
-        ('-"a b"', Word(text="a b", is_negated=True)),
-        ("10:30", Word(text="10:30")),
+        ('-"a b"', SearchWord(text="a b", is_negated=True)),
+        ("10:30", SearchWord(text="10:30")),
     ],
 )
 def test_a_query_is_read(text, parts):

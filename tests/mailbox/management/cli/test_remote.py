@@ -70,7 +70,7 @@ def test_control_characters_in_remote_errors_are_not_printed(a2a, remote, monkey
 
 
 def refuse(*_, **__):
-    return exchange.Answer(status=404, reason="\x1b[2JNot Found", body=b"\x1b[2J")
+    return exchange.ServerResponse(status=404, reason="\x1b[2JNot Found", body=b"\x1b[2J")
 
 
 def test_a_missing_card_is_an_error_with_its_reason(a2a, remote):

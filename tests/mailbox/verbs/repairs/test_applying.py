@@ -65,7 +65,7 @@ def test_the_sweep_finishes_a_plan_that_ran_out_of_time(alice, bob, olga):
     plan = planned(olga, leased(alice, bob, safe=3))
 
     begun = carried_out(olga, plan, seconds=0)
-    assert (begun.state, outcomes(begun), plans.Tally.of(begun).pending) == ("applying", {"done": 1}, 2)
+    assert (begun.state, outcomes(begun), plans.PlanTally.of(begun).pending) == ("applying", {"done": 1}, 2)
     jobs.sweep_pass()
 
     plan.refresh_from_db()

@@ -136,7 +136,7 @@ def test_unsafe_work_can_be_left_alone(alice, bob, olga):
     done = carried_out(olga, planned(olga, leased(alice, bob, safe=1, unsafe=2)), with_unsafe=False)
 
     assert outcomes(done) == {"done": 1, "left": 2}
-    assert plans.Tally.of(done).planned == 1
+    assert plans.PlanTally.of(done).planned == 1
     assert Lease.objects.live().count() == 2
 
 
