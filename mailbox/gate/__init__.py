@@ -1,1 +1,1 @@
-"""Who calls, what the caller may do, how often, and what the journal keeps of it."""
+"""Callers and their credentials, capabilities, rate limits and the journal."""

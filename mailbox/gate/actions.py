@@ -15,12 +15,12 @@ FORCE_ERROR = "a2a.repair.force_error"
 COMPACT = "a2a.compact"
 REGISTER = "a2a.agents.register"
 GRANT = "a2a.capabilities.grant"  # held by admins only, never granted to an agent
-RESEND = "a2a.push.resend"  # held by operators and admins only, as the four below
+RESEND = "a2a.push.resend"  # held by operators and admins only, like the four below
 ROUTES = "a2a.routes"
 DROP_REPLAY = "a2a.replay.drop"
 PAUSE = "a2a.agents.pause"
-MANAGE_REGISTRY = "a2a.registry.manage"  # other agents' job cards; its own an agent registers without
-PROFILE = "a2a.agents.profile"  # held by admins only, as the two below
+MANAGE_REGISTRY = "a2a.registry.manage"  # for the job cards of other agents; an agent registers its own without it
+PROFILE = "a2a.agents.profile"  # held by admins only, like the two below
 IMPORT = "a2a.inboxes.import"
 TOOLS = "a2a.tools"
 
@@ -30,14 +30,14 @@ GRANTABLE = (REQUEUE, FORCE_ERROR, COMPACT, REGISTER)
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A verb such as ``a2a.send`` and, where it has one, the agent it is aimed at."""
+    """An action as a grant spells it: a verb such as ``a2a.send``, and for some verbs the agent that it is aimed at."""
 
     verb: str
     target: str | None = None  # a display, a public key, or * for any agent
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read ``a2a.send.<agent>`` or a plain action; raise `InvalidRequestError` for any other text."""
+        """Read ``a2a.send.<agent>``, ``a2a.respond.<agent>`` or one of `GRANTABLE`; raise `InvalidRequestError`."""
         if text in GRANTABLE:
             return cls(text)
         for verb in TARGETED:
@@ -52,7 +52,7 @@ class Action:
 
     @property
     def local_part(self) -> str | None:
-        """The target if it is a bare local part; None for any other target and without one."""
+        """The target if it is a bare local part; None for any other target, and for an action without a target."""
         target = self.target
         return None if target in (None, "*") or "@" in target or is_pubkey(target) else target
 

@@ -1,4 +1,4 @@
-"""The journal: the only place that makes an AuditEvent."""
+"""The journal. No other module makes an AuditEvent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Decided = TypeVar("Decided")
 
 
 class Journal:
-    """The rows of one decision, written together at its end. ``now`` is the decision's one instant."""
+    """The journal rows of one decision, written together at its end. ``now`` is the time of the decision."""
 
     def __init__(self, caller: Caller) -> None:
         self.now: datetime = timezone.now()
@@ -41,15 +41,15 @@ class Journal:
         self.beside(permit.check)
 
     def life(self, task: Task, entry: LifeEntry[Any]) -> None:
-        """Add the row of a change to ``task``, under the journal number that the change took."""
+        """Add the row of a change to ``task``, with the number that `Task.change` took for it."""
         self._add(entry.kind, task.uuid, task.journal_seq, entry.data)
 
     def beside(self, entry: Entry[Any]) -> None:
-        """Add a row that belongs to no task's life: a check, a refusal, an administrative act."""
+        """Add a row without a number: a check, a refusal, an administrative act."""
         self._add(entry.kind, entry.task_id, None, entry.data)
 
     def write(self) -> list[AuditEvent]:
-        """Insert the rows, in the current transaction; return them."""
+        """Insert the rows in the current transaction, and return them."""
         return AuditEvent.objects.bulk_create(self._rows)
 
     def _add(self, kind: Kind, task_id: UUID | None, seq: int | None, data: Mapping[str, Any]) -> None:
@@ -71,10 +71,10 @@ class Journal:
 
 @contextmanager
 def decision(caller: Caller) -> Iterator[Journal]:
-    """Take one decision in one durable transaction: the change and its journal rows commit together.
+    """Take one decision in one durable transaction, which commits the change together with its journal rows.
 
-    A refusal rolls the change back and then commits its own row (`MailboxError.entry`) alone, so that
-    nothing can lose it. On SQLite the transaction holds the write lock from its first moment.
+    A `MailboxError` rolls the change back. Its own row, `MailboxError.entry`, is then committed in a second
+    transaction. On SQLite the transaction takes the write lock when it begins.
     """
     try:
         with write_turns.turn(), transaction.atomic(durable=True):
@@ -88,7 +88,7 @@ def decision(caller: Caller) -> Iterator[Journal]:
 
 
 def once_more_on_conflict(decide: Callable[[], Decided]) -> Decided:
-    """Decide again when a unique constraint stopped a racing twin: the second look finds the first one's row."""
+    """Return what ``decide`` returns. If a unique constraint stops it, run it again: it then reads the other's row."""
     try:
         return decide()
     except IntegrityError:
@@ -96,7 +96,7 @@ def once_more_on_conflict(decide: Callable[[], Decided]) -> Decided:
 
 
 def note(caller: Caller, entry: Entry[Any]) -> AuditEvent:
-    """Commit one row that stands alone; return it."""
+    """Commit one row in a transaction of its own, and return it."""
     journal = Journal(caller)
     journal.beside(entry)
     with write_turns.turn(), transaction.atomic(durable=True):

@@ -1,4 +1,4 @@
-"""Who is calling a verb, through which door, and on whose trust."""
+"""The caller of a verb: its agent or role, its interface, and its trust."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mailbox.words.errors import WrongPartyError
 
 
 class Role(StrEnum):
-    """What a person may do; the name of the Django group that gives it."""
+    """The role of a person: the name of a Django group."""
 
     VIEWER = "viewer"
     OPERATOR = "operator"
@@ -22,59 +22,60 @@ class Role(StrEnum):
 class Caller:
     """The authenticated party of one request.
 
-    ``name`` is what the journal calls it. ``agent`` is the agent it acts as, which sees what it is party to;
-    None for people and the hub's own, who see everything. ``grants`` are the agent's live grants if the credential look-up read them, else None.
-    ``credential`` is the public id of the API key it presented; "" without one.
-    ``sends_only`` callers came by a public route: they send, and read what they sent.
-    ``oversees`` is an agent of the hub's own that sees everything. ``trusted`` callers need no capability: they can open the database themselves.
+    Without an ``agent`` the caller is a person or code of the hub, and sees all rows.
     """
 
-    name: str
+    name: str  # as the journal names the caller
     source: AuditEvent.Source
-    agent: Agent | None = None
-    role: Role | None = None
-    trusted: bool = False
+    agent: Agent | None = None  # the agent that the caller acts as; None for people and for code of the hub
+    role: Role | None = None  # None for agents, and for people without a role
+    trusted: bool = False  # needs no capability, because it can open the database without the hub
     request_id: str = ""
-    grants: tuple[CapabilityGrant, ...] | None = None
-    oversees: bool = False
-    sends_only: bool = False
-    credential: str = ""
+    grants: tuple[CapabilityGrant, ...] | None = None  # the agent's live grants; None: not read yet
+    oversees: bool = False  # an agent of the hub itself, which sees all rows
+    sends_only: bool = False  # came by a public route: may send tasks, and read the tasks that its agent sent
+    credential: str = ""  # the public id of the API key; "" without a key
 
     @classmethod
     def command_line(cls, agent: Agent | None = None) -> Caller:
-        """Return the system user at the command line, acting as ``agent`` if one is given."""
+        """Return the system user at the command line, acting as ``agent`` unless that is None."""
         return cls(name=f"cli:{_system_user()}", source=AuditEvent.Source.CLI, agent=agent, trusted=True)
 
     @classmethod
     def local(cls, agent: Agent | None = None) -> Caller:
-        """Return code in this process, acting as ``agent``; None receives from every mailbox."""
+        """Return code in this process, acting as ``agent``. Without an agent it receives from every mailbox."""
         name = agent.display if agent else "local"
         return cls(name=name, source=AuditEvent.Source.LOCAL, agent=agent, trusted=True)
 
     @classmethod
     def scheduler(cls, agent: Agent) -> Caller:
-        """Return the hub's scheduler as its own agent, which may do what an operator granted it."""
+        """Return the hub's scheduler, acting as its own agent ``agent``. It needs grants like any other agent."""
         return cls(name=agent.display, source=AuditEvent.Source.SCHEDULER, agent=agent, oversees=True)
 
     @property
     def counted_as(self) -> str:
-        """Who uses up a rate limit: the key, since an agent may give one to each of its programs; else the caller."""
+        """The name that rate limits count requests under: the API key, or without one the caller.
+
+        An agent may give each of its programs a key, and each key then has a limit of its own.
+        """
         return f"key {self.credential}" if self.credential else self.name
 
     @property
     def party(self) -> Agent | None:
-        """The agent whose tasks limit what this caller sees; None sees everything."""
+        """The agent whose rows the caller sees; None sees all rows."""
         return None if self.oversees else self.agent
 
     def must_be_party(self) -> None:
-        """Raise `WrongPartyError` for people: only agents, and code on local trust, receive tasks and results."""
+        """Raise `WrongPartyError` for people. Only agents and trusted code receive tasks and results."""
         if self.agent is None and not self.trusted:
             raise WrongPartyError
 
     def must_do_more_than_send(self) -> None:
         """Raise `WrongPartyError` for a caller that came by a public route."""
         if self.sends_only:
-            raise WrongPartyError("a public route only sends tasks and reads those it sent; use the agent's API key")
+            raise WrongPartyError(
+                "A public route can only send tasks, and read the tasks that it sent. Use the agent's API key."
+            )
 
 
 def _system_user() -> str:

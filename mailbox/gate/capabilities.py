@@ -1,4 +1,4 @@
-"""The gate: may this caller take this action? Source: Covenant A2A, "Capability gating"."""
+"""The gate: checks whether a caller may take an action. Source: Covenant A2A, "Capability gating"."""
 
 from __future__ import annotations
 
@@ -43,27 +43,33 @@ ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """What `require` found: the journal row of the check, and the grant it rests on if it is one."""
+    """The answer of `require`: the journal row of the check, and the grant that allows the action.
+
+    ``grant`` is None if the caller's role or trust allows the action.
+    """
 
     check: Entry[CapabilityCheckData]
     grant: CapabilityGrant | None = None
 
     def use(self, now: datetime) -> None:
-        """Count one use, in the transaction of the change; raise `CapabilityMissingError` if a race took the last."""
+        """Count one use of the grant, in the transaction of the change.
+
+        Raise `CapabilityMissingError` if another transaction took the last use.
+        """
         if self.grant is None or self.grant.max_uses is None:
             return
         live = CapabilityGrant.objects.live(now).filter(pk=self.grant.pk)
         if not live.update(uses=F("uses") + 1):
             raise CapabilityMissingError(
-                f"the grant for {self.grant.action} has no uses left", action=self.grant.action
+                f"The grant for {self.grant.action} has no uses left.", action=self.grant.action
             )
 
 
 def require(caller: Caller, request: Request, now: datetime) -> Permit:
-    """Return the permit for ``request``, or raise `CapabilityMissingError` or `CapabilityScopeMismatchError`.
+    """Return the permit for ``request``; raise `CapabilityMissingError` or `CapabilityScopeMismatchError`.
 
-    Order: action, then scope, then `Permit.use`. Any one matching grant suffices. The errors carry
-    the journal row of the refusal; `audit.decision` commits it.
+    A grant must be for the action, and its scope must admit the request. One such grant suffices; a grant without
+    ``max_uses`` is preferred. The errors carry the journal row of the refusal, which `audit.decision` commits.
     """
     if caller.trusted:
         return Permit(_check(request, Authorization(action=request.action, granted_by_display="local trust")))
@@ -81,32 +87,34 @@ def require(caller: Caller, request: Request, now: datetime) -> Permit:
 
 
 def holds(caller: Caller, verb: str, now: datetime) -> bool:
-    """Whether the caller may take ``verb`` at least within some scope; nothing is journalled or counted."""
+    """Whether the caller may take ``verb`` within some scope. Journals nothing and counts no use."""
     if caller.trusted or (caller.role is not None and verb in ROLE_ACTIONS[caller.role]):
         return True
     return any(grant.action == verb for grant in live_grants(caller, now))
 
 
 def require_in_some_scope(caller: Caller, request: Request, now: datetime) -> None:
-    """Raise as `require` does for a caller that may take the action in no scope. Nothing is journalled or counted.
+    """Raise `CapabilityMissingError` for a caller that may not take the action in any scope.
 
-    A pass over many tasks starts with it: each task is then a request of its own.
+    Journals nothing and counts no use. A pass over many tasks begins with this check, and then admits a request for
+    each task.
     """
     if not holds(caller, request.verb, now):
         require(caller, request, now)
 
 
 def live_grants(caller: Caller, now: datetime) -> Iterable[CapabilityGrant]:
-    """Return the caller's live grants: as the credential look-up of this request read them, else from the table."""
+    """Return the caller's live grants. `Caller.grants` are not read again."""
     if caller.grants is not None:
         return caller.grants
     return CapabilityGrant.objects.live(now).filter(subject=caller.agent) if caller.agent else ()
 
 
 def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry[Any] | None = None) -> UnknownTaskError:
-    """Return the refusal of a task that the caller may not decide on: ``only`` tells a party to it who may.
+    """Return the error for a task that another agent decides on.
 
-    Whoever is none reads the very words of an absent task. ``entry`` is the journal row of the refusal.
+    A party to the task reads ``only``, a clause that names that agent. Any other caller reads the same message as for
+    an absent task. ``entry`` is the journal row of the refusal.
     """
     if caller.agent and Task.objects.visible_to(caller.agent).filter(uuid=task_id).exists():
         return UnknownTaskError(f"you are a party to task {task_id}, but {only}", entry=entry, task_id=task_id)
@@ -128,7 +136,7 @@ def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
         remedy=_remedy(caller, request),
     )
     return CapabilityMissingError(
-        f'this requires capability "{request.action}".',
+        f'This requires capability "{request.action}".',
         lack=lack,
         entry=_check(request, None),
         action=request.action,
@@ -144,9 +152,9 @@ def _remedy(caller: Caller, request: Request) -> Remedy:
 
 
 def _scope_mismatch(request: Request) -> CapabilityScopeMismatchError:
-    reason = f"every grant for it is pinned to another {', '.join(SCOPE_FIELDS[:-1])} or {SCOPE_FIELDS[-1]}"
+    reason = f"every grant for it pins another {', '.join(SCOPE_FIELDS[:-1])} or {SCOPE_FIELDS[-1]}"
     return CapabilityScopeMismatchError(
-        f'capability "{request.action}" does not cover this request: {reason}.',
+        f'Capability "{request.action}" does not cover this request: {reason}.',
         entry=entries.capability_scope_rejected(request.scope_id, request.action, request.task_id, reason),
         action=request.action,
     )

@@ -1,4 +1,4 @@
-"""Who is calling, by the API key presented."""
+"""The caller of a request, by its API key."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _NO_DIGEST = "0" * 64
 
 
 def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str = "") -> Caller:
-    """Return the caller that presents ``key``, with its live grants, in one round trip.
+    """Return the caller that presents ``key``. The key, its agent and the agent's live grants are read in one query.
 
-    Raises `UnauthenticatedError` for no key (None), a malformed one (no query is made), an unknown,
-    expired or revoked one, alike. Failures are journalled as ``authentication_failed``, a storm of them
-    as one row a minute with its count.
+    Raises `UnauthenticatedError` for a missing key (None), and for a malformed, unknown, expired or revoked key. A
+    malformed key costs no query. Failures are journalled as ``authentication_failed``, at most one row a minute and
+    reason, with their count.
     """
     if _storms:
         _note_failures()
@@ -37,12 +37,12 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
         raise _failed("missing", UnauthenticatedError.__doc__)
     public_id = tokens.public_id(key)
     if public_id is None:
-        raise _failed("malformed", "that is not an API key of this hub: its form or checksum is wrong")
+        raise _failed("malformed", "This is not an API key of this hub: its form or checksum is wrong.")
     now = timezone.now()
     rows = ApiKey.objects.credential_rows(public_id, now=now, unused_since=now - USE_NOTED_EVERY)
     known = rows[0][1] if rows else _NO_DIGEST
     if not hmac.compare_digest(known, tokens.digest(key)):
-        raise _failed("unknown", "unknown, expired or revoked API key")
+        raise _failed("unknown", "The API key is unknown, expired or revoked.")
     key_pk, _, user_pk, use_is_due, agent_pk, display, pubkey, *_ = rows[0]
     if use_is_due:
         ApiKey.objects.filter(pk=key_pk).update(last_used_at=now)
@@ -59,7 +59,7 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
 
 
 def has_expired(key: str) -> bool:
-    """Whether this is the whole of a key that was good until its time ran out; a revoked one is unknown."""
+    """Whether ``key`` is a whole key that was valid until it expired. False for a revoked key."""
     public_id = tokens.public_id(key)
     if public_id is None:
         return False
@@ -68,7 +68,7 @@ def has_expired(key: str) -> bool:
 
 
 def role_of(user: User) -> Role | None:
-    """Return the strongest role of a person's groups; a superuser is an admin; None for a stranger to all groups."""
+    """Return the strongest role of a person's groups; None without one. A superuser is an admin."""
     if user.is_superuser:
         return Role.ADMIN
     groups = set(user.groups.values_list("name", flat=True))
@@ -76,7 +76,7 @@ def role_of(user: User) -> Role | None:
 
 
 def person(username: str, *, source: AuditEvent.Source, request_id: str = "") -> Caller:
-    """Return the person of this name with the role they have now; role None: they have none, or are gone."""
+    """Return the person of this name as a caller. The role is None for an inactive or unknown person."""
     user = User.objects.filter(username=username, is_active=True).first()
     return Caller(name=f"user:{username}", source=source, role=role_of(user) if user else None, request_id=request_id)
 
@@ -85,7 +85,7 @@ def _person(user_pk: int, source: AuditEvent.Source, request_id: str, public_id:
     user = User.objects.get(pk=user_pk)
     role = role_of(user) if user.is_active else None
     if role is None:
-        raise _failed("no role", "the owner of this API key is in none of the groups viewer, operator, admin")
+        raise _failed("no role", "The owner of this API key is in none of the groups viewer, operator and admin.")
     name = f"user:{user.username}"
     return Caller(name=name, source=source, role=role, request_id=request_id, credential=public_id)
 
@@ -99,7 +99,7 @@ def _grant(row: tuple[Any, ...]) -> CapabilityGrant:
 
 @dataclass(slots=True)
 class _Storm:
-    count: int = 0  # failures that no row tells of yet
+    count: int = 0  # failures since the last row
     noted_at: float = float("-inf")
 
 
@@ -108,10 +108,10 @@ _storms_lock = threading.Lock()
 
 
 def _note_failures() -> None:
-    """Journal the failures counted since the last row of their kind, once their minute is over.
+    """Write a row for the failures counted since the last row of their reason, at most one a minute.
 
-    Every authentication does so, whoever it is for, so that the size of a storm is known also when it has
-    passed. What a process counted in its last minute goes with it.
+    Each authentication calls this, so the last failures of a storm get their row at the next request. A process that
+    ends loses the failures of its last minute.
     """
     now, due = time.monotonic(), {}
     with _storms_lock:
@@ -124,7 +124,7 @@ def _note_failures() -> None:
 
 
 def _failed(reason: str, message: str | None) -> UnauthenticatedError:
-    """Return the error; journal it, unless a row of its kind was written within the minute: then count it."""
+    """Return the error, and count it for the next row of its reason, which may be due now."""
     with _storms_lock:
         _storms.setdefault(reason, _Storm()).count += 1
     _note_failures()

@@ -1,4 +1,4 @@
-"""Rate limits that hold across processes: one row per party and thing, counted under its lock."""
+"""Rate limits that hold across processes. Each key has one row, and is counted under the lock of that row."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ ONCE = "once "
 KEPT_FOR = timedelta(days=7)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-MOST_MOMENTS = 60  # a row keeps; where more may be counted, those of a sixtieth of the window are kept as one
+MOST_MOMENTS = 60  # in a row; above this limit, the requests of a sixtieth of the window are kept as one moment
 
 
 @contextmanager
 def once(key: str) -> Iterator[bool]:
-    """Claim ``key`` for what the block does; yield whether this is the first claim in a week.
+    """Claim ``key`` for the work of the block; yield whether this is the first claim in a week.
 
-    Of any number at once, one is the first. A block that raises gives its claim back, so that it can be tried again.
+    Exactly one of several simultaneous claims is the first. If the block raises, the claim is released, so that the
+    work can be tried again.
     """
     now = timezone.now()
     RateWindow.objects.filter(key__startswith=ONCE, started_at__lt=now - KEPT_FOR).delete()
@@ -40,22 +41,24 @@ def once(key: str) -> Iterator[bool]:
 
 
 def take(key: str, *, limit: int, window: timedelta) -> None:
-    """Count one more of ``key``; raise `RateLimitedError` when ``limit`` were counted within ``window`` until now.
+    """Count a request of ``key``; raise `RateLimitedError` if ``limit`` requests were counted within the last ``window``.
 
-    So no stretch of that length, wherever it begins, has more than ``limit``. What is refused does not count. Above
-    `MOST_MOMENTS` a count may last longer than ``window``, by that fraction of it at most. Locks the key's row.
+    No period of that length has more than ``limit`` requests. A refused request is not counted. If ``limit`` exceeds
+    `MOST_MOMENTS`, a request may be counted for up to a sixtieth of the window longer. Locks the key's row.
     """
     with transaction.atomic(durable=True):
         row, _ = RateWindow.objects.select_for_update().get_or_create(key=key, defaults={"started_at": timezone.now()})
         now, span = (timezone.now() - EPOCH) // MICROSECOND, window // MICROSECOND  # counted in the order of the lock
         grain = 1 if limit <= MOST_MOMENTS else span // MOST_MOMENTS
-        # What lies far ahead was counted before the clock was set back.
+        # Moments far ahead were counted before the clock was set back.
         counted = {at: many for at, many in json_text.loads(row.counted) if now - span < at <= now + span}
         if (excess := sum(counted.values()) - limit + 1) > 0:
             left = timedelta(microseconds=_when_gone(counted, excess) + span - now)
             retry_after = math.ceil(left.total_seconds())
-            raise RateLimitedError(f"more than {limit} in {window.total_seconds():.0f} s", retry_after=retry_after)
-        moment = -(-now // grain) * grain  # never too early, or some would be forgotten too soon
+            raise RateLimitedError(
+                f"More than {limit} requests in {window.total_seconds():.0f} s.", retry_after=retry_after
+            )
+        moment = -(-now // grain) * grain  # rounded up: a moment that is too early would be forgotten too soon
         counted[moment] = counted.get(moment, 0) + 1
         row.counted = json_text.dumps(sorted(counted.items()))
         row.save(update_fields=["counted"])

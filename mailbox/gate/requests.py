@@ -1,4 +1,4 @@
-"""What a caller asks of the gate: one constructor for each action, which names its check in the journal."""
+"""Requests to the gate: one constructor for each action. It also spells the scope id, which names the check in the journal."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Request:
 
     @classmethod
     def to_respond(cls, sender: Agent, task_id: UUID, lease_id: UUID | None) -> Self:
-        """Post a result; ``lease_id`` is the one that the caller names, None without."""
+        """Post a result; ``lease_id`` is the lease that the caller names, None without one."""
         return cls(
             verb=actions.RESPOND,
             scope_id=f"a2a-respond:{task_id}",
@@ -69,7 +69,7 @@ class Request:
         peer: Agent | None = None,
         duplicate_risk: str | None = None,
     ) -> Self:
-        """Repair one task; ``verb`` is `actions.REQUEUE` or `actions.FORCE_ERROR`, ``peer`` the other party if known."""
+        """Repair one task. ``verb`` is `actions.REQUEUE` or `actions.FORCE_ERROR`; ``peer`` is the other party, if known."""
         return cls(
             verb=verb,
             scope_id=f"a2a-repair:{task_id}",
@@ -173,15 +173,15 @@ class Request:
 
     @property
     def action(self) -> str:
-        """The action as a grant for just this target would spell it."""
+        """The action as a grant for exactly this target spells it."""
         return self.verb if self.target is None else f"{self.verb}.{self.target}"
 
     def matched_by(self, grant: CapabilityGrant) -> bool:
-        """Whether the grant is for this action, compared by segment: the verb, then the whole target."""
+        """Whether the grant is for this action. The verb and the whole target are compared, never a prefix."""
         return grant.action == self.verb if self.target is None else is_for(grant, self.verb, self.target)
 
     def admitted_by(self, pins: Mapping[str, Any]) -> bool:
-        """Whether every pinned field equals this request's; a field this hub does not know admits nothing."""
+        """Whether every pinned field equals the request's field. A pin of an unknown field admits no request."""
         return all(name in SCOPE_FIELDS and _normal(name, pin) == self._field(name) for name, pin in pins.items())
 
     def _field(self, name: str) -> str | None:
@@ -190,11 +190,11 @@ class Request:
 
 
 def is_for(grant: CapabilityGrant, verb: str, target: Agent | AgentRef) -> bool:
-    """Whether the grant is for ``verb`` aimed at ``target``: by its display, its public key, or as any agent."""
+    """Whether the grant is for ``verb`` and names ``target`` by its display or public key, or as ``*``."""
     names = (target.display, target.pubkey, "*")
     return any(name is not None and grant.action == f"{verb}.{name}" for name in names)
 
 
 def _normal(name: str, value: object) -> str:
-    """Covenant spells the risk both ``operator-accepted`` and ``operator_accepted``."""
+    """Return the value as text. Covenant spells a risk ``operator-accepted`` and ``operator_accepted``."""
     return str(value).replace("-", "_") if name == "duplicate_risk" else str(value)

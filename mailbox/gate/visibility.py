@@ -9,9 +9,10 @@ from mailbox.models.task import TaskQuerySet
 
 
 def visible_tasks(caller: Caller) -> TaskQuerySet:
-    """Return the tasks that the caller may see: an agent those it is party to, people and the hub itself all tasks.
+    """Return the tasks that the caller may see.
 
-    A caller by a public route sees the tasks that its agent sent.
+    An agent sees the tasks that it is party to. By a public route it sees only the tasks that it sent. People and the
+    hub itself see all tasks.
     """
     if caller.sends_only and caller.agent is not None:
         return Task.objects.sent_by(caller.agent)

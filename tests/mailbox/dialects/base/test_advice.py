@@ -15,7 +15,7 @@ def test_the_error_of_a_delegation_names_the_command_that_grants_it(bob, mallory
     answer = Api(mallory).post("/a2a/inboxes/mallory/delegate", body).json()
 
     assert answer["delegated"][0]["error"] == (
-        'this requires capability "a2a.send.bob@local". '
+        'This requires capability "a2a.send.bob@local". '
         "Grant it with: manage.py a2a grant mallory@local a2a.send.bob@local"
     )
 
@@ -24,7 +24,7 @@ def test_the_error_for_an_unknown_name_says_to_register_the_agent(mallory):
     refused = Api(mallory).post("/a2a/tasks", {"recipient": "nobody", "intent_text": "x"}).json()
 
     assert refused["message"] == (
-        'this requires capability "a2a.send.nobody". '
+        'This requires capability "a2a.send.nobody". '
         '"nobody" names no agent, or several: register the agent, or use its full name (name@host).'
     )
 
@@ -33,5 +33,5 @@ def test_the_error_for_an_action_of_people_names_the_groups(bob, mallory):
     refused = Api(mallory).post("/a2a/agents/bob/pause", {"reason": "x"}).json()
 
     assert refused["message"] == (
-        'this requires capability "a2a.agents.pause". Use the API key of a person in the group operator or admin.'
+        'This requires capability "a2a.agents.pause". Use the API key of a person in the group operator or admin.'
     )

@@ -17,7 +17,7 @@ from tests.support.doors import Act, Refused
 pytestmark = pytest.mark.django_db
 
 GRANT_IT = (
-    'this requires capability "a2a.send.bob@local". Grant it with: manage.py a2a grant mallory@local a2a.send.bob@local'
+    'This requires capability "a2a.send.bob@local". Grant it with: manage.py a2a grant mallory@local a2a.send.bob@local'
 )
 MALFORMED = {400, 422}
 

@@ -118,7 +118,7 @@ def test_a_send_without_a_grant_is_refused_and_leaves_its_check(mallory, bob):
     with pytest.raises(CapabilityMissingError) as refusal:
         factories.sent_task(mallory, bob)
 
-    assert refusal.value.message == 'this requires capability "a2a.send.bob@local".'
+    assert refusal.value.message == 'This requires capability "a2a.send.bob@local".'
     assert refusal.value.lack == Lack(
         action="a2a.send.bob@local",
         scope_id="a2a-send:bob@local",

@@ -83,7 +83,7 @@ def test_the_rest_of_a_plan_is_refused_once_its_operator_lost_the_role(alice, bo
     plan.refresh_from_db()
     assert (plan.state, outcomes(plan)) == ("done", {"done": 1, "refused": 1})
     refused = plan.rows.that_became("refused").get()
-    assert refused.detail.startswith('this requires capability "a2a.repair.requeue". Its scope is a2a-repair:')
+    assert refused.detail.startswith('This requires capability "a2a.repair.requeue". Its scope is a2a-repair:')
     assert refused.detail.endswith("You are in no group; the capability is held by operator and admin.")
     assert Lease.objects.live().count() == 1
 
