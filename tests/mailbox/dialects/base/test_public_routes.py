@@ -147,7 +147,7 @@ def test_the_verbs_refuse_a_route_every_act_but_sending(route, alice, bob):
     caller = public_routes.caller(route.route, request_id="")
     received = factories.sent_task(bob, alice)
 
-    with pytest.raises(WrongPartyError, match="only sends"):
+    with pytest.raises(WrongPartyError, match="can only send"):
         results.post_result(caller, factories.result_envelope(received))
 
 
