@@ -5,9 +5,10 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from a2aproject.serving import stopping
+from a2aproject.serving import lifeline, stopping
 
 stopping.end_at_once()
+lifeline.follow_parent()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
 os.environ["A2A_IS_WEB_PROCESS"] = "1"
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from a2aproject.serving import program
 from a2aproject.serving.supervisor import Service
 
 BACKLOG = 2048
@@ -42,19 +43,21 @@ def _web_server() -> Service:
     }
     arguments = [str(part) for option in options.items() for part in option]
     flags = ["--respawn-failed-workers", "--no-ws"]
-    command = [sys.executable, "-m", "granian", *arguments, *flags, "a2aproject.wsgi:application"]
-    return Service(name="web server", command=command)
+    return _service("web server", "granian", *arguments, *flags, "a2aproject.wsgi:application")
 
 
 def _cluster() -> Service:
     # `serve` has run the checks; a second time they would load every page into a process that shows none.
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "qcluster", "--skip-checks"]
-    return Service(name="task cluster", command=command)
+    return _service("task cluster", "manage", "qcluster", "--skip-checks")
 
 
 def _carrier() -> Service:
-    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "a2a", "carry"]
-    return Service(name="carrier", command=command)
+    return _service("carrier", "manage", "a2a", "carry")
+
+
+def _service(name: str, module: str, *arguments: str) -> Service:
+    """Return the service that runs a module as a program."""
+    return Service(name=name, command=[sys.executable, program.PATH, module, *arguments])
 
 
 SERVICES: Mapping[str, Callable[[], Service]] = {WEB: _web_server, "cluster": _cluster, "carrier": _carrier}

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import select
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from a2aproject.serving import lifeline
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
 STEADY_AFTER = 10.0  # a child that ran this long had started well: its next death is a first one again
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +40,14 @@ class Child:
     start_due_at: float = 0.0
     deaths_in_a_row: int = 0
 
-    def start(self, now: float) -> None:
+    def start(self, now: float, line: int) -> None:
+        """Start the program in a process group of its own. ``line`` is the reading end of the supervisor's lifeline."""
         self.process = subprocess.Popen(  # noqa: S603 (our own command, no shell)
             self.service.command,
-            env=os.environ | self.service.environment,
+            env=os.environ | self.service.environment | {lifeline.VARIABLE: str(line)},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=_die_with_parent() if sys.platform == "linux" else None,
+            pass_fds=[line],
         )
         self.started_at = now
 
@@ -88,9 +88,9 @@ class Supervisor:
 
     def run(self) -> None:
         """Return after the first stop signal, when every process is gone. A second signal kills at once."""
-        with _signals() as wait_for_signals:
+        with _signals() as wait_for_signals, lifeline.held() as line:
             try:
-                while not wait_for_signals(self._tend()):
+                while not wait_for_signals(self._tend(line)):
                     pass
                 self.say("Stopping.")
                 self._stop(wait_for_signals)
@@ -98,14 +98,14 @@ class Supervisor:
                 for child in self.children:
                     child.kill()
 
-    def _tend(self) -> float:
+    def _tend(self, line: int) -> float:
         """Bury the dead, start those that are due; return the seconds until the next start is due."""
         now = time.monotonic()
         for child in self.children:
             if report := child.bury(now):
                 self.say(report)
             if child.process is None and child.start_due_at <= now:
-                child.start(now)
+                child.start(now, line)
         return min((child.start_due_at - now for child in self.children if child.process is None), default=60.0)
 
     def _stop(self, wait_for_signals: Callable[[float], bool]) -> None:
@@ -144,16 +144,3 @@ def _signals() -> Iterator[Callable[[float], bool]]:
             signal.signal(number, handler)
         reader.close()
         writer.close()
-
-
-def _die_with_parent() -> Callable[[], None]:
-    """Return what a new process runs to be asked to stop when the supervisor dies, even by SIGKILL. Linux only."""
-    prctl = ctypes.CDLL(None).prctl
-    parent = os.getpid()
-
-    def tie() -> None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return tie

@@ -14,6 +14,7 @@ from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import httpx
+import psutil
 import psycopg
 import pytest
 
@@ -181,13 +182,28 @@ def test_long_polls_return_on_shutdown(hub):
 
 
 @pytest.mark.one_database
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells children of their parent's death")
-def test_no_process_outlives_a_killed_parent(hub):
+def test_no_process_outlives_a_killed_supervisor(hub):
     processes = hub.descendants()
 
     hub.process.kill()
     hub.process.wait()
 
+    wait_until(lambda: all(map(has_ended, processes)))
+
+
+@pytest.mark.one_database
+def test_no_process_outlives_a_killed_supervisor_and_its_killed_programs(hub):
+    programs = psutil.Process(hub.process.pid).children()
+    processes = hub.descendants()
+    (sentinel,) = hub.cluster().children()
+    sentinel.suspend()  # a process that is stuck
+
+    hub.process.kill()
+    hub.process.wait()
+    for program in programs:
+        program.kill()
+
+    assert len(processes) >= 3 + 2 + 5  # the programs, the web server's workers, the cluster's parts
     wait_until(lambda: all(map(has_ended, processes)))
 
 

@@ -7,7 +7,7 @@ import sys
 import psutil
 import pytest
 
-from a2aproject.serving import supervisor
+from a2aproject.serving import lifeline, supervisor
 from a2aproject.serving.supervisor import Child, Service, Supervisor
 from tests.support.hub import wait_until
 
@@ -33,7 +33,8 @@ def service(code: str, **environment: str) -> Service:
 
 def live(child: Child, *, start: float) -> int:
     """Run the child to its end; return its process id, which is its group's too."""
-    child.start(start)
+    with lifeline.held() as line:
+        child.start(start, line)
     assert child.process is not None
     child.process.wait()
     return child.process.pid

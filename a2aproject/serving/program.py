@@ -1,0 +1,26 @@
+"""Runs a module as a program that ends with the supervisor: ``python program.py MODULE ARGUMENT...``.
+
+The supervisor starts its services by this file's path, so that they run whatever the working directory is.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+
+PATH = str(Path(__file__).resolve())
+
+
+def main() -> None:
+    """Run the module that the first argument names, with the other arguments."""
+    sys.path[0] = str(Path(PATH).parents[2])
+    from a2aproject.serving import lifeline
+
+    lifeline.follow()
+    del sys.argv[0]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()
