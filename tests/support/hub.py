@@ -86,8 +86,8 @@ def served(
     own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **environment}
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "manage.py", "serve", *options],
-            cwd=ROOT,
+            [sys.executable, str(ROOT / "manage.py"), "serve", *options],
+            cwd=var,  # the working directory must not matter
             env=os.environ | own,
             stdin=subprocess.DEVNULL,
             stdout=output,
