@@ -111,8 +111,10 @@ def _agent_texts(messages: Sequence[Message], result: Result | None) -> Iterator
 def _last_word(result: Result | None) -> str:
     if result is None:
         return ""
-    text = _text(result.blocks)
-    return result.error_message or text or "Task failed" if result.status == Result.Status.ERROR else text
+    text, message = _text(result.blocks), result.error_message or ""
+    if result.status == Result.Status.ERROR:
+        return message or text or "Task failed"
+    return "\n".join(filter(None, [text, message]))  # clients read the last message alone
 
 
 def _text(blocks: Sequence[Mapping[str, Any]]) -> str:

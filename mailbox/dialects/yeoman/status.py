@@ -37,8 +37,11 @@ def session_id(task_id: UUID, sent_at: datetime) -> str:
 
 
 def render(row: Task, result: Result | None) -> TaskStatus:
-    """Render a TaskStatusResponse. Its result is None until the task ends."""
-    moments = [row.sent_at, row.queued_at, row.resolved_at]
+    """Render a TaskStatusResponse. Its result is None until the task ends.
+
+    The start of the work moves ``updated_at`` on rows that `TaskQuerySet.whole` read.
+    """
+    moments = [row.sent_at, row.queued_at, getattr(row, "newest_leased_at", None), row.resolved_at]
     return {
         "task_id": str(row.uuid),
         "session_id": row.context_id or session_id(row.uuid, row.sent_at),
@@ -50,9 +53,10 @@ def render(row: Task, result: Result | None) -> TaskStatus:
 
 
 def _result(row: Result) -> dict[str, Any]:
-    """Render what came of it; a failure keeps the content that came with its message."""
+    """Render what came of it; a failure keeps its content, any other result its message."""
     if row.status != Result.Status.ERROR:
-        return {"content": row.blocks}
+        message = {} if row.error_message is None else {"message": row.error_message}
+        return {"content": row.blocks, **message}
     content = {"content": row.blocks} if row.blocks else {}
     return {"error": row.error_message or "failed", **content}
 

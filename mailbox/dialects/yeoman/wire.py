@@ -35,8 +35,9 @@ STATUS: Mapping[Peer.Status, Literal["online", "suspect", "offline"]] = {
 def result_envelope(task_id: UUID, content: Mapping[str, Any]) -> ResultEnvelope:
     """Read the payload of an ``a2a:result``. Text becomes a text block, any other value a json block.
 
-    The result is an error if its status is, or if it has an ``error`` and no status. The reason is that error, as JSON
-    if it is no text. Without an ``error`` the reason is a result that is text.
+    The result is an error if its status is, or if it has an ``error`` and no status. The reason of an error, and the
+    message of a partial result, is that ``error``, as JSON if it is no text. Without an ``error`` the reason is a result
+    that is text.
     """
     given = content.get("result")
     inner = given if isinstance(given, Mapping) else {}
@@ -47,8 +48,8 @@ def result_envelope(task_id: UUID, content: Mapping[str, Any]) -> ResultEnvelope
         outcome = ResultStatus.ERROR
     block = {"type": "text", "text": given} if isinstance(given, str) else {"type": "json", "value": given}
     why = None
-    if outcome is ResultStatus.ERROR:
-        reason = error or (given if isinstance(given, str) else None)
+    if outcome is not ResultStatus.OK:
+        reason = error or (given if isinstance(given, str) and outcome is ResultStatus.ERROR else None)
         why = reason if reason is None or isinstance(reason, str) else json_text.dumps(reason)
     return ResultEnvelope(task_id=task_id, status=outcome, content=[] if given is None else [block], error_message=why)
 

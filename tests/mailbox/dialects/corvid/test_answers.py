@@ -89,6 +89,15 @@ def test_a_result_too_long_for_an_answer_is_cut_with_a_note(polled, letter):
     assert text.endswith(wire.CUT)
 
 
+@pytest.mark.parametrize(
+    ("content", "last"), [([{"type": "text", "text": "half"}], "half\nno time for more"), ([], "no time for more")]
+)
+def test_the_message_of_a_partial_result_is_shown_after_its_text(polled, content, last):
+    shown = polled("I begin", status=ResultStatus.PARTIAL, content=content, error_message="no time for more")
+
+    assert shown == [("user", "do it"), ("agent", "I begin"), ("agent", last)]
+
+
 def test_the_reason_of_a_failure_is_cut_like_a_result(polled):
     shown = polled("on it", status=ResultStatus.ERROR, content=[], error_message="e" * 1_000_000)
 

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from mailbox.dialects.corvid import handler
+from mailbox.dialects.corvid import handler, wire
 from mailbox.dialects.corvid.requests import ValidationFailedError
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Lease, Task
@@ -142,6 +142,13 @@ def test_invariant_2_completion_and_failure_follow_from_the_holder_s_result(alic
     failed = read(alice, bad["id"])
     assert failed["state"] == "failed"
     assert texts_of(failed)[-1] == ("agent", "no paper")
+
+
+def test_a_task_is_updated_when_it_starts(alice, bob):
+    sent = send(alice)
+    taken = lease(bob)
+
+    assert read(alice, sent["id"])["updatedAt"] == wire.iso(taken.leased_at)
 
 
 def test_updates_become_agent_messages_and_the_result_text_is_the_last(alice, bob):

@@ -112,6 +112,7 @@ def test_a_batch_of_questions_with_a_mistake_is_unprocessable(peer, task_ids):
         ({"result": "it broke", "status": "failed"}, "error", [{"type": "text", "text": "it broke"}], "it broke"),
         ({"result": {"error": [1]}}, "error", [{"type": "json", "value": {"error": [1]}}], "[1]"),
         ({"result": "half", "status": "partial"}, "partial", [{"type": "text", "text": "half"}], None),
+        ({"status": "partial", "error": "no time"}, "partial", [], "no time"),
         ({}, "ok", [], None),
         ({"status": ["failed"], "result": 7}, "ok", [{"type": "json", "value": 7}], None),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC
 
 import pytest
 
@@ -104,10 +105,28 @@ def test_the_status_words_are_the_original_s(peer, submitted, bob):
     assert completed["updated_at"] > completed["created_at"]
 
 
+def test_a_task_is_updated_when_it_starts(peer, submitted, bob):
+    moments = [read_moment(peer, submitted)]
+    [lease] = leasing.lease_tasks(bob)
+    moments.append(read_moment(peer, submitted))
+    leasing.release(bob, lease.task.uuid, reason="no time")
+    moments.append(read_moment(peer, submitted))
+    leasing.lease_tasks(bob)
+    moments.append(read_moment(peer, submitted))
+
+    assert moments[1] == lease.leased_at.astimezone(UTC).isoformat()
+    assert moments == sorted(set(moments))
+    assert peer.get("/api/tasks").json()["items"][0]["updated_at"] == moments[-1]
+
+
+def read_moment(peer, task_id):
+    return peer.get(f"/api/tasks/{task_id}").json()["updated_at"]
+
+
 @pytest.mark.parametrize(
     ("status", "word", "result"),
     [
-        (ResultStatus.PARTIAL, "completed", {"content": factories.SOME_TEXT}),
+        (ResultStatus.PARTIAL, "completed", {"content": factories.SOME_TEXT, "message": "it broke"}),
         (ResultStatus.ERROR, "failed", {"error": "it broke", "content": factories.SOME_TEXT}),
     ],
 )
