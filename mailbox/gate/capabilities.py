@@ -117,7 +117,7 @@ def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry[Any] | 
     an absent task. ``entry`` is the journal row of the refusal.
     """
     if caller.agent and Task.objects.visible_to(caller.agent).filter(uuid=task_id).exists():
-        return UnknownTaskError(f"you are a party to task {task_id}, but {only}", entry=entry, task_id=task_id)
+        return UnknownTaskError(f"You are a party to task {task_id}, but {only}.", entry=entry, task_id=task_id)
     return UnknownTaskError.of(task_id, entry=entry)
 
 

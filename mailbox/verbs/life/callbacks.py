@@ -1,4 +1,4 @@
-"""The outbox of callbacks: written with a task's end, given out one attempt at a time.
+"""The outbox of callbacks. A callback is written when its task ends, and claimed for one attempt at a time.
 
 Source: Agnostic ADR-018; back-off and signatures after Standard Webhooks.
 """
@@ -35,17 +35,17 @@ BACK_OFF = (
     timedelta(minutes=5),
     timedelta(hours=1),
 )
-GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt that never reported is tried again
-# What renders a callback's body, by the dialect of the task. The hub fills the table as it starts, so that nothing here
-# speaks a dialect. `OTHERWISE` is the entry of all dialects without their own.
+GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt without a report is repeated
+# Functions that render the body of a callback, by the dialect of its task. The hub fills the table at its start, so this
+# module knows no dialect. `OTHERWISE` is the key for dialects without a function.
 BODIES: dict[str, Callable[[Task, Result], Mapping[str, Any]]] = {}
 OTHERWISE = ""
-LOST = "the hub's process ended before it reported; the receiver may have it"
+LOST = "The hub's process ended before it reported; the receiver may have the callback."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallbackOutcome:
-    """What came of an attempt: the receiver's status, None without an answer, and why it failed if it did."""
+    """The outcome of an attempt: the receiver's HTTP status, None without an answer, and the problem, "" without one."""
 
     status: int | None
     problem: str = ""
@@ -56,7 +56,7 @@ class CallbackOutcome:
 
 
 def remember(task: Task, envelope: TaskEnvelope) -> None:
-    """Keep where the sender of a new task wants to be called back, in the transaction of the send."""
+    """Store the callback URL and secret of a new task, in the transaction of the send."""
     if envelope.callback_url is not None:
         secret = envelope.callback_secret
         PushConfig.objects.create(
@@ -65,19 +65,19 @@ def remember(task: Task, envelope: TaskEnvelope) -> None:
 
 
 def is_asked_again(task: Task, envelope: TaskEnvelope) -> bool:
-    """Whether ``envelope`` names the very callback, or none, that ``task`` was sent with."""
+    """Whether ``envelope`` has the same callback as ``task``, or both have none."""
     known = PushConfig.objects.filter(task=task).first() if task.calls_back else None
     if known is None or envelope.callback_url is None:
         return known is None and envelope.callback_url is None
     try:
         secret = secret_box.unseal(known.sealed_secret) if known.sealed_secret else None
-    except secret_box.UnreadableSecretError:  # nobody can tell any more
+    except secret_box.UnreadableSecretError:  # the secrets cannot be compared
         secret = envelope.callback_secret
     return (known.url, secret) == (envelope.callback_url, envelope.callback_secret)
 
 
 def enqueue(task: Task, result: Result, now: datetime) -> None:
-    """Write the delivery of a resolved task, in the transaction that resolved it."""
+    """Write the callback of a resolved task, in the transaction that resolves it."""
     if not task.calls_back:
         return
     config = PushConfig.objects.get(task=task)
@@ -93,7 +93,7 @@ def enqueue(task: Task, result: Result, now: datetime) -> None:
 
 
 def receiver(url: str) -> str:
-    """Return who answers at ``url``: its scheme, host and port."""
+    """Return the receiver at ``url``: its scheme, host and port."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
@@ -101,15 +101,16 @@ def receiver(url: str) -> str:
 def claim_due(
     *, limit: int, busy: Mapping[str, int] | None = None, at_one_receiver: int | None = None
 ) -> Sequence[PushDelivery]:
-    """Take up to ``limit`` due deliveries for one attempt each, oldest first; nobody else gets them meanwhile.
+    """Claim up to ``limit`` due callbacks for one attempt each, oldest first. No other process claims them meanwhile.
 
-    No receiver gets more than ``at_one_receiver`` (None: any number), with those that ``busy`` counts under way at it.
-    An attempt that never reports, because its process died, is due again after two minutes; its log then says so.
+    A receiver gets at most ``at_one_receiver`` callbacks at once, None for any number. ``busy`` counts the callbacks
+    under way by receiver. If a process dies during an attempt, the callback is due again after two minutes, and the
+    attempt is logged as lost.
     """
     under_way, most = Counter(busy or {}), at_one_receiver or limit
     full = [name for name, count in under_way.items() if count >= most]
     due = PushDelivery.objects.to_receivers_but(full).order_by("next_attempt_at", "pk")
-    if not due.due(timezone.now()).exists():  # nearly every look: no write lock is taken for it
+    if not due.due(timezone.now()).exists():  # the usual case, which needs no write lock
         return []
     claimed = []
     with write_turns.turn(), transaction.atomic(durable=True):
@@ -127,12 +128,12 @@ def claim_due(
 
 
 def report(delivery: PushDelivery, outcome: CallbackOutcome) -> None:
-    """Record what came of the claimed attempt, and when the next is due: 1 s, 5 s, 30 s, 5 min, 1 h, then never."""
+    """Record the outcome of the claimed attempt. After a failure the next is due in 1 s, 5 s, 30 s, 5 min, 1 h, or never."""
     with write_turns.turn(), transaction.atomic(durable=True):
         now = timezone.now()
         row = PushDelivery.objects.select_for_update().get(pk=delivery.pk)
-        said = {"at": now, "status": outcome.status, "problem": json_text.storable(outcome.problem)[:2000]}
-        PushAttempt.objects.update_or_create(delivery=row, number=delivery.attempts, defaults=said)
+        fields = {"at": now, "status": outcome.status, "problem": json_text.storable(outcome.problem)[:2000]}
+        PushAttempt.objects.update_or_create(delivery=row, number=delivery.attempts, defaults=fields)
         if row.state == PushDelivery.State.DELIVERED or row.attempts != delivery.attempts:
             return
         failures = row.attempts - row.forgiven
@@ -146,17 +147,17 @@ def report(delivery: PushDelivery, outcome: CallbackOutcome) -> None:
 
 
 def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
-    """Make a delivery due now, with all its attempts before it again. Needs ``a2a.push.resend``, which operators hold.
+    """Make a callback due now, with all of its attempts again. Needs ``a2a.push.resend``, which operators hold.
 
-    Raises `InvalidRequestError` for a blank reason, a capability error, `UnknownDeliveryError`. Journals
-    ``push_resent`` with the reason.
+    Raises `InvalidRequestError` for a blank reason, a capability error, `UnknownDeliveryError`. Locks the callback;
+    journals ``push_resent`` with the reason.
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
         journal.admit(Request.to_resend(delivery_id))
         row = PushDelivery.objects.select_for_update().filter(delivery_id=delivery_id).first()
         if row is None:
-            raise UnknownDeliveryError(f"no delivery {delivery_id} here", delivery_id=delivery_id)
+            raise UnknownDeliveryError(f"No callback has the id {delivery_id}.", delivery_id=delivery_id)
         row.state, row.next_attempt_at, row.forgiven = PushDelivery.State.PENDING, journal.now, row.attempts
         row.save(update_fields=["state", "next_attempt_at", "forgiven"])
         journal.beside(entries.push_resent(row.task_uuid, delivery_id, reason))
@@ -164,7 +165,7 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
 
 
 def _note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:
-    """Log the last attempt of each that never reported: what came of it is unknown."""
+    """Log the last attempt of each callback without a report as `LOST`."""
     reported = {(one.delivery_id, one.number) for one in PushAttempt.objects.filter(delivery__in=begun)}
     PushAttempt.objects.bulk_create(
         PushAttempt(delivery=one, number=one.attempts, at=now, problem=LOST)
@@ -174,21 +175,21 @@ def _note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:
 
 
 def _body(task: Task, result: Result) -> str:
-    """Return the JSON text that the receiver is sent; signatures are made over these very characters."""
+    """Return the JSON text of a callback. Signatures are made over exactly these characters."""
     render = BODIES.get(task.dialect, BODIES[OTHERWISE])
     return json.dumps(render(task, result))
 
 
 def judge(callback_url: str | None) -> None:
-    """Raise `InvalidRequestError` for a callback that would never be made, as far as the spelling of its URL tells.
+    """Raise `InvalidRequestError` for a callback URL that the hub would never call. None is allowed.
 
-    What a name resolves to is judged at every attempt.
+    Only the text of the URL is judged here. The addresses of its host are judged at each attempt.
     """
     if callback_url is None:
         return
     try:
         destinations.judge(callback_url, longest=URL_MAX_LENGTH)
     except BlockedUrlError as error:
-        # The URL, which may carry a token, is not repeated.
-        said = error.message if error.message.startswith("Blocked URL") else "the hub cannot call this URL"
-        raise InvalidRequestError({"callback_url": said}) from error
+        # The message does not repeat the URL, which may contain a secret.
+        problem = error.message if error.message.startswith("Blocked URL") else "the hub cannot call this URL"
+        raise InvalidRequestError({"callback_url": problem}) from error

@@ -1,7 +1,7 @@
-"""Tasks that ran out of time: queued past their deadline, or in flight longer than they allow.
+"""Tasks that ran out of time: queued past their deadline, or leased longer than their work timeout.
 
-Whoever meets such a task first resolves it, so the hub is right without its scheduler; the sweep only
-makes it prompt.
+The first verb that reads such a task resolves it, so the hub is right without its scheduler. The sweep only resolves
+such tasks sooner.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ def expire_queued(task: Task, journal: Journal) -> None:
 
 
 def expire_due(tasks: TaskQuerySet, leases: LeaseQuerySet, journal: Journal, *, limit: int = 100) -> int:
-    """Expire these leases' tasks that outlasted ``work_timeout`` and these tasks that are queued past their deadline.
+    """Expire the tasks of ``leases`` past their work timeout, and those of ``tasks`` past their deadline.
 
-    Up to ``limit`` of each sort; returns how many. Locks each row, skipping rows that another decision holds. Those
-    that wait on others come last: whose end wakes waiters waits for them, and must not hold those of others then.
+    At most ``limit`` tasks of each kind; returns how many. Locks each row, and skips rows that another transaction has
+    locked. Tasks with waiters, and waiters, come last. Resolving a task locks its waiters, and must not hold the
+    waiters of another task meanwhile.
     """
     ended = _expire_timed_out(leases, journal, limit)
     overdue = tasks.overdue(journal.now)
@@ -57,7 +58,7 @@ def _expire_overdue(overdue: TaskQuerySet, journal: Journal, limit: int) -> Sequ
     waiting = overdue.with_parties().order_by("pk")
     found = list(waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))[:limit])
     for task in found:
-        # The task before it in this very loop may have woken it, or answered it.
+        # An earlier task of this loop may have woken or resolved this one.
         task.refresh_from_db(fields=["state", "journal_seq", "waits_on"])
         if task.state == Task.State.QUEUED:
             expire_queued(task, journal)
@@ -81,11 +82,10 @@ def _expire_timed_out(leases: LeaseQuerySet, journal: Journal, limit: int) -> in
 
 
 def current(caller: Caller, task_id: UUID) -> Task:
-    """Return one task as it is now, with its parties, the task it waits on and its result.
+    """Return a task as it is now, with its parties, the task that it waits on, and its result.
 
-    A task that is past its deadline or work timeout is resolved as ``expired`` first, which locks its row and journals
-    ``a2a_task_expired``. Raises `UnknownTaskError` alike for absent ids and those that the caller may not see, and
-    leaves both as they are.
+    A task past its deadline or work timeout is expired first, which locks its row and journals ``a2a_task_expired``.
+    Raises `UnknownTaskError` for an absent task and for a task that the caller may not see, and changes neither.
     """
     task = _visible(caller, task_id)
     if _is_due(task, timezone.now()):
@@ -110,19 +110,19 @@ def _is_due(task: Task, now: datetime) -> bool:
 
 
 def _one(caller: Caller, task_id: UUID) -> tuple[TaskQuerySet, LeaseQuerySet]:
-    """Return this one task and its leases as far as the caller sees them, for `expire_due`."""
+    """Return the task and its leases as querysets for `expire_due`, empty if the caller may not see the task."""
     return visible_tasks(caller).filter(uuid=task_id), visible_leases(caller).filter(task__uuid=task_id)
 
 
 def expire_within(journal: Journal, task: Task) -> bool:
-    """Resolve this one task if its time is up, within a decision; return whether it was. ``task`` stays as it was read."""
+    """Expire ``task`` if it is due, within the decision of ``journal``; return whether it was. ``task`` is not changed."""
     if not _is_due(task, journal.now):
         return False
     return expire_due(Task.objects.filter(pk=task.pk), Lease.objects.filter(task=task), journal) > 0
 
 
 def expire_if_due(caller: Caller, task_id: UUID) -> None:
-    """Resolve this one task if its time is up, before a verb decides by its state."""
+    """Expire the task if it is past its deadline or work timeout, before a verb decides by its state."""
     now = timezone.now()
     task, leases = _one(caller, task_id)
     if task.overdue(now).exists() or leases.timed_out(now).exists():
@@ -131,7 +131,7 @@ def expire_if_due(caller: Caller, task_id: UUID) -> None:
 
 
 def expire_if_timed_out(caller: Caller, task_id: UUID) -> None:
-    """Resolve this one task of the caller's if its lease outlasted ``work_timeout``, before what comes too late for it."""
+    """Expire the task if it is past its work timeout, so that a late result is rejected."""
     _, leases = _one(caller, task_id)
     if leases.timed_out(timezone.now()).exists():
         with audit.decision(caller) as journal:
@@ -139,7 +139,7 @@ def expire_if_timed_out(caller: Caller, task_id: UUID) -> None:
 
 
 def sweep(caller: Caller, *, batch: int = 100) -> int:
-    """Expire everything that is due, a bounded transaction at a time; return how many tasks ended."""
+    """Expire every task that is due; return how many. Each transaction expires at most ``batch`` tasks of each kind."""
     total = 0
     while True:
         with audit.decision(caller) as journal:

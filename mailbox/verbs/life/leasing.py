@@ -1,4 +1,4 @@
-"""What a recipient does with its tasks: lease, release, heartbeat."""
+"""The verbs of a recipient: lease and release a task, send a heartbeat."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError, NotIn
 
 
 def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = None) -> list[Lease]:
-    """Lease the caller's oldest queued tasks, at most ``limit``; an empty list when nothing waits.
+    """Lease the caller's oldest queued tasks, at most ``limit``; return an empty list if it has none.
 
-    ``attempt_id`` names this receive call: while leases taken under it live, the same id returns those
-    same leases, attempt unchanged. Leases have no expiry. Tasks past their deadline are resolved as
-    expired instead, and a paused recipient gets nothing. A local caller without an agent receives for
-    every recipient; people raise `WrongPartyError`. Locks each task row, skipping locked ones; journals ``a2a_task_leased``.
-    Source: Covenant A2A, "Mailbox"; receive attempt ids: Amazon SQS FIFO.
+    ``attempt_id`` names this receive call. While the leases taken with it are live, the same id returns the same
+    leases, with the same attempt. A lease has no expiry. A task past its deadline is resolved as expired and not
+    leased. A paused recipient gets no task. A trusted caller without an agent receives for every recipient.
+
+    Raises `WrongPartyError` for people. Locks each task row, and skips rows that another transaction has locked.
+    Journals ``a2a_task_leased``. Source: Covenant A2A, "Mailbox"; receive attempt ids: Amazon SQS FIFO.
     """
     caller.must_be_party()
     leases = plain.lease_task(caller, attempt_id) if limit == 1 else None
@@ -32,7 +33,7 @@ def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = Non
 
 
 def _whole_lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
-    """Lease in every case, also those that `plain.lease_task` leaves alone."""
+    """Lease tasks in any case. `plain.lease_task` handles only the common case."""
     if attempt_id is None and not _leasable(caller).exists():
         return []
     return audit.once_more_on_conflict(lambda: _lease(caller, limit, attempt_id))
@@ -48,7 +49,7 @@ def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
 
 
 def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: UUID | None = None) -> list[Lease]:
-    """Lease as `lease_tasks` does, within a decision that is under way: what else it changes commits with the leases."""
+    """Lease tasks as `lease_tasks` does, within the decision of ``journal``, which commits the leases."""
     leases: list[Lease] = []
     while len(leases) < limit:
         waiting = _leasable(caller).with_parties().in_order()
@@ -64,12 +65,12 @@ def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: U
 
 
 def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None) -> Lease:
-    """Lease this one task of the caller's, out of turn.
+    """Lease one task that is addressed to the caller, before older tasks.
 
-    ``attempt_id`` is as for `lease_tasks`: the same id returns the same lease while that lives. Raises
-    `UnknownTaskError`, `AlreadyResolvedError`, also for a task past its deadline, `NotInFlightError` for one that is
-    leased already or must wait, `LeaseMismatchError` for an ``attempt_id`` that leased another task. Locks the task
-    row; journals ``a2a_task_leased``. Source: Marianne, ``mark_accepted``.
+    ``attempt_id`` works as for `lease_tasks`: the same id returns the same lease while the lease is live. Raises
+    `UnknownTaskError`; `AlreadyResolvedError`, also for a task past its deadline; `NotInFlightError` for a task that
+    is leased already, waits on another, or has a paused recipient; `LeaseMismatchError` for an ``attempt_id`` that
+    leased another task. Locks the task row; journals ``a2a_task_leased``. Source: Marianne, ``mark_accepted``.
     """
     caller.must_be_party()
     expiry.expire_if_due(caller, task_id)
@@ -80,47 +81,47 @@ def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None)
         if attempt_id is not None:
             earlier = Lease.objects.with_task().received_by(attempt_id, caller.agent).first()
             if earlier is not None and earlier.task != task:
-                raise LeaseMismatchError(f"attempt_id leased task {earlier.task.uuid} before", task_id=task_id)
+                raise LeaseMismatchError(f"This attempt_id leased task {earlier.task.uuid} before.", task_id=task_id)
             if earlier is not None:
                 return earlier
         return begin_out_of_turn(task, journal, attempt_id=attempt_id)
 
 
 def begin_out_of_turn(task: Task, journal: Journal, *, attempt_id: UUID | None = None) -> Lease:
-    """Start a lease of a task whose row is locked, whatever its state; raise what keeps it from being leased.
+    """Start a lease of a task whose row is locked.
 
-    That is `AlreadyResolvedError`, or `NotInFlightError` with the reason.
+    Raises `AlreadyResolvedError`, and `NotInFlightError` with the reason why the task cannot be leased.
     """
     if task.state == Task.State.RESOLVED:
-        raise AlreadyResolvedError(f"task {task.uuid} is already resolved as {task.outcome}", task_id=task.uuid)
+        raise AlreadyResolvedError(f"Task {task.uuid} is already resolved as {task.outcome}.", task_id=task.uuid)
     if (hindrance := _hindrance(task, journal)) is not None:
-        raise NotInFlightError(f"task {task.uuid} cannot be leased: {hindrance}", task_id=task.uuid)
+        raise NotInFlightError(f"Task {task.uuid} cannot be leased: {hindrance}.", task_id=task.uuid)
     return begin(task, journal, attempt_id=attempt_id)
 
 
 def _hindrance(task: Task, journal: Journal) -> str | None:
     if task.state == Task.State.IN_FLIGHT:
-        return "it is leased already"
+        return "it is already leased"
     if task.waits_on_id is not None:
-        return "it waits for the result of another task, which does the same work"
+        return "it waits for the result of another task that does the same work"
     if task.recipient.paused_at is not None:
         return f"{task.recipient} is paused: {task.recipient.paused_reason}"
     return "its deadline has passed" if task.is_overdue(journal.now) else None
 
 
 def begin(task: Task, journal: Journal, *, attempt_id: UUID | None = None, index: int = 0) -> Lease:
-    """Start a lease of the recipient's on a queued task whose row is locked, and journal it."""
+    """Start a lease for the recipient of a queued task whose row is locked, and journal it."""
     lease = task.start_lease(task.recipient, journal.now, attempt_id=attempt_id, index=index)
     journal.life(task, entries.task_leased(lease.lease_id, lease.attempt, lease.holder.display))
     return lease
 
 
 def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None = None) -> Lease:
-    """Hand the caller's live lease back, and return it as it ended: the task goes to the back of the queue, attempt kept.
+    """End the caller's live lease and return it. The task goes to the back of the queue and keeps its attempt.
 
-    ``lease_id`` guards against releasing a newer lease; naming one that the caller has released already
-    changes nothing, so that a release may be repeated. Raises `UnknownTaskError`, `NotInFlightError`,
-    `LeaseMismatchError`. Journals ``a2a_task_released`` with the reason.
+    ``lease_id`` guards against the release of a newer lease. A repeated release with the same ``lease_id`` changes
+    nothing. Raises `InvalidRequestError` for a blank reason, `UnknownTaskError`, `NotInFlightError`,
+    `LeaseMismatchError`. Locks the task row; journals ``a2a_task_released`` with the reason.
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
@@ -133,7 +134,7 @@ def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None
 
 
 def _released(caller: Caller, task_id: UUID, lease_id: UUID | None) -> Lease | None:
-    """Return the named lease if the caller has given it back before."""
+    """Return the lease of this id if the caller has released it before; else None."""
     if lease_id is None or caller.agent is None:
         return None
     named = Lease.objects.with_task().filter(task__uuid=task_id, lease_id=lease_id)
@@ -141,7 +142,7 @@ def _released(caller: Caller, task_id: UUID, lease_id: UUID | None) -> Lease | N
 
 
 def heartbeat(caller: Caller, task_id: UUID, *, lease_id: UUID | None = None) -> Lease:
-    """Move ``last_seen_at`` of the caller's live lease to now, and nothing else; not journalled.
+    """Set ``last_seen_at`` of the caller's live lease to now, and change nothing else. Journals nothing.
 
     Raises `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`.
     """
@@ -157,27 +158,28 @@ def _leasable(caller: Caller) -> TaskQuerySet:
 
 
 def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None, now: datetime) -> tuple[Task, Lease]:
-    """Lock the task and return it with its live lease, which must be the caller's and, if named, ``lease_id``.
+    """Lock the task and return it with the caller's live lease. ``lease_id`` None accepts any lease of the caller.
 
-    A lease that outlasted the task's ``work_timeout`` is one no more, also before the task expires by it.
+    Raises `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`. A lease that outlasted the task's
+    ``work_timeout`` counts as ended, even if the task has not been expired yet.
     """
-    # Only agents hold leases. To a person each task is unknown here, as a foreign one is to an agent.
+    # Only agents hold leases. A person reads the same error here as an agent that may not see the task.
     visible = visible_tasks(caller) if caller.agent else Task.objects.none()
     task = visible.with_parties().locked().filter(uuid=task_id).first()
     if task is None:
         raise UnknownTaskError.of(task_id)
     lease = task.live_lease()
     if lease is None:
-        raise NotInFlightError(f"task {task_id} is not leased: it is {task.state}", task_id=task_id)
+        raise NotInFlightError(f"Task {task_id} is not leased: it is {task.state}.", task_id=task_id)
     if lease.holder != caller.agent:
-        raise LeaseMismatchError(f"you do not hold the lease of task {task_id}", task_id=task_id)
+        raise LeaseMismatchError(f"You do not hold the lease of task {task_id}.", task_id=task_id)
     if lease.has_timed_out(now):
-        raise NotInFlightError(f"task {task_id} is not leased any more: it has timed out", task_id=task_id)
+        raise NotInFlightError(f"Task {task_id} is not leased any more: it has timed out.", task_id=task_id)
     return task, require_lease(task, lease, lease_id)
 
 
 def require_lease(task: Task, lease: Lease | None, lease_id: UUID | None) -> Lease:
-    """Return the live lease if ``lease_id`` is None or names it; raise `LeaseMismatchError` with both ids."""
+    """Return ``lease``, the live lease, if ``lease_id`` is None or its id; else raise `LeaseMismatchError` with both ids."""
     actual = lease.lease_id if lease else None
     if lease is None or (lease_id is not None and lease_id != actual):
         raise LeaseMismatchError(

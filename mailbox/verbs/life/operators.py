@@ -1,6 +1,6 @@
-"""What people do with tasks of their own: send one to an agent, and say that they have read its result.
+"""The tasks of people: sent to an agent, and acknowledged once their result was read.
 
-All of them send as one agent of the hub's own, which nobody holds a key of; the journal names the person.
+All people send as one agent of the hub, which has no API key. The journal names the person.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ OPERATORS = "operators@hub"
 
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
-    """Send a task for a person, from ``operators@hub`` and with source ``user``; return it, durable.
+    """Send a task for a person, from ``operators@hub`` and with source ``user``; return it once it is durable.
 
-    Needs ``a2a.send``, which operators hold. An ``id`` makes a repeat harmless. Refusals and journal as for
-    `sending.send_task`. Its result waits at ``operators@hub`` until somebody says `acknowledge`.
+    Needs ``a2a.send``, which operators hold. An envelope with an ``id`` can be sent again. Raises and journals as
+    `sending.send_task` does. The result waits at ``operators@hub`` until a person calls `acknowledge`.
     """
     return sending.send_task(_as_operators(caller), replace(envelope, sender=None, source=TaskSource.USER))
 
 
 def acknowledge(caller: Caller, task_id: UUID) -> None:
-    """Say that the result of a task sent by hand was read: it waits no longer, and compaction may drop it.
+    """Acknowledge the result of a task that a person sent. Compaction may then delete the task.
 
-    Needs ``a2a.send``. Raises a capability error, `UnknownTaskError` for a task that has no result or was not sent by
-    hand. Journals ``capability_check`` and, the first time, ``a2a_result_acked``.
+    Needs ``a2a.send``. Raises a capability error, and `UnknownTaskError` for a task that has no result or that no
+    person sent. Journals ``capability_check``, and ``a2a_result_acked`` the first time.
     """
     with audit.decision(caller) as journal:
         journal.admit(Request.to_acknowledge(task_id))
@@ -42,12 +42,12 @@ def acknowledge(caller: Caller, task_id: UUID) -> None:
 
 
 def may_answer(agent: Agent) -> bool:
-    """Whether the agent holds some grant to post results for ``operators@hub``."""
+    """Whether the agent holds a live grant to post results for ``operators@hub``, within some scope."""
     sender = registration.hub_agent(OPERATORS)
     live = CapabilityGrant.objects.live(timezone.now()).filter(subject=agent)
     return any(requests.is_for(grant, actions.RESPOND, sender) for grant in live)
 
 
 def _as_operators(caller: Caller) -> Caller:
-    """Return the person as the hub's agent; what that agent may have been granted is nobody's."""
+    """Return the person as the hub's agent ``operators@hub``, without the grants of that agent."""
     return replace(caller, agent=registration.hub_agent(OPERATORS), grants=())

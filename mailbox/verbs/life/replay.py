@@ -1,4 +1,4 @@
-"""The idempotency cache: duplicates of finished work are answered, duplicates of running work wait.
+"""The idempotency cache: it answers duplicates of finished work, and lets duplicates of running work wait.
 
 Source: Covenant idempotency policy, "Receiver-side result cache".
 """
@@ -26,10 +26,9 @@ from mailbox.words.errors import UnknownReplayEntryError
 
 
 def cache_key(task: Task) -> str | None:
-    """Return the key under which ``task`` repeats others: sender, recipient, kind and trimmed key.
+    """Return the cache key of ``task``: a digest of its sender, recipient, kind of work and trimmed idempotency key.
 
-    The kind is the declared one, else the whole intent text. None when the task does not declare
-    idempotent with a key.
+    None unless the task declares that it is idempotent, with a key.
     """
     if not task.is_idempotent:
         return None
@@ -38,22 +37,22 @@ def cache_key(task: Task) -> str | None:
 
 
 def leader(key: str) -> Task | None:
-    """Lock and return the unresolved task that does the work of ``key``; None when none does."""
+    """Lock and return the unresolved task that does the work of ``key``; None without one."""
     leading = Task.objects.leading(key)
     while leading.exists():
-        # A leader that ended while its lock was awaited may have woken another: look again.
+        # The leader may have ended while its lock was awaited, and woken another task.
         if (locked := leading.locked().first()) is not None:
             return locked
     return None
 
 
 def find(key: str, now: datetime) -> ReplayEntry | None:
-    """Return the cached result for ``key``; None when there is none, or it is past its time to live."""
+    """Return the cached result for ``key``; None if there is none, or its time to live has passed."""
     return ReplayEntry.objects.live(now).filter(cache_key=key).first()
 
 
 def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
-    """Resolve ``task`` with the cached result, under its own id, and count the hit; nothing is leased."""
+    """Resolve ``task`` with the cached result, without a lease, and count the hit."""
     hits = ReplayEntry.objects.filter(pk=entry.pk)
     hits.update(hits=F("hits") + 1, first_hit_at=Coalesce("first_hit_at", journal.now), last_hit_at=journal.now)
     result = task.resolve(
@@ -69,14 +68,14 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
 
 
 def settle(task: Task, result: Result, journal: Journal) -> None:
-    """After ``task`` resolved: cache what it earned, then answer or wake the duplicates that waited on it.
+    """Cache the result of ``task``, which was just resolved, and answer or wake the duplicates that waited on it.
 
-    Only a posted result whose status is in ``A2A_REPLAY_STATUSES`` is cached; the last one wins, and answers whoever
-    waits for that work. Where nothing is stored, an answer that is cached already serves; only without one the oldest
-    waiter becomes leasable, at the place in the queue it had, and the others wait on it.
+    Only a posted result whose status is in ``A2A_REPLAY_STATUSES`` is cached. It replaces an earlier result, and
+    answers every task that waits for this work. If the result is not cached, an earlier cached result answers the
+    waiters. Without one the oldest waiter can be leased, at its old place in the queue, and the others wait on it.
 
-    Locks the waiters of ``task`` in ascending order, and the cache's row last of all. Who holds a waiter alone waits
-    for no other task: so the results of a task and of its waiters, posted at once, never wait for each other.
+    Locks the waiters of ``task`` in ascending order, and the cache row last. A transaction that locked a waiter never
+    waits for another task. So results of a task and of its waiters that are posted at once cannot deadlock.
     """
     if task.cache_key is None:
         return
@@ -95,9 +94,9 @@ def settle(task: Task, result: Result, journal: Journal) -> None:
 
 
 def _waiting_on_another(key: str) -> list[Task]:
-    """Lock and return who waits on a task that does the work of ``key`` still, but for those in other hands.
+    """Lock and return the tasks that wait on the current leader of ``key``, except tasks that are locked elsewhere.
 
-    Those need not be waited for: they are about to end, or are answered from the cache when that task ends.
+    A task that is locked elsewhere is about to end, or gets the cached result when the leader ends.
     """
     leading = Task.objects.leading(key).first()
     if leading is None:
@@ -114,29 +113,31 @@ def _wake(waiters: list[Task], ended: Task, journal: Journal) -> None:
 
 
 def drop(caller: Caller, entry_id: int, *, reason: str, source_task_id: UUID | None = None) -> None:
-    """Drop a cached result, so that the next duplicate runs. Needs ``a2a.replay.drop``, which operators hold.
+    """Delete a cached result, so that the next duplicate runs. Needs ``a2a.replay.drop``, which operators hold.
 
-    ``source_task_id`` guards against dropping the result of another task that has taken its place since.
-    Raises `InvalidRequestError` for a blank reason, a capability error, `UnknownReplayEntryError`.
-    Journals ``a2a_replay_dropped``, at the task whose result it was, with the entry's key and the reason.
+    ``source_task_id`` guards against deleting a newer result that has replaced the one of this task. Raises
+    `InvalidRequestError` for a blank reason, a capability error, `UnknownReplayEntryError`. Locks the entry; journals
+    ``a2a_replay_dropped`` with the reason, for the task that earned the result.
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
         journal.admit(Request.to_drop_replay(entry_id))
         entry = ReplayEntry.objects.select_for_update().filter(pk=entry_id).first()
         if entry is None:
-            raise UnknownReplayEntryError(f"no replay entry {entry_id} here", entry_id=entry_id)
+            raise UnknownReplayEntryError(f"No cached result has the number {entry_id}.", entry_id=entry_id)
         if source_task_id is not None and source_task_id != entry.source_task_id:
-            raise UnknownReplayEntryError(f"replay entry {entry_id} holds another result by now", entry_id=entry_id)
+            raise UnknownReplayEntryError(
+                f"Cached result {entry_id} was replaced by the result of another task.", entry_id=entry_id
+            )
         journal.beside(entries.replay_dropped(entry.pk, entry.key, entry.source_task_id, reason))
         entry.delete()
 
 
 def drop_expired(caller: Caller, *, batch: int = 500) -> int:
-    """Delete the entries past their time to live, a bounded transaction at a time; return how many.
+    """Delete the entries whose time to live has passed; return how many.
 
-    They answer nothing any more. Each is journalled as one dropped by hand is, with the reason ``expired``. Skips
-    entries in use, which a new result may be about to replace.
+    Each transaction deletes at most ``batch`` entries. It skips locked entries, because a new result may be about to
+    replace them. Each entry is journalled as `drop` does, with the reason ``expired``.
     """
     total = 0
     while ReplayEntry.objects.expired(timezone.now()).exists():
@@ -166,7 +167,7 @@ def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:
             "error_message": result.error_message,
             "stored_at": now,
             "expires_at": now + ttl if ttl else None,
-            # They count what this result answered, not the one whose place it takes.
+            # The hits of an earlier result do not count for this result.
             "hits": 0,
             "first_hit_at": None,
             "last_hit_at": None,
@@ -176,5 +177,5 @@ def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:
 
 
 def _work_kind(task: Task) -> str:
-    """Return what kind of work ``task`` is: the declared kind, else the whole intent text."""
+    """Return the kind of work of ``task``: its declared kind, else its whole intent text."""
     return (task.task_kind or "").strip() or task.intent_text

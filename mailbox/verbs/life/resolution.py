@@ -1,4 +1,4 @@
-"""The one way a task becomes final."""
+"""The one place that resolves tasks."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def resolve(
     error_message: str | None = None,
     posted_by: Agent | None = None,
 ) -> Result:
-    """Resolve ``task``, journal it as ``entry``, and settle the duplicates that waited on it.
+    """Resolve ``task``, journal ``entry``, write its callback, and settle the duplicates that waited on it.
 
-    ``lease`` is the live lease if there is one, ended as ``end``. ``posted_by`` None means the hub itself.
-    The caller holds the task row's lock, and the task's parties are loaded. `plain.post_result` does without this
-    where there is nobody to call back and no duplicate to settle: what is added here must be excluded there.
+    ``lease`` is the live lease, None without one; it ends as ``end``. ``posted_by`` None is the hub itself. The task row
+    must be locked, and the task's parties loaded. `plain.post_result` does not call this function, because it leaves
+    tasks with a callback or a cache key to the whole form. A step that is added here needs such a guard there.
     """
     if lease is not None:
         lease.finish(end, journal.now)

@@ -1,4 +1,4 @@
-"""Results on their way back to the sender: post, drain, acknowledge."""
+"""The verbs of results: post, drain and acknowledge them."""
 
 from __future__ import annotations
 
@@ -23,17 +23,19 @@ from mailbox.words.errors import AlreadyResolvedError, MailboxError, ResultConfl
 
 
 def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool = False) -> Result:
-    """Resolve a task with its holder's result; return the stored result, also for an identical repeat.
+    """Resolve a task with a result of its recipient; return the stored result. An identical repeat changes nothing.
 
-    Order of refusals: `InvalidRequestError`; `UnknownTaskError`, before any capability check, and with
-    the same words for a stranger's task; a capability error for ``a2a.respond.<sender>``; then the state:
-    `LeaseMismatchError` when ``lease_id`` is not the live lease, `ResultConflictError` when the task has
-    another result, `AlreadyResolvedError` when it was cancelled, expired or forced; a lease that outlasted the
-    task's ``work_timeout`` expires it first, so that nothing late completes it. Without a
-    ``lease_id`` any unresolved task is accepted, a queued copy withdrawn; ``lease_first`` leases such a copy
-    in the same transaction, for dialects whose agents finish work they never received, and raises as
-    `leasing.begin_out_of_turn` does where it must not be leased. Locks the task row; journals
-    ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``. Source: Covenant A2A.
+    ``envelope.lease_id`` must be the live lease. Without it any unresolved task is accepted, also a queued one.
+    ``lease_first`` leases a queued task in the same transaction, for dialects whose agents answer tasks that they
+    never leased. It raises as `leasing.begin_out_of_turn` does. A result is rejected once the task's ``work_timeout``
+    has passed, even if the sweep has not run; the task is then expired first.
+
+    Raises, in this order: `InvalidRequestError`; `UnknownTaskError` for an absent task or another recipient's task; a
+    capability error for ``a2a.respond.<sender>``; `ResultConflictError` for a task with another result;
+    `AlreadyResolvedError` for a task that was cancelled, expired or forced to an error; `LeaseMismatchError`.
+
+    Locks the task row. Journals ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``.
+    Source: Covenant A2A.
     """
     envelope.check()
     caller.must_do_more_than_send()
@@ -41,14 +43,16 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
 
 
 def _whole_post(caller: Caller, envelope: ResultEnvelope, lease_first: bool) -> Result:
-    """Post in every case, also those that `plain.post_result` leaves alone."""
+    """Post any result. `plain.post_result` handles only the common case."""
     due = expiry.expire_if_due if lease_first else expiry.expire_if_timed_out
     due(caller, envelope.task_id)
     with audit.decision(caller) as journal:
         task = Task.objects.addressed_to(caller.agent).with_parties().locked().filter(uuid=envelope.task_id).first()
         if task is None:
             entry = entries.result_rejected(envelope.task_id, UnknownTaskError.code)
-            raise capabilities.not_theirs(caller, envelope.task_id, only="only its recipient answers it", entry=entry)
+            raise capabilities.not_theirs(
+                caller, envelope.task_id, only="only its recipient can post its result", entry=entry
+            )
         earlier = Result.objects.filter(task=task).first()
         if earlier is not None and earlier.says(envelope):
             return earlier
@@ -64,14 +68,14 @@ def _whole_post(caller: Caller, envelope: ResultEnvelope, lease_first: bool) -> 
 
 
 def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope, now: datetime) -> Lease | None:
-    """Return the live lease that this result ends, None for a queued task; raise what the state forbids."""
+    """Return the live lease that the result ends, None for a queued task; raise if the task takes no result."""
     if earlier is not None and earlier.posted_by is not None:
-        raise ResultConflictError(f"task {task.uuid} already has a different result", task_id=task.uuid)
+        raise ResultConflictError(f"Task {task.uuid} already has a different result.", task_id=task.uuid)
     if earlier is not None:
-        raise AlreadyResolvedError(f"task {task.uuid} is already resolved as {task.outcome}", task_id=task.uuid)
+        raise AlreadyResolvedError(f"Task {task.uuid} is already resolved as {task.outcome}.", task_id=task.uuid)
     lease = task.live_lease()
     if lease is not None and lease.has_timed_out(now):
-        raise AlreadyResolvedError(f"task {task.uuid} has timed out", task_id=task.uuid)
+        raise AlreadyResolvedError(f"Task {task.uuid} has timed out.", task_id=task.uuid)
     if envelope.lease_id is None:
         return lease
     return require_lease(task, lease, envelope.lease_id)
@@ -94,13 +98,16 @@ def _resolve(task: Task, lease: Lease | None, envelope: ResultEnvelope, journal:
 def drain_results(
     caller: Caller, *, limit: int = 1, attempt_id: UUID | None = None, ack: Collection[UUID] = ()
 ) -> Sequence[Result]:
-    """Give the caller its oldest pending results, at most ``limit``, and mark them delivered.
+    """Return the caller's oldest pending results, at most ``limit``, and mark them delivered. No result is deleted.
 
-    Nothing is deleted. ``attempt_id`` names this receive call: until its results are acknowledged the
-    same id returns the same ones. ``ack`` acknowledges earlier results, by task id, in the same
-    transaction. A local caller without an agent drains for every sender; people raise `WrongPartyError`. Locks the task rows, skipping
-    locked ones; journals ``a2a_result_delivered``. Source: Covenant A2A, ``GET /a2a/results/next``;
-    receive attempt ids: Amazon SQS FIFO.
+    ``attempt_id`` names this receive call. Until its results are acknowledged, the same id returns the same results.
+    ``ack`` acknowledges earlier results, by task id, in the same transaction. A trusted caller without an agent drains
+    for every sender. Tasks of the caller that are past their deadline or work timeout are expired, and their results
+    returned.
+
+    Raises `WrongPartyError` for people, and `UnknownTaskError` for an id in ``ack`` without a result. Locks the task
+    rows, and skips rows that another transaction has locked. Journals ``a2a_result_delivered``. Source: Covenant A2A,
+    ``GET /a2a/results/next``; receive attempt ids: Amazon SQS FIFO.
     """
     caller.must_be_party()
     drained = plain.drain_result(caller, attempt_id) if limit == 1 and not ack else None
@@ -110,10 +117,10 @@ def drain_results(
 def next_result(
     caller: Caller, *, attempt_id: UUID | None = None, ack: UUID | None = None, wait: timedelta | None
 ) -> Result | None:
-    """Drain one result as `drain_results` does, waiting up to ``wait`` for one to arrive; None when none arrives.
+    """Drain one result as `drain_results` does, and wait up to ``wait`` for it; return None if no result arrives.
 
-    ``wait`` None waits for ever. ``ack`` acknowledges one earlier result in the transaction of the first look. When
-    the ack is refused, the refusal is raised and nothing is drained.
+    ``wait`` None waits without limit. ``ack`` acknowledges an earlier result in the first transaction. If that is
+    refused, the error is raised and no result is drained.
     """
     acks = [] if ack is None else [ack]
 
@@ -124,7 +131,7 @@ def next_result(
 
 
 def _whole_drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
-    """Drain in every case, also those that `plain.drain_result` leaves alone."""
+    """Drain results in any case. `plain.drain_result` handles only the common case."""
     if attempt_id is None and not ack and not _something_to_drain(caller):
         return []
     return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
@@ -145,12 +152,12 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
         free = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
         found = list(free[:limit])
         if len(found) < limit:
-            # What is due comes after what is pending: its result is posted only now.
+            # Expired tasks come after pending results, because their results are posted only now.
             expiry.expire_due(Task.objects.sent_by(caller.agent), Lease.objects.of_tasks_from(caller.agent), journal)
             found = list(free[:limit])
         delivered: list[Result] = []
         for result in found:
-            # The lock is the task's; the guard catches a result delivered between snapshot and lock.
+            # Only the task is locked. The filter skips a result that was delivered between the snapshot and the lock.
             taken = Result.objects.pending().filter(pk=result.pk)
             if taken.update(
                 delivery=Result.Delivery.DELIVERED,
@@ -166,10 +173,11 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
 
 
 def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
-    """Acknowledge results by task id: they are never given out again; return the ids acknowledged now or before.
+    """Acknowledge results by task id; return the ids. An acknowledged result is never drained again.
 
-    All or nothing: `UnknownTaskError` names the first id that has no result for this caller; people raise
-    `WrongPartyError`. Locks the task rows in order; journals ``a2a_result_acked``.
+    Acknowledging a result twice changes nothing. Raises `UnknownTaskError` for the first id without a result for this
+    caller, and then acknowledges no result. Raises `WrongPartyError` for people. Locks the task rows in order; journals
+    ``a2a_result_acked``.
     """
     caller.must_be_party()
     with audit.decision(caller) as journal:
@@ -178,8 +186,8 @@ def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
 
 
 def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -> None:
-    # Only the task is locked, as everywhere: a drain or a compaction that holds it also writes its result. And only
-    # what is resolved: who holds a task that waits for another must not wait for a third one.
+    # The task's lock also guards its result, as in a drain and a compaction. Only resolved tasks are locked: a
+    # transaction that locked a waiting task must not wait for a third row.
     named = Task.objects.sent_by(caller.agent).filter(uuid__in=task_ids, state=Task.State.RESOLVED)
     locked = {task.pk: task for task in named.locked().order_by("pk")}
     found = {result.task_id: result for result in Result.objects.filter(task__in=locked)}

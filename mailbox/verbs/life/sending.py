@@ -1,4 +1,4 @@
-"""What a sender does with its tasks: send, cancel."""
+"""The verbs of a sender: send and cancel a task."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ from mailbox.words.errors import (
 
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
-    """Store a task for its recipient; return it, durable, whether it was new or an identical repeat.
+    """Store a task for its recipient; return it once it is durable.
 
-    The returned row shows the task as it was stored, of a repeat as it was read now, with its result: answers need no
-    further query. A repeat whose time is up is resolved as expired first.
+    A repeat names an earlier task of the caller with the same content and callback. It stores no second row, counts no
+    use of a grant, and returns the earlier task with its result. If that task is past its deadline or work timeout, it
+    is resolved as expired first.
 
-    Order of refusals: `InvalidRequestError`, `SenderMismatchError`, a capability error for
-    ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. A repeat of the caller's own id
-    with the same content and callback makes no second row and counts no use. An idempotent task whose work is cached is
-    resolved at once; one whose work is under way waits on it. Locks the task it waits on; journals
-    ``capability_check``, ``a2a_task_sent`` and for a cached answer ``a2a_result_replayed``.
+    An idempotent task whose result is cached is resolved at once. An idempotent task whose work is under way waits on
+    the task that does the work.
+
+    Raises, in this order: `InvalidRequestError`, `WrongPartyError` for people, `SenderMismatchError`, a capability
+    error for ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. Locks the task that it waits on.
+    Journals ``capability_check``, ``a2a_task_sent``, and for a cached result ``a2a_result_replayed``.
     Source: Covenant A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
     """
     check(envelope)
@@ -42,17 +44,20 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
 
 
 def check(envelope: TaskEnvelope) -> None:
-    """Raise `InvalidRequestError` for a task that nobody may send. `send_task` checks it too; a batch checks all first."""
+    """Raise `InvalidRequestError` for a task that no caller may send.
+
+    `send_task` checks its task too. A batch checks all of its tasks before it sends the first.
+    """
     envelope.check()
     callbacks.judge(envelope.callback_url)
 
 
 def _whole_send(caller: Caller, envelope: TaskEnvelope) -> Task:
-    """Send in every case, also those that `plain.send_task` leaves alone."""
+    """Send any task. `plain.send_task` handles only the common case."""
     try:
         return audit.once_more_on_conflict(lambda: _send(caller, envelope))
     except IntegrityError as error:
-        # The task of this id was compacted, but its life stays in the journal, which numbers no second life.
+        # The task of this id was compacted. Its life stays in the journal, so its numbers are taken.
         if envelope.id is None or not AuditEvent.objects.of_task(envelope.id).exists():
             raise
         raise TaskConflictError(task_id=envelope.id) from error
@@ -78,11 +83,11 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
 
 
 def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
-    """Store a new task: answered at once from the cache, waiting on the task that does its work, or leasable."""
+    """Store a new task. It is resolved from the cache, waits on the task that does its work, or can be leased."""
     entry = leader = None
     task.cache_key = replay.cache_key(task)
     if task.cache_key is not None:
-        # The leader first: once it is locked, or known to be gone, its result cannot slip in between.
+        # The leader is locked before the cache is read: otherwise its result could be cached in between.
         leader = replay.leader(task.cache_key)
         entry = replay.find(task.cache_key, journal.now)
         task.waits_on = None if entry else leader
@@ -98,22 +103,27 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
 
 
 def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
-    """Resolve the caller's own task as ``cancelled``, queued or in flight; cancelling twice changes nothing.
+    """Resolve a queued or leased task of the caller as ``cancelled``. A second call changes nothing.
 
-    A live lease ends with it; its holder learns at its next call. The sender finds an error result that
-    says so. Raises `UnknownTaskError`, `AlreadyResolvedError`. Journals ``a2a_task_cancelled``.
+    A live lease ends; its holder is refused at its next call. The task gets an error result for the sender. Raises
+    `UnknownTaskError`, also for people, and `AlreadyResolvedError`. Locks the task row; journals
+    ``a2a_task_cancelled``.
     """
     reason = check_reason(reason) if reason else ""
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
-        own = Task.objects.filter(sender=caller.agent)  # no task has no sender: only agents cancel
+        own = Task.objects.filter(
+            sender=caller.agent
+        )  # each task has a sender, so a caller without an agent cancels no task
         task = own.with_parties().locked().filter(uuid=task_id).first()
         if task is None:
-            raise capabilities.not_theirs(caller, task_id, only="only its sender cancels it; a holder releases it")
+            raise capabilities.not_theirs(
+                caller, task_id, only="only its sender can cancel it; its holder can release it"
+            )
         if task.outcome == Task.Outcome.CANCELLED:
             return task
         if task.state == Task.State.RESOLVED:
-            raise AlreadyResolvedError(f"task {task_id} is already resolved as {task.outcome}", task_id=task_id)
+            raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
         resolve(
             task,
             Task.Outcome.CANCELLED,
@@ -127,15 +137,15 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
 
 
 def _sender(caller: Caller, envelope: TaskEnvelope) -> Agent:
-    """Return the agent that sends; the claim in the envelope must be the caller itself."""
+    """Return the sender. If the envelope names a sender, it must be the caller's agent."""
     claimed = envelope.sender
     if caller.agent is None:
-        raise WrongPartyError("only agents send tasks; use an agent's key")
+        raise WrongPartyError("Only agents send tasks. Use the API key of an agent.")
     if claimed is None or claimed.pubkey == caller.agent.pubkey:
         return caller.agent
     if claimed.pubkey is None and claimed.display in (caller.agent.display, caller.agent.display.partition("@")[0]):
         return caller.agent
     raise SenderMismatchError(
-        f'task.sender "{claimed}" is not the authenticated caller "{caller.agent}"; leave it out to send as yourself',
+        f'task.sender "{claimed}" is not the caller "{caller.agent}". Leave it out to send as yourself.',
         entry=entries.sender_mismatch(envelope.id, caller.agent.display, str(claimed)),
     )

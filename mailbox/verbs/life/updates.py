@@ -1,4 +1,4 @@
-"""What a holder says while it works."""
+"""Updates: messages and progress that a holder posts while it works."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ MAX_UPDATES = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
-    """One thing said: a message of content blocks, or how far the work is (0 to 1) with a note; not both empty."""
+    """A status update: content blocks, or progress from 0 to 1 with a note, or both."""
 
     message: Sequence[Mapping[str, Any]] = ()
     progress: float | None = None
     note: str = ""
 
     @property
-    def said(self) -> list[dict[str, Any]]:
-        """It as a message keeps it: content blocks, and last how far the work is."""
+    def blocks(self) -> list[dict[str, Any]]:
+        """The update as `Message.content` stores it: content blocks, and last the progress."""
         blocks = [dict(block) for block in self.message]
         if self.progress is not None:
             blocks.append({"type": PROGRESS, "value": self.progress, "note": self.note})
         return blocks
 
     def problems(self, path: str) -> dict[str, str]:
-        """Return what is wrong with it, by path."""
+        """Return the problems of the update by path; ``path`` is its own."""
         found = {f"{path}.message.{where}": problem for where, problem in content.problems(self.message)}
         if not self.message and self.progress is None:
-            found[path] = "an update has a message or progress"
+            found[path] = "must have a message or progress"
         if self.progress is not None and not 0 <= self.progress <= 1:
             found[f"{path}.progress"] = "must be between 0 and 1"
         if problem := json_text.problem_with(self.note):
@@ -55,18 +55,18 @@ def post_updates(
     lease_id: UUID | None = None,
     attempt_id: UUID | None = None,
 ) -> int:
-    """Record what the holder of the live lease says, in order; each is one numbered row of the task's journal.
+    """Record updates of the live lease's holder, in order; return the journal number of the last.
 
-    Also moves the lease's ``last_seen_at``. All or nothing; returns the number of the last row. ``attempt_id`` names
-    this call: the same id for the same task with the same updates records nothing more and returns the same number.
-    Raises `InvalidRequestError`, also for an id that other updates were posted with, `UnknownTaskError`,
-    `NotInFlightError`, `LeaseMismatchError`. Locks the task row; journals ``a2a_task_updated``.
+    All updates are recorded, or none. Sets the lease's ``last_seen_at``. ``attempt_id`` names this call: a repeat with
+    the same updates records nothing and returns the same number. Raises `InvalidRequestError`, also for an
+    ``attempt_id`` that was used for other updates; `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`. Locks
+    the task row; journals ``a2a_task_updated`` for each update.
     """
     problems = {
         path: why for number, update in enumerate(updates) for path, why in update.problems(f"updates.{number}").items()
     }
     if not 1 <= len(updates) <= MAX_UPDATES:
-        problems["updates"] = f"send 1 to {MAX_UPDATES} at once"
+        problems["updates"] = f"must be 1 to {MAX_UPDATES} updates"
     if problems:
         raise InvalidRequestError(problems)
     with audit.decision(caller) as journal:
@@ -74,8 +74,8 @@ def post_updates(
         lease.last_seen_at = journal.now
         lease.save(update_fields=["last_seen_at"])
         if attempt_id is not None and (before := list(Message.objects.posted_by(attempt_id, task))):
-            if [message.blocks for message in before] != [update.said for update in updates]:
-                raise InvalidRequestError({"attempt_id": "other updates of this task were posted with it"})
+            if [message.blocks for message in before] != [update.blocks for update in updates]:
+                raise InvalidRequestError({"attempt_id": "was used for other updates of this task"})
             return before[-1].seq
         for update in updates:
             _record(task, lease, update, attempt_id, journal)
@@ -87,7 +87,7 @@ def _record(task: Task, lease: Lease, update: Update, attempt_id: UUID | None, j
     Message.objects.create(
         task=task,
         seq=task.journal_seq,
-        content=json_text.dumps(update.said),
+        content=json_text.dumps(update.blocks),
         said_at=journal.now,
         post_attempt_id=attempt_id,
     )

@@ -75,7 +75,7 @@ def test_a_drop_under_the_task_of_another_result_is_refused(operator, entry):
 
     status, refusal = answered(operator.post("/a2a/replay-entries/drop", body | {"source_task_id": str(uuid4())}))
     assert (status, refusal["code"]) == (404, "unknown_replay_entry")
-    assert "holds another result by now" in refusal["message"]
+    assert "was replaced by the result of another task" in refusal["message"]
     assert ReplayEntry.objects.exists()
 
     guarded = body | {"source_task_id": str(entry.source_task_id)}

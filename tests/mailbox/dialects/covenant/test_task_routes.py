@@ -64,8 +64,10 @@ def test_a_party_is_told_which_party_answers_or_cancels_a_task(alice, bob, mallo
     cancelled = Api(bob).post(f"/a2a/tasks/{task.uuid}/cancel", {})
 
     assert error_of(posted) == error_of(cancelled) == (404, "unknown_task")
-    assert posted.json()["message"] == f"you are a party to task {task.uuid}, but only its recipient answers it"
-    assert "but only its sender cancels it" in cancelled.json()["message"]
+    assert (
+        posted.json()["message"] == f"You are a party to task {task.uuid}, but only its recipient can post its result."
+    )
+    assert "but only its sender can cancel it" in cancelled.json()["message"]
     assert "is known to you" in Api(mallory).post(f"/a2a/tasks/{task.uuid}/cancel", {}).json()["message"]
 
 

@@ -70,7 +70,7 @@ def test_a_task_past_its_deadline_expires_instead(owner, overdue, step, body):
 @pytest.mark.parametrize(("step", "body"), STEPS)
 @pytest.mark.parametrize(
     ("state", "why"),
-    [("waiting", "another task, which does the same work"), ("paused", "bob@local is paused: deploying")],
+    [("waiting", "another task that does the same work"), ("paused", "bob@local is paused: deploying")],
 )
 def test_a_task_that_must_wait_is_refused_with_the_reason(owner, request, state, why, step, body):
     task = request.getfixturevalue(state)

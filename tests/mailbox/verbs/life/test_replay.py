@@ -268,7 +268,7 @@ def test_a_drop_is_refused_once_another_result_is_cached(alice, bob, olga):
     source = answered(alice, bob)
     entry = ReplayEntry.objects.get()
 
-    with pytest.raises(UnknownReplayEntryError, match="holds another result"):
+    with pytest.raises(UnknownReplayEntryError, match="was replaced by"):
         replay.drop(olga, entry.pk, reason="outdated", source_task_id=uuid4())
 
     assert ReplayEntry.objects.get() == entry

@@ -31,7 +31,7 @@ def test_a_repeated_attempt_posts_its_updates_once(bob, task):
     after = updates.post_updates(bob, task.uuid, SAID, attempt_id=uuid4())
 
     assert updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt) == first < after
-    assert said_of(task) == [update.said for update in SAID] * 2
+    assert said_of(task) == [update.blocks for update in SAID] * 2
     assert len(factories.journal(Kind.TASK_UPDATED)) == 4
 
 
@@ -48,7 +48,7 @@ def test_an_attempt_with_other_updates_is_refused(bob, task, other):
     with pytest.raises(InvalidRequestError) as refusal:
         updates.post_updates(bob, task.uuid, other, attempt_id=attempt)
 
-    assert refusal.value.fields == {"attempt_id": "other updates of this task were posted with it"}
+    assert refusal.value.fields == {"attempt_id": "was used for other updates of this task"}
     assert len(said_of(task)) == 2
 
 
@@ -57,7 +57,7 @@ def test_an_attempt_id_counts_within_one_task(alice, bob, task):
     for one in (task, other):
         updates.post_updates(bob, one.uuid, SAID, attempt_id=attempt)
 
-    assert said_of(task) == said_of(other) == [update.said for update in SAID]
+    assert said_of(task) == said_of(other) == [update.blocks for update in SAID]
 
 
 def test_repeated_updates_are_refused_once_the_lease_has_ended(bob, task):
