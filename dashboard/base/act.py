@@ -1,4 +1,4 @@
-"""What all simple acts are: a form that asks why, as a page of its own and, the same, within a dialog."""
+"""A change that needs a reason: its form as a page of its own and, the same, within a dialog."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 
 from dashboard.base import lost_form
@@ -22,80 +22,102 @@ Subject = TypeVar("Subject")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """What one act is called: ``verb`` on its button, ``busy`` while it runs, ``keep`` on the way out.
+    """The texts of an act: ``verb`` on its button, ``busy`` while it runs, ``keep`` on the link that leaves the form.
 
-    ``about`` is the template of what the form shows above the reason.
+    ``about`` names the template of what the form shows above the reason; "" if the act has a template of its own.
     """
 
     heading: str
     verb: str
     busy: str
     keep: str
-    about: str
+    about: str = ""
 
 
 class Act(DashboardView, Generic[Subject]):
-    """One change that needs a reason. Its POST acts once, however often the form is sent. ``home`` is its list."""
+    """One change that needs a reason. A form acts once, however often it is sent. ``home`` names the list of subjects."""
 
     wording: ClassVar[Wording]
     home: ClassVar[str]
+    template: ClassVar[str] = "ops/act.html"
 
     def subject(self, **where: Any) -> Subject:
-        """Return what the address names; raise the refusal of what is not there."""
+        """Return what the address names; raise the refusal of what does not exist."""
         raise NotImplementedError
 
-    def apply(self, subject: Subject, reason: str) -> str:
-        """Take the verb; return the sentence that tells what it did."""
+    def apply(self, subject: Subject, chosen: dict[str, Any]) -> str:
+        """Take the verb with the form's cleaned data; return the sentence that tells what it did."""
         raise NotImplementedError
 
     def after(self, subject: Subject) -> str:
-        """Return the address that shows what became of it."""
+        """Return the address that shows the subject after the act."""
         return reverse(self.home)
 
     def again(self) -> str:
-        """Return the address that a form leads to which had been sent already; its subject may be gone."""
+        """Return the address for a form that was sent before. The subject may be gone."""
         return reverse(self.home)
 
+    def absent(self, **where: Any) -> HttpResponse | None:
+        """Return the page for a subject that is no longer kept; None while it is."""
+        return None
+
     def closed(self, subject: Subject) -> str:
-        """Say why there is nothing to do, "" when there is."""
+        """Return why there is nothing to do; "" if there is."""
         return ""
 
     def seen(self, subject: Subject) -> str:
-        """Return by what a person would know the subject again: a form acts only on what it showed."""
+        """Return the version of the subject that the form shows. The form acts on no other version."""
         return ""
 
-    def besides(self, subject: Subject, reason: str) -> dict[str, Any]:
-        """Return what the form of this act shows besides."""
+    def besides(self, subject: Subject, form: ReasonForm) -> dict[str, Any]:
+        """Return what the template of this act needs besides."""
         return {}
 
+    def form_of(self, data: QueryDict | None, **options: Any) -> ReasonForm:
+        """Return the form, bound to ``data`` or fresh."""
+        return ReasonForm(data, **options)
+
+    def initial(self, subject: Subject) -> dict[str, Any]:
+        """Return the values of a fresh form."""
+        return {"form_token": uuid.uuid4(), "reason": self.request.GET.get("reason", "")[:REASON_MAX_LENGTH]}
+
     def get(self, request: HttpRequest, **where: Any) -> HttpResponse:
-        fresh = {"form_token": uuid.uuid4(), "reason": request.GET.get("reason", "")[:REASON_MAX_LENGTH]}
-        return self.form(self.subject(**where), ReasonForm(initial=fresh))
+        if (page := self.absent(**where)) is not None:
+            return page
+        subject = self.subject(**where)
+        return self.show(subject, self.form_of(None, initial=self.initial(subject)))
 
     def post(self, request: HtmxRequest, **where: Any) -> HttpResponse:
-        form = ReasonForm(request.POST)
+        if (page := self.absent(**where)) is not None:
+            return page
+        form = self.form_of(request.POST)
         if form.is_broken:
             return lost_form.answer(request, status=400)
         if not form.is_valid():
-            return self.form(self.subject(**where), form, status=422)
+            return self.show(self.subject(**where), form, status=422)
         self.caller = self.named(form.cleaned_data["form_token"])
-        reason = form.cleaned_data["reason"]
-        reasons.remember(request, reason)
+        reasons.remember(request, form.cleaned_data["reason"])
         with limits.once(self.caller.request_id) as is_first:
             if is_first:
-                return self._act(self.subject(**where), reason)
-        messages.info(request, "This form had been sent already; it acts once.")
-        return self.done(self.again())
+                return self.act(self.subject(**where), form.cleaned_data)
+        return self.repeat(form.cleaned_data, **where)
 
-    def _act(self, subject: Subject, reason: str) -> HttpResponse:
+    def act(self, subject: Subject, chosen: dict[str, Any]) -> HttpResponse:
+        """Take the verb, unless the subject changed since the form was shown."""
         if closed := self.closed(subject):
             return self.problem(409, "Nothing was changed", closed)
         if self.request.POST.get("seen", "") != self.seen(subject):
-            return self.form(subject, ReasonForm(initial={"form_token": uuid.uuid4(), "reason": reason}), status=409)
-        messages.success(self.request, self.apply(subject, reason))
+            fresh = {"form_token": uuid.uuid4(), "reason": chosen["reason"]}
+            return self.show(subject, self.form_of(None, initial=fresh), status=409)
+        messages.success(self.request, self.apply(subject, chosen))
         return self.done(self.after(subject))
 
-    def form(self, subject: Subject, form: ReasonForm, *, status: int = 200) -> HttpResponse:
+    def repeat(self, chosen: dict[str, Any], **where: Any) -> HttpResponse:
+        """Return the answer to a form that was sent before."""
+        messages.info(self.request, "This form had been sent already; it acts once.")
+        return self.done(self.again())
+
+    def show(self, subject: Subject, form: ReasonForm, *, status: int = 200) -> HttpResponse:
         context = {
             "subject": subject,
             "form": form,
@@ -108,6 +130,10 @@ class Act(DashboardView, Generic[Subject]):
             "allowed": self.holds(self.needs),
             "needs": self.needs,
             "reasons": reasons.offered(self.request),
-            **self.besides(subject, str(form["reason"].value() or "…")),
+            **self.besides(subject, form),
         }
-        return self.page("ops/act.html#panel" if self.is_fragment else "ops/act.html", context, status=status)
+        return self.page(self.panel_of(self.template), context, status=status)
+
+    def panel_of(self, template: str) -> str:
+        """Return the name of the template, within a dialog of its panel only."""
+        return f"{template}#panel" if self.is_fragment else template

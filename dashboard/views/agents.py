@@ -96,14 +96,14 @@ class AgentPage(Act[Agent]):
             return self.problem(400, "Nothing was changed", "This form asks neither to pause nor to resume.")
         return super().post(request, **where)
 
-    def apply(self, subject: Agent, reason: str) -> str:
+    def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
         if self.request.POST["act"] == "resume":
-            registration.resume_agent(self.caller, subject, reason=reason, since=subject.paused_at)
+            registration.resume_agent(self.caller, subject, reason=chosen["reason"], since=subject.paused_at)
             return f"{subject} leases again."
-        registration.pause_agent(self.caller, subject, reason=reason, renews=False)
+        registration.pause_agent(self.caller, subject, reason=chosen["reason"], renews=False)
         return f"{subject} is paused: its tasks wait until it is resumed; what it holds it may finish."
 
-    def form(self, subject: Agent, form: ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
+    def show(self, subject: Agent, form: ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
         agent: Any = subject
         scale = range_named(self.request.GET.get("range"))
         figures = series.read(

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
+from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
 from mailbox.database.paging import Page
 from mailbox.gate import actions
@@ -71,13 +72,13 @@ class Resend(Act[PushDelivery]):
                 return "It is on its way: the next attempt is made by itself."
         return ""
 
-    def besides(self, subject: PushDelivery, reason: str) -> dict[str, Any]:
+    def besides(self, subject: PushDelivery, form: ReasonForm) -> dict[str, Any]:
         return {
             "attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN],
             "tries": len(callbacks.BACK_OFF) + 1,
             "command": commands.post(f"/a2a/deliveries/{subject.delivery_id}/resend", reason=commands.UNSAID),
         }
 
-    def apply(self, subject: PushDelivery, reason: str) -> str:
-        callbacks.resend(self.caller, subject.delivery_id, reason=reason)
+    def apply(self, subject: PushDelivery, chosen: dict[str, Any]) -> str:
+        callbacks.resend(self.caller, subject.delivery_id, reason=chosen["reason"])
         return "It is sent again, at once."

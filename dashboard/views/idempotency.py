@@ -6,6 +6,7 @@ from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from dashboard.figures.cache_savings import Saved
 from dashboard.figures.thresholds import Count
+from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
 from mailbox.database.paging import Page
 from mailbox.gate import actions
@@ -90,10 +91,10 @@ class Drop(Act[ReplayEntry]):
     def seen(self, subject: ReplayEntry) -> str:
         return str(subject.source_task_id)
 
-    def besides(self, subject: ReplayEntry, reason: str) -> dict[str, Any]:
+    def besides(self, subject: ReplayEntry, form: ReasonForm) -> dict[str, Any]:
         command = commands.post("/a2a/replay-entries/drop", id=subject.pk, reason=commands.UNSAID)
         return {"shown": 4096, "command": command}
 
-    def apply(self, subject: ReplayEntry, reason: str) -> str:
-        replay.drop(self.caller, subject.pk, reason=reason, source_task_id=subject.source_task_id)
+    def apply(self, subject: ReplayEntry, chosen: dict[str, Any]) -> str:
+        replay.drop(self.caller, subject.pk, reason=chosen["reason"], source_task_id=subject.source_task_id)
         return "Dropped. The next task with that key is done anew; those answered already stay as they are."

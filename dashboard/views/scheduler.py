@@ -14,6 +14,7 @@ from dashboard.base.act import Act, Wording
 from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.forms import choices
+from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands, retry_verdicts
 from dashboard.wording.journal import in_words
 from mailbox.database import paging
@@ -147,7 +148,7 @@ class RunOnce(Act[AutoRetry]):
     def subject(self, **where: Any) -> AutoRetry:
         return AutoRetry.from_settings()
 
-    def besides(self, subject: AutoRetry, reason: str) -> dict[str, Any]:
+    def besides(self, subject: AutoRetry, form: ReasonForm) -> dict[str, Any]:
         shown: dict[str, Any] = {"command": commands.retry_stale(subject.policy)}
         if not self.holds(self.needs):
             return shown
@@ -155,8 +156,8 @@ class RunOnce(Act[AutoRetry]):
         would = [one for one in found if one.verdict == retry_verdicts.WOULD_REQUEUE]
         return {**shown, "considered": len(found), "would": would}
 
-    def apply(self, subject: AutoRetry, reason: str) -> str:
-        self.scan = auto_retry.run_once(self.caller, reason=reason, worded=advice.to_person)
+    def apply(self, subject: AutoRetry, chosen: dict[str, Any]) -> str:
+        self.scan = auto_retry.run_once(self.caller, reason=chosen["reason"], worded=advice.to_person)
         done = self.scan.fields
         if done["error"]:
             return f"The pass failed: {done['error']}"

@@ -4,6 +4,7 @@ import uuid
 
 import pytest
 
+from mailbox.gate import limits
 from mailbox.gate.callers import Role
 from mailbox.models import Lease, Task
 from mailbox.verbs.life import leasing, results
@@ -97,6 +98,17 @@ def test_a_form_sent_twice_repairs_once_and_gets_the_same_answer(ana, alice, bob
     assert (first.status_code, first["Location"]) == (second.status_code, second["Location"])
     assert len(factories.journal(Kind.REPAIR_APPLIED)) == 1
     assert factories.journal(Kind.REPAIR_REFUSED) == []
+
+
+def test_a_form_interrupted_before_its_repair_repairs_when_sent_again(ana, alice, bob):
+    lease = factories.leased_task(alice, bob)
+    form = filled(ana, lease)
+    with limits.once(f"form:{form['form_token']}"):
+        pass
+
+    assert ana.post(path(lease), form).status_code == 303
+    assert ana.post(path(lease), form).status_code == 303
+    assert len(factories.journal(Kind.REPAIR_APPLIED)) == 1
 
 
 def test_the_second_operator_changes_nothing_and_sees_the_first_repair(ana, ben, alice, bob):
