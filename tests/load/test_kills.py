@@ -104,6 +104,7 @@ def load_with(hub: Hub, kills: list[Callable[[], object]]) -> list[Ledger]:
 
 def test_acknowledged_writes_survive_killed_web_workers_and_servers(hub: Hub, database: Database) -> None:
     def a_worker() -> None:
+        wait_until(hub.web_workers)
         hub.web_workers()[0].kill()
 
     ledgers = load_with(hub, [a_worker, a_worker, lambda: hub.web_server().kill(), a_worker])

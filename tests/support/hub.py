@@ -62,8 +62,13 @@ class Hub:
         return self._child("qcluster")
 
     def _child(self, word: str) -> psutil.Process:
+        """Return the service's process. After a kill this waits until the supervisor has started the next one."""
+        wait_until(lambda: self._children(word))
+        return self._children(word)[0]
+
+    def _children(self, word: str) -> list[psutil.Process]:
         children = psutil.Process(self.process.pid).children()
-        return next(child for child in children if word in command_of(child))
+        return [child for child in children if word in command_of(child)]
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal; return the exit code."""

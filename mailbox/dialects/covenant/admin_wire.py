@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mailbox.dialects.covenant import admin_answers as answers
 from mailbox.dialects.covenant.wire import agent_id, json, ms
 from mailbox.models import Agent, CapabilityGrant
 from mailbox.verbs.agents.registration import Registration
 from mailbox.words.times import epoch_ms
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.covenant import admin_answers as answers
 
 
 def registration(made: Registration) -> dict[str, Any]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from mailbox.dialects.covenant import repair_answers as answers
 from mailbox.dialects.covenant.wire import agent_id, choice, ms, result
 from mailbox.models import Lease, PushDelivery, ReplayEntry, Result, Task
 from mailbox.verbs.repairs.retry import RetryPolicy, RetryReport
 from mailbox.words.times import epoch_ms
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.covenant import repair_answers as answers
 
 
 def requeued(row: Task) -> answers.RepairOutcome:

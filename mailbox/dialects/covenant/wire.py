@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from mailbox.dialects.base.fields import AgentId
-from mailbox.dialects.covenant import answers
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.words.times import epoch_ms
+
+if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
+    from mailbox.dialects.base.fields import AgentId
+    from mailbox.dialects.covenant import answers
 
 
 def agent_id(agent: Agent) -> AgentId:
@@ -47,7 +49,7 @@ def work(row: Task) -> answers.WireWork:
 
     ``metadata`` is absent where there is none, as for every task that came in by this dialect.
     """
-    rendered = cast(answers.WireWork, task(row))
+    rendered = cast("answers.WireWork", task(row))
     if row.metadata != "{}":
         rendered["metadata"] = json(row.metadata)
     return rendered
