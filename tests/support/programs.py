@@ -74,6 +74,7 @@ def _rarely(*values: object) -> st.SearchStrategy[Any]:
 RECIPIENT = st.sampled_from(["bob", "bob", *RECIPIENTS])
 ATTEMPT = st.sampled_from([None, None, "new", "old"])
 NUMBER = st.integers(0, 5)
+IN_FLIGHT = st.just(Task.State.IN_FLIGHT)
 FENCE = st.sampled_from(["none", "live", "live", "live", "stale"])
 STATUS = st.sampled_from([*[ResultStatus.OK] * 2, *ResultStatus])
 WHOLE = RECIPIENT.map(lambda name: AgentRef(f"{name}@local", key_of(name)))
@@ -174,7 +175,7 @@ ROUND = st.tuples(
     st.builds(TakeLeases, recipient=st.just("bob"), limit=st.just(1), attempt=ATTEMPT),
     st.builds(
         Post,
-        state=st.just(Task.State.IN_FLIGHT),
+        state=IN_FLIGHT,
         number=st.just(0),
         fence=st.sampled_from(["live", "none"]),
         by=st.none(),
@@ -183,7 +184,15 @@ ROUND = st.tuples(
     ),
     DRAIN,
 )
+# A task that goes back to the queue and is leased again.
+RETURN = st.tuples(
+    st.builds(
+        Decide, what=st.sampled_from(["release", "requeue"]), state=IN_FLIGHT, number=NUMBER, fence=st.just("live")
+    ),
+    WAIT,
+    LEASE,
+)
 STEP = st.one_of(SEND, SEND_ODDLY, SEND_A_DUPLICATE, SEND_AGAIN, LEASE, LEASE, POST, DRAIN, DECIDE, DECIDE, KEEP, WAIT)
-PROGRAMS = st.lists(st.one_of(ROUND, st.tuples(STEP)), min_size=8, max_size=24).map(
+PROGRAMS = st.lists(st.one_of(ROUND, ROUND, RETURN, st.tuples(STEP), st.tuples(STEP)), min_size=8, max_size=24).map(
     lambda chapters: [step for chapter in chapters for step in chapter]
 )

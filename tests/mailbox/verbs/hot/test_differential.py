@@ -18,10 +18,7 @@ from tests.support.steps import Step
 HOT_VERBS = ("send_task", "lease_task", "post_result", "drain_result")
 AT_LEAST = 0.6  # of the steps that have a fast form; below it the comparison proves little
 
-USUAL = hypothesis.settings.default
-assert USUAL is not None
 SIZE = hypothesis.settings(
-    max_examples=max(30, USUAL.max_examples),
     derandomize=hypothesis.settings.get_current_profile_name() != "soak",
     phases=[hypothesis.Phase.explicit, hypothesis.Phase.reuse, hypothesis.Phase.generate],  # shrinking takes minutes
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
