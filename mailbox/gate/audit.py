@@ -37,7 +37,7 @@ class Journal:
         Raise `CapabilityMissingError` or `CapabilityScopeMismatchError`, as `capabilities.require` and `Permit.use` do.
         """
         permit = capabilities.require(self._caller, request, self.now)
-        permit.use(self.now)
+        permit.use(request, self.now)
         self.beside(permit.check)
 
     def life(self, task: Task, entry: LifeEntry[Any]) -> None:

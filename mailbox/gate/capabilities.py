@@ -51,17 +51,19 @@ class Permit:
     check: Entry[CapabilityCheckData]
     grant: CapabilityGrant | None = None
 
-    def use(self, now: datetime) -> None:
-        """Count one use of the grant, in the transaction of the change.
+    def use(self, request: Request, now: datetime) -> None:
+        """Count one use of the grant for ``request``, in the transaction of the change.
 
-        Raise `CapabilityMissingError` if another transaction took the last use.
+        Raise `CapabilityMissingError`, with the journal row of the refusal, if the grant has ended since `require`.
         """
         if self.grant is None or self.grant.max_uses is None:
             return
         live = CapabilityGrant.objects.live(now).filter(pk=self.grant.pk)
         if not live.update(uses=F("uses") + 1):
             raise CapabilityMissingError(
-                f"The grant for {self.grant.action} has no uses left.", action=self.grant.action
+                f"The grant for {self.grant.action} was used up, was revoked or has expired.",
+                entry=_check(request, None),
+                action=self.grant.action,
             )
 
 

@@ -89,7 +89,7 @@ class CapabilityMissingError(MailboxError):
     def __init__(
         self, message: str | None = None, *, lack: Lack | None = None, entry: Entry[Any] | None = None, **ids: object
     ) -> None:
-        """``lack`` describes the missing capability; None if another request just took the last use of a grant."""
+        """``lack`` describes the missing capability; None if the grant ended during the request."""
         self.lack = lack
         super().__init__(message, entry=entry, **ids)
 

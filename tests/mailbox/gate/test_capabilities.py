@@ -173,22 +173,23 @@ def test_each_use_is_counted_until_none_is_left(mallory, bob):
     assert grant.uses == 2
 
 
-def test_a_change_fails_when_a_race_took_the_last_use(mallory, bob):
+@pytest.mark.parametrize(
+    "ended",
+    [{"uses": 1}, {"revoked_at": timezone.now()}, {"expires_at": timezone.now() - timedelta(days=1)}],
+    ids=["used up", "revoked", "expired"],
+)
+def test_a_grant_that_ended_after_its_check_is_not_used(mallory, bob, ended):
     grant = factories.grant(mallory, "a2a.send.*", max_uses=1)
-    permit = check(mallory, target=bob.agent)
-    type(grant).objects.update(uses=1)
+    request = Request(verb="a2a.send", scope_id="test", target=bob.agent, task_id=uuid4())
+    permit = capabilities.require(mallory, request, timezone.now())
+    type(grant).objects.update(**ended)
 
-    with pytest.raises(CapabilityMissingError):
-        permit.use(timezone.now())
+    with pytest.raises(CapabilityMissingError, match="was used up, was revoked or has expired") as refusal:
+        permit.use(request, timezone.now())
 
-
-def test_a_counted_grant_revoked_after_its_check_is_not_used(mallory, bob):
-    grant = factories.grant(mallory, "a2a.send.*", max_uses=1)
-    permit = check(mallory, target=bob.agent)
-    type(grant).objects.update(revoked_at=timezone.now())
-
-    with pytest.raises(CapabilityMissingError):
-        permit.use(timezone.now())
+    assert refusal.value.entry.kind == "capability_check"
+    assert refusal.value.entry.task_id == request.task_id
+    assert refusal.value.entry.data["passed"] is False
 
 
 def test_an_unknown_scope_field_admits_no_request(mallory, bob):

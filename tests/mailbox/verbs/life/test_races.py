@@ -217,6 +217,8 @@ def test_the_last_use_of_a_grant_is_used_once(mallory, bob):
     grant.refresh_from_db()
     assert grant.uses == 1
     assert Task.objects.count() == 1
+    checks = Counter(check.fields["passed"] for check in factories.journal("capability_check"))
+    assert checks == {True: 1, False: 2}
 
 
 def test_a_send_during_the_revocation_of_its_grant_is_whole_or_absent(alice, bob):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from mailbox.models import Lease, Task
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
-from mailbox.words.errors import CapabilityScopeMismatchError
+from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatchError
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -78,3 +79,21 @@ def test_a_repair_under_a_pinned_lease_must_name_that_lease(alice, bob):
         requeue(alice, lease.task)
 
     assert Lease.objects.get().ended_at is None
+
+
+def test_a_repair_with_a_grant_that_ended_meanwhile_is_a_failed_check(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    grant = factories.grant(alice, "a2a.repair.requeue", max_uses=1)
+    before = replace(alice, grants=(grant,))
+    type(grant).objects.update(uses=1)
+    checks = len(factories.journal("capability_check"))
+
+    with pytest.raises(CapabilityMissingError):
+        requeue(before, lease.task)
+
+    *_, check = factories.journal("capability_check")
+    assert len(factories.journal("capability_check")) == checks + 1
+    assert check.task_id == lease.task.uuid
+    assert check.fields["passed"] is False
+    assert factories.journal("a2a_repair_refused") == []
+    assert Lease.objects.get().end is None
