@@ -88,7 +88,7 @@ class Repairs(RepairList):
             return None
         plan = lookup.plan(chosen["after"])
         if plan is None:
-            raise UnknownPlanError(f"there is no plan #{chosen['after']}")
+            raise UnknownPlanError(f"There is no plan #{chosen['after']}.")
         return plan
 
     def _nothing_planned(self, why: str) -> HttpResponse:

@@ -1,1 +1,1 @@
-"""Requeue, force an error, the retry gate, and plans of many repairs."""
+"""Repairs: requeue, force an error, the retry gate, and plans of many repairs."""

@@ -1,4 +1,4 @@
-"""Carrying out an applied plan, lease by lease: each under its own guard and gate, whoever watches."""
+"""Carrying out an applied plan. Each lease is a decision of its own, with its own guard and capability check."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from mailbox.words.errors import (
     UnknownTaskError,
 )
 
-CLAIMED_BEYOND = timedelta(seconds=30)  # the last lease of a bite may have to wait for a lock
+CLAIMED_BEYOND = timedelta(seconds=30)  # the last repair may have to wait for a lock
 
 BECAME: Mapping[type[MailboxError], RepairPlanRow.Outcome] = {
     LeaseMismatchError: RepairPlanRow.Outcome.CHANGED,
     NotInFlightError: RepairPlanRow.Outcome.CHANGED,
     AlreadyResolvedError: RepairPlanRow.Outcome.COMPLETED,
-    UnknownTaskError: RepairPlanRow.Outcome.COMPLETED,  # only what is resolved is compacted
+    UnknownTaskError: RepairPlanRow.Outcome.COMPLETED,  # only resolved tasks are compacted
     CapabilityMissingError: RepairPlanRow.Outcome.REFUSED,
     CapabilityScopeMismatchError: RepairPlanRow.Outcome.REFUSED,
 }
@@ -39,10 +39,10 @@ _logger = logging.getLogger(__name__)
 
 
 def work(plan: RepairPlan, *, seconds: float) -> None:
-    """Repair what is left of a plan under way, for about so many seconds, in the name of who applied it.
+    """Repair the remaining leases of an applied plan for about ``seconds``, as the person who applied it.
 
-    Each lease is a decision of its own, under its own guard and gate, which settles its row with it. One
-    worker at a time has a plan: others return at once. Safe to call again, and to be killed in the middle.
+    Each lease is repaired and its row settled in one transaction. One process at a time works on a plan; a second call
+    returns at once. A process may die at any point, and another call then continues.
     """
     now = timezone.now()
     until = now + timedelta(seconds=seconds) + CLAIMED_BEYOND
@@ -61,19 +61,19 @@ def work(plan: RepairPlan, *, seconds: float) -> None:
 
 
 def carry_on(*, seconds: float) -> None:
-    """Go on with every plan under way, oldest first, for about so many seconds in all."""
+    """Continue every applied plan, oldest first, for about ``seconds`` in all."""
     end = time.monotonic() + seconds
     for plan in RepairPlan.objects.applying():
         if (left := end - time.monotonic()) <= 0:
             return
         try:
             work(plan, seconds=left)
-        except Exception:  # whatever stopped one plan, the others go on, and it is tried again in a minute
-            _logger.exception("plan #%s could not go on", plan.pk)
+        except Exception:  # the other plans go on, and this plan is tried again in a minute
+            _logger.exception("plan #%s stopped with an error", plan.pk)
 
 
 def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
-    """Repair one lease and settle its row in the same transaction; a refusal settles it, too."""
+    """Repair one lease and settle its row in the same transaction. A refusal settles the row, too."""
     mine = plan.rows.filter(pk=row.pk)
     try:
         with repair.deciding(caller, row.task_id, plan.verb) as journal:
@@ -94,12 +94,12 @@ def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
 
 
 def _detail(refusal: MailboxError, row: RepairPlanRow) -> str:
-    """Say what became of a lease, beside whose row the ids of it and its task stand already."""
+    """Return why a lease was not repaired. The row already shows the ids of the lease and its task."""
     match refusal:
         case LeaseMismatchError():
             return f"lease {refusal.ids['actual_lease_id']} is live now"
         case NotInFlightError():
-            return "queued, nobody holds it"
+            return "queued, not leased"
         case AlreadyResolvedError():
             outcome = Task.objects.filter(uuid=row.task_id).values_list("outcome", flat=True).first()
             return f"resolved as {outcome}" if outcome else "compacted"

@@ -1,4 +1,4 @@
-"""The retry gate on a timer: its settings, the agent it acts as, and one pass.
+"""The retry gate on a timer: its settings, its agent, and one pass.
 
 Source: Covenant A2A, "Automatic retry".
 """
@@ -28,19 +28,19 @@ from mailbox.words.errors import MailboxError
 _logger = logging.getLogger(__name__)
 
 SCHEDULER = "scheduler@hub"
-LONGEST_INTERVAL = timedelta(days=20)  # the cluster keeps the minutes in 15 bits
+LONGEST_INTERVAL = timedelta(days=20)  # the cluster stores the minutes in 15 bits
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 
 
 class BadSettingError(ValueError):
-    """An environment value that the scheduler cannot work with; the message names it and says what fits."""
+    """An environment variable has a value that the scheduler cannot use. The message names the variable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """One of the scheduler's settings as it is in force; ``set_by`` names the variable that says so, "" the default."""
+    """One of the scheduler's settings. ``set_by`` is the variable that sets it; "" for the default."""
 
     name: str
     value: str
@@ -54,10 +54,7 @@ class Bound:
     def all_in_force(cls) -> list[Bound]:
         found = []
         for name, raw in settings.A2A_AUTO_RETRY.items():
-            spellings = (
-                f"A2A_AUTO_RETRY_{name}",
-                f"COVENANT_A2A_AUTO_RETRY_{name}",
-            )  # the first one that is set counts
+            spellings = (f"A2A_AUTO_RETRY_{name}", f"COVENANT_A2A_AUTO_RETRY_{name}")  # in order of precedence
             given = (spelling for spelling in spellings if settings.A2A_ENVIRONMENT_READ[spelling].is_set)
             found.append(cls(name=name, value=raw, set_by=next(given, "")))
         return found
@@ -65,20 +62,20 @@ class Bound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoRetry:
-    """The scheduler's settings: whether it runs, how often, and within which bounds."""
+    """The settings of the retry gate on its timer: its policy and the interval between two passes."""
 
     policy: RetryPolicy
     interval: timedelta
 
     @classmethod
     def from_settings(cls, values: Mapping[str, str] | None = None) -> AutoRetry:
-        """Read ``A2A_AUTO_RETRY``, raw environment text by name; raise `BadSettingError`."""
+        """Return the settings in ``values``, environment text by name; None reads ``settings``. Raise `BadSettingError`."""
         raw = settings.A2A_AUTO_RETRY if values is None else values
         interval = timedelta(milliseconds=_integer(raw, "INTERVAL_MS"))
         if not timedelta(minutes=1) <= interval <= LONGEST_INTERVAL or interval % timedelta(minutes=1):
             raise BadSettingError(
-                "A2A_AUTO_RETRY_INTERVAL_MS must be a whole number of minutes, such as 60000, and at most 20 days: "
-                "the cluster looks at its schedule about every 30 seconds and counts in minutes"
+                "A2A_AUTO_RETRY_INTERVAL_MS must be a whole number of minutes, such as 60000, and at most 20 days. "
+                "The cluster reads its schedule about every 30 seconds and counts in minutes."
             )
         policy = RetryPolicy(
             enabled=_boolean(raw, "SCHEDULER"),
@@ -95,13 +92,13 @@ class AutoRetry:
 
 
 def scheduler_agent() -> Agent:
-    """Return the agent that the scheduler acts as, registering it on first use. It holds what operators grant it."""
+    """Return the agent that the scheduler acts as, registered on first use. Operators give it grants."""
     return registration.hub_agent(SCHEDULER)
 
 
 @contextmanager
 def scheduler_locked() -> Iterator[None]:
-    """Hold the row of the scheduler's own agent for one transaction, so that what it does is done once at a time."""
+    """Lock the row of the scheduler's agent for one transaction, so that one process at a time runs the block."""
     agent = scheduler_agent()
     with transaction.atomic():
         Agent.objects.select_for_update().get(pk=agent.pk)
@@ -109,13 +106,13 @@ def scheduler_locked() -> Iterator[None]:
 
 
 def is_granted() -> bool:
-    """Whether the scheduler's agent holds what its passes need."""
+    """Whether the scheduler's agent holds ``a2a.repair.requeue``, within some scope."""
     live = CapabilityGrant.objects.live(timezone.now())
     return live.filter(subject__display=SCHEDULER, action=actions.REQUEUE).exists()
 
 
 def run_once(caller: Caller, *, reason: str, worded: Callable[[MailboxError], str]) -> AuditEvent:
-    """Run the retry gate now, as ``caller`` and within the settings' bounds, whether or not it runs on a timer.
+    """Run one pass now, as ``caller`` and within the bounds of the settings, also if the timer is off.
 
     Needs ``a2a.repair.requeue``; without it the pass fails. Returns the summary row, which holds the reason too; what
     was requeued stands in the journal under the same request id. ``worded`` is as for `run_pass`. Raises
@@ -135,7 +132,7 @@ def run_pass(
     report, error = RetryReport(policy=policy), None
     try:
         report = retry.retry_stale(caller, policy)
-    except Exception as failure:  # whatever stopped the pass, operators must see that it ran
+    except Exception as failure:  # operators must see a failed pass, too
         _logger.exception("the automatic retry pass failed")
         error = worded(failure) if isinstance(failure, MailboxError) else failure_text(failure)
     entry = entries.auto_retry_scan(
@@ -151,7 +148,7 @@ def run_pass(
 
 
 def failure_text(failure: Exception) -> str:
-    """Return what the journal says of a failed pass or step: the error's message, else its class."""
+    """Return the text for a failed pass or step in the journal: the message of the error, else its class."""
     return str(failure) or type(failure).__name__
 
 

@@ -1,4 +1,4 @@
-"""Plans to repair many leases at once: frozen, looked at, then applied or discarded."""
+"""Plans to repair many leases at once. A plan is made, shown, and then applied or discarded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPl
 
 CAP = 1_000  # leases in one plan
 COUNTED_TO = 10_000
-TYPED_ABOVE = 50  # more leases than this are confirmed by typing how many
+TYPED_ABOVE = 50  # a plan of more leases is confirmed by typing their number
 GOOD_FOR = timedelta(minutes=10)
 
 ACTION = {RepairPlan.Verb.REQUEUE: actions.REQUEUE, RepairPlan.Verb.FORCE_ERROR: actions.FORCE_ERROR}
@@ -28,12 +28,12 @@ ACTION = {RepairPlan.Verb.REQUEUE: actions.REQUEUE, RepairPlan.Verb.FORCE_ERROR:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanTally:
-    """How many leases of a plan there are of each kind; of a preview the outcomes are all 0."""
+    """The number of leases of a plan by verdict and outcome. The outcomes of a preview are all 0."""
 
     ready: int
     consent: int
     skipped: int
-    unsafe_ready: int  # of ``ready``; for force_error alone, which repeats no work
+    unsafe_ready: int  # part of ``ready``; only for force_error, which repeats no work
     outcomes: Mapping[str, int]
     pending: int
 
@@ -54,18 +54,18 @@ class PlanTally:
         return cls(**by_verdict, unsafe_ready=unsafe_ready, outcomes=outcomes, pending=pending)
 
     def included(self, with_unsafe: bool) -> int:
-        """Return how many leases would be repaired."""
+        """Return the number of leases to repair."""
         return self.ready + (self.consent if with_unsafe else 0)
 
     def to_type(self, with_unsafe: bool) -> int | None:
-        """Return the number that who applies the plan must type; None when it is few and safe."""
+        """Return the number that a person must type to apply the plan; None if the leases are few and safe."""
         any_unsafe = self.unsafe_ready or (self.consent and with_unsafe)
         included = self.included(with_unsafe)
         return included if any_unsafe or included > TYPED_ABOVE else None
 
     @property
     def planned(self) -> int:
-        """How many leases were to be repaired, of a plan that was applied."""
+        """The number of leases that an applied plan repairs."""
         return self.ready + self.consent - self.outcomes[RepairPlanRow.Outcome.LEFT]
 
 
@@ -80,13 +80,14 @@ def make(
     among: str = "",
     after: RepairPlan | None = None,
 ) -> RepairPlan:
-    """Freeze the leases ``found``, oldest first and at most `CAP` of them, into a plan that changes nothing yet.
+    """Make a plan of the leases ``found``, oldest first and at most `CAP` of them. It repairs no lease yet.
 
-    ``token`` names what is asked, and once: asked again it is the plan it made before. ``query`` is what chose the
-    leases, ``among`` that of the list they were picked from by hand, for people to read. Leases that ended, and for
-    a requeue tasks leased ``max_attempts`` times, are in the plan as skipped. Journals ``a2a_repair_plan_made``.
-    Raises `InvalidRequestError` when there is no lease at all, `WrongPartyError` for whoever is no person, and a
-    capability error.
+    ``token`` names the request: a repeat returns the plan of the first call. ``query`` is the search that chose the
+    leases; ``among`` is the search of the list from which a person picked them. Ended leases are in the plan as
+    skipped, and for a requeue also tasks that were leased ``max_attempts`` times.
+
+    Raises `InvalidRequestError` without any lease, `WrongPartyError` for agents and programs, and a capability error.
+    Journals ``a2a_repair_plan_made``.
     """
     leases = list(found.with_task().oldest_first()[:CAP])
     matching = found.order_by()[: COUNTED_TO + 1].count()
@@ -126,12 +127,13 @@ def apply(
     with_unsafe: bool | None = None,
     typed: int | None = None,
 ) -> RepairPlan:
-    """Decide that a plan is carried out; `work` and the sweep then do it. A second time changes nothing.
+    """Decide to carry out a plan; `applying.work` and the sweep then do it. A second call changes nothing.
 
-    ``message`` is what the senders read of a forced error; blank, it is the reason. ``with_unsafe`` must be
-    said when leases need consent; ``typed`` is how many are to be repaired, where `Tally.to_type` asks for it.
-    Locks the plan; journals ``a2a_repair_plan_applied``. Raises `InvalidRequestError`, `UnknownPlanError`,
-    `PlanClosedError` for one that expired or was discarded, and a capability error.
+    ``message`` is the error message for the senders, by default the reason. ``with_unsafe`` is required if leases need
+    consent. ``typed`` is the number of leases to repair, required if `PlanTally.to_type` returns it.
+
+    Raises `InvalidRequestError`, `UnknownPlanError`, `PlanClosedError` for an expired or discarded plan, and a
+    capability error. Locks the plan; journals ``a2a_repair_plan_applied``.
     """
     reason = check_reason(reason)
     message = check_reason(message.strip() or reason, path="message", limit=MESSAGE_MAX_LENGTH)
@@ -158,17 +160,17 @@ def apply(
 
 
 def discard(caller: Caller, number: int) -> RepairPlan:
-    """Close a plan that was not applied; one that is discarded stays so.
+    """Discard a plan that was not applied. A second call changes nothing.
 
-    Locks the plan; journals ``a2a_repair_plan_discarded``. Raises `UnknownPlanError`, `PlanClosedError` for a
-    plan that was applied, and a capability error.
+    Raises `UnknownPlanError`, `PlanClosedError` for an applied plan, and a capability error. Locks the plan; journals
+    ``a2a_repair_plan_discarded``.
     """
     with audit.decision(caller) as journal:
         plan = _locked(caller, number, journal)
         if plan.state == RepairPlan.State.DISCARDED:
             return plan
         if plan.state != RepairPlan.State.PREVIEW:
-            raise PlanClosedError(f"plan #{number} was applied by {plan.decided_by}; what is done stays done")
+            raise PlanClosedError(f"Plan #{number} was already applied by {plan.decided_by}.")
         plan.state, plan.decided_by, plan.decided_at = RepairPlan.State.DISCARDED, caller.name, journal.now
         plan.save(update_fields=["state", "decided_by", "decided_at"])
         journal.beside(entries.repair_plan_discarded(plan.pk, plan.verb))
@@ -205,17 +207,17 @@ def _verdict(plan: RepairPlan, lease: Lease) -> tuple[RepairPlanRow.Verdict, str
 
 def _check(tally: PlanTally, with_unsafe: bool | None, typed: int | None) -> None:
     if tally.consent and with_unsafe is None:
-        raise InvalidRequestError({"with_unsafe": "choose what becomes of the unsafe ones"})
+        raise InvalidRequestError({"with_unsafe": "choose what to do with the unsafe leases"})
     included, expected = tally.included(bool(with_unsafe)), tally.to_type(bool(with_unsafe))
     if not included:
-        raise InvalidRequestError({"with_unsafe": "then no lease is left to repair: discard the plan instead"})
+        raise InvalidRequestError({"with_unsafe": "leaves no lease to repair: discard the plan instead"})
     if expected is not None and typed != expected:
         raise InvalidRequestError({"typed": f"type {expected}, the number of leases"})
 
 
 def _pass_the_gate(caller: Caller, verb: str, journal: Journal) -> None:
     if caller.role is None:
-        raise WrongPartyError("only people repair by plan; agents and programs repair lease by lease")
+        raise WrongPartyError("Only people repair by plan. Agents and programs repair one lease at a time.")
     action = ACTION[RepairPlan.Verb(verb)]
     capabilities.require_in_some_scope(caller, Request.to_repair_by_plan(action), journal.now)
 
@@ -223,7 +225,7 @@ def _pass_the_gate(caller: Caller, verb: str, journal: Journal) -> None:
 def _locked(caller: Caller, number: int, journal: Journal) -> RepairPlan:
     plan = RepairPlan.objects.locked().filter(pk=number).first()
     if plan is None:
-        raise UnknownPlanError(f"there is no plan #{number}")
+        raise UnknownPlanError(f"There is no plan #{number}.")
     _pass_the_gate(caller, plan.verb, journal)
     return plan
 
@@ -231,7 +233,7 @@ def _locked(caller: Caller, number: int, journal: Journal) -> RepairPlan:
 def _open(caller: Caller, number: int, journal: Journal) -> RepairPlan:
     plan = _locked(caller, number, journal)
     if plan.state == RepairPlan.State.DISCARDED:
-        raise PlanClosedError(f"plan #{number} was discarded by {plan.decided_by}; make a new one")
+        raise PlanClosedError(f"Plan #{number} was discarded by {plan.decided_by}. Make a new one.")
     if plan.has_expired(journal.now):
-        raise PlanClosedError(f"plan #{number} has expired: what it shows is too old to act on; make a new one")
+        raise PlanClosedError(f"Plan #{number} has expired, because its leases may have changed. Make a new one.")
     return plan

@@ -1,4 +1,4 @@
-"""Explicit repair of leased tasks, by operators or agents that hold the capability."""
+"""Repairs of leased tasks by operators, and by agents that hold the capability."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ MESSAGE_MAX_LENGTH = 10_000
 
 
 class DuplicateRisk(StrEnum):
-    """The posture a requeue is made under. Source: Covenant A2A, "Lease repair"."""
+    """Why a requeue may repeat work. Source: Covenant A2A, "Lease repair"."""
 
-    IDEMPOTENT = "idempotent"  # the task itself declares that doing it twice is safe
-    OPERATOR_ACCEPTED = "operator_accepted"  # the one who repairs takes the risk
+    IDEMPOTENT = "idempotent"  # the task declares that doing it twice is safe
+    OPERATOR_ACCEPTED = "operator_accepted"  # the caller accepts that the work may be done twice
 
     @classmethod
     def read(cls, given: str) -> Self:
@@ -48,13 +48,14 @@ class DuplicateRisk(StrEnum):
 
 
 def requeue(caller: Caller, task_id: UUID, *, reason: str, duplicate_risk: str, lease_id: UUID | None = None) -> Task:
-    """Return a leased task to the back of the queue, same id, attempt kept. Needs ``a2a.repair.requeue``.
+    """Return a leased task to the back of the queue. It keeps its id and attempt. Needs ``a2a.repair.requeue``.
 
-    ``duplicate_risk`` is a `DuplicateRisk`. ``lease_id`` guards against repairing a newer lease than the expected one.
-    Raises `InvalidRequestError` for a blank reason and for any other risk, a capability error, `UnknownTaskError`,
-    `NotInFlightError`, `AlreadyResolvedError`, `LeaseMismatchError`, and `DuplicateRiskMismatchError` when ``idempotent``
-    is claimed for a task that does not declare it. Locks the task row; journals ``a2a_repair_applied``, or ``a2a_repair_refused``
-    with the code. Source: Covenant A2A, "Lease repair".
+    ``duplicate_risk`` is the value of a `DuplicateRisk`. ``lease_id`` guards against the repair of a newer lease.
+
+    Raises `InvalidRequestError` for a blank reason or another risk; a capability error; `UnknownTaskError`,
+    `AlreadyResolvedError`, `NotInFlightError`, `LeaseMismatchError`; `DuplicateRiskMismatchError` if the risk is
+    ``idempotent`` and the task does not declare that. Locks the task row. Journals ``a2a_repair_applied``, or
+    ``a2a_repair_refused`` with the code. Source: Covenant A2A, "Lease repair".
     """
     reason, risk = check_reason(reason), DuplicateRisk.read(duplicate_risk)
     with deciding(caller, task_id, "requeue") as journal:
@@ -70,7 +71,7 @@ def requeue_within(
     duplicate_risk: DuplicateRisk,
     lease_id: UUID | None,
 ) -> Task:
-    """Do as `requeue`, with a reason that was checked, within the decision of `deciding`, which may change more."""
+    """Requeue as `requeue` does, with a checked reason, within the decision of ``journal`` from `deciding`."""
     task, lease = _repairable(caller, task_id, lease_id, journal, verb=actions.REQUEUE, duplicate_risk=duplicate_risk)
     if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
         raise DuplicateRiskMismatchError(task_id=task_id)
@@ -82,7 +83,7 @@ def requeue_within(
 def force_error(caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None = None) -> Result:
     """End the lease and resolve the task as an error with ``message``. Needs ``a2a.repair.force_error``.
 
-    Guards, refusals and journal as for `requeue`; the replay cache is never touched.
+    Guards, raises and journals as `requeue` does. The result is never cached.
     Source: Covenant A2A, "Lease repair".
     """
     reason = check_reason(reason)
@@ -94,7 +95,7 @@ def force_error(caller: Caller, task_id: UUID, *, reason: str, message: str, lea
 def force_error_within(
     journal: Journal, caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None
 ) -> Result:
-    """Do as `force_error`, with texts that were checked, within the decision of `deciding`, which may change more."""
+    """Force an error as `force_error` does, with checked texts, within the decision of ``journal`` from `deciding`."""
     task, lease = _repairable(caller, task_id, lease_id, journal, verb=actions.FORCE_ERROR)
     return resolve(
         task,
@@ -109,7 +110,7 @@ def force_error_within(
 
 @contextmanager
 def deciding(caller: Caller, task_id: UUID, action: str) -> Iterator[Journal]:
-    """Take the decision to repair a task; a refusal is journalled as ``a2a_repair_refused``."""
+    """Open the decision to repair a task. A refusal is journalled as ``a2a_repair_refused``."""
     with audit.decision(caller) as journal, _refusals_journalled(task_id, action):
         yield journal
 
@@ -123,7 +124,7 @@ def _repairable(
     verb: str,
     duplicate_risk: DuplicateRisk | None = None,
 ) -> tuple[Task, Lease]:
-    """Lock the task, pass the gate, and return the task with the live lease that the guard admits."""
+    """Lock the task, check the capability, and return the task with its live lease, which ``lease_id`` must name if given."""
     task = visible_tasks(caller).with_parties().locked().filter(uuid=task_id).first()
     peer = None
     if task is not None:
@@ -132,10 +133,10 @@ def _repairable(
     if task is None:
         raise UnknownTaskError.of(task_id)
     if task.state == Task.State.RESOLVED:
-        raise AlreadyResolvedError(f"task {task_id} is already resolved as {task.outcome}", task_id=task_id)
+        raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
     lease = task.live_lease()
     if lease is None:
-        raise NotInFlightError(f"task {task_id} is queued, not leased", task_id=task_id)
+        raise NotInFlightError(f"Task {task_id} is queued, not leased.", task_id=task_id)
     return task, require_lease(task, lease, lease_id)
 
 
@@ -152,7 +153,7 @@ def _refusals_journalled(task_id: UUID, action: str) -> Iterator[None]:
 def applied(
     task: Task, action: str, reason: str, lease_id: UUID | None, risk: DuplicateRisk | None
 ) -> LifeEntry[RepairAppliedData]:
-    """Return the journal row of a repair; ``lease_id`` is the guard of the request, None when it had none."""
+    """Return the journal row of a repair. ``lease_id`` is the lease that the request names, None without one."""
     return entries.repair_applied(
         task.uuid, action, reason=reason, lease_id=lease_id, duplicate_risk=risk, attempt=task.attempt
     )

@@ -1,4 +1,4 @@
-"""The retry gate: requeue stale leases of work that declared itself safe to repeat, within bounds.
+"""The retry gate: requeues stale leases of idempotent tasks, within bounds.
 
 Source: Covenant idempotency policy, "Explicit retry gate".
 """
@@ -23,17 +23,17 @@ from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatch
 
 REASON = "automatic retry policy requeued stale idempotent lease"
 
-# The least and the most that each bound of a policy may be. None may keep every pass from looking at, or finding, anything.
+# The smallest and largest value of each bound. A value outside of these would make every pass a no-op.
 BOUNDS: Mapping[str, tuple[int, int]] = {
     "min_lease_age_ms": (0, timedelta(days=3650) // timedelta(milliseconds=1)),
     "max_attempts": (1, 1_000_000),
-    "max_requeues": (0, 10_000),  # 0: report, but requeue none
+    "max_requeues": (0, 10_000),  # 0: a report without requeues
     "scan_limit": (1, 10_000),
 }
 
 
 class SkipReason(StrEnum):
-    """Why a live lease was left alone, in the order the reasons are tried."""
+    """Why a live lease was not requeued, in the order in which the reasons are checked."""
 
     LEASE_TOO_YOUNG = "lease_too_young"
     MISSING_IDEMPOTENCY = "missing_idempotency"
@@ -41,22 +41,22 @@ class SkipReason(StrEnum):
     MAX_ATTEMPTS_REACHED = "max_attempts_reached"
     LIMIT_REACHED = "limit_reached"
     CAPABILITY_SCOPE_MISMATCH = "capability_scope_mismatch"
-    LEASE_CHANGED = "lease_changed"  # a race was lost: someone else ended the lease meanwhile
+    LEASE_CHANGED = "lease_changed"  # another decision ended the lease meanwhile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """The bounds of one pass. Not ``enabled`` is a dry run: the same report, nothing changed."""
+    """The bounds of one pass. A pass that is not ``enabled`` is a dry run, which reports the same and changes nothing."""
 
     enabled: bool = False
     min_lease_age: timedelta = timedelta(minutes=5)
-    max_attempts: int = 3  # a task leased this often is left alone
+    max_attempts: int = 3  # a task that was leased this often is not requeued
     max_requeues: int = 1  # per pass
-    scan_limit: int = 100  # live leases looked at: those that may be requeued before all others, each oldest first
+    scan_limit: int = 100  # live leases examined: leases that may be requeued first, then the others, each oldest first
 
     @property
     def bounds(self) -> Mapping[str, int]:
-        """The bounds by the names of `BOUNDS`."""
+        """The values of the bounds, by the names of `BOUNDS`."""
         return {
             "min_lease_age_ms": self.min_lease_age // timedelta(milliseconds=1),
             "max_attempts": self.max_attempts,
@@ -65,7 +65,7 @@ class RetryPolicy:
         }
 
     def check(self) -> None:
-        """Raise `InvalidRequestError` naming every bound that is not within `BOUNDS`."""
+        """Raise `InvalidRequestError` with every value that is not within `BOUNDS`."""
         given = self.bounds
         problems = {
             name: f"must be {least} to {most}"
@@ -78,7 +78,7 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A lease left alone; ``age`` is the lease's at the time of the pass."""
+    """A lease that was not requeued. ``age`` is its age at the time of the pass."""
 
     lease: Lease
     reason: SkipReason
@@ -87,7 +87,7 @@ class Skipped:
 
 @dataclass(slots=True, kw_only=True)
 class RetryReport:
-    """What one pass did to each lease it considered; the rows are the leases as they were seen."""
+    """The report of one pass: each lease that it considered, as it was read."""
 
     policy: RetryPolicy
     considered: int = 0
@@ -101,12 +101,12 @@ class RetryReport:
 
 
 def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
-    """Requeue stale idempotent leases, oldest first, within ``policy``; needs ``a2a.repair.requeue``.
+    """Requeue stale leases of idempotent tasks, oldest first, within ``policy``. Needs ``a2a.repair.requeue``.
 
-    Never makes a new task id. Each requeue is a decision of its own, which locks the task, decides again
-    and journals ``a2a_repair_applied`` with action ``auto_requeue``; so two passes at once are harmless.
-    Agents scan what they are party to. What the scope of a grant leaves out is looked at all the same. Raises
-    `InvalidRequestError`, `CapabilityMissingError`.
+    A requeued task keeps its id. Each requeue is a decision of its own, which locks the task, decides again, and
+    journals ``a2a_repair_applied`` with the action ``auto_requeue``. So two passes at once do no harm. Agents scan the
+    tasks that they are party to, also tasks outside of their grants' scopes. Raises `InvalidRequestError`,
+    `CapabilityMissingError`.
     """
     policy.check()
     with audit.decision(caller) as journal:
@@ -127,7 +127,7 @@ def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
 
 
 def decide(lease: Lease, policy: RetryPolicy, *, now: datetime, requeued: int) -> SkipReason | None:
-    """Say why this live lease must be left alone; None when it may be requeued. Pure."""
+    """Return why this live lease must not be requeued; None if it may be. Reads no other row."""
     task = lease.task
     if now - lease.leased_at < policy.min_lease_age:
         return SkipReason.LEASE_TOO_YOUNG
@@ -143,10 +143,10 @@ def decide(lease: Lease, policy: RetryPolicy, *, now: datetime, requeued: int) -
 
 
 def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[Lease]:
-    """Return what to look at, oldest first.
+    """Return the leases to examine, oldest first.
 
-    Leases that no pass will requeue, of unsafe work or used-up attempts, stay the oldest for good: where there are
-    more than the limit, they take only the places that the others leave.
+    Leases of unsafe work or used-up attempts are never requeued, and stay the oldest. If there are more leases than
+    the limit, such leases only fill the places that others leave.
     """
     live = visible_leases(caller).live().with_task().oldest_first()
     oldest = list(live[: policy.scan_limit])
@@ -161,7 +161,7 @@ def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[
 
 
 def _retry(caller: Caller, lease: Lease, policy: RetryPolicy) -> SkipReason | None:
-    """Requeue under the same gate and guards as a human's repair; return what stopped it."""
+    """Requeue with the same checks as a person's repair; return why the lease was skipped, None if it was requeued."""
     try:
         with audit.decision(caller) as journal:
             task = Task.objects.with_parties().locked().get(pk=lease.task_id)

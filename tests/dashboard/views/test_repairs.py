@@ -129,7 +129,7 @@ def test_missing_fields_of_a_plan_are_reported_and_its_text_is_kept(ana, alice, 
     assert [page.status_code for page in (no_reason, no_choice, no_count)] == [422] * 3
     assert 'aria-describedby="reason-problem"' in no_reason.text
     assert 'value="include" checked' in squeezed(no_reason.text)
-    assert "Choose what becomes of the unsafe ones." in no_choice.text
+    assert "Choose what to do with the unsafe leases." in no_choice.text
     assert 'value="pod lost"' in no_choice.text
     assert "Type 2, the number of leases." in no_count.text
     assert Lease.objects.live().count() == 2

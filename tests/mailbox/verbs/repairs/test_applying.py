@@ -37,7 +37,7 @@ def test_each_lease_keeps_its_guard(alice, bob, olga):
     assert current.ended_at is None
     assert [row.detail for row in done.rows.in_order()] == [
         "",
-        "queued, nobody holds it",
+        "queued, not leased",
         f"lease {current.lease_id} is live now",
         "resolved as ok",
     ]

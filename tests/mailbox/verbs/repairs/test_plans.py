@@ -199,7 +199,7 @@ def test_only_people_can_repair_by_plan(alice, bob):
     leases = leased(alice, bob, safe=1)
 
     for caller in (bob, Caller.command_line()):
-        with pytest.raises(WrongPartyError, match="lease by lease"):
+        with pytest.raises(WrongPartyError, match="one lease at a time"):
             planned(caller, leases)
 
 
