@@ -66,7 +66,11 @@ class Caller:
         return None if self.oversees else self.agent
 
     def must_be_party(self) -> None:
-        """Raise `WrongPartyError` for people. Only agents and trusted code receive tasks and results."""
+        """Raise `WrongPartyError` for people and for callers by a public route.
+
+        Only agents and trusted code receive tasks and results.
+        """
+        self.must_do_more_than_send()
         if self.agent is None and not self.trusted:
             raise WrongPartyError
 

@@ -70,9 +70,12 @@ class Permit:
 def require(caller: Caller, request: Request, now: datetime) -> Permit:
     """Return the permit for ``request``; raise `CapabilityMissingError` or `CapabilityScopeMismatchError`.
 
+    Raise `WrongPartyError` for a caller by a public route, unless it sends a task.
     A grant must be for the action, and its scope must admit the request. One such grant suffices; a grant without
     ``max_uses`` is preferred. The errors carry the journal row of the refusal, which `audit.decision` commits.
     """
+    if request.verb != actions.SEND:
+        caller.must_do_more_than_send()
     if caller.trusted:
         return Permit(_check(request, Authorization(action=request.action, granted_by_display="local trust")))
     if caller.role is not None and request.verb in ROLE_ACTIONS[caller.role]:

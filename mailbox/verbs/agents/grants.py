@@ -43,6 +43,7 @@ def grant(
     scope = {"version": 1, **pins} if scope else {}
     if max_uses is not None and not 1 <= max_uses < 2**31:
         raise InvalidRequestError({"max_uses": "must be between 1 and 2147483647"})
+    caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         check_to_come(expires_at, journal.now, path="expires_at")
         wider = None
@@ -72,6 +73,7 @@ def revoke(caller: Caller, grant_id: UUID) -> CapabilityGrant:
     Needs ``a2a.capabilities.grant``, or to be the agent that passed the grant on. Revoking twice changes
     nothing. Raises `UnknownGrantError`. Journals one ``capability_revoked`` per grant that fell.
     """
+    caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         known = CapabilityGrant.objects.visible_to(caller.party)
         found = known.select_for_update(of=("self",)).select_related("subject").filter(grant_id=grant_id).first()

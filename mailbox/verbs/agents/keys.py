@@ -33,6 +33,7 @@ def add_key(
     """
     if (agent is None) == (username is None):
         raise InvalidRequestError(dict.fromkeys(("agent", "username"), "name an agent or a person, one of them"))
+    caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         check_to_come(expires_at, journal.now, path="expires_at")
         _require_own(caller, agent, str(agent or username), journal)
@@ -54,6 +55,7 @@ def revoke_key(caller: Caller, public_id: str) -> ApiKey:
 
     An agent may revoke its own; any other needs ``a2a.capabilities.grant``. Raises `UnknownKeyError`.
     """
+    caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         visible = ApiKey.objects.visible_to(caller.party)
         key = (

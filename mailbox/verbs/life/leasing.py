@@ -124,6 +124,7 @@ def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None
     `LeaseMismatchError`. Locks the task row; journals ``a2a_task_released`` with the reason.
     """
     reason = check_reason(reason)
+    caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         if (released := _released(caller, task_id, lease_id)) is not None:
             return released
@@ -146,6 +147,7 @@ def heartbeat(caller: Caller, task_id: UUID, *, lease_id: UUID | None = None) ->
 
     Raises `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`.
     """
+    caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         _, lease = own_lease(caller, task_id, lease_id, journal.now)
         lease.last_seen_at = journal.now

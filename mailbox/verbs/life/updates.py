@@ -69,6 +69,7 @@ def post_updates(
         problems["updates"] = f"must be 1 to {MAX_UPDATES} updates"
     if problems:
         raise InvalidRequestError(problems)
+    caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         task, lease = own_lease(caller, task_id, lease_id, journal.now)
         lease.last_seen_at = journal.now

@@ -76,8 +76,8 @@ ACTS: dict[str, tuple[str | None, str | None]] = {
     **dict.fromkeys(("in process", "command line"), ("unknown_task", "unknown_task")),
     "command line as alice": (None, "lease_mismatch"),
     "scheduler": ("unknown_task", "lease_mismatch"),
-    "route of alice": ("not_an_agent", "lease_mismatch"),
-    "route of bob": ("not_an_agent", "unknown_task"),
+    "route of alice": ("not_an_agent", "not_an_agent"),
+    "route of bob": ("not_an_agent", "not_an_agent"),
 }
 
 

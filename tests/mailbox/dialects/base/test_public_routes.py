@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from uuid import uuid4
 
 import pytest
 from django.db import OperationalError, connection
@@ -10,8 +11,10 @@ from django.utils import timezone
 
 from mailbox.gate.callers import Role
 from mailbox.models import AuditEvent, PublicRoute, Task
-from mailbox.verbs.agents import public_routes
-from mailbox.verbs.life import leasing, results
+from mailbox.verbs.agents import grants, keys, public_routes
+from mailbox.verbs.life import leasing, results, sending, updates
+from mailbox.verbs.repairs import repair
+from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words import tokens
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, UnknownRouteError, WrongPartyError
 from mailbox.words.kinds import Kind
@@ -141,14 +144,39 @@ def test_a_route_reads_tasks_that_its_agent_sent_and_no_other_tasks(client, rout
     assert statuses == [200, 404, 404]
 
 
-def test_the_verbs_refuse_a_route_every_act_but_sending(route, alice, bob):
+ACTS = {
+    "lease the oldest task": lambda caller, task: leasing.lease_tasks(caller),
+    "lease one task": lambda caller, task: leasing.lease_task(caller, task.uuid),
+    "release": lambda caller, task: leasing.release(caller, task.uuid, reason="r"),
+    "send a heartbeat": lambda caller, task: leasing.heartbeat(caller, task.uuid),
+    "post updates": lambda caller, task: updates.post_updates(caller, task.uuid, [updates.Update(progress=0.5)]),
+    "post a result": lambda caller, task: results.post_result(caller, factories.result_envelope(task)),
+    "drain": lambda caller, task: results.drain_results(caller),
+    "acknowledge": lambda caller, task: results.ack_results(caller, [task.uuid]),
+    "cancel": lambda caller, task: sending.cancel(caller, task.uuid),
+    "requeue": lambda caller, task: repair.requeue(
+        caller, task.uuid, reason="r", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED
+    ),
+    "pass on a grant": lambda caller, task: grants.grant(caller, task.sender, "a2a.send.*"),
+    "revoke a grant": lambda caller, task: grants.revoke(caller, uuid4()),
+    "add a key": lambda caller, task: keys.add_key(caller, agent=caller.agent),
+    "revoke a key": lambda caller, task: keys.revoke_key(caller, "0" * 16),
+}
+
+
+@pytest.mark.parametrize("leased", [False, True], ids=["queued", "leased"])
+@pytest.mark.parametrize("act", ACTS)
+def test_the_verbs_refuse_a_route_every_act_but_sending(route, alice, bob, act, leased):
+    for action in ("a2a.send.*", "a2a.respond.*", "a2a.repair.requeue"):
+        factories.grant(alice, action)
     factories.grant(bob, "a2a.send.*")
-    factories.grant(alice, "a2a.respond.*")
-    caller = public_routes.caller(route.route, request_id="")
-    received = factories.sent_task(bob, alice)
+    received = factories.leased_task(bob, alice).task if leased else factories.sent_task(bob, alice)
+    life = factories.life_of(received)
 
     with pytest.raises(WrongPartyError, match="can only send"):
-        results.post_result(caller, factories.result_envelope(received))
+        ACTS[act](public_routes.caller(route.route, request_id=""), received)
+
+    assert factories.life_of(received) == life
 
 
 def test_a_route_sends_within_the_grants_of_its_agent(client, olga, mallory, bob):
