@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,20 @@ pytestmark = pytest.mark.one_database
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = [ROOT / name for name in ("a2aproject", "agentcards", "dashboard", "mailbox", "tests")]
 MODULES = [path for package in PACKAGES for path in package.rglob("*.py") if "migrations" not in path.parts]
+ROOT_ENTRIES = {
+    *(".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "a2aproject"),
+    *(
+        "agentcards",
+        "dashboard",
+        "docs",
+        "mailbox",
+        "manage.py",
+        "pyproject.toml",
+        "requirements",
+        "templates",
+        "tests",
+    ),
+}
 MOST_LINES = 299
 MAY_BE_LONGER: dict[str, str] = {}  # path: why its one idea needs more lines
 PRODUCT = [module for module in MODULES if module.relative_to(ROOT).parts[0] != "tests"]
@@ -19,6 +34,12 @@ PRODUCT = [module for module in MODULES if module.relative_to(ROOT).parts[0] != 
 
 def test_the_mailbox_package_is_not_the_standard_library_s():
     assert Path(mailbox.__file__) == ROOT / "mailbox" / "__init__.py"
+
+
+def test_the_root_has_no_stray_entry():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
+
+    assert {path.partition("/")[0] for path in listed.stdout.split("\0") if path} == ROOT_ENTRIES
 
 
 def test_modules_have_fewer_than_300_lines():
