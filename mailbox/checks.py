@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +13,7 @@ from django.db import DatabaseError
 from mailbox.gate import actions
 from mailbox.outbound.destinations import AllowList
 from mailbox.verbs.repairs import auto_retry
-from mailbox.verbs.repairs.auto_retry import SCHEDULER, AutoRetry, BadSettingError
+from mailbox.verbs.repairs.auto_retry import SCHEDULER, AutoRetry, BadSettingError, Bound
 
 
 @register()
@@ -24,6 +25,22 @@ def scheduler_settings(**kwargs: Any) -> list[CheckMessage]:
         hint = "Correct the A2A_AUTO_RETRY_... (or COVENANT_A2A_AUTO_RETRY_...) variable, or unset it."
         return [Error(str(error), hint=hint, id="mailbox.E001")]
     return []
+
+
+@register()
+def scheduler_interval(**kwargs: Any) -> list[CheckMessage]:
+    """Warn if the scheduler's interval is not in force as it is set, but rounded up to whole minutes."""
+    try:
+        wanted = AutoRetry.from_settings().interval
+    except BadSettingError:
+        return []
+    bound = next(bound for bound in Bound.all_in_force() if bound.name == "INTERVAL_MS")
+    if timedelta(milliseconds=int(bound.value)) == wanted:
+        return []
+    minutes = wanted // timedelta(minutes=1)
+    problem = f"{bound.set_by or bound.variable} is {bound.value}: the scheduler runs every {minutes} min instead."
+    hint = "Set a multiple of 60000, since the task cluster counts in minutes."
+    return [checks.Warning(problem, hint=hint, id="mailbox.W002")]
 
 
 @register(Tags.database)

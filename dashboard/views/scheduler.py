@@ -171,6 +171,8 @@ class RunOnce(Act[AutoRetry]):
 def _meaning(bound: Bound) -> str:
     if bound.name == "SCHEDULER":
         return "on" if AutoRetry.from_settings().policy.enabled else "off"
+    if bound.name == "INTERVAL_MS":
+        return times.write(AutoRetry.from_settings().interval)
     if bound.name.endswith("_MS"):
         return times.write(timedelta(milliseconds=int(bound.value)))
     return bound.value

@@ -29,6 +29,7 @@ _logger = logging.getLogger(__name__)
 
 SCHEDULER = "scheduler@hub"
 LONGEST_INTERVAL = timedelta(days=20)  # the cluster stores the minutes in 15 bits
+_MINUTE = timedelta(minutes=1)
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
@@ -62,7 +63,10 @@ class Bound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutoRetry:
-    """The settings of the retry gate on its timer: its policy and the interval between two passes."""
+    """The settings of the retry gate on its timer: its policy and the interval between two passes.
+
+    The interval is rounded up to whole minutes, since the cluster counts in minutes.
+    """
 
     policy: RetryPolicy
     interval: timedelta
@@ -71,12 +75,9 @@ class AutoRetry:
     def from_settings(cls, values: Mapping[str, str] | None = None) -> AutoRetry:
         """Return the settings in ``values``, environment text by name; None reads ``settings``. Raise `BadSettingError`."""
         raw = settings.A2A_AUTO_RETRY if values is None else values
-        interval = timedelta(milliseconds=_integer(raw, "INTERVAL_MS"))
-        if not timedelta(minutes=1) <= interval <= LONGEST_INTERVAL or interval % timedelta(minutes=1):
-            raise BadSettingError(
-                "A2A_AUTO_RETRY_INTERVAL_MS must be a whole number of minutes, such as 60000, and at most 20 days. "
-                "The cluster reads its schedule about every 30 seconds and counts in minutes."
-            )
+        interval = _whole_minutes(timedelta(milliseconds=_integer(raw, "INTERVAL_MS")))
+        if interval > LONGEST_INTERVAL:
+            raise BadSettingError(f"A2A_AUTO_RETRY_INTERVAL_MS must be at most {LONGEST_INTERVAL.days} days.")
         policy = RetryPolicy(
             enabled=_boolean(raw, "SCHEDULER"),
             min_lease_age=timedelta(milliseconds=_integer(raw, "MIN_LEASE_AGE_MS")),
@@ -89,6 +90,11 @@ class AutoRetry:
         except MailboxError as error:
             raise BadSettingError(f"A2A_AUTO_RETRY_...: {error.message}") from error
         return cls(policy=policy, interval=interval)
+
+
+def _whole_minutes(span: timedelta) -> timedelta:
+    """Return the span rounded up to whole minutes, and to one minute at least."""
+    return max(1, -(-span // _MINUTE)) * _MINUTE
 
 
 def scheduler_agent() -> Agent:

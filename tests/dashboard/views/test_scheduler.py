@@ -59,6 +59,18 @@ def test_the_page_shows_the_next_pass_and_a_running_cluster(ana, auto_retry_on):
     assert "which holds <code>a2a.repair.requeue" in text
 
 
+def test_the_page_shows_the_interval_in_force_beside_the_setting(ana, settings):
+    settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "SCHEDULER": "1", "INTERVAL_MS": "90000"}
+    jobs.register()
+    Schedule.objects.update(next_run=timezone.now() + timedelta(seconds=40))
+
+    page = ana.get("/ops/scheduler/")
+
+    bounds = {bound.name: (meaning, bound.value) for bound, meaning in page.context["bounds"]}
+    assert bounds["INTERVAL_MS"] == ("2 m", "90000")
+    assert "On, every 2 m." in page.text
+
+
 def test_the_page_shows_that_the_cluster_has_stopped(ana, auto_retry_on):
     Schedule.objects.update(next_run=timezone.now() - timedelta(minutes=30))
 

@@ -9,8 +9,11 @@ from datetime import timedelta
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
+from django_q.models import Schedule
 
 from mailbox import checks
+from mailbox.background import jobs
+from mailbox.database import timetable
 from mailbox.verbs.repairs import auto_retry
 from mailbox.verbs.repairs.auto_retry import AutoRetry, BadSettingError
 from mailbox.verbs.repairs.retry import RetryPolicy
@@ -88,10 +91,8 @@ def test_the_scheduler_stays_off_with_these_words(word):
 BAD_VALUES = [
     ("SCHEDULER", "maybe", 'expected boolean env value, got "maybe"'),
     ("INTERVAL_MS", "soon", "A2A_AUTO_RETRY_INTERVAL_MS must be an integer"),
-    ("INTERVAL_MS", "0", "whole number of minutes"),
-    ("INTERVAL_MS", "30000", "whole number of minutes"),
-    ("INTERVAL_MS", "90000", "whole number of minutes"),
-    ("INTERVAL_MS", str(20 * 86_400_000 + 60_000), "at most 20 days"),
+    ("INTERVAL_MS", "-60000", "out of range"),
+    ("INTERVAL_MS", str(20 * 86_400_000 + 1), "at most 20 days"),
     ("MIN_LEASE_AGE_MS", "", "must be an integer"),
     ("MIN_LEASE_AGE_MS", "-1", "out of range"),
     ("MAX_ATTEMPTS", "1.5", "must be an integer"),
@@ -101,6 +102,46 @@ BAD_VALUES = [
     ("MAX_REQUEUES", "9" * 30, "out of range"),
     ("SCAN_LIMIT", "0", "scan_limit"),
 ]
+
+
+@pytest.mark.parametrize(
+    ("value", "minutes"),
+    [("0", 1), ("1", 1), ("30000", 1), ("60001", 2), ("90000", 2), (str(20 * 86_400_000 - 1), 28800)],
+)
+def test_an_interval_is_rounded_up_to_whole_minutes_with_a_warning(settings, value, minutes):
+    settings.A2A_AUTO_RETRY = DEFAULTS | {"INTERVAL_MS": value}
+
+    call_command("check")
+    (warning,) = checks.scheduler_interval()
+
+    assert AutoRetry.from_settings().interval == timedelta(minutes=minutes)
+    assert warning.id == "mailbox.W002"
+    assert warning.msg == f"A2A_AUTO_RETRY_INTERVAL_MS is {value}: the scheduler runs every {minutes} min instead."
+
+
+@pytest.mark.parametrize("value", ["60000", " 120000 ", "+60000", "soon", str(20 * 86_400_000)])
+def test_an_interval_of_whole_minutes_needs_no_warning_and_a_bad_interval_has_its_error(settings, value):
+    settings.A2A_AUTO_RETRY = DEFAULTS | {"INTERVAL_MS": value}
+
+    assert checks.scheduler_interval() == []
+
+
+def test_the_warning_names_the_variable_that_was_set(tmp_path):
+    environment = {"COVENANT_A2A_AUTO_RETRY_INTERVAL_MS": "90000", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
+
+    checked = in_a_fresh_process(environment, "manage.py", "check")
+
+    assert checked.returncode == 0
+    assert "COVENANT_A2A_AUTO_RETRY_INTERVAL_MS is 90000: the scheduler runs every 2 min instead." in checked.stderr
+
+
+@pytest.mark.django_db
+def test_the_cluster_keeps_the_rounded_interval(settings):
+    settings.A2A_AUTO_RETRY = DEFAULTS | {"SCHEDULER": "1", "INTERVAL_MS": "90000"}
+
+    jobs.register()
+
+    assert Schedule.objects.get(func=timetable.RETRY_JOB).minutes == 2
 
 
 @pytest.mark.parametrize(("name", "value", "problem"), BAD_VALUES)
