@@ -15,7 +15,7 @@ STATES = {
     "partial": "Resolved, with a part of the answer.",
     "error": "Resolved, with an error its sender will read.",
     "cancelled": "Resolved: its sender withdrew it.",
-    "rejected": "Resolved: its recipient would not do it.",
+    "rejected": "Reserved: no task ends so yet.",
     "expired": "Resolved: its deadline or its work timeout had passed.",
 }
 WORDS = {
@@ -66,7 +66,7 @@ EVENT_KEYS = {
     "actor": "who decided; user:ana, an agent, scheduler@hub",
     "task": "the id of its task, in full",
     "since": "how long ago; 24h",
-    "source": "the door it came by: api, dashboard, cli, scheduler or local",
+    "source": "the way in: api, dashboard, cli, scheduler or local",
     "request": "the id of the request it was part of",
 }
 REPLAY_KEYS = {
