@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from argparse import _SubParsersAction
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,13 @@ from django.core.management import load_command_class
 from tests.support import pages
 
 pytestmark = pytest.mark.one_database
+
+
+def commands_without_a_database() -> list[str]:
+    """Return the commands that `a2a` runs without opening the hub's database first."""
+    parser = load_command_class("mailbox", "a2a").create_parser("manage.py", "a2a")
+    (subparsers,) = [action for action in parser._actions if isinstance(action, _SubParsersAction)]
+    return [name for name, command in subparsers.choices.items() if command.get_default("skip_checks")]
 
 
 def commands() -> set[str]:
@@ -20,6 +28,12 @@ def test_the_listed_commands_are_the_commands_of_a2a() -> None:
     listed = re.findall(r"`([a-z-]+)[^`]*`", pages.first_cells(pages.page("docs/commands.md")))
 
     assert set(listed) == commands()
+
+
+def test_the_page_names_every_command_that_needs_no_database() -> None:
+    named = re.findall(r"All commands except (.*) open the hub's database", pages.page("docs/commands.md"))
+
+    assert named == [" and ".join(f"`{name}`" for name in commands_without_a_database())]
 
 
 @pytest.mark.parametrize("page", pages.all_pages(), ids=lambda page: page.name)
