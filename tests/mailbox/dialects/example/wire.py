@@ -7,7 +7,7 @@ from mailbox.words import content
 
 
 def task(row: Task, result: Result | None) -> dict[str, Any]:
-    """Render an ExampleTask."""
+    """Render a task as `ExampleTask`."""
     if result is None:
         return {"id": str(row.uuid), "state": "open", "text": None}
     failed = result.status == Result.Status.ERROR
