@@ -37,7 +37,7 @@ def _actor(value: str, at: Moment) -> Q:
 
 
 def _source(value: str, at: Moment) -> Q:
-    """Read the door a decision came through; that it is not the API's is said too, which has no index."""
+    """Read the source. A rare source also excludes the API, so that SQLite uses the index of the rare sources."""
     found = text("source")(value, at)
     is_usual = "*" in value or value == AuditEvent.Source.API
     return found if is_usual else found & ~Q(source=AuditEvent.Source.API.value)

@@ -27,7 +27,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         return self.filter(task_id__in=task_ids, seq=1).values_list("task_id", flat=True)
 
     def through(self, source: AuditEvent.Source) -> AuditEventQuerySet:
-        """Narrow to what came through one door."""
+        """Narrow to the rows of one source."""
         found = self.filter(source=source)
         # The index of the rare ones leaves out the API's; SQLite knows that only when it is told.
         return found if source == AuditEvent.Source.API else found.exclude(source=AuditEvent.Source.API)
@@ -59,7 +59,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         return self.filter(pk__in=newest, seq__isnull=False, data__contains=str(lease_id)).newest_first()
 
     def repairs(self) -> AuditEventQuerySet:
-        """Narrow to applied repairs, whoever made them and through which door."""
+        """Narrow to applied repairs, of any caller and source."""
         return self.filter(kind=Kind.REPAIR_APPLIED)
 
     def one_by_one(self) -> AuditEventQuerySet:
@@ -90,7 +90,7 @@ class AuditEvent(models.Model):
     """
 
     class Source(models.TextChoices):
-        """Through which door the caller came."""
+        """The way in of the caller."""
 
         API = "api"
         DASHBOARD = "dashboard"

@@ -134,7 +134,7 @@ class Task(models.Model):
     source = models.CharField(max_length=5, default=TaskSource.AGENT)  # agent, or user: an operator by hand
     work_timeout = models.DurationField(null=True)  # how long one lease may last; None: for ever
 
-    dialect = models.CharField(max_length=20, default="mailbox")  # the door it came in by
+    dialect = models.CharField(max_length=20, default="mailbox")  # the dialect that it was sent in
     # Digest of sender, recipient, kind and key of an idempotent task; None: never cached.
     cache_key = models.CharField(max_length=64, null=True)
     # The unresolved task whose result this duplicate takes. While set, the task is queued but never leased.
