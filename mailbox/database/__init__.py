@@ -1,1 +1,1 @@
-"""What both databases need beyond the ORM: write turns, prepared statements, paging, waiting, vital signs."""
+"""Tools for both databases beside the ORM: write turns, prepared statements, pages, waits and vital signs."""

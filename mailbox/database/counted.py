@@ -4,24 +4,24 @@ from django.db.models import F, IntegerField, Model, QuerySet, Subquery
 
 
 class Counted(Subquery):
-    """How many rows there are of a query, which may have a limit."""
+    """The number of rows of a query, which may have a limit."""
 
     template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
     output_field = IntegerField()
 
     @classmethod
-    def up_to(cls, most: int, found: QuerySet[Model]) -> Counted:
-        """Count no further than one more than ``most``."""
-        return cls(found.order_by().values("pk")[: most + 1])
+    def up_to(cls, most: int, rows: QuerySet[Model]) -> Counted:
+        """Count up to one row more than ``most``, and no further."""
+        return cls(rows.order_by().values("pk")[: most + 1])
 
 
 class Summed(Subquery):
-    """The sum of one column over the rows of a query, which may have a limit; None where there is no row."""
+    """The sum of one column over the rows of a query, which may have a limit; None for no rows."""
 
     template = "(SELECT SUM(summed) FROM (%(subquery)s) counted)"
     output_field = IntegerField()
 
     @classmethod
-    def up_to(cls, most: int, found: QuerySet[Model], field: str) -> Summed:
-        """Sum over no more rows than one more than ``most``."""
-        return cls(found.order_by().values(summed=F(field))[: most + 1])
+    def up_to(cls, most: int, rows: QuerySet[Model], field: str) -> Summed:
+        """Sum over up to one row more than ``most``, and no further."""
+        return cls(rows.order_by().values(summed=F(field))[: most + 1])

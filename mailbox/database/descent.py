@@ -1,4 +1,4 @@
-"""A task and all that name it as parent, level by level, as one recursive query."""
+"""A task and its descendants by ``parent``, level by level, as one recursive query."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from django.db import connection
 from django.db.models import UUIDField
 from django.db.models.expressions import RawSQL
 
-OPENING = 200  # characters of an intent text that stand for all of it
+OPENING = 200  # characters of an intent text that a list shows instead of all of it
 
-# UNION drops what was seen before, so that tasks which name each other as parent end it too.
+# UNION drops the tasks that were read before, so the query also ends for tasks that name each other as parent.
 _BELOW = """
 WITH RECURSIVE below(uuid) AS (
   SELECT %s UNION SELECT task.uuid FROM mailbox_task task JOIN below ON task.parent = below.uuid

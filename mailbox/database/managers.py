@@ -8,5 +8,5 @@ Rows = TypeVar("Rows", bound=QuerySet[Any])
 
 
 def managed_by(queryset: type[Rows]) -> Rows:
-    """Return a manager with the methods of ``queryset``, typed as one: what either hands out is a ``queryset``."""
+    """Return a manager with the methods of ``queryset``, typed as that class, since both return such query sets."""
     return queryset.as_manager()  # type: ignore[return-value]

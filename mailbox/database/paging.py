@@ -1,4 +1,4 @@
-"""Keyset pages: a list, and an opaque cursor that says where the next one starts."""
+"""Keyset pages: the items of a list, and an opaque cursor that tells where the next page starts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def beyond(field: str, value: object, pk: int | None = None, *, newest_first: bo
 
 
 def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, ...] | None:
-    """Return the position a cursor of list ``name`` stands for, None for none; raise `InvalidRequestError`."""
+    """Return the position that ``cursor`` of list ``name`` stands for, None for no cursor; raise `InvalidRequestError`."""
     if cursor is None:
         return None
     try:

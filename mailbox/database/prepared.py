@@ -1,4 +1,4 @@
-"""PostgreSQL statements planned once per connection: of those that every request makes, planning is most of the cost."""
+"""PostgreSQL statements that each connection plans once: most of a short statement's cost is its planning."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import connection
 
 def rows(sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
     """Run ``sql`` on Django's connection to PostgreSQL and return its rows."""
-    from mailbox.database.prepared_cursor import PreparedCursor  # which loads psycopg
+    from mailbox.database.prepared_cursor import PreparedCursor  # loads psycopg
 
     connection.ensure_connection()
     cursor = PreparedCursor(connection.connection)

@@ -1,4 +1,4 @@
-"""The task cluster's timetable, as the database keeps it; this module alone knows django-q2's tables."""
+"""The task cluster's timetable in the database. Only this module knows django-q2's tables."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from django_q.models import OrmQ, Schedule
 
 RETRY_JOB = "mailbox.background.jobs.retry_pass"
 SWEEP_JOB = "mailbox.background.jobs.sweep_pass"
-# How the names of our jobs begin, past ones too. A version with the last may run beside this one.
+# The names of our jobs begin so. The last is of an earlier version, which may run beside this version.
 OURS = ("mailbox.background.jobs.", "mailbox.schedule.")
 
-SILENT_AFTER = timedelta(seconds=150)  # a running cluster looks about every 30 s for what is due each minute
+SILENT_AFTER = timedelta(seconds=150)  # a running cluster reads its timetable about every 30 s
 WAITING_COUNTED = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """What the database tells of the task cluster, which keeps its timetable there.
+    """The task cluster, as far as its timetable in the database tells.
 
-    ``next_retry`` None: no pass is planned. ``looked_at`` is about when the cluster last went through its timetable,
-    None when it never started here. ``waiting`` jobs wait for a worker or run, counted to `WAITING_COUNTED`.
+    ``next_retry`` is None if no pass is planned. ``looked_at`` is about when the cluster last read its timetable, None
+    before its first start. ``waiting`` counts the jobs that run or wait for a worker, up to `WAITING_COUNTED`.
     """
 
     next_retry: datetime | None
@@ -48,10 +48,10 @@ class Cluster:
 
 
 def keep(minutes: Mapping[str, int]) -> None:
-    """Plan each job named in ``minutes`` once in so many minutes, and no other job of ours.
+    """Plan each job of ``minutes`` at its interval in minutes, and delete every other job of ours from the timetable.
 
-    A job that is planned already keeps its next run, a new one is due at once. The jobs of others stay. Two calls at
-    once could plan a job twice: the caller must keep them apart.
+    A job that is planned already keeps its next run. A new job is due at once. Jobs of other applications stay. The
+    caller must not run two calls at the same time, since they could plan a job twice.
     """
     known = Schedule.objects.filter(reduce(or_, (Q(func__startswith=prefix) for prefix in OURS)))
     kept = {row.func: row for row in known.order_by("pk") if row.func in minutes}

@@ -1,4 +1,4 @@
-"""What the database tells of itself, each in one bounded look."""
+"""Vital signs of the database, each from one query with bounded work."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TRANSACTIONS_LEFT = "SELECT 2147483647 - age(datfrozenxid) FROM pg_database WHER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
-    """One round trip: how long it took, and how far the database's clock is ahead of this process's."""
+    """The time that one round trip took, and how far the database's clock is ahead of this process's clock."""
 
     took: timedelta
     ahead: timedelta
@@ -41,7 +41,7 @@ class RoundTrip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """``rows`` is an estimate that costs nothing, never a count: None where there is none yet; ``size`` in bytes."""
+    """One table. ``rows`` is the database's estimate, None before the first estimate; ``size`` is in bytes."""
 
     name: str
     rows: int | None
@@ -50,7 +50,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vacuum:
-    """The table with the most dead rows, and how many transactions are left before the database must stop."""
+    """The table with the most dead rows, and the number of transactions left before the database must stop."""
 
     table: str
     dead: int
@@ -59,7 +59,7 @@ class Vacuum:
 
 
 def answer() -> RoundTrip:
-    """Ask for the time."""
+    """Ask the database for the time."""
     is_postgresql = connection.vendor == "postgresql"
     began, clock = timezone.now(), time.perf_counter()
     (told,) = _row("SELECT clock_timestamp()" if is_postgresql else "SELECT strftime('%Y-%m-%dT%H:%M:%f', 'now')")
@@ -69,7 +69,7 @@ def answer() -> RoundTrip:
 
 
 def wait_for_write_lock(at_most: timedelta) -> timedelta | None:
-    """Return how long SQLite's one write lock was awaited, and let go again; None when it was not free in time."""
+    """Take SQLite's write lock and release it; return the wait for it, None if it was not free in time."""
     began = time.perf_counter()
     own = sqlite3.connect(_file(), timeout=at_most.total_seconds(), isolation_level=None)
     with closing(own):
@@ -95,7 +95,7 @@ def size() -> int:
 
 
 def oldest_transaction() -> timedelta:
-    """Return the age of PostgreSQL's oldest open transaction, other than this one; nothing is vacuumed behind it."""
+    """Return the age of PostgreSQL's oldest open transaction but this one. Later dead rows stay until it ends."""
     return timedelta(seconds=float(_row(OLDEST_TRANSACTION)[0] or 0))
 
 
@@ -105,7 +105,7 @@ def vacuum() -> Vacuum:
 
 
 def tables() -> list[Table]:
-    """Return the mailbox's tables, the largest first; SQLite knows no sizes, and rows only by the last number given."""
+    """Return the mailbox's tables, the largest first. On SQLite ``size`` is None and ``rows`` is the last primary key."""
     found = [model._meta for model in apps.get_app_config("mailbox").get_models()]
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":

@@ -1,4 +1,4 @@
-"""Waiting for something to arrive, holding no transaction and no database connection meanwhile."""
+"""Waits for an arrival, which hold no transaction and no database connection meanwhile."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from django.db import connection
 
 Found = TypeVar("Found")
 
-SHORTEST, LONGEST = 0.02, 0.5  # seconds between looks
+SHORTEST, LONGEST = 0.02, 0.5  # seconds between two looks
 
 _ending = threading.Event()
 
 
 def end() -> None:
-    """Let every wait of this process return with its next look, since the process is about to stop."""
+    """Let every wait of this process return after its next look, since the process is about to stop."""
     _ending.set()
 
 
 def until(look: Callable[[], Found], timeout: timedelta | None) -> Found:
-    """Look again, less and less often, until something truthy is found or time is up; return the last look.
+    """Call ``look`` less and less often until it returns a true value or the time is up; return its last value.
 
-    ``timeout`` None waits for ever; zero looks once. A process that stops waits no longer (`end`).
+    ``timeout`` None waits for ever; zero looks once. `end` ends every wait early.
     """
     end = None if timeout is None else time.monotonic() + timeout.total_seconds()
     pause = SHORTEST

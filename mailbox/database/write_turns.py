@@ -1,4 +1,4 @@
-"""Turns at SQLite's one write lock, which by itself makes nobody wait in line."""
+"""Turns at SQLite's one write lock, which has no queue of its own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from functools import cache
 
 from django.db import connection
 
-LONGEST_WAIT = 10.0  # seconds; then SQLite's own lock decides, and says that the database is locked
+LONGEST_WAIT = 10.0  # seconds; then the writer tries SQLite's own lock, which may raise that the database is locked
 PAUSE = 0.001
 
 _threads = threading.Lock()
@@ -20,11 +20,11 @@ _threads = threading.Lock()
 
 @contextlib.contextmanager
 def turn() -> Iterator[None]:
-    """Hold the block back until it is this writer's turn, among the threads and processes that take turns.
+    """Run the block when it is this writer's turn among the threads and processes that take turns.
 
-    Whoever finds SQLite locked sleeps up to 100 ms before it looks again, while the lock lies idle: with eight
-    writers that is most of the time. Turns only order those that take them, so nothing but speed rests on them.
-    On PostgreSQL, and within a transaction, there is nothing to wait for.
+    A writer that meets SQLite's lock sleeps up to 100 ms before it tries again. With eight writers the lock is free
+    most of that time. Only speed depends on turns: a writer without a turn still waits for the lock. On PostgreSQL
+    and within a transaction the block runs at once.
     """
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
@@ -47,7 +47,7 @@ def turn() -> Iterator[None]:
 
 @cache
 def _file(path: str, process: int) -> int:
-    """Open the file whose lock orders processes, anew in each: a forked one would share its parent's turn."""
+    """Open the file whose lock orders processes. Each process opens its own, since a fork shares its parent's lock."""
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 

@@ -1,4 +1,4 @@
-"""Tables of cases for the fast form of the hot verbs: what it must leave to the whole form, and what it serves."""
+"""Tables of cases for the fast form of the hot verbs: steps that it leaves to the whole form, and steps that it serves."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.support.dump import Dump
-from tests.support.stage import Stage, Step, stage, told
+from tests.support.stage import Stage, Step, stage, summary
 
 
 @dataclass(frozen=True)
 class Case:
     arrange: Callable[[Stage], Step]
-    decided: object  # see `told`; of a refusal its code
+    decided: object  # a summary, or the code of a refusal
     unseen: bool  # whether the fast form leaves it without a statement
 
 
@@ -38,7 +38,7 @@ class Table:
 
 
 def assert_left(case: Case) -> None:
-    """The fast form returns None and changes no row; the verb then decides as the case says."""
+    """Assert that the fast form returns None and changes no row, and that the verb then decides as the case says."""
     with stage() as on:
         step = case.arrange(on)
         before = Dump().tables()
@@ -52,6 +52,6 @@ def assert_left(case: Case) -> None:
 
 
 def assert_served(case: Case) -> None:
-    """The fast form answers, and as the case says."""
+    """Assert that the fast form answers as the case says."""
     with stage() as on:
-        assert told(case.arrange(on).fast()) == case.decided
+        assert summary(case.arrange(on).fast()) == case.decided

@@ -1,4 +1,4 @@
-"""Rows, answers and refusals as plain values, in which what two runs may number differently has the same name."""
+"""Rows, answers and refusals as plain values, in which the random ids of a run have the same names in every run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs of steps, and what a run of one leaves behind."""
+"""Random programs of steps, and the answers and rows of a run."""
 
 from __future__ import annotations
 

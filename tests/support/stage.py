@@ -36,15 +36,15 @@ class Step:
     verb: Callable[[], object]
 
     def decided(self) -> object:
-        """Return what the verb decides, as `told` tells it."""
+        """Return the `summary` of the verb's answer, or the code of its refusal."""
         try:
-            return told(self.verb())
+            return summary(self.verb())
         except MailboxError as refusal:
             return refusal.code
 
 
-def told(answer: object) -> object:
-    """Return the intents of what was leased or drained, the status of a result, or the recipient of a task."""
+def summary(answer: object) -> object:
+    """Return the intents of leased or drained tasks, the status of a result, or the intent and recipient of a task."""
     match answer:
         case list():
             return [each.task.intent_text for each in answer]
@@ -123,7 +123,7 @@ def deadline(after: timedelta) -> int:
 
 
 def _informed(caller: Caller) -> Caller:
-    """Return the caller as the credential look-up makes it, with its live grants in hand."""
+    """Return the caller with its live grants, as the credential look-up reads both."""
     if caller.agent is None:
         return caller
     live = CapabilityGrant.objects.live(timezone.now()).filter(subject=caller.agent)

@@ -40,7 +40,7 @@ SENDERS, RECIPIENTS, OPERATOR = ("alice", "anna", "cora", "dora"), ("bob", "ben"
 
 
 class World:
-    """The parties, and what the steps so far have named."""
+    """The parties, the tasks sent so far, and the ids used so far."""
 
     def __init__(self, clock: time_machine.Traveller) -> None:
         self.clock = clock

@@ -32,7 +32,7 @@ _TASK = [field.attname for field in Task._meta.concrete_fields]
 _LEASE = [field.attname for field in Lease._meta.concrete_fields]
 _RESULT = [field.attname for field in Result._meta.concrete_fields]
 
-# What the row of a task holds. An envelope that says more is not plain, and neither is one with a new field.
+# The fields of an envelope that one task row holds. Every other field makes a task not plain, also a field to come.
 _IN_THE_ROW = {
     *("id", "sender", "recipient", "intent_text", "task_kind", "parent", "deadline_ms", "idempotency"),
     *("context_id", "metadata", "work_timeout", "source", "dialect"),

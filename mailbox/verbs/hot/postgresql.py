@@ -1,7 +1,7 @@
 """The plain case of each hot verb as one PostgreSQL statement: the change and its journal rows, committed by itself.
 
-A statement changes nothing where what the verb decided upon no longer holds; the verb's whole form decides then.
-Statements are prepared on each connection, since planning them costs more than running them.
+A result takes a statement more, which reads the task. If another decision has changed the task since, the second
+statement changes nothing. Each connection prepares the statements, since they take longer to plan than to run.
 """
 
 # ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
@@ -51,7 +51,7 @@ WITH task AS ({statements.RESOLVED}
 SELECT {{columns_of_result}} FROM result
 """
 
-# Tasks that are out of time are looked up by time alone: a sender may have very many others.
+# Tasks out of time are looked up by time and not by sender, since a sender may have very many other tasks.
 DRAIN = f"""
 WITH overdue AS MATERIALIZED (
     SELECT sender_id FROM mailbox_task WHERE {statements.OVERDUE} ORDER BY deadline_ms
@@ -103,7 +103,7 @@ def drain(**values: object) -> tuple[Any, ...] | None:
 
 
 def _guarded(name: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Run a statement; return None where a constraint stops it, as it does the second of two racing twins."""
+    """Run a statement; return None where a constraint stops it, such as the second of two sends with the same id."""
     try:
         return prepared.row(statement(name), values)
     except IntegrityError:

@@ -1,7 +1,7 @@
-"""The plain case of each hot verb in a handful of SQLite statements: the change and its journal rows, one transaction.
+"""The plain case of each hot verb as one SQLite transaction of a few statements: the change and its journal rows.
 
-The functions are those of `postgresql`, with the same answers. Whoever writes holds the only write lock, so what
-keeps others waiting is the time between the first statement and the last: no model is built in between.
+The functions are those of `postgresql`, with the same answers. A writer holds the only write lock from its first
+statement to its last. To keep other writers waiting no longer, no model is built in between.
 """
 
 # ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
@@ -27,27 +27,27 @@ from mailbox.verbs.hot import statements
 CASTS = {"text": "", "uuid": "", "moment": ""}
 
 
-def _rows(name: str, *columns: str) -> str:
-    """Begin a statement whose clause reads a row by ``name``: its columns are the parameters of that name."""
+def _reading(name: str, *columns: str) -> str:
+    """Return the start of a statement whose clause reads one row as ``name``; see `Session.give`."""
     return f"WITH {name} AS (SELECT {', '.join(f'%({name}_{column})s AS {column}' for column in columns)})"
 
 
 def _agent(column: str) -> str:
-    """Return what a task's row knows of the agent in ``column``: its pk, and its display and pubkey from its own row."""
+    """Return the query of an agent's pk, display and pubkey, where ``column`` of a task's row holds the pk."""
     own = (f"(SELECT {name} FROM mailbox_agent WHERE mailbox_agent.id = {column})" for name in ("display", "pubkey"))
     return ", ".join([column, *own])
 
 
 SEND = f"WITH recipient AS ({statements.RECIPIENT}) {statements.NEW_TASK} RETURNING id, {_agent('recipient_id')}"
-SENT = _rows("task", "uuid", "journal_seq") + statements.JOURNAL_WITH_CHECK
+SENT = _reading("task", "uuid", "journal_seq") + statements.JOURNAL_WITH_CHECK
 
 TAKE = f"WITH head AS ({statements.QUEUED}) {statements.TAKEN}, {_agent('sender_id')}"
-BEGIN = _rows("task", "id", "attempt", "times_out_at") + statements.NEW_LEASE
-LEASED = _rows("task", "uuid", "attempt", "journal_seq") + statements.JOURNAL_OF_LEASE
+BEGIN = _reading("task", "id", "attempt", "times_out_at") + statements.NEW_LEASE
+LEASED = _reading("task", "uuid", "attempt", "journal_seq") + statements.JOURNAL_OF_LEASE
 
-END = _rows("task", "id") + statements.ENDED_LEASE
-ANSWER = _rows("task", "id", "sender_id", "recipient_id") + statements.NEW_RESULT
-POSTED = _rows("task", "uuid", "journal_seq") + statements.JOURNAL_WITH_CHECK
+END = _reading("task", "id") + statements.ENDED_LEASE
+ANSWER = _reading("task", "id", "sender_id", "recipient_id") + statements.NEW_RESULT
+POSTED = _reading("task", "uuid", "journal_seq") + statements.JOURNAL_WITH_CHECK
 
 # The plus keeps the planner off the index of senders: a sender may have very many tasks that are not out of time.
 OUT_OF_TIME = f"""
@@ -58,8 +58,8 @@ WHERE {statements.TIMED_OUT} AND +task.sender_id = %(sender)s
 LIMIT 1
 """
 GIVE = f"WITH head AS ({statements.PENDING}) {statements.GIVEN}"
-NUMBER = _rows("result", "task_id") + statements.NUMBERED
-DELIVERED = _rows("task", "uuid", "journal_seq") + statements.JOURNAL
+NUMBER = _reading("result", "task_id") + statements.NUMBERED
+DELIVERED = _reading("task", "uuid", "journal_seq") + statements.JOURNAL
 
 
 Row = tuple[Any, ...]
@@ -67,7 +67,7 @@ P = ParamSpec("P")
 
 
 def _unless_stopped(work: Callable[P, Row | None]) -> Callable[P, Row | None]:
-    """Return ``work`` answering None, its transaction undone, where a constraint stops it, as for a compacted id."""
+    """Let ``work`` return None where a constraint stops it, such as the journal's for the id of a compacted task."""
 
     @wraps(work)
     def answer(*given: P.args, **named: P.kwargs) -> Row | None:
@@ -83,10 +83,10 @@ def _unless_stopped(work: Callable[P, Row | None]) -> Callable[P, Row | None]:
 def send(task: Task, **values: Any) -> Row | None:
     """Insert ``task`` for the agent that the values name; return (task pk, recipient pk, display, pubkey), or None."""
     row = {f"task_{field.attname}": getattr(task, field.attname) for field in statements.new_task_fields()}
-    with _change({**row, **values}) as change:
-        stored = change.row(SEND)
+    with _transaction({**row, **values}) as session:
+        stored = session.row(SEND)
         if stored is not None:
-            change.run(SENT)
+            session.run(SENT)
         return stored
 
 
@@ -96,17 +96,17 @@ def lease(**values: Any) -> Row | None:
     nothing = (None,) * (len(_fields(Task)) + len(_fields(Lease)) + 3)
     if _read(statements.QUEUED, values) is None:
         return *nothing, False
-    with _change(values) as change:
-        row = change.row(TAKE)
+    with _transaction(values) as session:
+        row = session.row(TAKE)
         if row is None:
             return *nothing, True
         taken, sender = row[:-3], row[-3:]
         task = dict(zip([field.attname for field in _fields(Task)], taken, strict=True))
         limit = task["work_timeout"]
         task["times_out_at"] = values["at"] + timedelta(microseconds=limit) if limit else None
-        change.reads("task", task)
-        begun = change.row(BEGIN)
-        change.run(LEASED)
+        session.give("task", task)
+        begun = session.row(BEGIN)
+        session.run(LEASED)
         return *_loaded(Task, taken), *_loaded(Lease, begun), *sender, True
 
 
@@ -119,15 +119,15 @@ def answerable(**values: Any) -> Row | None:
 @_unless_stopped
 def post(**values: Any) -> Row | None:
     """Resolve the task if it still has the journal number given; return its result's row, or None."""
-    with _change(values) as change:
-        resolved = change.row(statements.RESOLVED)
+    with _transaction(values) as session:
+        resolved = session.row(statements.RESOLVED)
         if resolved is None:
             return None
         columns = ("id", "uuid", "sender_id", "recipient_id", "journal_seq")
-        change.reads("task", dict(zip(columns, resolved, strict=True)))
-        change.run(END)
-        result = change.row(ANSWER)
-        change.run(POSTED)
+        session.give("task", dict(zip(columns, resolved, strict=True)))
+        session.run(END)
+        result = session.row(ANSWER)
+        session.run(POSTED)
         return _loaded(Result, result)
 
 
@@ -141,26 +141,26 @@ def drain(**values: Any) -> Row | None:
     nothing = (None,) * (len(_fields(Result)) + 3)
     if _read(statements.PENDING, values) is None:
         return *nothing, _read(OUT_OF_TIME, values) is None
-    with _change(values) as change:
-        given = change.row(GIVE)
+    with _transaction(values) as session:
+        given = session.row(GIVE)
         if given is None:
             return *nothing, False
-        change.reads("result", dict(zip([field.attname for field in _fields(Result)], given, strict=True)))
-        pk, uuid, seq = change.row(NUMBER) or ()
-        change.reads("task", {"uuid": uuid, "journal_seq": seq})
-        change.run(DELIVERED)
+        session.give("result", dict(zip([field.attname for field in _fields(Result)], given, strict=True)))
+        pk, uuid, seq = session.row(NUMBER) or ()
+        session.give("task", {"uuid": uuid, "journal_seq": seq})
+        session.run(DELIVERED)
         return *_loaded(Result, given), pk, UUID(uuid), seq, False
 
 
-class Change:
-    """The statements of one transaction, with the values they share."""
+class Session:
+    """Runs statements with the parameters that they share."""
 
     def __init__(self, cursor: Any, values: Mapping[str, Any]) -> None:
         self.cursor = cursor
         self.values = {name: _plain(value) for name, value in values.items()}
 
-    def reads(self, name: str, row: Mapping[str, Any]) -> None:
-        """Let the statements that follow read ``row`` by ``name``, see `_rows`."""
+    def give(self, name: str, row: Mapping[str, Any]) -> None:
+        """Let the statements after this one read ``row`` as ``name``."""
         self.values.update({f"{name}_{column}": _plain(value) for column, value in row.items()})
 
     def run(self, sql: str) -> Any:
@@ -172,15 +172,15 @@ class Change:
 
 
 @contextmanager
-def _change(values: Mapping[str, Any]) -> Iterator[Change]:
-    """Run the block as one transaction."""
+def _transaction(values: Mapping[str, Any]) -> Iterator[Session]:
+    """Run the block as one transaction, in turn with other writers."""
     with write_turns.turn(), transaction.atomic(durable=True), connection.cursor() as cursor:
-        yield Change(cursor, values)
+        yield Session(cursor, values)
 
 
 def _read(sql: str, values: Mapping[str, Any]) -> Row | None:
     with connection.cursor() as cursor:
-        return Change(cursor, values).row(sql)
+        return Session(cursor, values).row(sql)
 
 
 def _plain(value: Any) -> Any:

@@ -1,8 +1,9 @@
 """The clauses of the hot verbs' statements, written once for both databases.
 
-A clause reads what the clauses before it returned by the names `recipient`, `head`, `task` and `result`. `postgresql`
-joins the clauses of a verb into one statement. `sqlite` runs them one after another, and hands each one the rows
-before it as parameters under the same names.
+A clause reads the rows of earlier clauses as `recipient`, `head`, `task` and `result`. `postgresql` joins the clauses
+of a verb into one statement. `sqlite` runs them one after another, and gives the rows to each as parameters.
+
+Braces are slots, which `written` fills: casts that PostgreSQL needs, columns, states, and the few differences.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from mailbox.models.lease import Lease
 from mailbox.models.result import Result
 from mailbox.models.task import Task
 
-# The states are literals and not parameters: only then does SQLite use an index that has a condition on them.
+# The states are literals, since SQLite uses no index with a condition on a state that is a parameter.
 STATES = {
     name: f"'{state}'"
     for name, state in {
@@ -33,7 +34,7 @@ RECIPIENT = """
 SELECT id, display, pubkey FROM mailbox_agent
 WHERE display = %(display)s AND (%(pubkey)s{text} IS NULL OR pubkey = %(pubkey)s{text})"""
 
-# Without the WHERE, SQLite would read ON as the condition of a join.
+# Without the WHERE, SQLite reads ON as the condition of a join.
 NEW_TASK = """
 INSERT INTO mailbox_task ({new_columns}) SELECT {new_values} FROM recipient WHERE true ON CONFLICT DO NOTHING"""
 
@@ -58,7 +59,7 @@ SELECT %(lease_id)s{uuid}, task.id, %(holder)s, task.attempt, %(at)s{moment}, %(
        %(attempt_id)s{uuid}, 0
 FROM task RETURNING {lease_columns}"""
 
-# A live lease says that its task is in flight.
+# Only a task in flight has a live lease.
 ANSWERABLE = """
 SELECT task.id, task.uuid, task.attempt, task.journal_seq, sender.id, sender.display, sender.pubkey, lease.lease_id
 FROM mailbox_task task
@@ -68,7 +69,7 @@ WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.cache_
   AND (%(lease_id)s{uuid} IS NULL OR lease.lease_id = %(lease_id)s{uuid})
   AND (lease.times_out_at IS NULL OR lease.times_out_at > %(at)s{moment})"""
 
-# Every change of a task takes a journal number under its lock: an unmoved number means that nothing has changed.
+# Each change of a task takes a journal number under the task's lock. The same number means that nothing has changed.
 RESOLVED = """
 UPDATE mailbox_task SET state = {resolved}, outcome = %(status)s{text}, resolved_at = %(at)s{moment},
                         journal_seq = journal_seq + 1
@@ -104,7 +105,7 @@ NUMBERED = """
 UPDATE mailbox_task SET journal_seq = journal_seq + 1 WHERE id = (SELECT task_id FROM result)
 RETURNING id, uuid, journal_seq"""
 
-# A drain that has no result to give must first end the sender's tasks that are overdue or have timed out.
+# The whole form of a drain ends the sender's tasks that are out of time, if no result is pending.
 OVERDUE = "state = {queued} AND deadline_ms <= %(now_ms)s"
 TIMED_OUT = "ended_at IS NULL AND times_out_at <= %(at)s{moment}"
 
@@ -115,7 +116,7 @@ SELECT %(check_kind)s, %(actor)s, %(actor_pubkey)s, %(check_task_id)s{{uuid}}, N
 _CHANGE = """
 SELECT %(change_kind)s, %(actor)s, %(actor_pubkey)s, task.uuid, task.journal_seq, {data}, """
 _DATA = "%(change_data)s{text}"
-# The entry of a lease is made before the database counts the attempt: until then it holds this number.
+# The journal entry of a lease holds this number until the statement replaces it by the attempt that it counted.
 ATTEMPT_TO_COME = 0
 _LEASE_DATA = f"""replace({_DATA}, '"attempt":{ATTEMPT_TO_COME}', '"attempt":' || task.attempt)"""
 
@@ -125,7 +126,7 @@ JOURNAL_WITH_CHECK = f"{_EVENT}{_CHECK} UNION ALL {_CHANGE.format(data=_DATA)}{_
 
 
 def written(text: str, /, **slots: str) -> str:
-    """Return the statement with its slots filled; its columns are those of the models, so that a new one needs no change."""
+    """Return the statement with its slots filled. Its columns are those of the models, so a new column needs no change."""
     return text.format(
         task_columns=columns(Task),
         lease_columns=columns(Lease),

@@ -1,4 +1,4 @@
-"""The plain case decides and journals as the verb's own form does; where one statement serves it, one is made; SQLite needs a few."""
+"""The plain case of each hot verb: the rows that it writes, its number of statements, and lost races."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ OF_ITS_OWN = {"id", "pk", "uuid", "task_id", "task", "lease_id", "at"}
 
 @pytest.fixture
 def without(monkeypatch):
-    """Leave every decision to the verbs' own forms."""
+    """Leave every decision to the whole forms."""
     return lambda: monkeypatch.setattr(plain, "is_outermost", lambda: False)
 
 
 def with_grants(caller: Caller) -> Caller:
-    """Return the caller as the credential look-up makes it, with its live grants in hand."""
+    """Return the caller with its live grants, as the credential look-up reads both."""
     return replace(caller, grants=tuple(CapabilityGrant.objects.filter(subject=caller.agent)))
 
 
@@ -41,7 +41,7 @@ def texts_of(queries: CaptureQueriesContext) -> list[str]:
 
 
 def story(alice: Caller, bob: Caller, attempt_id: UUID | None) -> list[dict[str, object]]:
-    """Take one task to its end; return every row it left, without what is chosen anew each time."""
+    """Take one task to its end; return every row of it, without the ids and times that differ each time."""
     parent = UUID(int=7)
     task = factories.sent_task(alice, bob, parent=parent, task_kind="sum", idempotency=factories.unsafe())
     (lease,) = leasing.lease_tasks(bob, attempt_id=attempt_id)
