@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class DashboardConfig(AppConfig):
-    """The pages under ``/ops/`` by which people see, decide and repair."""
+    """The pages under ``/ops/``, where people inspect the hub, decide and repair."""
 
     name = "dashboard"
     label = "dashboard"

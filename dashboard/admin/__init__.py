@@ -1,4 +1,4 @@
-"""Django's admin of what the hub keeps: to look at, to search, to take away; and of who may do what."""
+"""Django's admin: searches and exports of the hub's rows, and the rights of people, keys and agents."""
 
 from __future__ import annotations
 

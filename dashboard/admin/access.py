@@ -1,4 +1,4 @@
-"""Who may do what, in Django's admin: people and their groups, API keys, grants. Every change is journalled."""
+"""The pages of Django's admin for people, their groups, API keys and grants. Every change is journalled."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ admin.site.unregister([User, Group])
 
 @admin.register(User)
 class PersonAdmin(ChangedByAdmins, PersonBase):
-    """People. Whoever leaves is made inactive: the journal goes on naming them."""
+    """The hub's people. To remove a person, an admin makes them inactive, because the journal goes on naming them."""
 
     list_display = ("username", "groups_of", "is_active", "is_staff", "last_login")
     list_filter = ("groups", "is_active")
@@ -59,7 +59,7 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         return super().get_queryset(request).prefetch_related("groups")
 
     def get_fieldsets(self, request: HttpRequest, obj: Any | None = None) -> Any:
-        """Return the fields; the password's, which shows how it is kept, to those alone who may set it."""
+        """Return the fields. Only an admin who may set the password sees its field, which names the hash algorithm."""
         if self.has_change_permission(request, obj):
             return super().get_fieldsets(request, obj)
         return [(None, {"fields": ("username",)}), *self.fieldsets[1:]]
@@ -85,14 +85,14 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
 
 @admin.register(Group)
 class RoleAdmin(ReadByRole, GroupBase):
-    """The three roles. What each may do is written in the hub, not here."""
+    """The three roles. The hub's code fixes the rights of each role."""
 
     fields = ("name",)
     ordering = ("pk",)
 
 
 class Revocable(ReadByRole, RevocableBase):
-    """Rows that admins revoke, each through its verb; the hub shows them and keeps no secret of theirs to show."""
+    """Rows that admins revoke, each through its verb. The pages show no secret: the hub stores none."""
 
     actions = ("revoke",)
 
@@ -100,7 +100,7 @@ class Revocable(ReadByRole, RevocableBase):
         return role_of_request(request) == Role.ADMIN
 
     def revoke_one(self, caller: Caller, row: Any) -> None:
-        """Take the verb."""
+        """Revoke the row through its verb."""
         raise NotImplementedError
 
     @admin.action(description="Revoke, at once and for good", permissions=["revoke"])

@@ -1,4 +1,4 @@
-"""Agents, their profiles and their tools in Django's admin: viewers look, admins change, and the journal is told."""
+"""Agents, their profiles and their tools in Django's admin. Viewers read, admins change. Each change is journalled."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ROLE = "a2a_role"
 
 
 class ReadByRole:
-    """Whoever is in one of the hub's groups may look; nobody changes anything, for the hub's verbs do that."""
+    """Every member of the hub's groups may read the rows. Only the hub's verbs change them."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return role_of_request(request) is not None
@@ -53,7 +53,7 @@ class ReadByRole:
 
 
 class ChangedByAdmins(ReadByRole):
-    """Admins may add and change; each change is journalled in the transaction that makes it."""
+    """Admins may add and change rows. Each change is journalled in its own transaction."""
 
     def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return role_of_request(request) == Role.ADMIN
@@ -93,7 +93,7 @@ class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
         return () if obj is None else ("agent",)
 
     def get_exclude(self, request: HttpRequest, obj: AgentProfile | None = None) -> tuple[str, ...]:
-        """Hide a remote URL, which may hold a secret, from who may not change it."""
+        """Hide a remote URL from people who may not change it, because it may hold a secret."""
         return () if self.has_change_permission(request, obj) else ("remote_url",)
 
     def save_model(self, request: HttpRequest, obj: AgentProfile, form: Any, change: bool) -> None:
@@ -139,7 +139,7 @@ class AgentCardAdmin(ReadByRole, CardAdminBase):
 
 
 def role_of_request(request: HttpRequest) -> Role | None:
-    """Return the role as it was when the request came; the admin asks for it once for each thing on a page."""
+    """Return the person's role when the request arrived. The admin asks for it once per object on a page."""
     if not hasattr(request, _ROLE):
         setattr(request, _ROLE, credentials.role_of(request.user) if isinstance(request.user, User) else None)
     role: Role | None = getattr(request, _ROLE)
@@ -147,20 +147,20 @@ def role_of_request(request: HttpRequest) -> Role | None:
 
 
 def _changed(row: models.Model) -> list[str]:
-    """Return the fields that differ from the stored row; all of them for a new one."""
+    """Return the fields that differ from the stored row, or all fields of a new row."""
     stored = type(row)._default_manager.filter(pk=row.pk).first()
     names = [field.name for field in row._meta.fields if not field.primary_key]
     return [name for name in names if stored is None or getattr(stored, name) != getattr(row, name)]
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """Return the person behind a request of the admin, as the journal names them."""
+    """Return the person who made the admin's request, as the journal names them."""
     name = f"user:{request.user.get_username()}"
     return Caller(name=name, source=AuditEvent.Source.DASHBOARD, role=role_of_request(request))
 
 
 def note(caller: Caller, asked: Request, made: Iterable[Entry[Any]]) -> None:
-    """Write the check and what was done in the current transaction, which is the admin's own."""
+    """Write the check and the entries in the current transaction, which is the admin's own."""
     journal = audit.Journal(caller)
     journal.admit(asked)
     for entry in made:

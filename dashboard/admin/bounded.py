@@ -1,4 +1,4 @@
-"""Lists of a million rows: nothing in them counts, sorts or lists them all."""
+"""Lists of a million rows. No page counts, sorts or loads all rows."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def moment() -> Moment:
 
 
 def problem_of(refusal: InvalidRequestError) -> str:
-    """Return what is wrong with a query, without the name of its parameter."""
+    """Return the problem of a query, without the name of its parameter."""
     return refusal.fields.get("q", refusal.message)
 
 
 class BoundedPaginator(PaginatorBase):
-    """Pages of the newest rows; further back leads a narrower search."""
+    """Pages of the newest rows. A narrower search shows older rows."""
 
     @cached_property
     def count(self) -> int:
@@ -57,7 +57,7 @@ class RowsAdmin(ReadByRole, RowsBase):
 
     paginator = BoundedPaginator
     show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER  # each would count all rows
+    show_facets = admin.ShowFacets.NEVER  # a facet would count all rows
     list_per_page = 50
     list_max_show_all = 50
     ordering = ("-pk",)
@@ -65,7 +65,7 @@ class RowsAdmin(ReadByRole, RowsBase):
     actions = None
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Return the list; or, where a filter or the query makes no sense, what is wrong with it."""
+        """Return the list, or a page with the problem if a filter or the query is malformed."""
         try:
             return super().changelist_view(request, extra_context)
         except InvalidRequestError as refusal:
@@ -92,7 +92,10 @@ class RowsAdmin(ReadByRole, RowsBase):
 
 
 class Keyed(admin.SimpleListFilter):
-    """A ``key`` of the query language, of those ``known``: it finds by the same index, and refuses, what the box does."""
+    """A filter for a ``key`` of ``known``, the keys of a query language.
+
+    It uses the same index as the search box, and refuses the same values.
+    """
 
     known: ClassVar[Mapping[str, Reading]]
     key: ClassVar[str]
@@ -102,7 +105,7 @@ class Keyed(admin.SimpleListFilter):
         return queryset.filter(self.reads(text)) if text else queryset
 
     def reads(self, value: str) -> Q:
-        """Return what holds of the rows that fit; raise `InvalidRequestError`."""
+        """Return the condition of the rows that match; raise `InvalidRequestError`."""
         try:
             return self.known[self.key](value, moment())
         except InvalidRequestError as refusal:
@@ -110,7 +113,7 @@ class Keyed(admin.SimpleListFilter):
 
 
 class Chosen(Keyed):
-    """One of the values there can be."""
+    """A filter with a fixed set of values."""
 
     values: ClassVar[Sequence[str]]
 
@@ -124,7 +127,7 @@ class Chosen(Keyed):
 
 
 class Typed(Keyed):
-    """A value that is typed, not chosen from all there are."""
+    """A filter whose value is typed."""
 
     template = "admin/typed.html"
     hint: ClassVar[str]
@@ -140,12 +143,15 @@ class Typed(Keyed):
 
 
 class ByDate(admin.SimpleListFilter):
-    """Year, month, day, each within the other: like the admin's own hierarchy, which reads every row to make it."""
+    """A filter by year, month and day.
+
+    It looks like the admin's date hierarchy. That hierarchy reads every row to list its dates.
+    """
 
     title = "date"
     parameter_name = "date"
     field: ClassVar[str]
-    mark: ClassVar[str]  # of the roll-ups, "" for none
+    mark: ClassVar[str]  # name of the roll-ups' mark; "" for none
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Any]) -> list[tuple[str, str]]:
         rows = model_admin.model._default_manager.order_by("pk").values_list(self.field, flat=True)
@@ -173,7 +179,7 @@ class ByDate(admin.SimpleListFilter):
 
 
 def span_of(text: str) -> tuple[datetime, datetime] | None:
-    """Read a year, a month or a day as the moments it begins and ends; None for anything else."""
+    """Return the first and last moment of a year, a month or a day; None for other text."""
     try:
         start = datetime.strptime((text + "-01-01")[:10], "%Y-%m-%d").replace(tzinfo=UTC)
         if len(text) == 4:

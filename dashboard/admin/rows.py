@@ -1,4 +1,4 @@
-"""The journal, tasks, leases, results and cached results in Django's admin: to look at, never to change."""
+"""Read-only pages of Django's admin for the journal, tasks, leases, results and cached results."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ WHOLE_ID = "id, in full"
 class SearchedAdmin(RowsAdmin):
     """Rows that the query language of the dashboard searches."""
 
-    search_fields = ("pk",)  # so that there is a box; what is typed there is a query
+    search_fields = ("pk",)  # shows the search box, whose text is a query
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
-        """Return the rows that fit a query; raise `InvalidRequestError`."""
+        """Return the rows that match a query; raise `InvalidRequestError`."""
         raise NotImplementedError
 
     def get_search_results(
@@ -48,7 +48,7 @@ class SearchedAdmin(RowsAdmin):
 
 
 def chosen(name: str, values: Iterable[str], known: Mapping[str, Reading], key: str = "") -> type[Chosen]:
-    """Return a filter to choose one of ``values`` of ``key``, which is its name where nothing else is said."""
+    """Return a filter with the given ``values`` of ``key``, which defaults to ``name``."""
     told = {
         "title": name,
         "parameter_name": name,
@@ -60,18 +60,21 @@ def chosen(name: str, values: Iterable[str], known: Mapping[str, Reading], key: 
 
 
 def typed(name: str, hint: str, known: Mapping[str, Reading], key: str = "") -> type[Typed]:
-    """Return a filter to type a value of ``key``, which is its name where nothing else is said."""
+    """Return a filter whose value of ``key`` is typed. ``key`` defaults to ``name``."""
     told = {"title": name, "parameter_name": name, "hint": hint, "known": known, "key": key or name}
     return type(f"By{name.title()}", (Typed,), told)
 
 
 def by_date(of: str, mark: str = "") -> type[ByDate]:
-    """Return the filter by date of the field ``of``, whose rows ``mark`` of the roll-ups bounds."""
+    """Return the filter by date of the field ``of``.
+
+    ``mark`` names the mark of the roll-ups that bounds the rows.
+    """
     return type("ByDateOfRow", (ByDate,), {"field": of, "mark": mark})
 
 
 def help_of(keys: Iterable[str], *, words: bool = False) -> str:
-    """Return what may be typed into the box."""
+    """Return the help text of the search box."""
     known = " ".join(f"{key}:" for key in keys)
     return f"{known}, or words among the newest" if words else known
 
@@ -99,7 +102,7 @@ class AuditEventAdmin(SearchedAdmin):
         return [path("export.<slug:form>", self.admin_site.admin_view(self.exported), name=name), *super().get_urls()]
 
     def exported(self, request: HttpRequest, form: str) -> HttpResponseBase:
-        """Stream what the list shows with the filters of this address."""
+        """Stream the rows that the list shows with the filters of this address."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         try:

@@ -1,1 +1,1 @@
-"""What pages share: the page, its frame, a list page, an act, exports, preferences."""
+"""The parts that pages share: the view, its frame, a list page, an act, exports, preferences."""

@@ -22,7 +22,10 @@ Columns = Mapping[str, Callable[[Row], Any]]
 
 
 def stream(found: QuerySet[Row], columns: Columns[Row], form: str, name: str) -> StreamingHttpResponse:
-    """Answer with the rows of ``found``, newest first, at most `MOST`; a header says when there were more."""
+    """Return the rows of ``found`` as a file, newest first, at most `MOST`.
+
+    The header ``X-Truncated`` is set if there are more rows.
+    """
     if form not in TYPES:
         raise Http404
     response = StreamingHttpResponse(_text(found, columns, form), status=HTTPStatus.OK, content_type=TYPES[form])
@@ -61,7 +64,7 @@ def _plain(value: Any) -> Any:
 
 
 def _cell(value: Any) -> str:
-    """Return the text of a cell; one that a spreadsheet would take for a formula is quoted for it."""
+    """Return the text of a cell. A quote stands before text that a spreadsheet would read as a formula."""
     text = "" if value is None else str(value)
     return f"'{text}" if isinstance(value, str) and text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 

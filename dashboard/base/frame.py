@@ -1,4 +1,4 @@
-"""What stands around every page: who looks, at which hub, what needs attention, and where one can go."""
+"""The frame of every page: the person, the hub, the counts that need attention, and the navigation."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Somewhere to go; its ``route`` names its icon and its count too. ``key`` goes there after a ``g``.
+    """A place of the navigation. ``route`` names its page, its icon and its count.
 
-    ``counts`` is the filter of the rows that its count is of.
+    The keys ``g`` and then ``key`` go there. ``counts`` is the filter of the rows that its count is of.
     """
 
     route: str
@@ -53,7 +53,7 @@ PLACES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavItem:
-    """A place as this page shows it; ``note`` is how much there needs attention, "" for nothing."""
+    """A place as this page shows it. ``note`` is the count that needs attention, in words; "" for none."""
 
     place: Place
     url: str
@@ -70,7 +70,7 @@ def page(
     now: datetime,
     status: int = 200,
 ) -> HttpResponse:
-    """Render a page with its frame; of a part of one, ``name.html#part``, only that."""
+    """Render a page with its frame. For a part, ``name.html#part``, render the part alone."""
     frame = {**look(request), "caller": caller, "now": now}
     if "#" not in template:
         attention = NavCounts.read(request.user.get_username(), now)
@@ -79,7 +79,7 @@ def page(
 
 
 def look(request: HttpRequest) -> dict[str, Any]:
-    """Return what also pages without a person behind them need: the hub's name and the browser's choices."""
+    """Return the context of pages without a signed-in person: the hub's name and the browser's preferences."""
     return {
         "hub": settings.A2A_HUB_NAME,
         "environment": settings.A2A_ENVIRONMENT,

@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
 
 class HtmxRequest(HttpRequest):
-    """A request as HtmxMiddleware hands it on. ``htmx`` is true when a part of a page asks, not the browser."""
+    """A request behind HtmxMiddleware. ``htmx`` is true for a request that htmx made for a part of a page."""
 
     htmx: HtmxDetails

@@ -1,4 +1,4 @@
-"""What all lists are: filters in the address, pages by key, a bounded count, twins to take away."""
+"""The base of all lists: filters in the address, keyset pages, a bounded count, and exports."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ROWS = 50
 
 
 class ListPage(DashboardView):
-    """A list in the order of its rows' age; `found` says which rows fit a query, `columns` what the twins carry.
+    """A list in the order of its rows' age. `found` returns the rows of a query; ``columns`` are those of the exports.
 
-    ``parameters`` are those that other pages link with: of each the key it stands for, and a sign before its value.
-    ``tab`` is the parameter of the list's tabs, and their key.
+    ``parameters`` maps a parameter that other pages link with to its key and to a sign before its value. ``tab`` is the
+    parameter of the list's tabs, and also their key.
     """
 
     name: ClassVar[str]
@@ -38,7 +38,7 @@ class ListPage(DashboardView):
 
     @property
     def query(self) -> str:
-        """What the box holds: the query of the address, the parameters that other pages link with among it."""
+        """The text of the search box: the query of the address, with the parameters that other pages link with."""
         asked = self.request.GET
         terms = [
             search.term(key, f"{sign}{value.strip()}")
@@ -49,20 +49,20 @@ class ListPage(DashboardView):
 
     @property
     def whole(self) -> str:
-        """`query` and the tab, which together say which rows are listed."""
+        """The query that selects the rows: `query` and the tab."""
         chosen = self.request.GET.get(self.tab, "") if self.tab else ""
         return f"{self.query} {search.term(self.tab, chosen)}".strip() if chosen else self.query
 
     def found(self, text: str) -> QuerySet[Any]:
-        """Return the rows that fit the query ``text``; raise `InvalidRequestError`."""
+        """Return the rows that match the query ``text``; raise `InvalidRequestError`."""
         raise NotImplementedError
 
     def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
-        """Return what the template shows besides the rows."""
+        """Return the template's context besides the rows."""
         return {}
 
     def total(self, found: Any, page: paging.Page[Any]) -> Count:
-        """Return how many rows there are in all, of which ``page`` shows some."""
+        """Return the number of all rows, of which ``page`` shows some."""
         return thresholds.counted(found)
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
@@ -98,7 +98,7 @@ class ListPage(DashboardView):
         return self.live(f"ops/{self.name}.html", context, self.shown(page, context))
 
     def shown(self, page: paging.Page[Any], context: Mapping[str, Any]) -> object:
-        """Return what changes when the rows look different."""
+        """Return a value that changes when the rows look different."""
         return [row.pk for row in page.items], context["total"]
 
     @property

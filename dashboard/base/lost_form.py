@@ -1,4 +1,4 @@
-"""A form that nobody looked at: too old, not whole, or of a person who is signed out. Its reason is kept."""
+"""A form that the hub did not process: too old, incomplete, or sent without a session. Its reason is kept."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dashboard.forms.repair import REASON_MAX_LENGTH
 
 
 def answer(request: HtmxRequest, *, status: int = 403) -> HttpResponse:
-    """Return the page, within a dialog the panel, that leads to the form anew, by the sign-in where that is needed."""
+    """Return the page that leads to the form again, through the sign-in if needed; within a dialog, its panel."""
     again, reason = request.path if request.htmx else "", kept(request)
     if reason:
         again = with_reason(request.path, reason)
@@ -27,12 +27,12 @@ def answer(request: HtmxRequest, *, status: int = 403) -> HttpResponse:
 
 
 def kept(request: HttpRequest) -> str:
-    """Return the reason that was typed, "" for none and for what another site sent."""
+    """Return the reason that was typed; "" for none and for a form from another site."""
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         return ""
     return request.POST.get("reason", "").strip()[:REASON_MAX_LENGTH]
 
 
 def with_reason(path: str, reason: str) -> str:
-    """Return the address of a form that has its reason filled in."""
+    """Return the address of a form with its reason filled in."""
     return f"{path}?{urlencode({'reason': reason})}"

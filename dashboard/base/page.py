@@ -1,4 +1,4 @@
-"""Who may see and do what under ``/ops/``: sessions of people in a group, and the same gate as everyone's."""
+"""The view of every page under ``/ops/``. It lets in people of a group, and asks the gate before each change."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from mailbox.words.errors import (
     UnknownTaskError,
 )
 
-SLOW = 0.5  # seconds; live pages of a hub that takes longer look less often
+SLOW = 0.5  # seconds; slower live pages reload less often
 STATUS: dict[type[MailboxError], int] = {
     InvalidRequestError: HTTPStatus.BAD_REQUEST,
     CapabilityMissingError: HTTPStatus.FORBIDDEN,
@@ -65,7 +65,7 @@ HEADING = {
 
 
 class DashboardView(View):
-    """A page for a signed-in person. ``needs`` is the action its POST takes; a refusal of it is journalled.
+    """A page for a signed-in person. Its POST needs the action ``needs``; a refusal is journalled.
 
     Pages without ``needs`` change nothing but the person's own browser.
     """
@@ -112,7 +112,7 @@ class DashboardView(View):
                 )
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Tell whoever opens the address of a mere button where they are; Django's own answer is a blank page."""
+        """Explain the address of a button to a person who opens it. Django's own response has no body."""
         allowed = super().http_method_not_allowed(request, *args, **kwargs)["Allow"]
         message = "This is the address of a button, which stands on another page. Nothing was changed."
         response = self.problem(HTTPStatus.METHOD_NOT_ALLOWED, "There is nothing to see here", message)
@@ -123,7 +123,10 @@ class DashboardView(View):
         return frame.page(self.request, template, context, caller=self.caller, now=self.now, status=status)
 
     def live(self, template: str, context: dict[str, Any], shown: object, part: str = "rows") -> HttpResponse:
-        """Return the page; to its live region only that ``part``, and 204 while ``shown`` is what that has already."""
+        """Return the page, or to its live region only that ``part``.
+
+        The response is 204 if the region already shows ``shown``.
+        """
         version = hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
         if not self.is_fragment:
             return self.page(template, {**context, "version": version})
@@ -136,7 +139,7 @@ class DashboardView(View):
         return response
 
     def done(self, page: str) -> HttpResponse:
-        """Lead back to where the dialog was opened, or on to ``page``."""
+        """Redirect to the page where the dialog was opened, or to ``page``."""
         if not self.is_fragment:
             return HttpResponseRedirect(page, status=303)
         came_from = self.request.htmx.current_url or ""
@@ -144,18 +147,18 @@ class DashboardView(View):
         return HttpResponse(headers={"HX-Redirect": iri_to_uri(came_from) if known else page})
 
     def problem(self, status: int, heading: str, message: str) -> HttpResponse:
-        """Return a page that says what is wrong; within a dialog only the panel."""
+        """Return a page that explains a problem. Within a dialog, return its panel."""
         template = "ops/problem.html#panel" if self.is_fragment else "ops/problem.html"
         context = {"heading": heading, "message": message, "kept": lost_form.kept(self.request)}
         return self.page(template, context, status=status)
 
     def gone(self, lease_id: UUID, task_id: UUID | None = None) -> HttpResponse:
-        """Return the page for a lease that is no longer kept, or never was; ``task_id`` if its task is known."""
+        """Return the page for a lease that is deleted or unknown. ``task_id`` is its task, if known."""
         task_id = task_id or lookup.task_of_lease(lease_id)
         return self._compacted(lookup.end_of(task_id) if task_id else None, lease_id)
 
     def _compacted(self, last: AuditEvent | None, lease_id: UUID | None = None) -> HttpResponse:
-        """Return the page for a task that is no longer kept, or for this lease of it; ``last`` is the end of its life."""
+        """Return the page for a deleted task, or for its ``lease_id``. ``last`` is the last row of its life."""
         template = "ops/gone.html#panel" if self.is_fragment else "ops/gone.html"
         context = {
             "lease_id": lease_id,
@@ -165,20 +168,20 @@ class DashboardView(View):
         return self.page(template, context, status=410)
 
     def named(self, token: UUID) -> Caller:
-        """Return the caller under the name of one form, which the journal keeps: so a form acts once."""
+        """Return the caller with the form's token as the request id, which the journal keeps. So a form acts once."""
         return replace(self.caller, request_id=f"form:{token}")
 
     def holds(self, action: str) -> bool:
-        """Whether the person may take ``action``, for pages to show what is out of reach."""
+        """Whether the person may take ``action``. Pages disable the buttons of other actions."""
         return capabilities.holds(self.caller, action, self.now)
 
     @property
     def is_fragment(self) -> bool:
-        """Whether a part of the page asks, not the browser for a whole one."""
+        """Whether htmx requests a part of the page. A browser requests a whole page."""
         return bool(self.request.htmx)
 
     def asked(self, **where: Any) -> Request:
-        """Return what a POST to this address asks of the gate, as the journal tells of its refusal."""
+        """Return the gate's request for a POST to this address. A refusal is journalled with it."""
         return Request.to_post(self.needs, self.request.path)
 
     def _pass_the_gate(self, **where: Any) -> None:

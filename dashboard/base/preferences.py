@@ -1,4 +1,4 @@
-"""What a person chose for their own browser: kept in cookies, so that the first byte already has it."""
+"""A person's preferences, kept in cookies of their browser. So the first byte of a page already follows them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _KEPT_FOR = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preferences:
-    """``live`` is how many seconds pass between looks of a live page; 0 is paused.
+    """``live`` is the number of seconds between two requests of a live page; 0 pauses it.
 
-    ``times`` is how moments are written: as the clock showed, or how long ago. ``shortcuts`` are single keys, which
-    some people's tools type by themselves. With ``hide_payloads`` what tasks carry stands behind a click.
+    ``times`` is "absolute" or "relative". ``shortcuts`` are single keys; some assistive tools type such keys by
+    themselves. ``hide_payloads`` puts the payloads of tasks behind a click.
     """
 
     theme: str = "auto"
@@ -46,12 +46,12 @@ class Preferences:
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self:
-        """Read the cookies; whatever does not fit is the default."""
+        """Read the cookies. An invalid value counts as the default."""
         kept = {name: request.COOKIES.get(f"ops_{name}", "") for name in READ}
         return cls().with_changes(kept)
 
     def with_changes(self, asked: Mapping[str, str]) -> Self:
-        """Return these choices with those of ``asked``, by name; what does not fit stays as it is."""
+        """Return the preferences with the values of ``asked``, by name. An invalid value is ignored."""
         fits: dict[str, Any] = {name: read(asked[name]) for name, read in READ.items() if name in asked}
         return type(self)(**{**asdict(self), **{name: value for name, value in fits.items() if value is not None}})
 
@@ -72,7 +72,7 @@ class Preferences:
 
 
 def is_zone(name: str) -> bool:
-    """Whether this is the name of a time zone that this machine knows."""
+    """Whether this machine knows a time zone of this name."""
     try:
         zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -80,7 +80,7 @@ def is_zone(name: str) -> bool:
     return True
 
 
-# How each choice is read from a cookie or a form; None for what is none.
+# The reader of each preference from a cookie or a form. It returns None for an invalid value.
 READ: Mapping[str, Callable[[str], object]] = {
     "theme": lambda text: text if text in THEMES else None,
     "zone": lambda text: text if is_zone(text) else None,

@@ -1,1 +1,1 @@
-"""Numbers made ready to draw."""
+"""The figures of pages: numbers, bars and rows, ready to draw."""

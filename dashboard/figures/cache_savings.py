@@ -1,4 +1,4 @@
-"""What the idempotency cache is worth, read in one query."""
+"""The savings of the idempotency cache, read in one query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mailbox.models.task import TaskQuerySet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
-    """``hits`` are those of the ``entries``, as far as these are counted; ``waiting`` duplicates wait just now."""
+    """``hits`` sums the hits of ``entries``, as far as these are counted. ``waiting`` duplicates wait now."""
 
     entries: Count
     hits: int
@@ -21,6 +21,6 @@ class Saved:
 
     @classmethod
     def read(cls, username: str, found: ReplayEntryQuerySet, waiting: TaskQuerySet) -> Self:
-        """Read all three for the person of this name, in one query."""
+        """Read the three figures for the person of this name, in one query."""
         saved = standing.savings(username, found, waiting, most=COUNTED_TO)
         return cls(entries=Count(saved.entries), hits=saved.hits, waiting=Count(saved.waiting))

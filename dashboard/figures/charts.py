@@ -1,4 +1,4 @@
-"""Pictures as plain geometry: pure functions, drawn as SVG by the templates."""
+"""Charts as plain geometry: pure functions, drawn as SVG by the templates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """A rectangle with what it stands for; ``query`` is the filter of the list it counts."""
+    """A rectangle of a chart. ``query`` is the filter of the list with the rows that it counts."""
 
     x: float
     y: float
@@ -26,7 +26,7 @@ class Bar:
     label: str
     count: int
     query: str = ""
-    edge: str = ""  # where it begins, where that is written
+    edge: str = ""  # label of its left end, if it has one
     is_first_stale: bool = False
 
     @property
@@ -36,7 +36,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Band:
-    """Leases at least ``least`` old and younger than ``most``; None is no bound."""
+    """Leases at least ``least`` old and younger than ``most``. None is no bound."""
 
     least: timedelta
     most: timedelta | None
@@ -59,13 +59,13 @@ class Band:
 
 
 def bands(stale_after: timedelta) -> list[Band]:
-    """Return the age bands; the threshold is one of their edges, so that the stale bars are the stale leases."""
+    """Return the age bands. The stale threshold is an edge, so the stale bars are the stale leases."""
     edges = [timedelta(0), *sorted({*EDGES, stale_after} - {timedelta(0)})]
     return [Band(least=least, most=most) for least, most in zip(edges, [*edges[1:], None], strict=True)]
 
 
 def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, height: float = 100) -> list[Bar]:
-    """Return a bar for each band; a band with any lease in it can be seen."""
+    """Return a bar for each band. A band with any lease has a visible bar."""
     top = max((count for _, count in counts), default=0) or 1
     found = []
     for place, (band, count) in enumerate(counts):
@@ -91,7 +91,7 @@ def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, hei
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """How far back a chart goes, and how long each of its bars lasts."""
+    """The time span of a chart, and the time of each bar."""
 
     name: str
     span: timedelta
@@ -106,7 +106,7 @@ class Range:
         return self.span // self.step
 
     def start(self, now: datetime) -> datetime:
-        """Return the beginning of the first bar; the last one holds ``now``."""
+        """Return the beginning of the first bar. The last bar holds ``now``."""
         last = EPOCH + (now - EPOCH) // self.step * self.step
         return last - self.step * (self.bars - 1)
 
@@ -136,17 +136,17 @@ class Bucket:
 
     @property
     def query(self) -> str:
-        """The filter of the tasks that these results are of."""
+        """The filter of the tasks of these results."""
         return f"finished={self.start:%Y-%m-%dT%H:%MZ}..{self.end:%Y-%m-%dT%H:%MZ}"
 
 
 def posted(start: datetime, end: datetime | None = None) -> str:
-    """Return the filter of the results from ``start`` until before ``end``; None is no bound."""
+    """Return the filter of the results from ``start`` until before ``end``. None is no bound."""
     return f"delivery=all&posted={start:%Y-%m-%dT%H:%MZ}..{f'{end:%Y-%m-%dT%H:%MZ}' if end else ''}"
 
 
 def buckets(points: Iterable[Point], scale: Range, now: datetime) -> list[Bucket]:
-    """Add up the points bar by bar, oldest first; what is older than the first bar is left out."""
+    """Add up the points bar by bar, oldest first. Points before the first bar are left out."""
     start = scale.start(now)
     sums = [Sum() for _ in range(scale.bars)]
     for point in points:
@@ -158,7 +158,7 @@ def buckets(points: Iterable[Point], scale: Range, now: datetime) -> list[Bucket
 
 
 def stacked(found: Sequence[Bucket], *, width: float = 720, height: float = 140) -> list[list[Bar]]:
-    """Return for each bucket its bars, one upon the other."""
+    """Return the stacked bars of each bucket."""
     top = max((bucket.sum.results for bucket in found), default=0) or 1
     step = width / max(1, len(found))
     pictures = []
@@ -185,7 +185,7 @@ def stacked(found: Sequence[Bucket], *, width: float = 720, height: float = 140)
 
 
 def sparkline(found: Sequence[Bucket], *, height: float = 20) -> list[Bar]:
-    """Return a small bar for each bucket in which there was anything."""
+    """Return a small bar for each bucket with any result."""
     top = max((bucket.sum.results for bucket in found), default=0) or 1
     bars = []
     for place, bucket in enumerate(found):

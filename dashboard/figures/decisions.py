@@ -1,4 +1,4 @@
-"""What an operator must decide, each with the place to do it; and what was looked at and found in order."""
+"""The decisions that need an operator, each with a link; and the checks that need none."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from mailbox.models import Agent
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.words import times
 
-AGENTS_NAMED = 3  # of those that are quiet, and of those that are paused with work
+AGENTS_NAMED = 3  # quiet agents, and as many paused agents with work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One thing to decide: a ``subject`` that links to ``url``, and what is the matter with it.
+    """A decision about ``subject``, which links to ``url``; ``text`` is its problem.
 
-    ``count`` is how many things it stands for, ``also`` further links with their words.
+    ``count`` is the number of things that it stands for. ``also`` are further links as (words, address).
     """
 
     subject: str
@@ -39,7 +39,7 @@ class Decision:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
     decisions: Sequence[Decision]
-    calm: Sequence[str]  # what is in order, in words
+    calm: Sequence[str]  # checks without a decision, in words
 
     @property
     def count(self) -> int:
@@ -47,7 +47,7 @@ class Findings:
 
 
 def find(standing: OverviewFigures, figures: Figures, now: datetime) -> Findings:
-    """Look at everything that a person may have to decide."""
+    """Return all that a person may have to decide."""
     agents = _named(standing, now)
     decisions: list[Decision] = []
     calm: list[str] = []
@@ -78,7 +78,7 @@ def _leases(standing: OverviewFigures) -> Iterator[Decision]:
 
 
 def _named(standing: OverviewFigures, now: datetime) -> Sequence[Any]:
-    """Return the busiest of the agents in trouble, with backlog and signs; without a query when all is calm."""
+    """Return the busiest agents in trouble, with backlog and signs. If all is calm, make no query."""
     if not standing.quiet and not standing.paused:
         return []
     before = thresholds.quiet_before(now)

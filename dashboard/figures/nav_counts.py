@@ -1,4 +1,4 @@
-"""The counts beside the places one can go to: all of them bounded, and read at once."""
+"""The counts beside the places of the navigation: bounded, and read in one query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mailbox.inspection import standing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NavCounts:
-    """What a person may want to look at, wherever they are now."""
+    """The counts that need a person's attention."""
 
     stale: Count
     pending: Count
@@ -29,7 +29,7 @@ class NavCounts:
 
     @property
     def notes(self) -> dict[str, str]:
-        """The counts in words, by the place they belong to; nothing for what needs no look."""
+        """The counts in words, by route. A count of 0 has no words."""
         notes = {
             "leases": f"{self.stale} stale" if self.stale else "",
             "results": f"{self.pending} waiting" if self.pending else "",

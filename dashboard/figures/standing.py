@@ -1,4 +1,4 @@
-"""What stands in the hub at this instant: every number that the overview shows of now, read at once."""
+"""The state of the hub now: the figures of the overview, read in one query."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from mailbox.words import json_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewFigures:
-    """``ages`` has the live leases of each band; the moments are None where there is nothing they could be of.
+    """``ages`` counts the live leases of each band. A moment is None if there is no such row.
 
-    ``scan`` is the data of the newest pass of the retry gate by the scheduler.
+    ``scan`` is the data of the scheduler's newest pass of the retry gate.
     """
 
     ages: Sequence[tuple[Band, int]]
@@ -36,7 +36,7 @@ class OverviewFigures:
 
     @classmethod
     def read(cls, username: str, now: datetime) -> Self:
-        """Read it for the person of this name, in one query."""
+        """Read the figures for the person of this name, in one query."""
         stale_after = thresholds.stale_after()
         bands = charts.bands(stale_after)
         found = standing.read(
@@ -67,13 +67,13 @@ class OverviewFigures:
 
     @property
     def stale(self) -> int:
-        """How many leases are in the bands at and above the threshold, which is one of their edges."""
+        """The number of leases in the bands at and above the threshold, which is an edge of the bands."""
         stale_after = thresholds.stale_after()
         return sum(count for band, count in self.ages if band.least >= stale_after)
 
 
 def standing_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
-    """Add all that pages tell of an agent as it is now."""
+    """Annotate the agents with their present state, as pages show it."""
     waiting = backlogs.with_oldest(backlogs.with_backlog(agents))
     known = backlogs.with_signs(waiting, thresholds.quiet_before(now))
     return backlogs.with_stale(known, now - thresholds.stale_after())

@@ -1,4 +1,4 @@
-"""What needs a person's decision. One threshold feeds the tiles, the navigation, the histogram and the list."""
+"""The thresholds of a person's attention. One threshold feeds the tiles, the navigation, the histogram and the list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COUNTED_TO = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many there are, counted no further than ``COUNTED_TO``."""
+    """A number of rows, counted no further than ``COUNTED_TO``."""
 
     value: int
 
@@ -29,20 +29,20 @@ class Count:
 
 
 def counted(found: QuerySet[Model], *, newest_first: bool = False) -> Count:
-    """Count the rows of ``found`` in bounded time; ``newest_first`` walks them as their list does, by their keys."""
+    """Count the rows of ``found`` in bounded time; ``newest_first`` walks the keys as the list does."""
     return Count(found.order_by(*(["-pk"] if newest_first else []))[: COUNTED_TO + 1].count())
 
 
 def stale_after() -> timedelta:
-    """How old a lease may get before it is stale: what the retry gate asks, too."""
+    """Return the age at which a lease is stale: the least age of the retry gate."""
     return AutoRetry.from_settings().policy.min_lease_age
 
 
 def quiet_before(now: datetime) -> datetime:
-    """Return since when an agent with work must have called, or it is said to poll no more."""
+    """Return the moment since which an agent with work must have called. Otherwise it counts as quiet."""
     return now - QUIET_AFTER
 
 
 def grouped(number: int) -> str:
-    """Write an integer with thin groups, exactly, however large."""
+    """Write an integer exactly, in groups of three digits."""
     return f"{number:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")

@@ -1,4 +1,4 @@
-"""Which rows a tree of tasks is shown as: siblings of a kind together, deep levels folded, filters with their ancestors."""
+"""The table rows of a task tree. Siblings of a kind form groups, deep levels fold, and filters keep the ancestors."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from uuid import UUID
 
 from dashboard.figures.waterfall import TaskBar
 
-ALIKE = 5  # siblings of one kind that are still shown one by one
-SHOWN = 20  # of an opened group at first
+ALIKE = 5  # siblings of a kind; more form a group
+SHOWN = 20  # members of a newly opened group
 MORE = 50
 MOST_ROWS = 2000
-FOLDED_ABOVE = 200  # tasks; a larger tree opens two levels deep
+FOLDED_ABOVE = 200  # tasks; a larger tree first shows two levels
 FOLDED_TO = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What the address asks for. ``depth`` None is as deep as the size allows, ``all_levels`` all of it.
+    """The choices of the address. ``depth`` None unfolds as many levels as the size allows, ``all_levels`` all of them.
 
-    ``opened`` names folded nodes by task id, groups by their key with how many of them to show.
+    ``opened`` names folded nodes by task id, and groups by their key. Its value is the number of members to show.
     """
 
     focus: UUID | None = None
@@ -39,7 +39,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Siblings with the same recipient and kind, failed ones first. ``left`` are those not shown once it is open."""
+    """Siblings with the same recipient and kind, failed tasks first. An open group hides ``left`` members."""
 
     key: str
     members: Sequence[TaskBar]
@@ -48,15 +48,15 @@ class Group:
 
     @property
     def counts(self) -> list[tuple[str, int]]:
-        """How many members are in each state, the most frequent first."""
+        """The number of members in each state, the most frequent state first."""
         return Counter(bar.state for bar in self.members).most_common()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A line of the table: a task, or a group whose ``bar`` is its first member.
+    """A row of the table: a task, or a group whose ``bar`` is its first member.
 
-    ``hidden`` is how many tasks below it are folded away; ``late`` how long after its parent it ended.
+    ``hidden`` counts the folded tasks below it. ``late`` is the time from its parent's end to its own.
     """
 
     bar: TaskBar
@@ -69,7 +69,7 @@ class Row:
 
 
 class Forest:
-    """All bars of one tree; the root may be missing, then its children stand at the top."""
+    """All bars of a tree. If the root is missing, its children are the top."""
 
     def __init__(self, bars: Sequence[TaskBar], root: UUID, now: datetime) -> None:
         self.bars = {bar.uuid: bar for bar in bars}
@@ -99,7 +99,7 @@ class Forest:
         return max(self.depths.values(), default=0)
 
     def chain(self) -> list[TaskBar]:
-        """Return the path that everything waited for: from the top to the child that ended last, and so on down."""
+        """Return the critical path: from the top, each level's task that ended last."""
         found: list[TaskBar] = []
         level = self.tops
         while level:
@@ -108,7 +108,7 @@ class Forest:
         return found
 
     def rows(self, asked: Asked) -> list[Row]:
-        """Return the rows from top to bottom, at most `MOST_ROWS` and one more to tell that there are more."""
+        """Return the rows from top to bottom, at most one more than `MOST_ROWS`. That row shows that there are more."""
         kept = self._kept(asked)
         to_focus = self._ancestors_of([self.bars[asked.focus]] if asked.focus in self.depths else [])
         reach = self._reach(asked)

@@ -1,4 +1,4 @@
-"""How the hub and its agents did lately, as pages tell it."""
+"""The recent results of the hub and its agents, as pages show them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Trend:
 
     last: Sum
     before: Sum
-    minutes: float  # that the last hour has lasted so far: its newest minute still runs
+    minutes: float  # length of the last hour, whose newest minute still runs
     since: datetime
 
     @classmethod
@@ -41,23 +41,23 @@ class Trend:
 
     @property
     def change(self) -> int | None:
-        """By how many per cent there are more results than in the hour before; None when there were none."""
+        """The growth of results over the hour before, in per cent; None if that hour had none."""
         return round(100 * (self.per_minute * 60 / self.before.results - 1)) if self.before.results else None
 
     @property
     def error_share(self) -> float | None:
-        """The errors in per cent of the results; None when there are none."""
+        """The errors in per cent of the results; None without results."""
         return 100 * self.last.error / self.last.results if self.last.results else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentRow:
-    """An agent with how it did in the last hour, and its results of the last two as small bars."""
+    """An agent with its results of the last hour, and of the last two hours as small bars."""
 
     agent: Any
     hour: Sum
     buckets: Sequence[Bucket]
-    posted: str  # the filter of the last hour's results
+    posted: str  # filter of the last hour's results
 
     @property
     def bars(self) -> Sequence[Bar]:
@@ -65,12 +65,12 @@ class AgentRow:
 
     @property
     def results(self) -> int:
-        """How many results the bars stand for."""
+        """The number of results that the bars stand for."""
         return sum(bucket.sum.results for bucket in self.buckets)
 
     @property
     def version(self) -> object:
-        """What changes when the row looks different, but for the ages, which tick by themselves."""
+        """A value that changes when the row looks different. Ages do not count: they tick in the browser."""
         agent, hour = self.agent, self.hour
         standing = (agent.pk, agent.queued, agent.leased, agent.waits_since, agent.is_quiet, agent.holds_stale)
         return standing, agent.paused_at, hour.results, hour.error, self.results, agent.last_called_at()
@@ -96,7 +96,7 @@ def rows_of(agents: Sequence[Agent], figures: Figures, now: datetime) -> list[Ag
 
 
 def throughput(points: Iterable[Point], asked: str | None, now: datetime) -> dict[str, Any]:
-    """Return what the chart of results shows, over the range of this name, an hour for none."""
+    """Return the context of the results chart over the range of this name; None is an hour."""
     scale = range_named(asked)
     buckets = charts.buckets(points, scale, now)
     return {
@@ -112,6 +112,6 @@ def throughput(points: Iterable[Point], asked: str | None, now: datetime) -> dic
 
 
 def range_named(asked: str | None) -> Range:
-    """Return the range of this name, an hour for none; raise `InvalidRequestError`."""
+    """Return the range of this name, an hour for None; raise `InvalidRequestError`."""
     named = {one.name: one for one in RANGES}
     return named[choices.one_of("range", asked, named, HOUR.name)]

@@ -1,4 +1,4 @@
-"""When a task waited, was worked on and was given back, as geometry: pure functions, in permille of the tree's time."""
+"""The waterfall of a task tree as geometry: pure functions, in permille of the tree's time."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from uuid import UUID
 from mailbox.words import times
 
 WIDTH = 1000
-LEAST = 2.0  # permille; what happened can be seen, however short it was
+LEAST = 2.0  # permille; so even a very short lease is visible
 TICKS = 5
 FAILED = ("error", "rejected", "expired")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseSpan:
-    """One lease. ``end`` is the word for how it ended, "" while it lives; ``ended_at`` None then, too."""
+    """A lease. ``end`` is the word for its end, "" while it lives; ``ended_at`` is None then."""
 
     number: int
     leased_at: datetime
@@ -29,7 +29,7 @@ class LeaseSpan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskBar:
-    """What is drawn of one task. ``state`` is its word; ``resolved_at`` None while it is open."""
+    """The data of a task that is drawn. ``state`` is its word; ``resolved_at`` is None while it is open."""
 
     uuid: UUID
     parent: UUID | None
@@ -57,7 +57,10 @@ class TaskBar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A part of a bar: ``waiting``, ``leased``, ``gap`` or ``open``; the marks ``forced`` and ``replayed`` have no width."""
+    """A part of a bar: ``waiting``, ``leased``, ``gap`` or ``open``.
+
+    The marks ``forced`` and ``replayed`` have no width.
+    """
 
     kind: str
     x: float
@@ -69,7 +72,7 @@ class Segment:
 
     @property
     def arrow(self) -> float:
-        """Where the arrow of an open end begins."""
+        """The left end of the arrow of an open end."""
         return max(self.x, self.right - 14)
 
     @property
@@ -83,7 +86,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The time that the picture shows, from the first send to the last end, or now where something is open."""
+    """The time that the picture shows: from the first send to the last end, or to now if a task is open."""
 
     start: datetime
     end: datetime
@@ -100,16 +103,19 @@ class Window:
         return self.end - self.start
 
     def place(self, moment: datetime) -> float:
-        """Return where ``moment`` is, from 0 to 1000; what lies outside, from clocks apart, is at the nearer edge."""
+        """Return the place of ``moment``, from 0 to 1000.
+
+        Clocks may differ, so a moment outside the window is placed at the nearer edge.
+        """
         return round(min(1.0, max(0.0, (moment - self.start) / self.length)) * WIDTH, 1)
 
     def ticks(self) -> list[str]:
-        """Return what stands along the axis, from its beginning to its end."""
+        """Return the labels of the axis, from left to right."""
         return [duration(self.length * tick / (TICKS - 1)) for tick in range(TICKS)]
 
 
 def segments(bar: TaskBar, window: Window, now: datetime) -> list[Segment]:
-    """Return the parts of a bar from left to right, then its mark; none is negative or outside the window."""
+    """Return the parts of a bar from left to right, then its mark. All lie within the window."""
     if bar.replayed_from is not None:
         return [Segment(kind="replayed", x=min(WIDTH - 7, max(7.0, window.place(bar.ends_at(now)))))]
     found: list[Segment] = []
@@ -140,7 +146,7 @@ def _part(kind: str, since: datetime, until: datetime, window: Window, *, least:
 
 
 def story(bar: TaskBar, now: datetime) -> str:
-    """Tell in words what the bar draws, for those who do not see it."""
+    """Describe the bar in words, for people who do not see it."""
     if bar.replayed_from is not None:
         return f"answered from the cache, key {bar.key}" if bar.key else "answered from the cache"
     told = []
@@ -159,7 +165,7 @@ def story(bar: TaskBar, now: datetime) -> str:
 
 
 def duration(span: timedelta) -> str:
-    """Write a span as exactly as an eye needs it; one that is negative, from clocks apart, is none."""
+    """Write a duration as exactly as an eye needs it. Clocks may differ, so a negative duration counts as 0."""
     seconds = max(0.0, span.total_seconds())
     if seconds == 0:
         return "0 s"

@@ -1,1 +1,1 @@
-"""What a person may enter."""
+"""The input of people: forms and choices."""

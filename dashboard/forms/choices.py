@@ -1,4 +1,4 @@
-"""What an address may choose among: anything else is refused, so that no page shows other rows than were asked for."""
+"""The choices of an address. An unknown value is refused, so a page never shows other rows than requested."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mailbox.words.errors import InvalidRequestError
 
 
 def one_of(name: str, asked: str | None, choices: Collection[str], default: str = "") -> str:
-    """Return which of ``choices`` is asked for, ``default`` where nothing is; raise `InvalidRequestError`."""
+    """Return the requested member of ``choices``, ``default`` if none is requested; raise `InvalidRequestError`."""
     if not asked or asked == default:
         return default
     if asked not in choices:

@@ -1,4 +1,4 @@
-"""The reasons a person gave last, offered again: the same incident often needs more than one act."""
+"""The person's latest reasons, offered again, because an incident often needs more than one act."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people fill in. The verbs decide; these forms only say early, and beside the field, what they would refuse."""
+"""The forms of repairs. The verbs decide. A form reports early, beside the field, what its verb would refuse."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ReasonForm(forms.Form):
 
     @property
     def is_broken(self) -> bool:
-        """Whether something is wrong with it that nobody typed and nobody can mend."""
+        """Whether a hidden field is invalid, which no person typed or can correct."""
         return any(name in self.fields and self[name].is_hidden for name in self.errors)
 
     def clean_reason(self) -> str:
@@ -42,7 +42,7 @@ class ReasonForm(forms.Form):
 
 
 class RepairForm(ReasonForm):
-    """One repair of the lease that was on screen."""
+    """A repair of the lease that was on screen."""
 
     lease_id = forms.UUIDField(widget=forms.HiddenInput)
     task_id = forms.UUIDField(widget=forms.HiddenInput)
@@ -50,7 +50,7 @@ class RepairForm(ReasonForm):
 
 
 def id_in(data: QueryDict, name: str) -> UUID | None:
-    """Return the id that a form carries, also of one that cannot be used any more; None for none."""
+    """Return the id in a form's data, even if the form is invalid; None without an id."""
     try:
         return UUID(data.get(name) or "")
     except ValueError:
@@ -58,7 +58,7 @@ def id_in(data: QueryDict, name: str) -> UUID | None:
 
 
 class RequeueForm(RepairForm):
-    """``posture`` is offered as `idempotent` only where the task declares it."""
+    """The form of a requeue. ``posture`` `idempotent` is offered only if the task declares it."""
 
     posture = forms.ChoiceField(
         choices=[(risk.value, risk.value) for risk in DuplicateRisk],
@@ -77,7 +77,7 @@ class RequeueForm(RepairForm):
 
 
 class ForceErrorForm(RepairForm):
-    """``message`` is what the sender reads; left empty it is the reason."""
+    """The form of a forced error. ``message`` is for the sender; it defaults to the reason."""
 
     message = forms.CharField(
         max_length=MESSAGE_MAX_LENGTH, required=False, widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "off"})
@@ -85,7 +85,7 @@ class ForceErrorForm(RepairForm):
 
 
 class LeaseIdsField(forms.Field):
-    """The ids of the leases that are ticked, as many as one plan takes."""
+    """The ids of the ticked leases, at most as many as a plan takes."""
 
     widget = forms.MultipleHiddenInput
 
@@ -97,7 +97,7 @@ class LeaseIdsField(forms.Field):
 
 
 class PlanForm(forms.Form):
-    """Which leases are to be planned: those that are ticked, all that match ``q``, or those of an earlier plan."""
+    """The leases to plan: ticked leases, all leases that match ``q``, or those of an earlier plan."""
 
     verb = forms.ChoiceField(choices=RepairPlan.Verb.choices)
     form_token = forms.UUIDField()
@@ -109,7 +109,10 @@ class PlanForm(forms.Form):
 
     @property
     def asked(self) -> UUID:
-        """Name what is asked for: sent twice the form asks the same, with another verb or choice something else."""
+        """The identity of the request.
+
+        The form sent twice makes the same request. Another verb or choice makes another request.
+        """
         chosen = self.cleaned_data
         if chosen["after"] is not None:
             leases = f"{chosen['which'] or 'changed'} of {chosen['after']}"
@@ -121,7 +124,7 @@ class PlanForm(forms.Form):
 
 
 class ApplyForm(ReasonForm):
-    """The consent to a plan: ``with_unsafe`` is None until it is chosen, ``typed`` how many leases."""
+    """The consent to a plan. ``with_unsafe`` is None until it is chosen; ``typed`` is the typed number of leases."""
 
     message = forms.CharField(max_length=MESSAGE_MAX_LENGTH, required=False)
     with_unsafe = forms.TypedChoiceField(

@@ -13,7 +13,7 @@ from mailbox.words.errors import InvalidJsonError
 
 
 class SendForm(forms.Form):
-    """A task that a person sends to an agent; ``form_token`` is its id, so that it is sent once."""
+    """A task that a person sends to an agent. ``form_token`` is its id, so it is sent once."""
 
     form_token = forms.UUIDField(widget=forms.HiddenInput)
     recipient = forms.CharField(
@@ -86,7 +86,7 @@ class SendForm(forms.Form):
         return found
 
     def envelope(self) -> TaskEnvelope:
-        """Return what was filled in; raise `InvalidRequestError` for a recipient that is no name."""
+        """Return the task's envelope; raise `InvalidRequestError` if the recipient is no name."""
         said = self.cleaned_data
         safety, deadline = said["duplicate_safety"], said["deadline"]
         key = said["idempotency_key"]
@@ -102,7 +102,7 @@ class SendForm(forms.Form):
         )
 
     def refuse(self, fields: Mapping[str, str]) -> None:
-        """Add what a verb refused beside the fields it concerns."""
+        """Add the verb's problems beside the fields that they concern."""
         for path, problem in fields.items():
             field = FIELD_OF.get(path, path)
             self.add_error(field if field in self.fields else None, problem)

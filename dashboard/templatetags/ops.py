@@ -1,4 +1,4 @@
-"""How the pages write times, states and ids: the same thing looks the same everywhere."""
+"""The tags and filters that write times, states and ids alike on every page."""
 
 from __future__ import annotations
 
@@ -74,14 +74,14 @@ STATES = {
 
 @register.simple_tag
 def pill(state: str) -> SafeString:
-    """Write a state as glyph, word and hue, none of them alone."""
+    """Write a state as glyph, word and hue. The hue alone never shows a state."""
     glyph, word, hue = STATES.get(state, ("·", state, "queued"))
     return format_html('<span class="pill {}"><span aria-hidden="true">{}</span> {}</span>', hue, glyph, word)
 
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    """Draw a sign of the sprite; the word beside it says the same."""
+    """Draw an icon of the sprite. The word beside it says the same."""
     sprite = static("ops/icons.svg")
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', sprite, name)
 
@@ -94,7 +94,7 @@ def words_of(state: str) -> str:
 
 @register.filter
 def brief(value: timedelta | None) -> str:
-    """Write about how long something takes, such as ``840 ms``, ``6.4 s`` or ``4 m 12 s``; a dash for None."""
+    """Write a rough duration, such as ``840 ms``, ``6.4 s`` or ``4 m 12 s``; a dash for None."""
     if value is None:
         return "\N{EN DASH}"
     seconds = value.total_seconds()
@@ -113,13 +113,13 @@ def share(value: float | None) -> str:
 
 @register.filter
 def rate(value: float) -> str:
-    """Write how many there are of something in a minute."""
+    """Write a number per minute."""
     return f"{value:.1f}" if 0 < value < 10 else thresholds.grouped(round(value))
 
 
 @register.simple_tag(takes_context=True)
 def results_of(context: Context, status: str, count: int, posted: str) -> str:
-    """Write how many results of a status there are, as the link to the list of them; of none only the number."""
+    """Write the number of results of a status as a link to their list. A 0 is no link."""
     if not count:
         return thresholds.grouped(count)
     where = f"{context.get('among', '')}{posted}&status={status}"
@@ -128,7 +128,7 @@ def results_of(context: Context, status: str, count: int, posted: str) -> str:
 
 @register.filter
 def by_kind(bars: Iterable[Bar]) -> str:
-    """Write how many of each kind a chart shows, such as ``7 ok, 1 error``."""
+    """Write the count of each kind of bar, such as ``7 ok, 1 error``."""
     return ", ".join(f"{thresholds.grouped(bar.count)} {bar.kind}" for bar in bars)
 
 
@@ -139,13 +139,13 @@ def absolute(number: int) -> int:
 
 @register.filter
 def up_to(number: int) -> str:
-    """Write how much waits for an agent, of which no more is counted than `COUNTED_TO`."""
+    """Write an agent's backlog, which is counted no further than `COUNTED_TO`."""
     return f"{thresholds.grouped(COUNTED_TO)}+" if number > COUNTED_TO else thresholds.grouped(number)
 
 
 @register.simple_tag
 def axis(moment: datetime, scale: Range) -> str:
-    """Write where a chart begins: the time, and of a long one the day."""
+    """Write the left end of a chart: the time, and for a long chart the day."""
     local = timezone.localtime(moment)
     return f"{local:%H:%M}" if scale.span < timedelta(days=1) else f"{local:%Y-%m-%d %H:%M}"
 
@@ -157,7 +157,7 @@ def span(value: timedelta) -> str:
 
 @register.simple_tag
 def age(moment: datetime, now: datetime) -> SafeString:
-    """Write how long ago ``moment`` was; the live script keeps it ticking."""
+    """Write the time since ``moment``. The live script keeps it ticking."""
     local = timezone.localtime(moment)
     return format_html(
         '<time class="age" datetime="{}" title="{}" data-age>{}</time>',
@@ -169,15 +169,15 @@ def age(moment: datetime, now: datetime) -> SafeString:
 
 @register.simple_tag
 def ago(moment: datetime, now: datetime) -> SafeString:
-    """Write when ``moment`` was by how long ago it is; on paper, which grows old, by its date."""
+    """Write ``moment`` as a time ago. Paper grows old, so print shows the date."""
     return format_html('{}<span class="ago"> ago</span>', age(moment, now))
 
 
 @register.simple_tag(takes_context=True)
 def moment(context: Context, value: datetime | None, now: datetime) -> SafeString:
-    """Write the time of ``value`` in the person's zone, with its date when it is not today's; or how long ago it was.
+    """Write ``value`` in the person's time zone, with its date if it is not today; or as a time ago.
 
-    Which of the two, the person chose.
+    The person's preferences decide between the two.
     """
     if value is None:
         return format_html("{}", "\N{EN DASH}")
@@ -200,13 +200,13 @@ def short(value: UUID | str) -> str:
 
 @register.filter
 def as_id(value: UUID | str) -> SafeString:
-    """Write an id by its two ends, on paper whole."""
+    """Write an id by its two ends, in print whole."""
     return format_html('<code title="{}">{}</code>', value, short(value))
 
 
 @register.filter
 def term(value: str, key: str) -> str:
-    """Write the query that finds what has ``value`` as its ``key``."""
+    """Write the query term that selects ``value`` as ``key``."""
     return search.term(key, value)
 
 
@@ -223,13 +223,13 @@ def clipped(text: str, length: int) -> str:
 
 @register.filter
 def exactly(text: str) -> str:
-    """Write the text of a ``pre``, whose first newline a browser drops, so that it shows all of it."""
+    """Write the text of a ``pre``. A browser drops its first newline, so such a text gets another."""
     return f"\n{text}" if text.startswith("\n") else text
 
 
 @register.filter
 def head(text: str, length: int) -> str:
-    """Return the first ``length`` characters, exactly."""
+    """Return exactly the first ``length`` characters."""
     return text[:length]
 
 
@@ -250,13 +250,13 @@ def grouped(number: int) -> str:
 
 @register.simple_tag
 def lasted(since: datetime, until: datetime) -> str:
-    """Write how long something took that is over."""
+    """Write the time from ``since`` to ``until``."""
     return times.write(until - since)
 
 
 @register.simple_tag(takes_context=True)
 def with_query(context: dict[str, Any], **changes: str | None) -> str:
-    """Return the query string of this page with some parameters changed; the page begins anew."""
+    """Return the query string of this page with some parameters changed. It has no cursor: the list begins anew."""
     query = context["request"].GET.copy()
     query.pop("cursor", None)
     for name, value in changes.items():

@@ -32,7 +32,7 @@ HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN = 10, 20, 50
 
 
 class AgentList(ListPage):
-    """Who there is, with what waits for each."""
+    """The agents, each with its backlog."""
 
     name = "agents"
     field = "display"
@@ -66,7 +66,7 @@ class AgentList(ListPage):
         return {"rows": rows, "is_late": figures.is_late(self.now), "keys": search.AGENT_KEYS}
 
     def total(self, found: AgentQuerySet, page: Page[Any]) -> Count:
-        """Return what the rows carry, so that it costs no query of its own."""
+        """Return the total that the rows carry, so it costs no query."""
         return Count(page.items[0].total if page.items else 0)
 
     def shown(self, page: Page[Any], context: Any) -> object:
@@ -74,7 +74,7 @@ class AgentList(ListPage):
 
 
 class AgentPage(Act[Agent]):
-    """One agent: how it does, what it says of itself, and the switch that lets its tasks wait."""
+    """An agent with its figures, its card and the form that pauses or resumes it."""
 
     needs = actions.PAUSE
     home = "ops:agents"
@@ -131,7 +131,7 @@ class AgentPage(Act[Agent]):
         return self.live("ops/agent.html", shown, (row.version, results))
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
-        """Return what is not live: who speaks for the agent, and the form."""
+        """Return the context that is not live: the agent's peers, and the form."""
         peers = agents.newest_peers(agent, most=PEERS_SHOWN)
         return {
             "peers": [(peer, peer.status(self.now)) for peer in peers],

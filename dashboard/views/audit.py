@@ -43,7 +43,7 @@ class AuditList(ListPage):
         return search.events(text, self.at)
 
     def total(self, found: AuditEventQuerySet, page: Page[Any]) -> Count:
-        """Count from the newest row on: where a moment bounds the keys, any other way reads the whole journal."""
+        """Count from the newest row on. In another order, a count since a moment reads the whole journal."""
         return thresholds.counted(found, newest_first=True)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class AuditList(ListPage):
 
 
 class AuditPage(DashboardView):
-    """One row of the journal, for good."""
+    """A row of the journal, at a permanent address."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
         event = lookup.event(int(number)) if number.isdecimal() and len(number) < 19 else None

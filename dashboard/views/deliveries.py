@@ -20,7 +20,7 @@ ATTEMPTS_SHOWN = 50
 
 
 class DeliveryList(ListPage):
-    """Callbacks, newest first. Their secrets and bodies are on no page."""
+    """Callbacks, newest first. No page shows their secrets or bodies."""
 
     name = "deliveries"
     tab = "state"
@@ -50,7 +50,7 @@ class DeliveryList(ListPage):
 
 
 class Resend(Act[PushDelivery]):
-    """One callback with all its attempts, and the way to try one again that was given up."""
+    """A callback with all its attempts, and the form that sends a failed callback again."""
 
     needs = actions.RESEND
     home = "ops:deliveries"

@@ -14,7 +14,7 @@ from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
 
 
 class Go(DashboardView):
-    """The box in the header: to the very thing that was named, else to the tasks that fit the query."""
+    """The search box of the header. It redirects to the named object, or else to the tasks that match the query."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("id", "").strip()

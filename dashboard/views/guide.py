@@ -149,7 +149,7 @@ LANGUAGES = (
 
 
 class Help(DashboardView):
-    """The words, the states, the query language, the keys."""
+    """The help page: the words, the states, the query language and the keys."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         context = {

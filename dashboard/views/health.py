@@ -13,7 +13,7 @@ from mailbox.inspection.health import Health
 
 
 class HealthPage(DashboardView):
-    """How the hub is: every check with its word, so that a bad one stands out and none hides another."""
+    """The health of the hub: every check with its own status, so no check hides another."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         seen = health.look(self.now)
@@ -22,7 +22,7 @@ class HealthPage(DashboardView):
 
 
 class HealthText(DashboardView):
-    """The same as plain text, to be copied into a report."""
+    """The health of the hub as plain text, to paste into a report."""
 
     def get(self, request: HttpRequest, *args: Any) -> HttpResponseBase:
         lines = _lines(health.look(self.now))

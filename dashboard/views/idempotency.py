@@ -68,7 +68,7 @@ def _answered_by(entry: Any) -> str:
 
 
 class Drop(Act[ReplayEntry]):
-    """One cached result, and the way to let the next duplicate run again."""
+    """A cached result, and the form that drops it. The next duplicate then runs again."""
 
     needs = actions.DROP_REPLAY
     home = "ops:idempotency"

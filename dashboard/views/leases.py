@@ -22,7 +22,7 @@ ATTEMPTS_SHOWN = 20
 
 
 class LeaseList(ListPage):
-    """Live leases; the question is what is stuck, so the oldest come first."""
+    """Live leases, oldest first, because operators look for stuck work."""
 
     name = "leases"
     field = "leased_at"
@@ -79,7 +79,7 @@ class LeaseList(ListPage):
 
 
 class LeasePage(DashboardView):
-    """One attempt, for good: the link holds also when the lease has ended."""
+    """A lease at a permanent address, which stays valid after the lease has ended."""
 
     def get(self, request: object, lease_id: UUID) -> HttpResponse:
         lease = lookup.lease(lease_id)

@@ -19,7 +19,7 @@ ACTS_SHOWN = 5
 
 
 class Overview(DashboardView):
-    """Is anything on fire, and what needs a decision."""
+    """The start page: the state of the hub, and the decisions that wait for a person."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         scale = range_named(request.GET.get("range"))
@@ -52,7 +52,7 @@ class Overview(DashboardView):
         return self.live("ops/overview.html", context, self._shown(context))
 
     def _shown(self, context: dict[str, Any]) -> object:
-        """Return all that can change but the ages, which tick by themselves."""
+        """Return the figures that can change. Ages do not count: they tick in the browser."""
         found: OverviewFigures = context["standing"]
         rows = [row.version for row in context["rows"]]
         now = (found.ages, found.stale_safe, found.queued, found.pending, found.waits_since, found.owed_since)

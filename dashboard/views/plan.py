@@ -25,7 +25,7 @@ from mailbox.verbs.repairs import applying, plans
 from mailbox.verbs.repairs.plans import PlanTally
 from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
 
-BITE = 3.0  # seconds of repairing within one request
+BITE = 3.0  # seconds of repairs within a request
 SORTS: dict[str, tuple[str, type]] = {
     "age": ("leased_at", datetime),
     "attempt": ("attempt", int),
@@ -49,7 +49,7 @@ COLUMNS = {
 
 
 class PlanPage(DashboardView):
-    """One plan, at one address for good: the preview, then its progress, then the receipt."""
+    """A plan at a permanent address: first its preview, then its progress, then its receipt."""
 
     needs = actions.REQUEUE
 
@@ -130,7 +130,7 @@ class PlanPage(DashboardView):
 
 
 class PlanTwin(DashboardView):
-    """The leases of a plan to take away."""
+    """The export of a plan's leases."""
 
     def get(self, request: HttpRequest, number: str, form: str) -> HttpResponseBase:
         return export.stream(rows_of(plan_of(number), request), COLUMNS, form, f"repair-{number}")
@@ -149,7 +149,7 @@ class Discard(DashboardView):
 
 
 class Continue(DashboardView):
-    """Go on at once with what is left of a plan, which the scheduler would do within a minute."""
+    """Continue a plan at once. The scheduler would continue it within a minute."""
 
     needs = actions.REQUEUE
     http_method_names = ["post"]
@@ -172,12 +172,12 @@ def plan_of(number: str) -> RepairPlan:
 
 
 def rows_of(plan: RepairPlan, request: HttpRequest) -> RepairPlanRowQuerySet:
-    """Return the leases of a plan that the address asks for."""
+    """Return the leases of a plan that the address selects."""
     return plan.rows.all().in_group(group_of(request))
 
 
 def group_of(request: HttpRequest) -> str:
-    """Return which leases of a plan the address asks for, "" for all; raise `InvalidRequestError`."""
+    """Return the group of leases that the address selects, "" for all; raise `InvalidRequestError`."""
     return choices.one_of("show", request.GET.get("show"), GROUPS)
 
 

@@ -26,7 +26,7 @@ CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
 
 
 class Repair(Act[Lease]):
-    """A repair of the very lease that the form shows. ``route`` is the verb's part of the address."""
+    """A repair of exactly the lease that the form shows. ``route`` is the verb's part of the address."""
 
     home = "ops:leases"
     template = "ops/repair.html"
@@ -42,7 +42,7 @@ class Repair(Act[Lease]):
         return self.gone(where["lease_id"], forms.id_in(self.request.POST, "task_id"))
 
     def subject(self, **where: Any) -> Lease:
-        if self.lease is None:  # `absent` answers before
+        if self.lease is None:  # unreachable: `absent` returns a page first
             raise Http404
         return self.lease
 
@@ -76,18 +76,18 @@ class Repair(Act[Lease]):
         return self.act(self.subject(**where), chosen)
 
     def asked(self, **where: Any) -> Request:
-        """Return the request that the verb itself would make, so that its refusal stands with the task."""
+        """Return the request that the verb itself would make, so that its refusal belongs to the task."""
         task_id = lookup.task_of_lease(where["lease_id"])
         if task_id is None:
             return super().asked(**where)
         return Request.to_repair(self.needs, task_id, lease_id=where["lease_id"])
 
     def said(self, lease: Lease) -> str:
-        """Return the sentence that tells what the repair did."""
+        """Return the confirmation for the person."""
         raise NotImplementedError
 
     def command(self, lease: Lease, form: ReasonForm) -> str:
-        """Return the command line that does the same."""
+        """Return the equivalent command."""
         raise NotImplementedError
 
     def besides(self, subject: Lease, form: ReasonForm) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class Repair(Act[Lease]):
         return {"lease": subject, "task": subject.task, "route": self.route, "command": command}
 
     def _journalled(self, lease: Lease) -> AuditEvent | None:
-        """Return the row that this form wrote into the task's life, None if it wrote none."""
+        """Return the first row that this form wrote into the task's life; None if it wrote none."""
         return journal.of_request(self.caller, lease.task)
 
     def _conflict(self, lease: Lease, reason: str) -> HttpResponse:

@@ -24,7 +24,7 @@ ALL_LIVE = "state:in_flight"
 
 
 class RepairList(ListPage):
-    """Repairs of one lease each, newest first, whoever made them."""
+    """All repairs of single leases, newest first."""
 
     name = "repairs"
     columns: ClassVar = {
@@ -49,7 +49,7 @@ class RepairList(ListPage):
 
 
 class Repairs(RepairList):
-    """The list; a POST plans a repair of many."""
+    """The list. A POST makes a plan for many leases."""
 
     needs = actions.REQUEUE
 
@@ -96,7 +96,7 @@ class Repairs(RepairList):
 
 
 class PlanList(ListPage):
-    """Plans to repair many leases at once, newest first, with what came of each."""
+    """Plans to repair many leases at once, newest first, each with its outcome."""
 
     name = "plans"
     columns: ClassVar = {
@@ -128,5 +128,5 @@ class PlanList(ListPage):
 
 
 def new_token() -> str:
-    """Return the name of one more form, under which it acts once."""
+    """Return the token of a new form, under which it acts once."""
     return str(uuid.uuid4())

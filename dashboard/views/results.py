@@ -8,12 +8,12 @@ from mailbox.inspection import search
 from mailbox.models import Result
 from mailbox.models.result import ResultQuerySet
 
-ALL = "all"  # of the tabs: whatever became of them
+ALL = "all"  # the tab with results of every delivery
 TABS = (*Result.Delivery.values, ALL)
 
 
 class ResultList(ListPage):
-    """Results by what became of them; those that wait for their sender come oldest first."""
+    """Results by their delivery. Undelivered results come oldest first."""
 
     name = "results"
     tab = "delivery"
@@ -31,7 +31,7 @@ class ResultList(ListPage):
 
     @property
     def chosen(self) -> str:
-        """The tab: without one in the address, what waits, unless a query asks for more than that."""
+        """The tab. Its default is the undelivered results, or all results if the address has a query."""
         return self.request.GET.get(self.tab) or (ALL if self.query else Result.Delivery.PENDING)
 
     @property

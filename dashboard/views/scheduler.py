@@ -35,7 +35,7 @@ LONGEST_ID = 19  # digits
 
 
 class Scheduler(DashboardView):
-    """The bounds in force and where each was set, whether the cluster runs, and what the passes did."""
+    """The retry scheduler: the bounds in force and their sources, the cluster's state, and the passes."""
 
     columns: ClassVar = {
         "id": lambda event: event.pk,
@@ -87,7 +87,7 @@ class Scheduler(DashboardView):
 
 
 class Scan(DashboardView):
-    """One pass of the retry gate, for good."""
+    """A pass of the retry gate, at a permanent address."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
         is_number = number.isdecimal() and len(number) < LONGEST_ID
@@ -108,7 +108,7 @@ class Scan(DashboardView):
 
 
 class DryRun(DashboardView):
-    """What a pass by this person would do now, lease by lease; nothing is changed and nothing journalled."""
+    """A dry run of the retry gate for this person, lease by lease. It changes and journals nothing."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if not self.holds(actions.REQUEUE):
@@ -132,7 +132,7 @@ class DryRun(DashboardView):
 
 
 class RunOnce(Act[AutoRetry]):
-    """One pass now, whether or not the scheduler is on, by the person and within the bounds in force."""
+    """A pass now, by this person and within the bounds in force, even if the scheduler is off."""
 
     needs = actions.REQUEUE
     home = "ops:scheduler"

@@ -19,7 +19,7 @@ AGENTS_OFFERED = 200
 
 
 class Send(DashboardView):
-    """A task by hand: from ``operators@hub``, whose results stay on the task's page until somebody has read them."""
+    """A task that a person sends as ``operators@hub``. The task's page keeps its result until a person has read it."""
 
     needs = actions.SEND
 
@@ -65,7 +65,7 @@ class Send(DashboardView):
 
 
 class Acknowledge(DashboardView):
-    """Somebody has read the result of a task that was sent by hand."""
+    """The button that acknowledges the result of such a task."""
 
     needs = actions.SEND
     http_method_names = ["post"]

@@ -16,7 +16,7 @@ from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, RE
 
 
 class SignIn(auth_views.LoginView):
-    """Names and passwords; guessing is slowed down by django-axes."""
+    """The sign-in. Django-axes slows down the guessing of passwords."""
 
     template_name = "ops/sign_in.html"
     redirect_authenticated_user = True
@@ -27,7 +27,7 @@ class SignIn(auth_views.LoginView):
 
 
 class SignOut(auth_views.LogoutView):
-    """Signs out by its button alone, or any link could do it; whoever opens the address is led to the button."""
+    """The sign-out. Only its button signs out, because otherwise any link could. A GET redirects to the sign-in."""
 
     next_page = "ops:sign-in"
     http_method_names = ["get", "post"]
@@ -37,7 +37,7 @@ class SignOut(auth_views.LogoutView):
 
 
 class Settings(DashboardView):
-    """The person's own choices; they change nothing but this browser's cookies."""
+    """The person's preferences. They change nothing but the cookies of this browser."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._form(Preferences.of(request).zone)
@@ -76,7 +76,7 @@ def _asked(request: HttpRequest) -> dict[str, str]:
 
 
 class Favicon(View):
-    """The mark of the hub, with the number of stale leases when there are any."""
+    """The icon of the hub, with the number of stale leases if there are any."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         number = request.GET.get("stale", "0")
@@ -87,5 +87,5 @@ class Favicon(View):
 
 
 def locked_out(request: HttpRequest, response: object = None, credentials: object = None) -> HttpResponse:
-    """Answer whoever guessed too often."""
+    """Return the page for a person whom django-axes has locked out."""
     return render(request, "ops/locked_out.html", frame.look(request), status=429)

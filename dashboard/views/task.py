@@ -25,7 +25,7 @@ ATTEMPTS, ACTS, CHILDREN, ALIKE = 50, 100, 20, 10
 
 
 class TaskPage(DashboardView):
-    """One task: what it is now, how it came to that, what it carries, what belongs to it."""
+    """A task with its state, its history, its payload and its relatives."""
 
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
         task = tasks.whole_task(task_id)
@@ -50,7 +50,7 @@ class TaskPage(DashboardView):
         return self.live("ops/task.html", context, seen)
 
     def _now(self, task: Task, lease: Lease | None) -> dict[str, Any]:
-        """Return what the state sentence and the lease box say."""
+        """Return the context of the state sentence and of the lease."""
         policy = AutoRetry.from_settings().policy
         stale_after = thresholds.stale_after()
         is_stale = lease is not None and lease.is_stale(self.now, stale_after)
@@ -95,7 +95,7 @@ class TaskPage(DashboardView):
 
 
 class TaskPart(DashboardView):
-    """One piece of what a task or its result carries, whole."""
+    """A whole part of a task's or a result's payload."""
 
     def get(self, request: HttpRequest, task_id: UUID, part: str) -> HttpResponse:
         file = _part(tasks.task(self.caller, task_id).task, tasks.result(self.caller, task_id), part)
@@ -106,7 +106,7 @@ class TaskPart(DashboardView):
 
 
 class TaskJson(DashboardView):
-    """The whole of a task, its result and its journal, exactly."""
+    """A task with its result and its journal as JSON."""
 
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
         entry = tasks.task(self.caller, task_id)

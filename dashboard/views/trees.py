@@ -27,14 +27,14 @@ LEAST: Mapping[str, timedelta] = {
 }
 DEPTHS = ("1", "2", "3", "all")
 ONLY = {"": "All", "errors": "Errors", "stale": "Stale", "open": "Not resolved"}
-APART = {"in_flight": "-state:stale", "queued": "-state:waiting"}  # what a state of a list holds that is another here
-KIND_SPELLED = 200  # characters of a text that stands for a kind
-MARKS = 50  # of failed members, on the bar of their group
-OPENED_MOST = 200  # nodes that one address may hold open
+APART = {"in_flight": "-state:stale", "queued": "-state:waiting"}  # excludes a state that lists count within it
+KIND_SPELLED = 200  # characters of the text that stands for a kind
+MARKS = 50  # failed members that a group's bar marks
+OPENED_MOST = 200  # nodes that an address may open
 
 
 class TreePage(DashboardView):
-    """A task and all below it, by time: what waited for what, and where it went wrong."""
+    """A task tree by time. It shows waiting times and failures."""
 
     def get(self, request: HttpRequest, root: UUID) -> HttpResponse:
         stale_after = thresholds.stale_after()
@@ -96,7 +96,7 @@ class TreePage(DashboardView):
         )
 
     def _links(self, asked: Asked) -> dict[str, Any]:
-        """Return the choices above the table: (words, address, whether it is chosen)."""
+        """Return the choices above the table as (words, address, whether it is chosen)."""
         depth = self.request.GET.get("depth", "")
         minimum = self.request.GET.get("min", "")
         return {
@@ -109,7 +109,7 @@ class TreePage(DashboardView):
         }
 
     def _with(self, **changes: Any) -> str:
-        """Return the address of this tree with some of what it asks for changed; nothing of "" is left in it."""
+        """Return the address of this tree with some parameters changed. Empty parameters are left out."""
         asked = {name: self.request.GET.getlist(name) for name in ("focus", "depth", "only", "min", "q", "open")}
         asked |= changes
         return f"?{urlencode([(name, value) for name, value in asked.items() if value not in ('', [''])], doseq=True)}"
@@ -150,10 +150,10 @@ class TreePage(DashboardView):
 
 
 class TreeJson(DashboardView):
-    """The whole tree, however large, with payloads, attempts and results."""
+    """The whole tree as JSON, of any size, with payloads, attempts and results."""
 
     def get(self, request: HttpRequest, root: UUID) -> HttpResponseBase:
-        trees.members(root, limit=2)  # the first may be the root itself, which need not exist
+        trees.members(root, limit=2)  # raises for a tree without tasks; the root itself need not exist
         response = StreamingHttpResponse(_whole(root), content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="tree-{root}.json"'
         return response
@@ -221,7 +221,7 @@ def _bar(member: Member, state: str) -> TaskBar:
 
 
 def _listed(bar: TaskBar, state: str) -> str:
-    """Return the query of the tasks that are siblings of ``bar``, of its kind and in ``state``."""
+    """Return the query for the siblings of ``bar`` with its kind and in ``state``."""
     terms = [f"parent:{bar.parent}", search.term("to", bar.recipient), f"state:{state}", APART.get(state, "")]
     words = bar.name.partition('"')[0].strip()[:KIND_SPELLED]
     alike = search.term("kind", bar.kind) if bar.kind != bar.name else words and f'"{words}"'

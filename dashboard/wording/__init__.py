@@ -1,1 +1,1 @@
-"""Rows in words."""
+"""The words of pages for rows and figures."""

@@ -1,4 +1,4 @@
-"""The commands that do the same as a page: people copy them, and learn to automate."""
+"""The equivalent commands of pages. People copy them and learn to automate."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ AUTHORIZATION = '-H "Authorization: Bearer $A2A_API_KEY"'
 
 
 def requeue(task_id: UUID, lease_id: UUID, *, risk: str, reason: str) -> str:
-    """Return the command; whatever is not chosen yet is the cautious choice or an ellipsis."""
+    """Return the command. Without a risk it has the cautious choice, without a reason an ellipsis."""
     chosen = (risk or DuplicateRisk.OPERATOR_ACCEPTED).replace("_", "-")
     return _of_lease("requeue", task_id, lease_id, "--duplicate-risk", chosen, "--reason", reason or UNSAID)
 
 
 def force_error(task_id: UUID, lease_id: UUID, *, message: str, reason: str) -> str:
-    """Return the command; without a message the sender reads the reason."""
+    """Return the command. Without a message the sender receives the reason."""
     sent = message or reason or UNSAID
     return _of_lease("force-error", task_id, lease_id, "--message", sent, "--reason", reason or UNSAID)
 
 
 def retry_stale(policy: RetryPolicy) -> str:
-    """Return the command for one pass of the retry gate within the bounds of ``policy``."""
+    """Return the command for a pass of the retry gate within the bounds of ``policy``."""
     bounds = {
         "--min-lease-age-ms": policy.min_lease_age // timedelta(milliseconds=1),
         "--max-attempts": policy.max_attempts,
@@ -40,12 +40,12 @@ def retry_stale(policy: RetryPolicy) -> str:
 
 
 def get(path: str) -> str:
-    """Return the request for ``path`` as a call of curl."""
+    """Return a GET of ``path`` as a call of curl."""
     return f"curl {settings.PUBLIC_URL}{path} {AUTHORIZATION}"
 
 
 def post(path: str, **fields: object) -> str:
-    """Return the request that posts ``fields`` to ``path`` as a call of curl."""
+    """Return a POST of ``fields`` to ``path`` as a call of curl."""
     body = json.dumps(fields, ensure_ascii=False)
     url = f"{settings.PUBLIC_URL}{path}"
     return f"""curl -X POST {url} {AUTHORIZATION} -H "Content-Type: application/json" -d '{body}'"""

@@ -35,7 +35,7 @@ REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "fo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalLine:
-    """One journal row in words; ``reason`` is "" where none was given."""
+    """A journal row in words. ``reason`` is "" if the row has none."""
 
     event: AuditEvent
     what: str
@@ -43,7 +43,7 @@ class JournalLine:
 
     @property
     def plan(self) -> int | None:
-        """The number of the repair in bulk that the row is about, or part of."""
+        """The number of the plan that the row is about or part of."""
         if self.event.kind in PLAN_KINDS:
             return int(self.event.fields["plan"])
         of_a_plan = self.event.source == AuditEvent.Source.DASHBOARD and self.event.request_id.startswith("plan:")
@@ -51,7 +51,7 @@ class JournalLine:
 
     @property
     def is_life(self) -> bool:
-        """Whether the row is one of its task's life, not a check or refusal beside it."""
+        """Whether the row is part of its task's life. Checks and refusals are not."""
         return self.event.seq is not None
 
 

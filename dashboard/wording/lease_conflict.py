@@ -1,4 +1,4 @@
-"""What became of a lease that somebody looked at a while ago."""
+"""The changes since a person looked at a lease."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SHOWN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """The lease that was on screen, what the task is now, and what was done between.
+    """The lease that was on screen, its task now, and the journal rows between.
 
-    ``now`` is the live lease, None when nobody holds the task; ``result`` is None until it is resolved.
+    ``now`` is the live lease, None if no agent holds the task. ``result`` is None until the task is resolved.
     """
 
     seen: Lease
@@ -33,7 +33,7 @@ class Conflict:
 
 
 def what_happened(seen: Lease, at: datetime) -> Conflict:
-    """Read the task anew and what its journal says since the lease that was seen ended."""
+    """Read the task again, with its journal rows since the end of the lease that was on screen."""
     after = leases.aftermath(seen, most=SHOWN)
     return Conflict(
         seen=after.lease,

@@ -1,6 +1,6 @@
-"""What tasks and results carry, in parts that can be shown: text as text, JSON with its numbers exactly, files by size.
+"""The payloads of tasks and results in parts: text as text, JSON with exact numbers, files by size.
 
-Of JSON, what stands under a name of ``A2A_REDACTED_FIELDS`` is hidden wherever people look at it.
+People never see the JSON values of names in ``A2A_REDACTED_FIELDS``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from django.conf import settings
 
 from mailbox.words import json_text, redaction
 
-SHOWN = 64 * 1024  # characters of what one task carries, and of its result; the rest is a click away
+SHOWN = 64 * 1024  # characters of a task's payload, and of its result's; a link leads to the rest
 BLOCKS_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One piece. ``name`` is its address beside the task; ``text`` None: a file of ``size`` bytes, and not shown."""
+    """A part of a payload. ``name`` is its address below the task.
+
+    ``text`` is None for a file, which has ``size`` bytes and is not shown.
+    """
 
     name: str
     title: str
@@ -34,7 +37,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A part to take away, as bytes."""
+    """A part as a file to download."""
 
     content: bytes
     content_type: str
@@ -42,12 +45,12 @@ class File:
 
     @property
     def is_shown(self) -> bool:
-        """Whether a browser may show it in place: plain text and JSON run nothing, whatever is in them."""
+        """Whether a browser may show the file in place. Plain text and JSON run no code."""
         return self.content_type.startswith(("text/plain", "application/json"))
 
 
 def pretty(value: Any) -> str:
-    """Return a JSON value on many lines, its secrets hidden; what is too long to be read that way on one."""
+    """Return a JSON value on many lines, its secrets hidden. A value too long to read stays on one line."""
     hidden = redaction.fields(value, settings.A2A_REDACTED_FIELDS)
     compact = json_text.dumps(hidden)
     return compact if len(compact) > 4 * SHOWN else json.dumps(hidden, indent=2, ensure_ascii=False)
@@ -68,7 +71,7 @@ def of_blocks(blocks: Sequence[Mapping[str, Any]]) -> list[Part]:
 
 
 def file_of(block: Mapping[str, Any], name: str) -> File:
-    """Return a block as something to take away; its type is never trusted further than a file's ending."""
+    """Return a block as a file. Its declared type decides only the ending of the name."""
     part = _part("", block)
     if part.text is not None:
         is_json = block["type"] == "json"
@@ -104,7 +107,7 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
 
 
 def _bytes(block: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return what a file block holds, and what it says it is; what is no base64 is taken as it stands."""
+    """Return the bytes of a file block and its declared type. Invalid base64 counts as plain text."""
     inner = block["resource"] if block["type"] == "resource" else block
     text = str(inner.get("blob" if block["type"] == "resource" else "data", ""))
     try:
@@ -115,7 +118,7 @@ def _bytes(block: Mapping[str, Any]) -> tuple[bytes, str]:
 
 
 def _shown(parts: Sequence[Part]) -> list[Part]:
-    """Cut the parts where they are too long together."""
+    """Cut the parts to `SHOWN` characters in all."""
     found, left = [], SHOWN
     for part in parts:
         text = part.text

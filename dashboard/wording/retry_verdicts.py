@@ -1,4 +1,4 @@
-"""What a pass of the retry gate would do with each lease, in the order it looks at them."""
+"""The verdicts of the retry gate about leases, in the order of a pass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Verdict:
 
 
 def dry(policy: RetryPolicy) -> RetryPolicy:
-    """Return the policy that changes nothing and says the same."""
+    """Return the policy with the same bounds that changes nothing."""
     return replace(policy, enabled=False)
 
 

@@ -1,4 +1,4 @@
-"""What happened to one task, as states that followed one another: pure functions over its journal and its leases."""
+"""The history of a task as a sequence of states: pure functions over its journal and its leases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mailbox.words.kinds import Kind
 
 @dataclass(slots=True, kw_only=True)
 class Card:
-    """A state the task was in: what put it there, and what was said meanwhile. ``until`` None: it still is in it."""
+    """A state of the task, with the journal rows that began and followed it. ``until`` is None for the present state."""
 
     state: str
     act: JournalLine
@@ -35,9 +35,9 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptTiming:
-    """A lease beside the time around it: in the queue before it, at work, and until the next one began.
+    """A lease with its times: in the queue before it, at work, and until the next lease.
 
-    ``waited`` None: the attempt before it is not among those that were read. ``gap`` None: there is none after it yet.
+    ``waited`` is None if the attempt before it was not read. ``gap`` is None if no lease follows yet.
     """
 
     lease: Lease
@@ -47,7 +47,7 @@ class AttemptTiming:
 
 
 def cards(acts: Sequence[JournalLine]) -> list[Card]:
-    """Return the states of a task, newest first, of its life's acts in order."""
+    """Return the states of a task, newest first. ``acts`` are the rows of its life in order."""
     found: list[Card] = []
     for act in acts:
         state = _leads_to(act)
@@ -61,7 +61,7 @@ def cards(acts: Sequence[JournalLine]) -> list[Card]:
 
 
 def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[AttemptTiming]:
-    """Return the attempts of these leases, which are the newest ones and newest first."""
+    """Return the attempts of ``leases``, which are the task's newest leases, newest first."""
     found = []
     later: Lease | None = None
     for place, lease in enumerate(leases):
@@ -81,7 +81,7 @@ def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[Attempt
 
 
 def _leads_to(act: JournalLine) -> str:
-    """Return the state that this act put the task into, "" when it left it as it was."""
+    """Return the state that this row put the task into; "" if the row changed no state."""
     data = act.event.fields
     match act.event.kind:
         case Kind.TASK_SENT:

@@ -5,16 +5,16 @@
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const skew = Date.parse(root.dataset.now) - Date.now();
   const every = () => Number(root.dataset.liveMs || 0);
-  const MANY = 25;  // rows; a table this long does not reorder under a reader's eyes
+  const MANY = 25;  // rows; a longer table does not reorder while a person reads it
 
-  // What somebody uses is left alone.
+  // An element in use is not replaced.
   const inUse = el => (el.contains(document.activeElement) && document.activeElement.matches('input,select,textarea,button,summary,a'))
     || one('details[open]', el);
   const held = el => inUse(el) || one('input:checked', el) || one('dialog[open]')
     || (String(getSelection()) && el.contains(getSelection().anchorNode))
     || (el.matches(':hover') && Date.now() - pointed < 5e3);
 
-  // A forgotten tab costs a request a minute; a hidden one none.
+  // A forgotten tab costs a request per minute, a hidden tab none.
   let timer, touched = Date.now(), pointed = 0, slowUntil = 0;
   const pace = () => {
     const idle = Date.now() - touched;
@@ -38,7 +38,7 @@
   document.addEventListener('visibilitychange', () => { if (!document.hidden) tick(); });
   if (every()) timer = setTimeout(tick, every());
 
-  // A table in use, or a long one, is compared with what it is now: its rows change in place, others wait to be asked for.
+  // A table in use, or a long table, is compared with its new version. Changed rows are replaced; new rows wait for a click.
   const pill = one('[data-changed]');
   let asked = false;
   const keyOf = row => row.id || all('a[href]', row).map(link => link.getAttribute('href')).join(' ') || row.textContent;
@@ -82,12 +82,12 @@
     }
     const cause = e.detail.requestConfig.triggeringEvent;
     if (e.detail.target.dataset.live !== 'table' || !cause || cause.type !== 'live:tick') return;
-    if (!asked && held(e.detail.target)) e.detail.shouldSwap = false;  // somebody began to use it since the tick
+    if (!asked && held(e.detail.target)) e.detail.shouldSwap = false;  // the person began to use it after the tick
     else pill.hidden = true;
     asked = false;
   });
 
-  // Never a stale number as a fresh one.
+  // A page that is not live says so, because its numbers may be old.
   const clock = one('[data-clock]'), offline = one('[data-offline-since]');
   let failed = 0;
   const lost = () => {
@@ -103,14 +103,14 @@
     if (header('HX-Trigger') === 'live:slow') slowUntil = Date.now() + 120e3;
     if (header('X-Attention')) attend(JSON.parse(header('X-Attention')));
   };
-  // What a dialog asked for and got no panel for: whatever was typed stands, and a form that is sent again acts once.
+  // A dialog's request without a response keeps its form and all input. The form can be sent again: it acts once.
   const dialog = one('#dialog');
   const unheard = e => {
     if (e.detail.target !== dialog) return lost();
     const [line, panel] = one('#unheard').content.cloneNode(true).children, form = e.detail.elt.closest('form[data-busy]');
     if (!form) { dialog.replaceChildren(panel); open(); return; }
     one('.acts', form).before(line);
-    clearTimeout(form.sending);  // an answer may be there before
+    clearTimeout(form.sending);  // the response may arrive before the timer
     const button = one('[data-submit]', form);
     button.textContent = form.dataset.verb;
     button.disabled = false;
@@ -122,7 +122,7 @@
     if (e.detail.successful) heard(name => e.detail.xhr.getResponseHeader(name));
   });
 
-  // Counts beside the places, in the title and on the tab; said aloud at most twice a minute.
+  // The counts in the navigation, the title and the tab's icon. A screen reader announces them at most twice a minute.
   const announcer = one('[data-announce]');
   let unsaid = new Map(), saidAt = Date.now();
   const attend = ({stale, notes}) => {
@@ -164,7 +164,7 @@
   };
   document.addEventListener('htmx:afterSwap', e => {
     if (e.detail.target !== dialog) return;
-    if (!dialog.firstElementChild) {  // done: what was repaired stands behind it, and takes the focus
+    if (!dialog.firstElementChild) {  // done: the repaired row behind the dialog takes the focus
       dialog.close();
       const changed = document.querySelector('[data-focus]');
       if (changed) { changed.focus(); changed.removeAttribute('data-focus'); }
@@ -175,7 +175,7 @@
     if (close) { e.preventDefault(); close.closest('dialog').close(); }
     const copy = e.target.closest('[data-copy]'), source = copy && document.getElementById(copy.dataset.copy);
     if (source && navigator.clipboard) navigator.clipboard.writeText(source.textContent).then(() => copy.toggleAttribute('data-copied', true));
-    else if (source) getSelection().selectAllChildren(source);  // without https there is no clipboard, but Ctrl-C
+    else if (source) getSelection().selectAllChildren(source);  // without https there is no clipboard: Ctrl-C copies the selection
     if (dismiss) { dismiss.closest('p').remove(); one('main').focus(); }
   });
   dialog.addEventListener('close', () => dialog.replaceChildren());
@@ -189,6 +189,6 @@
     for (const line of all('[data-unheard]', form)) line.remove();
     form.dataset.verb ||= button.textContent;
     button.textContent = form.dataset.busy;
-    form.sending = setTimeout(() => { button.disabled = true; });  // its own value has been read then
+    form.sending = setTimeout(() => { button.disabled = true; });  // the browser has read the form by then
   });
 })();
