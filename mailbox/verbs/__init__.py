@@ -1,1 +1,1 @@
-"""What can be done to tasks, agents and the hub. A verb passes the gate, decides, changes rows and journals, in one transaction."""
+"""Verbs: the decisions about tasks, agents and the hub."""

@@ -47,8 +47,8 @@ def named(caller: Caller | None, name: str) -> Agent:
 def the_one(caller: Caller | None, name: AgentRef | str, fitting: Sequence[Agent]) -> Agent:
     """Return the only agent of ``fitting``; raise `UnknownAgentError` if there is none, or more than one.
 
-    The error for an ambiguous ``name`` lists the agents that it fits, but not to a client without a key: ``caller`` is
-    None, or came by a public route.
+    The error for an ambiguous ``name`` lists the agents that it fits. A caller by a public route and an anonymous
+    client, whose ``caller`` is None, get no list.
     """
     if len(fitting) == 1:
         return fitting[0]

@@ -1,4 +1,4 @@
-"""Giving capabilities and taking them back."""
+"""Grants: given and revoked."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ def grant(
     expires_at: datetime | None = None,
     max_uses: int | None = None,
 ) -> CapabilityGrant:
-    """Let ``subject`` take ``action``. Needs ``a2a.capabilities.grant``, or a grant at least as wide to pass on.
+    """Allow ``subject`` to take ``action``. Needs ``a2a.capabilities.grant``, or a grant at least as wide to pass on.
 
-    ``scope`` None or {} admits any request; otherwise ``{"version": 1, ...}`` with the fields it pins.
-    ``expires_at`` is to come, None lasts until revoked; ``max_uses`` None is any number. What an agent passes on
-    falls with its own grant. Raises `InvalidRequestError`, `UnknownAgentError`, `CapabilityMissingError`. Journals
-    ``capability_granted``. Source: Covenant, "Capability gating"; who may grant: design, capabilities.
+    ``scope`` None or {} admits any request; otherwise it is ``{"version": 1, ...}`` with the fields that it pins.
+    ``expires_at`` is a future time, None for no expiry. ``max_uses`` None is any number. A grant that an agent passed
+    on is revoked with the agent's own grant. An agent cannot pass on a grant with ``max_uses``.
+
+    Raises `InvalidRequestError`, `UnknownAgentError`, `CapabilityMissingError`. Journals ``capability_granted``, and
+    ``capability_check`` unless a grant was passed on. Source: Covenant, "Capability gating".
     """
     parsed = Action.parse(action)
     if parsed.local_part is not None:
@@ -68,17 +70,18 @@ def grant(
 
 
 def revoke(caller: Caller, grant_id: UUID) -> CapabilityGrant:
-    """Revoke a grant and all that was passed on from it; acts on the next request of every process.
+    """Revoke a grant and all grants that were passed on from it. The next request of every process is affected.
 
-    Needs ``a2a.capabilities.grant``, or to be the agent that passed the grant on. Revoking twice changes
-    nothing. Raises `UnknownGrantError`. Journals one ``capability_revoked`` per grant that fell.
+    Needs ``a2a.capabilities.grant``; the agent that passed the grant on needs no capability. A second call changes
+    nothing. Raises `UnknownGrantError`, `CapabilityMissingError`. Locks the grants; journals ``capability_revoked``
+    for each.
     """
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         known = CapabilityGrant.objects.visible_to(caller.party)
         found = known.select_for_update(of=("self",)).select_related("subject").filter(grant_id=grant_id).first()
         if found is None:
-            raise UnknownGrantError(f"no grant {grant_id} here", grant_id=grant_id)
+            raise UnknownGrantError(f"No grant has the id {grant_id}.", grant_id=grant_id)
         if caller.agent is None or found.subject == caller.agent:
             journal.admit(Request.to_revoke(grant_id))
         for fallen in _with_descendants(found):
@@ -93,7 +96,7 @@ def _check_scope(scope: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
     problems: dict[str, str] = {}
     pins: dict[str, str] = {}
-    if type(scope.get("version")) is not int or scope["version"] != 1:  # true equals 1, too
+    if type(scope.get("version")) is not int or scope["version"] != 1:  # True equals 1
         problems["scope.version"] = "non-empty scopes must set version 1"
     for name in scope.keys() - {"version"}:
         try:
@@ -106,7 +109,7 @@ def _check_scope(scope: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _check_pin(name: str, pin: object) -> str:
-    """Return the pin as requests spell the field; raise ValueError for one that none could equal."""
+    """Return the pin as requests spell the field; raise ValueError for a pin that no request can equal."""
     if name not in SCOPE_FIELDS:
         raise ValueError(f"unknown scope field; known: {', '.join(SCOPE_FIELDS)}")
     if not isinstance(pin, str):
@@ -128,12 +131,12 @@ def _wider_grant(
     expires_at: datetime | None,
     now: datetime,
 ) -> CapabilityGrant | None:
-    """Return a grant of the caller's own that covers all of the new one, the rows as they are now."""
+    """Return a live grant of the caller that covers the new grant, None without one. Locks the caller's grants."""
     for held in CapabilityGrant.objects.live(now).filter(subject=caller.agent).select_for_update():
         same_action = held.action in (str(action), f"{action.verb}.*")
         same_pins = all(pins.get(name) == pin for name, pin in held.pins.items())
         in_time = held.expires_at is None or (expires_at is not None and expires_at <= held.expires_at)
-        # A counted grant cannot be passed on: two counters would allow more uses than one.
+        # A grant with max_uses cannot be passed on, because two counters would allow more uses.
         if same_action and same_pins and in_time and held.max_uses is None:
             return held
     return None

@@ -1,4 +1,4 @@
-"""API keys: added and revoked, shown once."""
+"""API keys: added and revoked. A key is shown once, when it is added."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def add_key(
     username: str | None = None,
     expires_at: datetime | None = None,
 ) -> str:
-    """Return a new API key of ``agent``, or of a person for automation; it is shown this once.
+    """Create an API key for ``agent``, or for a person's automation, and return it.
 
-    An agent may add a key of its own (to rotate it); any other needs ``a2a.capabilities.grant``.
-    ``expires_at`` is to come; None lasts until revoked. Raises `InvalidRequestError`, and `KeyLimitError` when the
-    owner already has two live keys.
+    An agent may add a key of its own, to replace the old one. All other callers need ``a2a.capabilities.grant``.
+    ``expires_at`` is a future time, None for no expiry. Raises `InvalidRequestError`, `CapabilityMissingError`, and
+    `KeyLimitError` if the owner has two live keys. Locks the owner's row; journals ``key_added``.
     """
     if (agent is None) == (username is None):
-        raise InvalidRequestError(dict.fromkeys(("agent", "username"), "name an agent or a person, one of them"))
+        raise InvalidRequestError(dict.fromkeys(("agent", "username"), "must name an agent or a person, not both"))
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         check_to_come(expires_at, journal.now, path="expires_at")
@@ -41,19 +41,20 @@ def add_key(
         owner = agent or user
         if owner is None:
             raise InvalidRequestError({"username": "no such person"})
-        # The owner's row serialises the count of its keys.
+        # The lock of the owner's row keeps two requests from adding a third key.
         type(owner)._default_manager.select_for_update().get(pk=owner.pk)
         if ApiKey.objects.live(journal.now).filter(agent=agent, user=user).count() >= LIVE_KEYS_PER_OWNER:
-            raise KeyLimitError(f"{owner} already has {LIVE_KEYS_PER_OWNER} live keys; revoke one first")
+            raise KeyLimitError(f"{owner} already has {LIVE_KEYS_PER_OWNER} live keys. Revoke one first.")
         minted = create_key(journal.now, agent=agent, user=user, expires_at=expires_at)
         journal.beside(entries.key_added(str(owner), minted.public_id))
     return minted.key
 
 
 def revoke_key(caller: Caller, public_id: str) -> ApiKey:
-    """Revoke a key at once; revoking it again changes nothing.
+    """Revoke a key at once. A second call changes nothing.
 
-    An agent may revoke its own; any other needs ``a2a.capabilities.grant``. Raises `UnknownKeyError`.
+    An agent may revoke its own keys. All other callers need ``a2a.capabilities.grant``. Raises `UnknownKeyError`,
+    `CapabilityMissingError`. Locks the key; journals ``key_revoked``.
     """
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
@@ -62,7 +63,7 @@ def revoke_key(caller: Caller, public_id: str) -> ApiKey:
             visible.select_for_update(of=("self",)).select_related("agent", "user").filter(public_id=public_id).first()
         )
         if key is None:
-            raise UnknownKeyError(f'no key "{public_id[:8]}" here', public_id=public_id[:8])
+            raise UnknownKeyError(f'No key has the public id "{public_id[:8]}".', public_id=public_id[:8])
         _require_own(caller, key.agent, str(key.agent or key.user), journal)
         if key.revoked_at is None:
             key.revoked_at = journal.now

@@ -1,4 +1,4 @@
-"""Peers: other systems that say they are alive. What they say is noted, never believed."""
+"""Peers: other systems that report to the hub. Their reports are stored, and no decision rests on them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PEER_ID_LENGTH, NAME_LENGTH, URL_LENGTH = 200, 200, 500
 
 
 def seen(caller: Caller, peer_id: str) -> None:
-    """Note a sign of life of the caller's peer; people have none. An observation: nothing is journalled.
+    """Record that the caller's peer was seen now. People have no peers. Journals nothing.
 
-    At most `PEERS_PER_AGENT` are kept, those seen last.
+    Each agent keeps the `PEERS_PER_AGENT` peers that were seen last.
     """
     if caller.agent is None:
         return
@@ -30,9 +30,9 @@ def seen(caller: Caller, peer_id: str) -> None:
 
 
 def announced(caller: Caller, peer_id: str, *, name: str, url: str, capabilities: str) -> Peer | None:
-    """Note what the caller's peer says of itself, ``capabilities`` as JSON text; also a sign of life.
+    """Store the report of the caller's peer about itself, and that it was seen now. ``capabilities`` is JSON text.
 
-    Returns the peer; None for people, who have none.
+    Returns the peer; None for people, who have no peers. Journals nothing.
     """
     if caller.agent is None:
         return None
@@ -45,14 +45,14 @@ def announced(caller: Caller, peer_id: str, *, name: str, url: str, capabilities
 
 
 def left(caller: Caller, peer_id: str) -> None:
-    """Note that the caller's peer says goodbye; one never seen stays unknown."""
+    """Record that the caller's peer left. An unknown peer is ignored. Journals nothing."""
     if caller.agent is not None:
         known = Peer.objects.of_agent(caller.agent).filter(peer_id=peer_id[:PEER_ID_LENGTH])
         known.update(left_at=timezone.now())
 
 
 def listing(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Peer]:
-    """Return peers, the newest first: an agent its own, people all. Raises `InvalidRequestError`."""
+    """Return a page of peers, newest first: an agent's own peers, all peers for people. Raises `InvalidRequestError`."""
     found = Peer.objects.visible_to(caller.party).select_related("agent")
     return newest(found, limit=limit, cursor=cursor, name="peers")
 

@@ -1,4 +1,4 @@
-"""Public routes: addresses that answer as one agent, for clients that cannot authenticate."""
+"""Public routes: secret URLs that act as an agent, for clients that cannot authenticate."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _NO_DIGEST = "0" * 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRoute:
-    """A route with its token, which is shown once and kept nowhere."""
+    """A new route with its token, which is shown once and not stored."""
 
     route: PublicRoute
     token: str
 
 
 def add(caller: Caller, agent: Agent, *, rate_limit: int) -> NewRoute:
-    """Return a new route that answers as ``agent``, at most ``rate_limit`` requests a minute.
+    """Open a route that acts as ``agent`` and answers at most ``rate_limit`` requests a minute.
 
-    For operators and admins. Whoever has the address can send tasks as the agent, within its grants, and read
-    the tasks it sent; nothing else. Raises `CapabilityMissingError`, `InvalidRequestError`. Journals
+    Needs ``a2a.routes``, which operators hold. A client of the route can send tasks as the agent, within its grants,
+    and read the tasks that it sent. Raises `InvalidRequestError`, `CapabilityMissingError`. Journals
     ``capability_check`` and ``route_added``.
     """
     if not 1 <= rate_limit <= HIGHEST_RATE:
@@ -52,17 +52,17 @@ def add(caller: Caller, agent: Agent, *, rate_limit: int) -> NewRoute:
 
 
 def revoke(caller: Caller, public_id: str) -> PublicRoute:
-    """Close a route from the next request on; closing it again changes nothing.
+    """Close a route from the next request on. A second call changes nothing.
 
-    For operators and admins. Raises `CapabilityMissingError`, `UnknownRouteError`. Journals
-    ``capability_check`` and ``route_revoked``.
+    Needs ``a2a.routes``, which operators hold. Raises `CapabilityMissingError`, `UnknownRouteError`. Locks the route;
+    journals ``capability_check`` and ``route_revoked``.
     """
     with audit.decision(caller) as journal:
         locked = PublicRoute.objects.select_for_update(of=("self",)).select_related("agent")
         route = locked.filter(public_id=public_id).first()
         journal.admit(Request.to_manage_route(route.agent if route else None))
         if route is None:
-            raise UnknownRouteError(f'no route "{public_id[:8]}" here', public_id=public_id[:8])
+            raise UnknownRouteError(f'No route has the public id "{public_id[:8]}".', public_id=public_id[:8])
         if route.revoked_at is None:
             route.revoked_at = journal.now
             route.save(update_fields=["revoked_at"])
@@ -71,7 +71,7 @@ def revoke(caller: Caller, public_id: str) -> PublicRoute:
 
 
 def recognise(token: str) -> PublicRoute | None:
-    """Return the live route that ``token`` opens; None for any other token. A malformed one costs no query."""
+    """Return the live route of ``token``; None for any other token. A malformed token costs no query."""
     public_id = tokens.public_id(token, tokens.ROUTE)
     if public_id is None:
         return None
@@ -86,7 +86,7 @@ def recognise(token: str) -> PublicRoute | None:
 
 
 def caller(route: PublicRoute, *, request_id: str) -> Caller:
-    """Return who calls through ``route``: its agent, narrowed to sending and to reading what it sent."""
+    """Return the caller by ``route``: its agent, limited to sending tasks and reading the tasks that it sent."""
     return Caller(
         name=f"{route.agent.display} (route {route.public_id})",
         source=AuditEvent.Source.API,

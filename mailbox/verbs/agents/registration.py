@@ -1,4 +1,4 @@
-"""Agents and their API keys: who there is, and how each proves it."""
+"""Agents: registered, paused and resumed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from mailbox.words.errors import AgentConflictError, InvalidRequestError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """A new agent with its secrets, which are shown once and kept nowhere.
+    """A new agent with its secrets, which are shown once and not stored.
 
-    ``private_key`` is base58 of the 32-byte Ed25519 seed; None when the agent brought its own key.
+    ``private_key`` is the 32-byte Ed25519 seed in base58; None if the request had a public key.
     """
 
     agent: Agent
@@ -40,11 +40,12 @@ def register_agent(
     pubkey: str | None = None,
     also: Callable[[Agent, audit.Journal], object] | None = None,
 ) -> Registration:
-    """Register an agent and give it its first API key. Needs ``a2a.agents.register``.
+    """Register an agent with its first API key. Needs ``a2a.agents.register``.
 
-    A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 pair is made. ``also`` adds to the
-    new agent within the same decision. Raises `AgentConflictError` when the display (ignoring case) or the
-    key is taken, `InvalidRequestError` for the host of names that are no displays.
+    A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 key pair is made. ``also`` is called with
+    the new agent and the journal, within the same decision. Raises `InvalidRequestError`, also for the host that is
+    kept for spelled names; `CapabilityMissingError`; and `AgentConflictError` if the display, ignoring case, or the
+    public key is taken. Journals ``agent_registered``.
     """
     display = display_of(display)
     if display.lower().endswith(f"@{names.HOST}"):
@@ -72,16 +73,16 @@ def _register(
             if also is not None:
                 also(agent, journal)
     except IntegrityError as error:
-        raise AgentConflictError(f'"{display}" or its public key is already registered', agent=display) from error
+        raise AgentConflictError(f'"{display}" or its public key is already registered.', agent=display) from error
     return Registration(agent=agent, private_key=private_key, api_key=key)
 
 
 def ensure_agent(caller: Caller, name: str) -> Agent:
-    """Return the agent ``name`` (a display, or a local part at ``local``), registering it when it is new.
+    """Return the agent ``name``, a display or a local part at ``local``. A new name is registered.
 
-    Needs ``a2a.agents.register`` only then. The new agent has no API key: it acts in process, or gets one.
-    Raises `InvalidRequestError`, a capability error, `AgentConflictError` for a name that differs from another's only
-    in case. Journals ``agent_registered``.
+    Registering needs ``a2a.agents.register``. The new agent has no API key; it acts in process until it gets one.
+    Raises `InvalidRequestError`, a capability error, and `AgentConflictError` for a name that differs from another
+    agent's name only in case. Journals ``agent_registered``.
     """
     display = display_of(name)
     known = _known(display)
@@ -90,7 +91,7 @@ def ensure_agent(caller: Caller, name: str) -> Agent:
     try:
         return _register(caller, display, None, None, with_key=False).agent
     except AgentConflictError:
-        twin = _known(display)  # a racing one that was first
+        twin = _known(display)  # registered by another request meanwhile
         if twin is None:
             raise
         return twin
@@ -119,40 +120,41 @@ def address_of(name: str) -> str:
 
 
 def enrol(name: str, journal: audit.Journal) -> Agent:
-    """Return the agent ``name`` as `ensure_agent` does, within a decision that may register agents."""
+    """Return the agent ``name`` as `ensure_agent` does, within the decision of ``journal``, and check no capability."""
     display = display_of(name)
     check_display(display)
     return _known(display) or _create_agent(display, _new_pair()[1], journal)
 
 
 def display_of(name: str) -> str:
-    """Return the display that ``name`` means: itself, or a local part at the host ``local``."""
+    """Return ``name`` if it is a display; a local part gets the host ``local``."""
     return name if "@" in name else f"{name}@local"
 
 
 def check_display(display: str) -> None:
-    """Raise `InvalidRequestError` for what cannot be a new agent's display."""
+    """Raise `InvalidRequestError` for text that cannot be the display of a new agent."""
     if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
         raise InvalidRequestError({"display": f'invalid AgentId.display: "{display[:DISPLAY_MAX_LENGTH]}"'})
 
 
 def hub_agent(display: str) -> Agent:
-    """Return an agent of the hub's own, registered on first use with a key pair that nobody keeps."""
+    """Return an agent of the hub itself, registered on first use. Its private key is not stored."""
     defaults = {"local": display.partition("@")[0], "pubkey": _new_pair()[1], "created_at": timezone.now()}
     return Agent.objects.get_or_create(display=display, defaults=defaults)[0]
 
 
 def pause_agent(caller: Caller, agent: Agent, *, reason: str, renews: bool = True) -> Agent:
-    """Keep the agent's tasks queued: none is leased to it until it is resumed; what it holds it may finish.
+    """Pause an agent: it leases no task until it is resumed, and may finish the tasks that it holds.
 
-    Needs ``a2a.agents.pause``. Pausing again only renews the reason, or without ``renews`` raises
-    `AgentConflictError`. Locks the agent row; journals ``agent_paused``.
+    Needs ``a2a.agents.pause``, which operators hold. Pausing again replaces the reason, or raises `AgentConflictError`
+    without ``renews``. Raises `InvalidRequestError` for a blank reason, `CapabilityMissingError`. Locks the agent row;
+    journals ``agent_paused``.
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
         paused = _locked_to_pause(agent, journal)
         if paused.paused_at is not None and not renews:
-            raise AgentConflictError(f"{paused} is paused already.", agent=paused.display)
+            raise AgentConflictError(f"{paused} is already paused.", agent=paused.display)
         if paused.paused_at is None or paused.paused_reason != reason:
             paused.paused_at, paused.paused_reason = paused.paused_at or journal.now, reason
             paused.save(update_fields=["paused_at", "paused_reason"])
@@ -161,10 +163,10 @@ def pause_agent(caller: Caller, agent: Agent, *, reason: str, renews: bool = Tru
 
 
 def resume_agent(caller: Caller, agent: Agent, *, reason: str = "", since: datetime | None = None) -> Agent:
-    """Let a paused agent lease again; one that is not paused stays as it is, and nothing is journalled.
+    """Resume a paused agent. Nothing changes for an agent that is not paused.
 
-    ``since`` names the pause that is meant: any other raises `AgentConflictError`. Needs ``a2a.agents.pause``. Locks
-    the agent row; journals ``agent_resumed`` with the reason it was paused for.
+    Needs ``a2a.agents.pause``, which operators hold. ``since`` guards against ending a newer pause: if the agent was
+    paused at another time, `AgentConflictError` is raised. Locks the agent row; journals ``agent_resumed``.
     """
     reason = check_reason(reason) if reason.strip() else ""
     with audit.decision(caller) as journal:
@@ -186,7 +188,7 @@ def _locked_to_pause(agent: Agent, journal: audit.Journal) -> Agent:
 def _known(display: str) -> Agent | None:
     exact = Agent.objects.filter(display=display).first()
     if exact is None and (alike := Agent.objects.spelled_like(display)) is not None:
-        raise AgentConflictError(f'"{display}" differs from the agent "{alike}" only in case', agent=alike)
+        raise AgentConflictError(f'"{display}" differs from the agent "{alike}" only in case.', agent=alike)
     return exact
 
 

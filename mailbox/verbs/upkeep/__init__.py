@@ -1,1 +1,1 @@
-"""What keeps the tables small and summed up: sweep, compaction, roll-ups, imports."""
+"""Upkeep of the tables: sweep, compaction, roll-ups and imports."""

@@ -1,4 +1,4 @@
-"""Dropping the rows of finished work. The journal and the idempotency cache stay."""
+"""Compaction: deletes the rows of finished tasks. The journal and the cached results stay."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retention:
-    """How long finished work is kept after it was acknowledged, and after it was delivered but never acknowledged."""
+    """How long a finished task is kept after its result was acknowledged, or delivered but not acknowledged."""
 
     acked: timedelta = timedelta(0)
     delivered: timedelta = timedelta(days=7)
@@ -33,12 +33,14 @@ class Retention:
 
 
 def compact(caller: Caller, retention: Retention) -> int:
-    """Drop resolved tasks whose result is acked, or delivered and past its retention; return how many tasks.
+    """Delete resolved tasks whose result was acknowledged or delivered, past their retention; return how many.
 
-    Needs ``a2a.compact``. Queued, in-flight and undelivered work is never dropped, nor replay entries nor
-    the journal, and a task stays while another that is kept names it as parent, so that no tree is cut. Looks for
-    what to drop by index and outside of any transaction; drops it in bounded ones, which look again and skip rows
-    in use. Each dropped task journals ``a2a_tasks_compacted``. Source: Covenant A2A, compaction; idempotency policy.
+    Needs ``a2a.compact``. A task stays while a task that stays names it as parent, so that no tree is cut. Tasks that
+    are queued, leased or not delivered stay, and so do cached results and the journal.
+
+    The tasks are read by index, outside of any transaction. Each transaction deletes at most `BATCH` of them, after it
+    has checked them again, and skips locked rows. Journals ``a2a_tasks_compacted`` for each task. Source: Covenant A2A,
+    compaction; idempotency policy.
     """
     with audit.decision(caller) as journal:
         journal.admit(Request.to_compact())
@@ -48,9 +50,9 @@ def compact(caller: Caller, retention: Retention) -> int:
 
 
 def cap_sent(caller: Caller, *, dialect: str, cap: int, cycle: int = 100) -> int:
-    """Drop the oldest resolved tasks of one dialect while it holds more than ``cap``; at most ``cycle`` a call.
+    """Delete the oldest resolved tasks of a dialect if it has more than ``cap`` tasks; at most ``cycle`` in one call.
 
-    Source: corvid-agent, "Task store": 1,000 kept, 100 oldest terminal ones pruned per cycle.
+    Returns how many. Source: corvid-agent, "Task store", which keeps 1,000 tasks and deletes 100 in a cycle.
     """
     of_dialect = Task.objects.filter(dialect=dialect)
     if of_dialect.count() <= cap:
@@ -60,7 +62,7 @@ def cap_sent(caller: Caller, *, dialect: str, cap: int, cycle: int = 100) -> int
 
 
 def clear(caller: Caller, *, dialect: str) -> int:
-    """Drop every resolved task of one dialect, delivered or not; return how many. Needs ``a2a.compact``."""
+    """Delete every resolved task of a dialect, delivered or not; return how many. Needs ``a2a.compact``."""
     with audit.decision(caller) as journal:
         journal.admit(Request.to_compact())
     resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED)
@@ -74,12 +76,12 @@ def _finished(retention: Retention, now: datetime) -> TaskQuerySet:
 
 
 def _has_child(key: str, task_id: str) -> Exists:
-    """Whether a row is of a task, by its key and its id, that another names as parent."""
+    """Whether another task names this one as parent. ``key`` and ``task_id`` are the fields of its key and id."""
     return Exists(Task.objects.filter(parent=OuterRef(task_id)).exclude(pk=OuterRef(key)))
 
 
 def _to_drop(retention: Retention, now: datetime) -> Sequence[int]:
-    """Return the keys of up to `BATCH` of the `_finished` tasks, those longest acknowledged first."""
+    """Return the keys of up to `BATCH` of the `_finished` tasks, the earliest acknowledged first."""
     acked = Result.objects.acked_until(now - retention.acked)
     delivered = Result.objects.delivered_until(now - retention.delivered)
     found: list[int] = []
@@ -102,13 +104,13 @@ def _drop_in_batches(
         with audit.decision(caller) as journal:
             dropped = _drop(finished.filter(pk__in=found), journal, reason=reason, limit=BATCH)
         total += dropped
-        if not dropped:  # all of them are in other hands
+        if not dropped:  # all of them are locked elsewhere
             break
     return total
 
 
 def _drop(tasks: TaskQuerySet, journal: Journal, *, reason: str, limit: int) -> int:
-    """Drop up to ``limit`` of these tasks, oldest first, with their leases and results."""
+    """Delete up to ``limit`` of these tasks, oldest first, with their leases, messages and results; return how many."""
     oldest = tasks.order_by("pk").select_for_update(skip_locked=True, of=("self",))
     found = dict(oldest.values_list("pk", "uuid")[:limit])
     if not found:

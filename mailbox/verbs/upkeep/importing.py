@@ -1,4 +1,4 @@
-"""Tasks that another system kept, brought in as far along as they were."""
+"""The import of tasks from another system, in the state that they had there."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from mailbox.words.errors import InvalidRequestError, TaskConflictError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """One task as it was kept. ``task`` names its id; ``sender`` is a display, or a local part at ``local``.
+    """A task of another system. ``task`` has its id; ``sender`` is a display, or a local part at ``local``.
 
-    ``leased``: the recipient is at work on it. ``result`` is how it ended; None while it has not.
+    ``leased`` is whether the recipient works on it. ``result`` is None for an unresolved task.
     """
 
     task: TaskEnvelope
@@ -33,18 +33,18 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportCounts:
-    """How many tasks were stored, and how many were known before."""
+    """How many tasks were stored, and how many the hub had already."""
 
     imported: int
     skipped: int
 
 
 def import_tasks(caller: Caller, recipient: str, kept: Sequence[Kept]) -> ImportCounts:
-    """Store the tasks of the agent ``recipient``, a display, that the hub does not know: all of them or none.
+    """Store tasks of the agent ``recipient``, a display: all of them, or none.
 
-    Needs ``a2a.inboxes.import``, which admins and code on local trust hold: it speaks for senders and recipient
-    alike. What the hub knows, be it only from its journal, stays as it is. Parties that are new become agents
-    without a key. Raises `InvalidRequestError`, a capability error, `AgentConflictError`, `TaskConflictError` for the id of
+    Needs ``a2a.inboxes.import``, which admins and trusted code hold, because the import acts for senders and recipient.
+    A task that the hub has or has compacted is skipped. New senders and a new recipient are registered without an API
+    key. Raises `InvalidRequestError`, a capability error, `AgentConflictError`, and `TaskConflictError` for the id of
     another agent's task. Journals ``agent_registered`` and the life of each task, marked ``imported``.
     """
     registration.check_display(recipient)
@@ -78,13 +78,13 @@ def _check(one: Kept) -> None:
 
 
 def _known(ids: Sequence[UUID], recipient: Agent) -> set[UUID]:
-    """Return which of these ids the hub knows as tasks of ``recipient``, or had as tasks that were compacted since."""
+    """Return the ids of tasks that the hub has for ``recipient``, or has compacted."""
     found: set[UUID] = set()
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]
         for task in Task.objects.filter(uuid__in=some).only("uuid", "recipient_id"):
             if task.recipient_id != recipient.pk:
-                raise TaskConflictError(f"task {task.uuid} belongs to another inbox", task_id=task.uuid)
+                raise TaskConflictError(f"Task {task.uuid} belongs to another inbox.", task_id=task.uuid)
             found.add(task.uuid)
         found.update(filter(None, AuditEvent.objects.lives_among(some)))
     return found

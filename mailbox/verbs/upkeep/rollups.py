@@ -1,7 +1,7 @@
-"""Minute roll-ups: what happened when, kept by the cluster so that charts cost the same however many tasks there are.
+"""Minute roll-ups: counts by agent and minute. A chart reads them, and costs the same for any number of tasks.
 
-Every row is counted once: by the roll-up of its minute, or by the compaction that drops it before that. What is not
-rolled up yet is read from the rows themselves, so that the figures are right without the cluster, too.
+Each row is counted once: by the roll-up of its minute, or by the compaction that deletes it earlier. Figures count rows
+without a roll-up directly, so they are right without the cluster.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from mailbox.models import AuditEvent, Lease, Result, RollUp, RollUpTurn, Task
 from mailbox.models.rollup import MINUTE, SETTLES_AFTER, floor
 from mailbox.words.latencies import Latencies
 
-KEPT = timedelta(days=7, hours=2)  # the widest range that pages show, and the hours that its ends are compared with
-BITE = 10_000  # rows that one transaction reads, about; at least one minute, whatever is in it
-WIDEST = 240  # minutes of one bite
-LATER_IN_A_ROW = 500  # rows of later minutes after which none of an earlier one is expected
+KEPT = timedelta(days=7, hours=2)  # the widest range of the pages, and the hours that they compare its ends with
+BITE = 10_000  # rows that one transaction reads, approximately; it reads at least one minute
+WIDEST = 240  # minutes that one transaction rolls up
+LATER_IN_A_ROW = 500  # rows of later minutes after which no row of an earlier minute is expected
 
 _COUNTS = ("queued_in", "leased", "ok", "partial", "error", "replayed")
 _MARKS = ("last_task", "last_lease", "last_result")
@@ -32,7 +32,7 @@ _MARKS = ("last_task", "last_lease", "last_result")
 
 @dataclass(slots=True)
 class MinuteTally:
-    """What happened in one minute at one agent, while it is being counted."""
+    """The counts of one agent and minute, while rows are added."""
 
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COUNTS, 0))
     waits: Latencies = field(default_factory=Latencies)
@@ -46,18 +46,18 @@ class MinuteTally:
         return self
 
     def row(self, agent: int | None, minute: datetime, **marks: Any) -> RollUp:
-        told = {"waits": self.waits.as_text(), "runs": self.runs.as_text()}
-        return RollUp(agent_id=agent, minute=minute, **self.counts, **told, **marks)
+        latencies = {"waits": self.waits.as_text(), "runs": self.runs.as_text()}
+        return RollUp(agent_id=agent, minute=minute, **self.counts, **latencies, **marks)
 
 
 Tallies = defaultdict[tuple[int, datetime], MinuteTally]  # by agent and minute
 
 
 def roll(now: datetime | None = None) -> int:
-    """Roll up every minute that can no longer change and forget what is older than `KEPT`; return how many minutes.
+    """Roll up every minute that can no longer change, and delete roll-ups older than `KEPT`; return how many minutes.
 
-    Works in bounded transactions, one bite of minutes each; a pass that is cut off leaves whole bites, and the next
-    one catches up. Of two passes at once each minute is rolled up by one. Nothing is journalled: no decision is taken.
+    Each transaction rolls up some minutes. If a pass is cut off, the next pass continues. Of two passes at once, one
+    rolls up each minute. Journals nothing, because no decision is taken.
     """
     now = now or timezone.now()
     total, wide = 0, 1
@@ -74,7 +74,7 @@ def roll(now: datetime | None = None) -> int:
 
 
 def keep(tasks: Sequence[int]) -> None:
-    """Count what is not rolled up yet of these tasks, by primary key, which the current transaction then drops."""
+    """Count the rows without a roll-up of these tasks, by primary key. The current transaction deletes them next."""
     RollUpTurn.take()
     newest = RollUp.objects.newest()
     start = newest.through if newest else timezone.now() - KEPT
@@ -86,7 +86,7 @@ def keep(tasks: Sequence[int]) -> None:
 
 
 def _bite(now: datetime, wide: int) -> tuple[int, int]:
-    """Roll up the next ``wide`` minutes, or as many as are over; return how many, and how many rows they had."""
+    """Roll up at most the next ``wide`` minutes; return how many, and how many rows they had."""
     newest = RollUp.objects.newest()
     over = floor(now - SETTLES_AFTER)
     start = max(newest.through if newest else _first(over), floor(now - KEPT))
@@ -111,7 +111,7 @@ def _bite(now: datetime, wide: int) -> tuple[int, int]:
 
 
 def _first(over: datetime) -> datetime:
-    """Return the minute in which everything began; of an empty hub the last one that is over."""
+    """Return the minute of the first task; for an empty hub the last minute that is over."""
     first = min((row[1] for row in Task.objects.order_by("pk").for_series()[:LATER_IN_A_ROW]), default=over - MINUTE)
     return min(floor(first), over)
 
@@ -119,10 +119,10 @@ def _first(over: datetime) -> datetime:
 def _between(
     queryset: QuerySet[Any, tuple[Any, ...]], mark: int, start: datetime, end: datetime
 ) -> tuple[list[tuple[Any, ...]], int]:
-    """Return the rows stamped in the range, and the mark below which all are older than its end.
+    """Return the rows of the range by time, and the highest key below which all rows are older than its end.
 
-    Keys are given out in the order of the stamps, but for decisions that waited and for clocks apart: so the walk ends
-    where many rows in a row are stamped later than any of these, and needs no index but the primary key.
+    Keys and times have nearly the same order: a decision may have waited, and clocks may differ. So the rows are read by
+    key until `LATER_IN_A_ROW` of them in a row are later than the range. No index on the time is needed.
     """
     read, later, in_a_row = [], None, 0
     for row in queryset.filter(pk__gt=mark).order_by("pk").iterator(chunk_size=2000):
@@ -163,7 +163,7 @@ def _count_results(found: Tallies, rows: Iterable[tuple[Any, ...]]) -> None:
 
 
 def _store(found: Tallies, *, is_open: bool = False) -> None:
-    """Add what was found to the rows that there are already, and close those unless they are to stay open."""
+    """Store the counts, added to open roll-ups of the same agents and minutes. ``is_open`` keeps the roll-ups open."""
     if not found:
         return
     minutes = [minute for _, minute in found]
@@ -178,7 +178,7 @@ def _store(found: Tallies, *, is_open: bool = False) -> None:
 
 
 def _sum_up(start: datetime, end: datetime, marks: dict[str, int]) -> None:
-    """Close the minutes of a bite: nothing is open there any more, and the hub has the sums of its agents."""
+    """Close the roll-ups of these minutes, and store the sums of all agents."""
     agents = RollUp.objects.exclude(agent=None).filter(minute__gte=start, minute__lt=end)
     agents.filter(is_open=True).update(is_open=False)
     sums: defaultdict[datetime, MinuteTally] = defaultdict(MinuteTally)

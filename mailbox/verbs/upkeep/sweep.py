@@ -12,11 +12,11 @@ from mailbox.verbs.repairs import applying
 from mailbox.verbs.upkeep import compaction, rollups
 from mailbox.verbs.upkeep.compaction import Retention
 
-PLANS_FOR = 30.0  # seconds of each minute for plans of repairs that nobody waits for
+PLANS_FOR = 30.0  # seconds of each minute for applied plans
 
 
 def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
-    """Return what one sweep does, by name, in the order to do it. The steps are independent of each other."""
+    """Return the steps of one sweep by name, in their order. A step does not depend on the others."""
     due: dict[str, Callable[[], object]] = {
         "expire tasks": lambda: expiry.sweep(caller),
         "roll up minutes": rollups.roll,

@@ -187,9 +187,9 @@ def test_a_grant_that_ended_after_its_check_is_not_used(mallory, bob, ended):
     with pytest.raises(CapabilityMissingError, match="was used up, was revoked or has expired") as refusal:
         permit.use(request, timezone.now())
 
-    assert refusal.value.entry.kind == "capability_check"
-    assert refusal.value.entry.task_id == request.task_id
-    assert refusal.value.entry.data["passed"] is False
+    entry = refusal.value.entry
+    assert entry is not None
+    assert (entry.kind, entry.task_id, entry.data["passed"]) == ("capability_check", request.task_id, False)
 
 
 def test_an_unknown_scope_field_admits_no_request(mallory, bob):

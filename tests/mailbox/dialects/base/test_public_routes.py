@@ -237,7 +237,7 @@ def test_only_operators_and_admins_can_add_and_revoke_routes(route, alice, role)
 
 
 def test_an_unknown_route_cannot_be_revoked(olga):
-    with pytest.raises(UnknownRouteError, match='no route "12345678"'):
+    with pytest.raises(UnknownRouteError, match='No route has the public id "12345678"'):
         public_routes.revoke(olga, "12345678")
 
 

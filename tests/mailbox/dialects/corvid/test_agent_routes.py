@@ -107,7 +107,7 @@ def test_an_address_is_made_of_the_name_without_its_marks(ada, name, address):
         ({"name": "x", "remoteUrl": "http://127.0.0.1"}, 400, "Validation failed: remoteUrl: Blocked URL"),
         ({"name": "x", "remoteUrl": "http://xn--127"}, 400, "Validation failed: remoteUrl: Invalid URL"),
         ({"name": "x", "publicKey": "short"}, 400, "Validation failed: publicKey: publicKey must decode"),
-        ({"name": "bob"}, 409, '"bob@local" or its public key is already registered'),
+        ({"name": "bob"}, 409, '"bob@local" or its public key is already registered.'),
         ({"name": "BOB"}, 409, "already registered"),
         ('{"name": "x\\u0000"}', 400, "Invalid JSON body"),
     ],

@@ -113,7 +113,7 @@ def test_a_key_needs_an_owner_that_exists(a2a, words):
 
 
 def test_an_unknown_key_cannot_be_revoked(a2a):
-    with pytest.raises(CommandError, match='no key "12345678"'):
+    with pytest.raises(CommandError, match='No key has the public id "12345678"'):
         a2a("keys", "revoke", "12345678")
 
 

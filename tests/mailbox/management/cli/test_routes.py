@@ -53,7 +53,7 @@ def test_a_revoked_route_no_longer_works(a2a, a2a_json, cast):
 
 
 def test_an_unknown_route_cannot_be_revoked(a2a, db):
-    with pytest.raises(CommandError, match='no route "12345678"'):
+    with pytest.raises(CommandError, match='No route has the public id "12345678"'):
         a2a("route", "revoke", "12345678")
 
 

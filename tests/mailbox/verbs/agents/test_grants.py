@@ -235,4 +235,4 @@ def test_absent_and_foreign_grants_look_alike(alice, mallory):
     for grant_id in (uuid4(), foreign):
         with pytest.raises(UnknownGrantError) as refusal:
             grants.revoke(mallory, grant_id)
-        assert refusal.value.message == f"no grant {grant_id} here"
+        assert refusal.value.message == f"No grant has the id {grant_id}."

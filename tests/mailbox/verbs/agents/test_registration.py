@@ -212,7 +212,7 @@ def test_absent_and_foreign_keys_look_alike(alice, bob):
     for public_id in (foreign, "00000000"):
         with pytest.raises(UnknownKeyError) as refusal:
             keys_.revoke_key(bob, public_id)
-        assert refusal.value.message == f'no key "{public_id}" here'
+        assert refusal.value.message == f'No key has the public id "{public_id}".'
 
     assert ApiKey.objects.get().revoked_at is None
 
