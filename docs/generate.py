@@ -53,7 +53,7 @@ def architecture() -> str:
 
 
 def dialects() -> str:
-    """Return docs/dialects.md with the code of the example dialect and the list of what the conformance suite checks."""
+    """Return docs/dialects.md with the code of the example dialect and the list of the conformance suite's checks."""
     page = _read("docs/dialects.md")
     for name in ("urls", "requests", "wire", "answers", "views", "doors"):
         page = _with_block(page, name, f"```python\n{_read(f'tests/mailbox/dialects/example/{name}.py')}```\n")

@@ -35,7 +35,10 @@ class Wording:
 
 
 class Act(DashboardView, Generic[Subject]):
-    """One change that needs a reason. A form acts once, however often it is sent. ``home`` names the list of subjects."""
+    """One change that needs a reason. A form acts once, however often it is sent.
+
+    ``home`` names the list of subjects.
+    """
 
     wording: ClassVar[Wording]
     home: ClassVar[str]

@@ -13,7 +13,10 @@ from mailbox.words.kinds import Kind
 
 @dataclass(slots=True, kw_only=True)
 class Card:
-    """A state of the task, with the journal rows that began and followed it. ``until`` is None for the present state."""
+    """A state of the task, with the journal rows that began and followed it.
+
+    ``until`` is None while the task is in this state.
+    """
 
     state: str
     act: JournalLine

@@ -69,7 +69,7 @@ def beyond(field: str, value: object, pk: int | None = None, *, newest_first: bo
 
 
 def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, ...] | None:
-    """Return the position that ``cursor`` of list ``name`` stands for, None for no cursor; raise `InvalidRequestError`."""
+    """Return the position of ``cursor`` in the list ``name``, None for no cursor; raise `InvalidRequestError`."""
     if cursor is None:
         return None
     try:

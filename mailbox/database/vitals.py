@@ -105,7 +105,10 @@ def vacuum() -> Vacuum:
 
 
 def tables() -> list[Table]:
-    """Return the mailbox's tables, the largest first. On SQLite ``size`` is None and ``rows`` is the last primary key."""
+    """Return the mailbox's tables, the largest first.
+
+    On SQLite ``size`` is None and ``rows`` is the last primary key.
+    """
     found = [model._meta for model in apps.get_app_config("mailbox").get_models()]
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":

@@ -41,7 +41,7 @@ def once(key: str) -> Iterator[bool]:
 
 
 def take(key: str, *, limit: int, window: timedelta) -> None:
-    """Count a request of ``key``; raise `RateLimitedError` if ``limit`` requests were counted within the last ``window``.
+    """Count a request of ``key``; raise `RateLimitedError` if the last ``window`` has ``limit`` counted requests.
 
     No period of that length has more than ``limit`` requests. A refused request is not counted. If ``limit`` exceeds
     `MOST_MOMENTS`, a request may be counted for up to a sixtieth of the window longer. Locks the key's row.

@@ -1,4 +1,7 @@
-"""Requests to the gate: one constructor for each action. It also spells the scope id, which names the check in the journal."""
+"""Requests to the gate, with one constructor for each action.
+
+A constructor also spells the scope id, which names the check in the journal.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,10 @@ class Request:
         peer: Agent | None = None,
         duplicate_risk: str | None = None,
     ) -> Self:
-        """Repair one task. ``verb`` is `actions.REQUEUE` or `actions.FORCE_ERROR`; ``peer`` is the other party, if known."""
+        """Repair one task.
+
+        ``verb`` is `actions.REQUEUE` or `actions.FORCE_ERROR`; ``peer`` is the other party, if known.
+        """
         return cls(
             verb=verb,
             scope_id=f"a2a-repair:{task_id}",

@@ -111,7 +111,10 @@ def uuid(field: str) -> Reading:
 
 
 def since(field: str, mark: str = "") -> Reading:
-    """Age: ``>10m`` is older, ``<10m`` or plain ``10m`` younger. ``mark`` of the roll-ups bounds the keys to look at."""
+    """Age: ``>10m`` is older, ``<10m`` or plain ``10m`` younger.
+
+    ``mark`` of the roll-ups bounds the keys to look at.
+    """
 
     def read(value: str, at: Moment) -> Q:
         sign, rest = _compared(value)

@@ -52,7 +52,7 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         return self.select_related("holder", "task__sender", "task__recipient")
 
     def received_by(self, attempt_id: UUID, holder: Agent | None) -> LeaseQuerySet:
-        """Return the live leases one receive attempt was given, in order; ``holder`` None is a local receive for all."""
+        """Return the live leases of one receive attempt, in order; ``holder`` None is a local receive for all."""
         given = self.live().filter(receive_attempt_id=attempt_id).order_by("receive_index")
         return given.of_holder(holder)
 

@@ -27,7 +27,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
     def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
         """Return the newest messages of a task in order, and whether they are all it has.
 
-        They are at most ``most``, and none after the first that exceeds ``characters`` of JSON together with the newer ones.
+        They are at most ``most``. The last one is the first that, with the newer ones, exceeds ``characters`` of JSON.
         """
         said = self.filter(task=task)
         sizes = list(said.order_by("-seq").values_list("seq", Length("content"))[: most + 1])
@@ -43,7 +43,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
 
 class Message(models.Model):
-    """What the holder of a task said while at work, and how far it was. Source: corvid-agent, agent messages; A2A, history."""
+    """A message of a task's holder, its progress, or both. Source: corvid-agent, agent messages; A2A, history."""
 
     task = models.ForeignKey("mailbox.Task", models.CASCADE, related_name="messages", db_index=False)
     seq = models.PositiveIntegerField()  # the number of its row in the task's journal

@@ -4,7 +4,7 @@ from django.db import models
 
 
 class RateWindow(models.Model):
-    """What one party did of one limited thing of late, or that it claimed to be the first to do it; across processes."""
+    """The recent requests of one key under a rate limit, or a claim to be the first; shared by all processes."""
 
     key = models.CharField(max_length=300, unique=True)  # what is limited, and for whom
     started_at = models.DateTimeField()  # when it was claimed, or first counted

@@ -64,9 +64,9 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
     ) -> list[QuerySet[RollUp, tuple[Any, ...]]]:
         """Return (agent, is_open, last_result, minute, ok, partial, error, replayed, runs) of many minutes, in parts.
 
-        They are the hub's from ``start`` and in any case its newest, those of ``agents`` and all open ones; ``runs``
-        is read from ``runs_from`` on, and is none before. More than `FINE` before that the hub's come by the hour. The parts are for a union, in which each walks an index of
-        its own; a row can be in two.
+        They are the hub's from ``start`` and in any case its newest, those of ``agents`` and all open ones. ``runs`` is
+        read from ``runs_from`` on, and is empty before. More than `FINE` before ``runs_from``, the hub's come by the
+        hour. The parts are for a union, in which each walks an index of its own. A row can be in two parts.
         """
         runs = Case(When(minute__gte=runs_from, then=F("runs")), default=Value("{}"), output_field=models.TextField())
         newest = self.of_hub().order_by("-minute").values("minute")[:1]

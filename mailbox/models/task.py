@@ -78,7 +78,7 @@ class TaskQuerySet(models.QuerySet["Task"]):
         return self.filter(parent=task_id)
 
     def below(self, root: UUID, limit: int | None = None) -> TaskQuerySet:
-        """Narrow to the task ``root`` and all below it by ``parent``, the nearest ``limit`` of them; it need not exist."""
+        """Narrow to the task ``root``, which need not exist, and the nearest ``limit`` tasks below it by ``parent``."""
         return self.filter(uuid__in=descent.of(root, limit))
 
     def with_opening(self) -> TaskQuerySet:

@@ -19,14 +19,16 @@ SELECT gen_random_uuid(), %(agents)s[1 + place %% %(many)s], %(agents)s[1 + (pla
        CASE WHEN state = 'queued' THEN 0 ELSE 1 END, at, at,
        CASE WHEN state = 'resolved' THEN at + took END, CASE WHEN state = 'queued' THEN 1 ELSE 4 END
 FROM (
-    SELECT place, now() - interval '2 minutes' - (%(tasks)s - place) * (interval '7 days' / %(tasks)s) AS at, interval '10 milliseconds' * (1 + place * 37 %% 3000) AS took,
+    SELECT place, now() - interval '2 minutes' - (%(tasks)s - place) * (interval '7 days' / %(tasks)s) AS at,
+           interval '10 milliseconds' * (1 + place * 37 %% 3000) AS took,
            CASE WHEN place %% 100 = 0 THEN 'in_flight'
                 WHEN place > %(tasks)s - %(tasks)s / 50 THEN 'queued' ELSE 'resolved' END AS state
     FROM generate_series(1, %(tasks)s) AS place
 ) AS planned ORDER BY place
 """
 LEASES = """
-INSERT INTO mailbox_lease (lease_id, task_id, holder_id, attempt, leased_at, last_seen_at, ended_at, "end", receive_index)
+INSERT INTO mailbox_lease (lease_id, task_id, holder_id, attempt, leased_at, last_seen_at, ended_at, "end",
+                           receive_index)
 SELECT gen_random_uuid(), id, recipient_id, 1, sent_at + interval '5 milliseconds', sent_at, resolved_at,
        CASE WHEN state = 'resolved' THEN 'result' END, 0
 FROM mailbox_task WHERE state <> 'queued' ORDER BY id

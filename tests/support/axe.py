@@ -24,7 +24,8 @@ SHAPE = """() => [...document.querySelectorAll('*')].map(one => [one.tagName, !o
 STYLES = """() => {
   const styles = new Map(), shown = [];
   [...document.querySelectorAll('*')].forEach((one, index) => {
-    const own = [...one.attributes].map(({name, value}) => /^(class|role|style|type)$/.test(name) ? `${name}=${value}` : name);
+    const own = [...one.attributes].map(({name, value}) =>
+      /^(class|role|style|type)$/.test(name) ? `${name}=${value}` : name);
     const text = [styles.get(one.parentElement), one.tagName, ...own].join(' ');
     let high = 5381, low = 52711;
     for (const letter of text) {
@@ -32,7 +33,8 @@ STYLES = """() => {
       low = Math.imul(low, 31) + letter.codePointAt(0) | 0;
     }
     styles.set(one, `${high} ${low}`);
-    if (/^(INPUT|SELECT|TEXTAREA)$/.test(one.tagName) || [...one.childNodes].some(({nodeType, data}) => nodeType === 3 && data.trim()))
+    const hasText = [...one.childNodes].some(({nodeType, data}) => nodeType === 3 && data.trim());
+    if (hasText || /^(INPUT|SELECT|TEXTAREA)$/.test(one.tagName))
       shown.push([index, styles.get(one)]);
   });
   return shown;

@@ -1,4 +1,7 @@
-"""Tables of cases for the fast form of the hot verbs: steps that it leaves to the whole form, and steps that it serves."""
+"""Tables of cases for the fast form of the hot verbs.
+
+They hold steps that the fast form leaves to the whole form, and steps that it serves.
+"""
 
 from __future__ import annotations
 

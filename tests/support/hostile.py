@@ -21,7 +21,8 @@ from mailbox.words import advice
 from tests.support import factories
 
 BACKWARDS = "\u202e"
-MARKUP = f"<script>alert(1)</script><img src=x onerror=alert(1)>' onmouseover='alert(1)' \"><b>{{{{ 7|add:7 }}}} &amp; {BACKWARDS}gnp.exe"
+SCRIPTS = "<script>alert(1)</script><img src=x onerror=alert(1)>' onmouseover='alert(1)' \">"
+MARKUP = f"{SCRIPTS}<b>{{{{ 7|add:7 }}}} &amp; {BACKWARDS}gnp.exe"
 LONG = f"{MARKUP}\n{'very long ' * 10_000}end"
 HUGE = 2**60
 NAME = f"{'n' * 190}@{'h' * 9}"

@@ -1,4 +1,7 @@
-"""A stage for single steps of the hot verbs: parties with tasks named by their intent, and a clock that stands still."""
+"""A stage for single steps of the hot verbs.
+
+It has parties, tasks that are named by their intent, and a clock that stands still.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,10 @@ def steps() -> Sequence[Step]:
 
 
 def _steps_from(before: State, path: Sequence[str]) -> Sequence[Step]:
-    """Try each verb in one state, which the verbs of ``path`` lead to. A verb that changes nothing needs no new scene."""
+    """Try each verb in one state, which the verbs of ``path`` lead to.
+
+    A verb that changes nothing needs no new scene.
+    """
     verbs = list(BEGINNINGS if before == ABSENT else ATTEMPTS)
     taken: list[Step] = []
     while verbs:

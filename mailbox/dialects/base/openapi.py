@@ -79,7 +79,7 @@ def parameters_of(query: type[BaseModel]) -> list[OpenApiParameter]:
 
 
 def _plain(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a value that is present. A query parameter that may be null is a parameter that may be absent."""
+    """Return the schema of a value that is present. A query parameter that may be null may be absent."""
     options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     kept = dict(options[0])
     for name in ("title", "default"):

@@ -32,7 +32,10 @@ class CorvidAgent(TypedDict):
 
 
 class NewAgent(CorvidAgent):
-    """The new agent with its secrets, which are shown only here. ``privateKey`` is null if the request had a ``publicKey``."""
+    """The new agent with its secrets, which are shown only here.
+
+    ``privateKey`` is null if the request had a ``publicKey``.
+    """
 
     apiKey: str
     privateKey: str | None

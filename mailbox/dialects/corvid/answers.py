@@ -25,9 +25,9 @@ class TaskMessage(TypedDict):
 class CorvidTask(TypedDict):
     """A task with its conversation. Times are ISO 8601 with milliseconds.
 
-    ``sessionId`` is the lease, null while no agent works on the task. ``messages`` holds at most 2000 messages and 900 kB.
-    The sent text comes first, cut beyond 100 kB. A note in brackets stands for messages that are left out. The text of
-    the result comes last.
+    ``sessionId`` is the lease, null while no agent works on the task. ``messages`` holds at most 2000 messages and
+    900 kB. The sent text comes first, cut beyond 100 kB. A note in brackets stands for messages that are left out. The
+    text of the result comes last.
     """
 
     id: UUID

@@ -47,7 +47,10 @@ class CapabilityList(BaseModel):
 
 
 class RegisteredAgent(BaseModel):
-    """The new agent with its secrets, which are shown only here. ``private_key`` is null if the request had a ``pubkey``."""
+    """The new agent with its secrets, which are shown only here.
+
+    ``private_key`` is null if the request had a ``pubkey``.
+    """
 
     kind: Literal["a2a_agent"]
     agent: AgentId

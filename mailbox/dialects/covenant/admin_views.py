@@ -172,7 +172,10 @@ class AuditView(MailboxView):
 
 
 class WirePeer(TypedDict):
-    """A peer. ``agent`` is the agent whose key it uses. The hub sets ``status`` and the times, the peer the other fields."""
+    """A peer. ``agent`` is the agent whose key it uses.
+
+    The hub sets ``status`` and the times, the peer the other fields.
+    """
 
     agent: AgentId
     peer_id: str

@@ -1,4 +1,4 @@
-"""Receiving over HTTP: what is next for an agent, waiting for it if asked. Source: Covenant A2A, "Daemon-mediated flow"."""
+"""Receiving over HTTP: the next task or result, with a long poll. Source: Covenant A2A, "Daemon-mediated flow"."""
 
 from __future__ import annotations
 

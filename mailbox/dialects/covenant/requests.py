@@ -31,8 +31,9 @@ class TaskBody(Lax):
     """A task to send.
 
     A request that names its ``id`` can be repeated: the task is stored once. Without an ``id`` the hub chooses one.
-    ``sender`` must be the caller and may be left out. ``deadline_ms`` is a point in time: a task that is still queued then
-    expires. When the task ends, the hub posts its state to ``callback_url``, signed if there is a ``callback_secret``.
+    ``sender`` must be the caller and may be left out. ``deadline_ms`` is a point in time: a task that is still queued
+    then expires. When the task ends, the hub posts its state to ``callback_url``, signed if there is a
+    ``callback_secret``.
     """
 
     id: UUID | None = None
@@ -67,9 +68,9 @@ class TaskBody(Lax):
 class ResultBody(Lax):
     """The result of a task.
 
-    With a ``lease_id`` the result is rejected unless that lease is live. ``error_message`` explains the statuses ``error``
-    and ``partial``. A content block is an object with a ``type``: ``text``, ``json``, ``image``, ``audio``, ``resource`` or
-    ``resource_link``.
+    With a ``lease_id`` the result is rejected unless that lease is live. ``error_message`` explains the statuses
+    ``error`` and ``partial``. A content block is an object with a ``type``: ``text``, ``json``, ``image``, ``audio``,
+    ``resource`` or ``resource_link``.
     """
 
     task_id: UUID
@@ -91,7 +92,8 @@ class ResultBody(Lax):
 class NextTask(Exact):
     """How to receive, in the query or the body.
 
-    With ``wait_ms`` the hub holds the request until something arrives. The same ``attempt_id`` gets the same answer again.
+    With ``wait_ms`` the hub holds the request until something arrives. The same ``attempt_id`` gets the same answer
+    again.
     """
 
     wait_ms: int = Field(default=0, ge=0, le=60_000)

@@ -23,8 +23,8 @@ from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, ResultC
 class A2AInbox:
     """The tasks addressed to one agent, from every dialect, on local trust.
 
-    The inbox is the agent's, and its tasks wait while the agent does not run. ``job_id`` is the agent's current job. The
-    methods return copies.
+    The inbox is the agent's, and its tasks wait while the agent does not run. ``job_id`` is the agent's current job.
+    The methods return copies.
     """
 
     def __init__(self, job_id: str, agent_name: str) -> None:

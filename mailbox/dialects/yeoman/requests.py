@@ -131,8 +131,9 @@ def parse(shape: type[Shape], value: object, *, place: str = "body") -> Shape:
 
 
 def delegated(content: Mapping[str, Any], *path: str | int) -> SubmittedWork:
-    """Return the task in a delegate's payload. Its text is the first of ``task``, ``description``, ``title`` with words.
+    """Return the task in a delegate's payload.
 
+    Its text is the first of ``task``, ``description`` and ``title`` that has words.
     Raises `UnprocessableError`, which names each value under ``path`` that must be text.
     """
     problems = list(_text_problems(content, ("task", "description", "title", "callback_url", "callback_secret"), path))

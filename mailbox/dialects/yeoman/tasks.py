@@ -88,7 +88,10 @@ def enveloped(work: SubmittedWork, **facts: str) -> SubmittedWork:
 
 
 def taken(caller: Caller, work: SubmittedWork, *, message_id: str) -> TaskStatus:
-    """Send ``work`` as `submit` does, with its errors, and return its record; `TaskConflictError` if it was compacted."""
+    """Send ``work`` as `submit` does, with its errors, and return its record.
+
+    Raise `TaskConflictError` if a task of this id was compacted.
+    """
     task = submit(caller, work, message_id=message_id).task
     if task is None:
         raise TaskConflictError(

@@ -36,8 +36,8 @@ def result_envelope(task_id: UUID, content: Mapping[str, Any]) -> ResultEnvelope
     """Read the payload of an ``a2a:result``. Text becomes a text block, any other value a json block.
 
     The result is an error if its status is, or if it has an ``error`` and no status. The reason of an error, and the
-    message of a partial result, is that ``error``, as JSON if it is no text. Without an ``error`` the reason is a result
-    that is text.
+    message of a partial result, is that ``error``, as JSON if it is no text. Without an ``error`` the reason is a
+    result that is text.
     """
     given = content.get("result")
     inner = given if isinstance(given, Mapping) else {}

@@ -88,7 +88,7 @@ class TaskExpiredData(TypedDict):
 def task_expired(
     reason: str, *, deadline_ms: int | None = None, lease_id: UUID | None = None, attempt: int | None = None
 ) -> LifeEntry[TaskExpiredData]:
-    """Record that a queued task passed its deadline, or a lease outlasted the work timeout; either resolved the task."""
+    """Record that a task expired: it was queued past its deadline, or its lease outlasted the work timeout."""
     data = TaskExpiredData(reason=reason)
     if deadline_ms is not None:
         data["deadline_ms"] = deadline_ms

@@ -52,7 +52,10 @@ def left(caller: Caller, peer_id: str) -> None:
 
 
 def listing(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Peer]:
-    """Return a page of peers, newest first: an agent's own peers, all peers for people. Raises `InvalidRequestError`."""
+    """Return a page of peers, newest first: an agent's own peers, all peers for people.
+
+    Raises `InvalidRequestError`.
+    """
     found = Peer.objects.visible_to(caller.party).select_related("agent")
     return newest(found, limit=limit, cursor=cursor, name="peers")
 

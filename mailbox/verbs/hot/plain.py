@@ -167,7 +167,7 @@ def _store() -> ModuleType:
 
 
 def _permit(caller: Caller, request: Request, now: datetime) -> Permit | None:
-    """Return the permit unless the gate refuses, must count a use of the grant, or needs a key that the request lacks."""
+    """Return the permit; None if the gate refuses, counts a use, or needs a key that the request lacks."""
     try:
         permit = capabilities.require(caller, request, now)
     except MailboxError:

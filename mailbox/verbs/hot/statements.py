@@ -126,7 +126,7 @@ JOURNAL_WITH_CHECK = f"{_EVENT}{_CHECK} UNION ALL {_CHANGE.format(data=_DATA)}{_
 
 
 def written(text: str, /, **slots: str) -> str:
-    """Return the statement with its slots filled. Its columns are those of the models, so a new column needs no change."""
+    """Return the statement with its slots filled. Its columns are those of the models, so a new one needs no change."""
     return text.format(
         task_columns=columns(Task),
         lease_columns=columns(Lease),

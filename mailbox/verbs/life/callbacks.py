@@ -36,8 +36,8 @@ BACK_OFF = (
     timedelta(hours=1),
 )
 GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt without a report is repeated
-# Functions that render the body of a callback, by the dialect of its task. The hub fills the table at its start, so this
-# module knows no dialect. `OTHERWISE` is the key for dialects without a function.
+# Functions that render the body of a callback, by the dialect of its task. The hub fills the table at its start, so
+# this module knows no dialect. `OTHERWISE` is the key for dialects without a function.
 BODIES: dict[str, Callable[[Task, Result], Mapping[str, Any]]] = {}
 OTHERWISE = ""
 LOST = "The hub's process ended before it reported; the receiver may have the callback."
@@ -45,7 +45,10 @@ LOST = "The hub's process ended before it reported; the receiver may have the ca
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallbackOutcome:
-    """The outcome of an attempt: the receiver's HTTP status, None without an answer, and the problem, "" without one."""
+    """The outcome of an attempt.
+
+    ``status`` is the receiver's HTTP status, None without an answer. ``problem`` is "" without one.
+    """
 
     status: int | None
     problem: str = ""
@@ -128,7 +131,10 @@ def claim_due(
 
 
 def report(delivery: PushDelivery, outcome: CallbackOutcome) -> None:
-    """Record the outcome of the claimed attempt. After a failure the next is due in 1 s, 5 s, 30 s, 5 min, 1 h, or never."""
+    """Record the outcome of the claimed attempt.
+
+    After a failure the next attempt is due in 1 s, 5 s, 30 s, 5 min, 1 h, or never.
+    """
     with write_turns.turn(), transaction.atomic(durable=True):
         now = timezone.now()
         row = PushDelivery.objects.select_for_update().get(pk=delivery.pk)

@@ -115,7 +115,10 @@ def _one(caller: Caller, task_id: UUID) -> tuple[TaskQuerySet, LeaseQuerySet]:
 
 
 def expire_within(journal: Journal, task: Task) -> bool:
-    """Expire ``task`` if it is due, within the decision of ``journal``; return whether it was. ``task`` is not changed."""
+    """Expire ``task`` if it is due, within the decision of ``journal``; return whether it was.
+
+    The object ``task`` is not changed.
+    """
     if not _is_due(task, journal.now):
         return False
     return expire_due(Task.objects.filter(pk=task.pk), Lease.objects.filter(task=task), journal) > 0

@@ -181,7 +181,10 @@ def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None, now: datetim
 
 
 def require_lease(task: Task, lease: Lease | None, lease_id: UUID | None) -> Lease:
-    """Return ``lease``, the live lease, if ``lease_id`` is None or its id; else raise `LeaseMismatchError` with both ids."""
+    """Return ``lease``, the live lease, if ``lease_id`` is None or its id.
+
+    Otherwise raise `LeaseMismatchError` with both ids.
+    """
     actual = lease.lease_id if lease else None
     if lease is None or (lease_id is not None and lease_id != actual):
         raise LeaseMismatchError(

@@ -25,9 +25,9 @@ def resolve(
 ) -> Result:
     """Resolve ``task``, journal ``entry``, write its callback, and settle the duplicates that waited on it.
 
-    ``lease`` is the live lease, None without one; it ends as ``end``. ``posted_by`` None is the hub itself. The task row
-    must be locked, and the task's parties loaded. `plain.post_result` does not call this function, because it leaves
-    tasks with a callback or a cache key to the whole form. A step that is added here needs such a guard there.
+    ``lease`` is the live lease, None without one; it ends as ``end``. ``posted_by`` None is the hub itself. The task
+    row must be locked, and the task's parties loaded. `plain.post_result` does not call this function, because it
+    leaves tasks with a callback or a cache key to the whole form. A step that is added here needs such a guard there.
     """
     if lease is not None:
         lease.finish(end, journal.now)

@@ -73,7 +73,10 @@ class AutoRetry:
 
     @classmethod
     def from_settings(cls, values: Mapping[str, str] | None = None) -> AutoRetry:
-        """Return the settings in ``values``, environment text by name; None reads ``settings``. Raise `BadSettingError`."""
+        """Return the settings in ``values``, environment text by name; None reads ``settings``.
+
+        Raise `BadSettingError`.
+        """
         raw = settings.A2A_AUTO_RETRY if values is None else values
         interval = _whole_minutes(timedelta(milliseconds=_integer(raw, "INTERVAL_MS")))
         if interval > LONGEST_INTERVAL:

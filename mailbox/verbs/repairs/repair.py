@@ -124,7 +124,10 @@ def _repairable(
     verb: str,
     duplicate_risk: DuplicateRisk | None = None,
 ) -> tuple[Task, Lease]:
-    """Lock the task, check the capability, and return the task with its live lease, which ``lease_id`` must name if given."""
+    """Lock the task, check the capability, and return the task with its live lease.
+
+    ``lease_id`` must be the id of that lease, or None.
+    """
     task = visible_tasks(caller).with_parties().locked().filter(uuid=task_id).first()
     peer = None
     if task is not None:

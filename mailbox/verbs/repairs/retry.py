@@ -46,7 +46,10 @@ class SkipReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """The bounds of one pass. A pass that is not ``enabled`` is a dry run, which reports the same and changes nothing."""
+    """The bounds of one pass.
+
+    A pass that is not ``enabled`` is a dry run, which reports the same and changes nothing.
+    """
 
     enabled: bool = False
     min_lease_age: timedelta = timedelta(minutes=5)

@@ -121,8 +121,8 @@ def _between(
 ) -> tuple[list[tuple[Any, ...]], int]:
     """Return the rows of the range by time, and the highest key below which all rows are older than its end.
 
-    Keys and times have nearly the same order: a decision may have waited, and clocks may differ. So the rows are read by
-    key until `LATER_IN_A_ROW` of them in a row are later than the range. No index on the time is needed.
+    Keys and times have nearly the same order: a decision may have waited, and clocks may differ. So the rows are read
+    by key until `LATER_IN_A_ROW` of them in a row are later than the range. No index on the time is needed.
     """
     read, later, in_a_row = [], None, 0
     for row in queryset.filter(pk__gt=mark).order_by("pk").iterator(chunk_size=2000):

@@ -14,7 +14,11 @@ from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = pytest.mark.one_database
 
-READ = "import json, sys; from a2aproject import settings as s; print(json.dumps([getattr(s, n) for n in sys.argv[1:]], default=str))"
+READ = """
+import json, sys
+from a2aproject import settings
+print(json.dumps([getattr(settings, name) for name in sys.argv[1:]], default=str))
+"""
 UNSET = {"DATABASE_URL": "", "PUBLIC_URL": "", "SECRET_KEY": "", "CI": ""}
 
 
@@ -48,7 +52,8 @@ def test_processes_that_race_for_a_secret_get_the_same_one(tmp_path):
 
 
 def _secret_in_a_process(folder):
-    code = f"from pathlib import Path; from a2aproject.settings.secret_key import secret; print(secret(Path({str(folder)!r}) / 'secret_key'))"
+    read = f"print(secret(Path({str(folder)!r}) / 'secret_key'))"
+    code = f"from pathlib import Path; from a2aproject.settings.secret_key import secret; {read}"
     return subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)
 
 

@@ -166,7 +166,8 @@ REACHED = """() => {
   const one = document.activeElement, box = one.getClientRects()[0];
   if (one === document.body) return [null, true];
   window.reached = [...(window.reached || []), one];
-  const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2), whole = one.closest('svg') || one;
+  const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  const whole = one.closest('svg') || one;
   const name = one.tagName + (one.id || one.name || one.getAttribute('href') || '') + window.reached.length;
   return [one.matches('.skip') ? 'Skip to content' : name, whole.contains(at) || at.contains(one)];
 }"""

@@ -95,7 +95,8 @@ def test_twenty_refreshes_of_the_leases_shift_nothing(browse, alice, bob):
     page.goto("/ops/leases/")
     page.evaluate(
         "() => { window.shift = 0; new PerformanceObserver(list => {"
-        " for (const one of list.getEntries()) { window.shift += one.value; window.moved = [...(window.moved || []), ...one.sources.map(s => (s.node.outerHTML || s.node.textContent).slice(0, 120))]; }"
+        " for (const one of list.getEntries()) { window.shift += one.value; window.moved = [...(window.moved || []),"
+        " ...one.sources.map(s => (s.node.outerHTML || s.node.textContent).slice(0, 120))]; }"
         " }).observe({type: 'layout-shift'}); }"
     )
     stale(alice, bob)

@@ -1,4 +1,7 @@
-"""A task that may not be leased cannot be accepted, completed or failed from an inbox, and its context leaves it out."""
+"""A task that may not be leased cannot be accepted, completed or failed from an inbox.
+
+The inbox's context leaves the task out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent is found by its identity, or by what was typed, and an unknown or ambiguous name is refused in one wording."""
+"""An agent is found by its identity, or by a typed name. An unknown or ambiguous name has one refusal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Duplicates, expiry and compaction under real threads: one does the work, each gets its answer, nothing is dropped in use."""
+"""Duplicates, expiry and compaction under real threads.
+
+One task does the work, each duplicate gets its answer, and no row in use is deleted.
+"""
 
 from __future__ import annotations
 
