@@ -11,6 +11,7 @@ from itertools import accumulate
 from django.db import transaction
 from django.utils import timezone
 
+from mailbox.database import write_turns
 from mailbox.models import RateWindow
 from mailbox.words import json_text
 from mailbox.words.errors import RateLimitedError
@@ -46,7 +47,7 @@ def take(key: str, *, limit: int, window: timedelta) -> None:
     No period of that length has more than ``limit`` requests. A refused request is not counted. If ``limit`` exceeds
     `MOST_MOMENTS`, a request may be counted for up to a sixtieth of the window longer. Locks the key's row.
     """
-    with transaction.atomic(durable=True):
+    with write_turns.turn(), transaction.atomic(durable=True):
         row, _ = RateWindow.objects.select_for_update().get_or_create(key=key, defaults={"started_at": timezone.now()})
         now, span = (timezone.now() - EPOCH) // MICROSECOND, window // MICROSECOND  # counted in the order of the lock
         grain = 1 if limit <= MOST_MOMENTS else span // MOST_MOMENTS
