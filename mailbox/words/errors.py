@@ -89,7 +89,7 @@ class CapabilityMissingError(MailboxError):
     def __init__(
         self, message: str | None = None, *, lack: Lack | None = None, entry: Entry[Any] | None = None, **ids: object
     ) -> None:
-        """``lack`` describes the missing capability; None if the grant ended during the request."""
+        """``lack`` describes the missing capability; None if a grant ended or cannot be passed on."""
         self.lack = lack
         super().__init__(message, entry=entry, **ids)
 
@@ -213,7 +213,7 @@ class LeaseMismatchError(MailboxError):
 
 
 class NotInFlightError(MailboxError):
-    """The task has no live lease."""
+    """The task is not leased, or cannot be leased now."""
 
     code = "not_in_flight"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ from mailbox.models import Agent, CapabilityGrant
 from mailbox.verbs.agents import finding
 from mailbox.words import json_text
 from mailbox.words.envelopes import check_to_come, is_pubkey
-from mailbox.words.errors import InvalidRequestError, UnknownGrantError
+from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, UnknownGrantError
 
 RISKS = ("idempotent", "operator_accepted", "operator-accepted")
 
@@ -48,11 +48,8 @@ def grant(
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         check_to_come(expires_at, journal.now, path="expires_at")
-        wider = None
-        if caller.agent is not None and not caller.trusted:
-            wider = _wider_grant(caller, parsed, pins, expires_at, journal.now)
-        if wider is None:
-            journal.admit(Request.to_grant(subject))
+        covering = _covering(caller, parsed, pins, expires_at, journal.now)
+        wider = _grant_to_pass_on(subject, covering, journal)
         made = CapabilityGrant.objects.create(
             subject=subject,
             action=str(parsed),
@@ -124,22 +121,43 @@ def _check_pin(name: str, pin: object) -> str:
     return pin
 
 
-def _wider_grant(
+def _grant_to_pass_on(
+    subject: Agent, covering: Sequence[CapabilityGrant], journal: audit.Journal
+) -> CapabilityGrant | None:
+    """Return the grant of ``covering`` that the caller passes on, None for a caller that may grant without one."""
+    # A grant with max_uses cannot be passed on, because two counters would allow more uses.
+    uncounted = [held for held in covering if held.max_uses is None]
+    if uncounted:
+        return uncounted[0]
+    try:
+        journal.admit(Request.to_grant(subject))
+    except CapabilityMissingError as refusal:
+        if not covering:
+            raise
+        raise CapabilityMissingError(
+            "A grant with a number of uses cannot be passed on.", entry=refusal.entry, action=covering[0].action
+        ) from refusal
+    return None
+
+
+def _covering(
     caller: Caller,
     action: Action,
     pins: Mapping[str, Any],
     expires_at: datetime | None,
     now: datetime,
-) -> CapabilityGrant | None:
-    """Return a live grant of the caller that covers the new grant, None without one. Locks the caller's grants."""
+) -> Sequence[CapabilityGrant]:
+    """Return the live grants of the caller that cover the new grant. Locks the caller's grants."""
+    if caller.agent is None or caller.trusted:
+        return []
+    covering = []
     for held in CapabilityGrant.objects.live(now).filter(subject=caller.agent).select_for_update():
         same_action = held.action in (str(action), f"{action.verb}.*")
         same_pins = all(pins.get(name) == pin for name, pin in held.pins.items())
         in_time = held.expires_at is None or (expires_at is not None and expires_at <= held.expires_at)
-        # A grant with max_uses cannot be passed on, because two counters would allow more uses.
-        if same_action and same_pins and in_time and held.max_uses is None:
-            return held
-    return None
+        if same_action and same_pins and in_time:
+            covering.append(held)
+    return covering
 
 
 def _with_descendants(found: CapabilityGrant) -> Iterable[CapabilityGrant]:

@@ -139,7 +139,6 @@ def test_an_agent_can_pass_on_a_grant_as_wide_as_its_own(mallory, held, passed_o
         ({"action": "a2a.send.bob@local"}, {"action": "a2a.send.bobby@local"}),
         ({"action": "a2a.send.*"}, {"action": "a2a.respond.*"}),
         ({"action": "a2a.repair.requeue"}, {"action": "a2a.repair.force_error"}),
-        ({"action": "a2a.send.*", "max_uses": 5}, {"action": "a2a.send.*", "max_uses": 1}),
         ({"action": "a2a.send.*", "expires_at": timezone.now() + timedelta(days=1)}, {"action": "a2a.send.*"}),
         (
             {"action": "a2a.send.*", "expires_at": timezone.now() + timedelta(days=1)},
@@ -153,9 +152,22 @@ def test_an_agent_cannot_pass_on_a_wider_grant(mallory, held, passed_on):
     carol = factories.agent("carol")
     factories.grant(carol, **held)
 
-    with pytest.raises(CapabilityMissingError):
+    with pytest.raises(CapabilityMissingError, match="requires capability"):
         grants.grant(carol, mallory.agent, **passed_on)
 
+    assert not CapabilityGrant.objects.filter(subject=mallory.agent).exists()
+
+
+def test_an_agent_cannot_pass_on_a_grant_with_a_number_of_uses(mallory):
+    carol = factories.agent("carol")
+    factories.grant(carol, "a2a.send.*", max_uses=5)
+
+    with pytest.raises(CapabilityMissingError) as refusal:
+        grants.grant(carol, mallory.agent, "a2a.send.*", max_uses=1)
+
+    assert refusal.value.message == "A grant with a number of uses cannot be passed on."
+    assert factories.last_event().kind == "capability_check"
+    assert factories.last_event().fields["missing_actions"] == ["a2a.capabilities.grant"]
     assert not CapabilityGrant.objects.filter(subject=mallory.agent).exists()
 
 
