@@ -28,7 +28,7 @@ CASTS = {"text": "", "uuid": "", "moment": ""}
 
 
 def _reading(name: str, *columns: str) -> str:
-    """Return the start of a statement whose clause reads one row as ``name``; see `Session.give`."""
+    """Return the start of a statement whose clause reads one row as ``name``, with parameters such as ``task_id``."""
     return f"WITH {name} AS (SELECT {', '.join(f'%({name}_{column})s AS {column}' for column in columns)})"
 
 
@@ -61,6 +61,9 @@ GIVE = f"WITH head AS ({statements.PENDING}) {statements.GIVEN}"
 NUMBER = _reading("result", "task_id") + statements.NUMBERED
 DELIVERED = _reading("task", "uuid", "journal_seq") + statements.JOURNAL
 
+
+_AS_THEY_ARE = {str, int, bool}
+_TASK_OF_RESULT = [field.attname for field in Result._meta.concrete_fields].index("task_id")
 
 Row = tuple[Any, ...]
 P = ParamSpec("P")
@@ -103,8 +106,14 @@ def lease(**values: Any) -> Row | None:
         taken, sender = row[:-3], row[-3:]
         task = dict(zip([field.attname for field in _fields(Task)], taken, strict=True))
         limit = task["work_timeout"]
-        task["times_out_at"] = values["at"] + timedelta(microseconds=limit) if limit else None
-        session.give("task", task)
+        times_out_at = values["at"] + timedelta(microseconds=limit) if limit else None
+        session.give(
+            task_id=task["id"],
+            task_uuid=task["uuid"],
+            task_attempt=task["attempt"],
+            task_journal_seq=task["journal_seq"],
+            task_times_out_at=_plain(times_out_at),
+        )
         begun = session.row(BEGIN)
         session.run(LEASED)
         return *_loaded(Task, taken), *_loaded(Lease, begun), *sender, True
@@ -123,8 +132,10 @@ def post(**values: Any) -> Row | None:
         resolved = session.row(statements.RESOLVED)
         if resolved is None:
             return None
-        columns = ("id", "uuid", "sender_id", "recipient_id", "journal_seq")
-        session.give("task", dict(zip(columns, resolved, strict=True)))
+        pk, uuid, sender, recipient, seq = resolved
+        session.give(
+            task_id=pk, task_uuid=uuid, task_sender_id=sender, task_recipient_id=recipient, task_journal_seq=seq
+        )
         session.run(END)
         result = session.row(ANSWER)
         session.run(POSTED)
@@ -145,9 +156,9 @@ def drain(**values: Any) -> Row | None:
         given = session.row(GIVE)
         if given is None:
             return *nothing, False
-        session.give("result", dict(zip([field.attname for field in _fields(Result)], given, strict=True)))
+        session.give(result_task_id=given[_TASK_OF_RESULT])
         pk, uuid, seq = session.row(NUMBER) or ()
-        session.give("task", {"uuid": uuid, "journal_seq": seq})
+        session.give(task_uuid=uuid, task_journal_seq=seq)
         session.run(DELIVERED)
         return *_loaded(Result, given), pk, UUID(uuid), seq, False
 
@@ -157,11 +168,14 @@ class Session:
 
     def __init__(self, cursor: Any, values: Mapping[str, Any]) -> None:
         self.cursor = cursor
-        self.values = {name: _plain(value) for name, value in values.items()}
+        self.values = {
+            name: value if value is None or type(value) in _AS_THEY_ARE else _plain(value)
+            for name, value in values.items()
+        }
 
-    def give(self, name: str, row: Mapping[str, Any]) -> None:
-        """Let the statements after this one read ``row`` as ``name``."""
-        self.values.update({f"{name}_{column}": _plain(value) for column, value in row.items()})
+    def give(self, **values: Any) -> None:
+        """Add parameters for the statements that follow, as SQLite stores them."""
+        self.values.update(values)
 
     def run(self, sql: str) -> Any:
         return self.cursor.execute(statement(sql), self.values)

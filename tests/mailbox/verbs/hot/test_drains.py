@@ -8,7 +8,6 @@ import pytest
 
 from mailbox.gate.callers import Caller
 from mailbox.verbs.life import results
-from tests.support import factories
 from tests.support.cases import Case, Table, assert_left, assert_served
 from tests.support.stage import ATTEMPT, MINUTE, MOMENT, OTHER_ATTEMPT, Stage, Step, deadline
 
@@ -100,11 +99,10 @@ def a_drain_is_repeated_after_its_result_was_acknowledged(on: Stage) -> Step:
 
 
 @SERVED.case(["second"])
-def the_result_of_the_newer_task_is_older(on: Stage) -> Step:
-    first, second = on.leased("first"), on.leased("second")
-    results.post_result(on.bob, factories.result_envelope(second.task))
-    on.wait(MOMENT)
-    results.post_result(on.bob, factories.result_envelope(first.task))
+def an_older_result_was_stored_later_by_a_process_whose_clock_is_behind(on: Stage) -> Step:
+    on.resolved("first")
+    on.wait(-MOMENT)
+    on.resolved("second")
     return on.drain(on.alice)
 
 
