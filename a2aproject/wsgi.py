@@ -21,7 +21,7 @@ def _end_long_polls() -> None:
     waiting.end()
 
 
-stopping.hear(_end_long_polls)
+stopping.call_at_stop(_end_long_polls)
 
 # The objects loaded by now live as long as the process, so garbage collections need not scan them.
 gc.collect()

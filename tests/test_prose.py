@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PRODUCT = ("a2aproject", "agentcards", "dashboard", "mailbox")
 WITH_MESSAGES = ("a2aproject", "agentcards", "mailbox")
 PENDING: tuple[str, ...] = (
-    "a2aproject", "agentcards", "mailbox", "tests",
+    "agentcards", "mailbox", "tests",
 )  # fmt: skip
 
 

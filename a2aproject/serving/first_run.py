@@ -1,4 +1,4 @@
-"""The first run: the person and the agent a new hub begins with."""
+"""The first run: a new hub gets an operator and an agent."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ FIRST_AGENT = "first@local"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """Secrets of which the hub keeps no readable copy. `first` is None where its name was taken."""
+    """Secrets that the hub stores only as digests. ``first`` is None if another agent has its name."""
 
     password: str
     operator_key: str
     first: Registration | None
 
     def describe(self) -> str:
-        """Return the lines to print, once."""
+        """Return the text that the first run prints."""
         lines = [
             "Keep these. The hub stores no readable copy and never prints them again.",
             "",

@@ -34,8 +34,8 @@ def held() -> Iterator[int]:
 def follow() -> None:
     """Stop this program when the supervisor has ended. A program that does not stop in `GRACE` seconds is killed.
 
-    The process must lead a process group of its own. Every process that it forks watches the pipe too and kills the
-    whole group, so that the group ends even if this process is dead or stuck.
+    The process must lead a process group of its own. Each process that it forks watches the pipe too and kills the
+    whole group. So the group ends even if this process is dead or stuck.
     """
     global _is_followed
     _is_followed = True
@@ -44,7 +44,7 @@ def follow() -> None:
     main = threading.main_thread().ident or 0
 
     def read() -> object:
-        return os.read(reader, 1)  # nobody writes, so it returns when the pipe is closed
+        return os.read(reader, 1)  # no process writes, so it returns when the pipe is closed
 
     _kill_group_after(read, stop=lambda: signal.pthread_kill(main, signal.SIGTERM))
     os.register_at_fork(after_in_child=lambda: _kill_group_after(read))

@@ -1,6 +1,6 @@
 """Runs a module as a program that ends with the supervisor: ``python program.py MODULE ARGUMENT...``.
 
-The supervisor starts its services by this file's path, so that they run whatever the working directory is.
+The supervisor starts its services by the path of this file, so they run in any working directory.
 """
 
 from __future__ import annotations

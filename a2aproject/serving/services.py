@@ -1,4 +1,4 @@
-"""The programs that make a hub, by the words that `serve --only` takes."""
+"""The programs of a hub, by the words of `serve --only`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from a2aproject.serving import program
 from a2aproject.serving.supervisor import Service
 
 BACKLOG = 2048
-REQUESTS_PER_WORKER = 4096  # begun at once; those beyond WEB_THREADS wait for a thread
+REQUESTS_PER_WORKER = 4096  # accepted at once; requests beyond WEB_THREADS wait for a thread
 WEB = "web"
 WRONG_USAGE = 2
 
 
 def chosen(text: str) -> Sequence[str]:
-    """Return the words of a comma-separated list, each once, in the order to start their services.
+    """Return the words of a comma-separated list, each once, in the order in which their services start.
 
     Raises `CommandError` for an empty word and for a word that names no service.
     """
@@ -47,7 +47,7 @@ def _web_server() -> Service:
 
 
 def _cluster() -> Service:
-    # `serve` has run the checks; a second time they would load every page into a process that shows none.
+    # `serve` has run the checks. They would load every page into a process that shows no pages.
     return _service("task cluster", "manage", "qcluster", "--skip-checks")
 
 

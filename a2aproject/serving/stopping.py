@@ -1,4 +1,4 @@
-"""How a web worker hears that it is to stop, while it still answers what it has begun."""
+"""Stop signals of a web worker, which still answers the requests that it has begun."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 def end_at_once() -> None:
-    """Let a stop signal end this process, which has begun nothing.
+    """Let a stop signal end this process while it loads the application and answers no request.
 
-    A worker inherits its parent's handler, which tells nobody in the worker: told to stop while it loads
-    the application, it would stay until it is killed.
+    A worker inherits its parent's handler, which does nothing in the worker. With it, a worker that is stopped while it
+    loads would run until it is killed.
     """
     if _is_main_thread():
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
 
 
-def hear(then: Callable[[], object]) -> None:
-    """Call ``then``, in a thread of its own, when a stop signal arrives, whoever handles that."""
+def call_at_stop(call: Callable[[], object]) -> None:
+    """Run ``call`` in a thread of its own when a stop signal arrives. The handlers of the signal stay."""
     if not _is_main_thread():
         return
-    told, tell = socket.socketpair()
-    tell.setblocking(False)
-    signal.set_wakeup_fd(tell.fileno(), warn_on_full_buffer=False)
-    threading.Thread(target=_wait, args=(told, tell, then), daemon=True).start()
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=_wait, args=(reader, writer, call), daemon=True).start()
 
 
-def _wait(told: socket.socket, _tell: socket.socket, then: Callable[[], object]) -> None:
-    """Wait for the signal; the end it is written to is open for as long as somebody here holds it."""
-    while told.recv(1)[0] not in STOP_SIGNALS:
+def _wait(reader: socket.socket, _writer: socket.socket, call: Callable[[], object]) -> None:
+    """Wait for the signal, then run ``call``. The thread holds the writing end too, which would else be closed."""
+    while reader.recv(1)[0] not in STOP_SIGNALS:
         pass
-    then()
+    call()
 
 
 def _is_main_thread() -> bool:

@@ -1,4 +1,4 @@
-"""Keeps the hub's processes, the web server, the task cluster and the carrier, running until it is told to stop."""
+"""The parent of the hub's programs: web server, task cluster and carrier. It starts each again when it ends."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from a2aproject.serving import lifeline
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
-STEADY_AFTER = 10.0  # a child that ran this long had started well: its next death is a first one again
+STEADY_AFTER = 10.0  # seconds; when a program ends after so long a run, its pauses begin anew
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A program to keep running. `name` is what operators read about it."""
+    """A program to keep running. Messages call it by its ``name``."""
 
     name: str
     command: Sequence[str]
@@ -32,7 +32,7 @@ class Service:
 
 @dataclass(slots=True)
 class Child:
-    """A service and the process that runs it now, if one does."""
+    """A service with its process, which is None while the service does not run."""
 
     service: Service
     process: subprocess.Popen[bytes] | None = None
@@ -51,8 +51,8 @@ class Child:
         )
         self.started_at = now
 
-    def bury(self, now: float) -> str | None:
-        """Reap the process if it has died and plan its next start; return what an operator should know, or None."""
+    def reap(self, now: float) -> str | None:
+        """Collect the process if it has ended and plan the next start. Return a message about it, None if it runs."""
         if self.process is None or (code := self.process.poll()) is None:
             return None
         self.kill()
@@ -63,12 +63,12 @@ class Child:
         how = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
         return f"The {self.service.name} {how}; starting it again in {pause:g} s."
 
-    def ask_to_stop(self) -> None:
+    def terminate(self) -> None:
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
 
     def kill(self) -> None:
-        """Kill what is left of the process and of the processes it started."""
+        """Kill the process and every process that it started."""
         if self.process is None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -78,16 +78,16 @@ class Child:
 
 
 class Supervisor:
-    """Runs services, brings back those that die, and leaves no process behind when it stops."""
+    """Runs services, starts each again when it ends, and ends every process when it stops."""
 
     def __init__(self, services: Sequence[Service], *, say: Callable[[str], object], grace: float) -> None:
-        """Take the services in the order to start them; each has `grace` seconds to stop before it is killed."""
+        """Take the services in the order of their start. Each has ``grace`` seconds to stop before it is killed."""
         self.children = [Child(service) for service in services]
         self.say = say
         self.grace = grace
 
     def run(self) -> None:
-        """Return after the first stop signal, when every process is gone. A second signal kills at once."""
+        """Run until a stop signal arrives and every process has ended. A second signal kills the processes at once."""
         with _signals() as wait_for_signals, lifeline.held() as line:
             try:
                 while not wait_for_signals(self._tend(line)):
@@ -99,10 +99,10 @@ class Supervisor:
                     child.kill()
 
     def _tend(self, line: int) -> float:
-        """Bury the dead, start those that are due; return the seconds until the next start is due."""
+        """Reap ended processes and start the services that are due. Return the seconds until the next start."""
         now = time.monotonic()
         for child in self.children:
-            if report := child.bury(now):
+            if report := child.reap(now):
                 self.say(report)
             if child.process is None and child.start_due_at <= now:
                 child.start(now, line)
@@ -110,7 +110,7 @@ class Supervisor:
 
     def _stop(self, wait_for_signals: Callable[[float], bool]) -> None:
         for child in self.children:
-            child.ask_to_stop()
+            child.terminate()
         give_up_at = time.monotonic() + self.grace
         while any(child.process and child.process.poll() is None for child in self.children):
             remaining = give_up_at - time.monotonic()
@@ -121,9 +121,9 @@ class Supervisor:
 
 @contextlib.contextmanager
 def _signals() -> Iterator[Callable[[float], bool]]:
-    """Yield a function that sleeps until a signal arrives or the given seconds pass; it says if one asked to stop.
+    """Yield a function that sleeps so many seconds, or until a signal arrives. It returns whether to stop.
 
-    A child's death wakes it too. The signals go through a socket, so none can slip in between a look and a sleep.
+    The end of a child wakes it too. Signals arrive through a socket, so a signal just before the sleep counts too.
     """
     reader, writer = socket.socketpair()
     reader.setblocking(False)

@@ -1,4 +1,4 @@
-"""What the routes for grants, agents, keys and the journal answer, for the OpenAPI document."""
+"""The answers of the routes for grants, agents, keys and the journal, for the OpenAPI document."""
 
 from __future__ import annotations
 

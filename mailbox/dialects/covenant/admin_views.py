@@ -1,4 +1,4 @@
-"""Grants, agents, keys and the journal over HTTP, for operators' keys and agents that hold the capability."""
+"""Grants, agents, keys and the journal over HTTP, for operators and for agents that hold the capability."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ class RecentGrantsView(MailboxView):
         answer=admin_answers.CapabilityList,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.ListQuery)
-        page = lists.grants(self.caller, limit=asked.limit, cursor=asked.cursor)
-        found = [admin_wire.capability(grant) for grant in page.items]
-        return Response({"kind": "capabilities", "capabilities": found, "next_cursor": page.next_cursor})
+        query = self.query(requests.ListQuery)
+        page = lists.grants(self.caller, limit=query.limit, cursor=query.cursor)
+        rendered = [admin_wire.capability(grant) for grant in page.items]
+        return Response({"kind": "capabilities", "capabilities": rendered, "next_cursor": page.next_cursor})
 
 
 class AgentsView(MailboxView):
     @describe(summary="List registered agents", tag="agents", query=requests.ListQuery, answer=admin_answers.Agents)
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.ListQuery)
-        page = lists.agents(limit=asked.limit, cursor=asked.cursor)
-        found = [wire.agent_id(agent) for agent in page.items]
-        return Response({"kind": "a2a_agents", "agents": found, "next_cursor": page.next_cursor})
+        query = self.query(requests.ListQuery)
+        page = lists.agents(limit=query.limit, cursor=query.cursor)
+        rendered = [wire.agent_id(agent) for agent in page.items]
+        return Response({"kind": "a2a_agents", "agents": rendered, "next_cursor": page.next_cursor})
 
     @describe(
         summary="Register an agent",
@@ -165,8 +165,8 @@ class AuditView(MailboxView):
         answer=admin_answers.AuditEvents,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(admin_requests.AuditQuery)
-        page = lists.recent_events(self.caller, limit=asked.limit, cursor=asked.cursor, since=moment(asked.since_ms))
+        query = self.query(admin_requests.AuditQuery)
+        page = lists.recent_events(self.caller, limit=query.limit, cursor=query.cursor, since=moment(query.since_ms))
         events = [wire.event(event) for event in page.items]
         return Response({"kind": "audit_events", "events": events, "next_cursor": page.next_cursor})
 
@@ -202,10 +202,10 @@ class PeersView(MailboxView):
         operation_id="list_peers",
     )
     def get(self, request: Request) -> Response:
-        asked, now = self.query(requests.ListQuery), timezone.now()
-        page = peers.listing(self.caller, limit=asked.limit, cursor=asked.cursor)
-        found = [_peer(peer, now) for peer in page.items]
-        return Response({"kind": "a2a_peers", "peers": found, "next_cursor": page.next_cursor})
+        query, now = self.query(requests.ListQuery), timezone.now()
+        page = peers.listing(self.caller, limit=query.limit, cursor=query.cursor)
+        rendered = [_peer(peer, now) for peer in page.items]
+        return Response({"kind": "a2a_peers", "peers": rendered, "next_cursor": page.next_cursor})
 
 
 def _peer(row: Peer, now: datetime) -> dict[str, Any]:

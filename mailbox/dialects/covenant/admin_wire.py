@@ -1,4 +1,4 @@
-"""Agents and grants as JSON. Keys and private keys are rendered once, when they are made."""
+"""Agents and grants as JSON. Only the answer that creates an API key or a private key shows it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without i
 
 
 def registration(made: Registration) -> dict[str, Any]:
-    """Render a new agent with the secrets that are shown this once."""
+    """Render a new agent with its secrets, which no later answer shows."""
     return {
         "kind": "a2a_agent",
         "agent": agent_id(made.agent),
@@ -24,7 +24,7 @@ def registration(made: Registration) -> dict[str, Any]:
 
 
 def paused(row: Agent) -> dict[str, Any]:
-    """Render a paused agent with why."""
+    """Render a paused agent with the reason."""
     return {
         "kind": "a2a_agent_paused",
         "agent": agent_id(row),
@@ -49,7 +49,7 @@ def revoked(row: CapabilityGrant) -> dict[str, Any]:
 
 
 def capability(row: CapabilityGrant) -> answers.Capability:
-    """Render a grant, dead or alive."""
+    """Render a grant, live, expired, used up or revoked."""
     return {
         "grant_id": row.grant_id,
         "subject": agent_id(row.subject),

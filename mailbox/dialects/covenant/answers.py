@@ -1,4 +1,4 @@
-"""What each route of the mailbox answers, for the OpenAPI document."""
+"""The answers of the routes for tasks and results, for the OpenAPI document."""
 
 from __future__ import annotations
 

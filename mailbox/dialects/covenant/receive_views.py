@@ -1,4 +1,7 @@
-"""Receiving over HTTP: the next task or result, with a long poll. Source: Covenant A2A, "Daemon-mediated flow"."""
+"""Receiving over HTTP: an agent leases its next task or drains its next result, and may wait for it.
+
+Source: Covenant A2A, "Daemon-mediated flow".
+"""
 
 from __future__ import annotations
 
@@ -18,25 +21,25 @@ from mailbox.words.errors import InvalidRequestError, WrongPartyError
 
 
 class ReceivingView(MailboxView):
-    # HEAD would take what is next and throw it away.
+    # A HEAD request would lease or drain without an answer that shows what.
     http_method_names = ("get", "post")
 
     def received(self, shape: type[requests.NextTask]) -> Any:
-        """Return how to receive: from the query, the body of a POST and, for the attempt id, the header.
+        """Return the request's fields from the query, the body of a POST and the header of the attempt id.
 
-        Raises `InvalidRequestError` for a name given two values: which attempt is meant must not be a guess.
+        Raises `InvalidRequestError` for a field with two values, since the hub must not guess which value counts.
         """
         if self.caller.agent is None:
-            raise WrongPartyError("only agents receive; look with /a2a/queue")
-        said = [self.query(shape)]
+            raise WrongPartyError("Only agents receive. People read /a2a/queue.")
+        parts = [self.query(shape)]
         if self.request.method == "POST":
-            said.append(self.body(shape))
+            parts.append(self.body(shape))
         if (attempt := self._attempt_of_header()) is not None:
-            said.append(shape.model_validate({"attempt_id": attempt}))
+            parts.append(shape.model_validate({"attempt_id": attempt}))
         how: dict[str, Any] = {}
-        for one in said:
-            for name in one.model_fields_set:
-                if how.setdefault(name, getattr(one, name)) != getattr(one, name):
+        for part in parts:
+            for name in part.model_fields_set:
+                if how.setdefault(name, getattr(part, name)) != getattr(part, name):
                     raise InvalidRequestError({name: "is given twice, with two values"})
         return shape.model_validate(how)
 

@@ -1,4 +1,4 @@
-"""What the routes for repair, retry, compaction and the replay cache answer, for the OpenAPI document."""
+"""The answers of the routes for repair, retry, compaction, cached results and callbacks, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mailbox.dialects.covenant.answers import ResultStatus, WireResult
 
 
 class RepairOutcome(TypedDict):
-    """What the repair did. ``result`` is left out after a requeue."""
+    """The outcome of a repair. ``result`` is left out after a requeue."""
 
     task_id: UUID
     action: Literal["requeued", "forced_error"]
@@ -56,7 +56,7 @@ class SkippedRow(TypedDict):
 
 
 class WireReport(TypedDict):
-    """What one pass of the retry gate did."""
+    """The outcome of one pass of the retry gate."""
 
     policy: WirePolicy
     considered: int

@@ -1,4 +1,4 @@
-"""Repair, retry, compaction and the replay cache over HTTP."""
+"""Repair, retry, compaction, cached results and callbacks over HTTP."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ class ReplayEntriesView(MailboxView):
         answer=repair_answers.ReplayEntries,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.ListQuery)
-        page = lists.replay_entries(self.caller, limit=asked.limit, cursor=asked.cursor)
+        query = self.query(requests.ListQuery)
+        page = lists.replay_entries(self.caller, limit=query.limit, cursor=query.cursor)
         entries = [repair_wire.replay_entry(entry) for entry in page.items]
         return Response({"kind": "a2a_replay_entries", "entries": entries, "next_cursor": page.next_cursor})
 
@@ -85,9 +85,9 @@ class DropReplayView(MailboxView):
         operation_id="drop_replay_entry",
     )
     def post(self, request: Request) -> Response:
-        asked = self.body(requests.DropReplayBody)
-        replay.drop(self.caller, asked.id, reason=asked.reason, source_task_id=asked.source_task_id)
-        return Response({"kind": "a2a_replay_dropped", "id": asked.id})
+        body = self.body(requests.DropReplayBody)
+        replay.drop(self.caller, body.id, reason=body.reason, source_task_id=body.source_task_id)
+        return Response({"kind": "a2a_replay_dropped", "id": body.id})
 
 
 class DeliveriesView(MailboxView):
@@ -98,10 +98,10 @@ class DeliveriesView(MailboxView):
         answer=repair_answers.Deliveries,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.ListQuery)
-        page = lists.deliveries(self.caller, limit=asked.limit, cursor=asked.cursor)
-        found = [repair_wire.delivery(delivery) for delivery in page.items]
-        return Response({"kind": "a2a_deliveries", "deliveries": found, "next_cursor": page.next_cursor})
+        query = self.query(requests.ListQuery)
+        page = lists.deliveries(self.caller, limit=query.limit, cursor=query.cursor)
+        rendered = [repair_wire.delivery(delivery) for delivery in page.items]
+        return Response({"kind": "a2a_deliveries", "deliveries": rendered, "next_cursor": page.next_cursor})
 
 
 class ResendView(MailboxView):
@@ -118,12 +118,12 @@ class ResendView(MailboxView):
         return Response({"kind": "a2a_delivery_resent", "delivery_id": delivery_id})
 
 
-def _repair(caller: Caller, asked: requests.RepairBody) -> repair_answers.RepairOutcome:
-    guard = asked.command.lease_id
-    match asked.command:
+def _repair(caller: Caller, body: requests.RepairBody) -> repair_answers.RepairOutcome:
+    guard = body.command.lease_id
+    match body.command:
         case requests.RequeueCommand(duplicate_risk=risk):
-            task = repair.requeue(caller, asked.task_id, reason=asked.reason, duplicate_risk=risk, lease_id=guard)
+            task = repair.requeue(caller, body.task_id, reason=body.reason, duplicate_risk=risk, lease_id=guard)
             return repair_wire.requeued(task)
         case requests.ForceErrorCommand(message=message):
-            result = repair.force_error(caller, asked.task_id, reason=asked.reason, message=message, lease_id=guard)
+            result = repair.force_error(caller, body.task_id, reason=body.reason, message=message, lease_id=guard)
             return repair_wire.forced_error(result)

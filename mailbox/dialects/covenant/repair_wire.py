@@ -15,12 +15,12 @@ if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without i
 
 
 def requeued(row: Task) -> answers.RepairOutcome:
-    """Render an A2ARepairOutcome of a requeue: attempt is that of the repaired lease."""
+    """Render an A2ARepairOutcome of a requeue. ``attempt`` is the attempt of the ended lease."""
     return {"task_id": row.uuid, "action": "requeued", "state": "queued", "attempt": row.attempt}
 
 
 def forced_error(row: Result) -> answers.RepairOutcome:
-    """Render an A2ARepairOutcome of a forced error, with the result the sender will drain."""
+    """Render an A2ARepairOutcome of a forced error, with the result that the sender will drain."""
     return {
         "task_id": row.task.uuid,
         "action": "forced_error",
@@ -31,7 +31,7 @@ def forced_error(row: Result) -> answers.RepairOutcome:
 
 
 def retry_report(report: RetryReport) -> answers.WireReport:
-    """Render an A2AAutoRetryReport, with the rows a dry run would have requeued."""
+    """Render an A2AAutoRetryReport. ``would_requeue`` holds the leases that a dry run left alone."""
     return {
         "policy": retry_policy(report.policy),
         "considered": report.considered,
@@ -50,7 +50,7 @@ def retry_report(report: RetryReport) -> answers.WireReport:
 
 
 def retry_policy(policy: RetryPolicy) -> answers.WirePolicy:
-    """Render an A2AAutoRetryPolicy: always five keys."""
+    """Render an A2AAutoRetryPolicy with its five keys."""
     return {
         "enabled": policy.enabled,
         "min_lease_age_ms": policy.min_lease_age // timedelta(milliseconds=1),
@@ -70,7 +70,7 @@ def _retried(row: Lease) -> answers.RetriedRow:
 
 
 def replay_entry(row: ReplayEntry) -> answers.WireReplayEntry:
-    """Render a cached result with how often it answered."""
+    """Render a cached result with the number of its hits."""
     return {
         "id": row.pk,
         "sender_pubkey_b58": row.sender_pubkey,
@@ -87,7 +87,7 @@ def replay_entry(row: ReplayEntry) -> answers.WireReplayEntry:
 
 
 def delivery(row: PushDelivery) -> answers.WireDelivery:
-    """Render a callback with its attempts; never its secret."""
+    """Render a callback with its attempts and without its secret."""
     return {
         "delivery_id": row.delivery_id,
         "task_id": row.task_uuid,

@@ -1,6 +1,6 @@
-"""What each route of the mailbox reads: pure, no queries, no clock.
+"""The bodies and queries of the routes for tasks, results and repair. Pure: no queries, no clock.
 
-Source: Covenant A2A, "Wire types"; repair and retry as its own surfaces spell them.
+Source: Covenant A2A, "Wire types".
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class NextTask(Exact):
 class NextResult(NextTask):
     """How to drain, in the query or the body. ``ack`` names the task whose result this request acknowledges."""
 
-    ack: UUID | None = None  # the task whose result this call acknowledges
+    ack: UUID | None = None
 
 
 class AckBody(Exact):

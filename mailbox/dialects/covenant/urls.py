@@ -4,7 +4,6 @@ from django.urls import path
 
 from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
 from mailbox.dialects.covenant import admin_views, receive_views, repair_views, views
-from mailbox.dialects.covenant import admin_views as peer_views
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
@@ -32,7 +31,7 @@ urlpatterns = [
     path("a2a/replay-entries/drop", repair_views.DropReplayView.as_view()),
     path("a2a/deliveries", repair_views.DeliveriesView.as_view()),
     path("a2a/deliveries/<id:delivery_id>/resend", repair_views.ResendView.as_view()),
-    path("a2a/peers", peer_views.PeersView.as_view()),
+    path("a2a/peers", admin_views.PeersView.as_view()),
     path("a2a/agents", admin_views.AgentsView.as_view()),
     path("a2a/agents/<str:name>/pause", admin_views.PauseView.as_view()),
     path("a2a/agents/<str:name>/resume", admin_views.ResumeView.as_view()),

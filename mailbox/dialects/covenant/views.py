@@ -39,8 +39,8 @@ class TasksView(MailboxView):
 class RecentTasksView(MailboxView):
     @describe(summary="List queued tasks", tag="tasks", query=requests.ListQuery, answer=answers.Tasks)
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.ListQuery)
-        page = lists.recent_tasks(self.caller, limit=asked.limit, cursor=asked.cursor)
+        query = self.query(requests.ListQuery)
+        page = lists.recent_tasks(self.caller, limit=query.limit, cursor=query.cursor)
         tasks = [wire.task(task) for task in page.items]
         return Response({"kind": "a2a_tasks", "tasks": tasks, "next_cursor": page.next_cursor})
 
@@ -81,10 +81,10 @@ class RecentResultsView(MailboxView):
         answer=answers.Results,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.ListQuery)
-        page = lists.recent_results(self.caller, limit=asked.limit, cursor=asked.cursor)
-        found = [wire.result(result) for result in page.items]
-        return Response({"kind": "a2a_results", "results": found, "next_cursor": page.next_cursor})
+        query = self.query(requests.ListQuery)
+        page = lists.recent_results(self.caller, limit=query.limit, cursor=query.cursor)
+        rendered = [wire.result(result) for result in page.items]
+        return Response({"kind": "a2a_results", "results": rendered, "next_cursor": page.next_cursor})
 
 
 class QueueView(MailboxView):
@@ -95,9 +95,9 @@ class QueueView(MailboxView):
         answer=answers.Queue,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.QueueQuery)
-        page = lists.queue(self.caller, asked.filter(), limit=asked.limit, cursor=asked.cursor)
-        pending = lists.recent_results(self.caller, limit=asked.limit)
+        query = self.query(requests.QueueQuery)
+        page = lists.queue(self.caller, query.filter(), limit=query.limit, cursor=query.cursor)
+        pending = lists.recent_results(self.caller, limit=query.limit)
         return Response(
             {
                 "kind": "a2a_queue",
@@ -116,19 +116,19 @@ class StatusView(MailboxView):
         answer=answers.Status,
     )
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.QueueQuery)
-        page = lists.queue(self.caller, asked.filter(), limit=asked.limit, cursor=asked.cursor)
-        pending = lists.recent_results(self.caller, limit=asked.limit)
-        return Response(wire.status(page.items, pending.items, **asked.model_dump(exclude={"cursor"})))
+        query = self.query(requests.QueueQuery)
+        page = lists.queue(self.caller, query.filter(), limit=query.limit, cursor=query.cursor)
+        pending = lists.recent_results(self.caller, limit=query.limit)
+        return Response(wire.status(page.items, pending.items, **query.model_dump(exclude={"cursor"})))
 
 
 class LeasesView(MailboxView):
     @describe(summary="List your own live leases", tag="queue", query=requests.ListQuery, answer=answers.Leases)
     def get(self, request: Request) -> Response:
-        asked = self.query(requests.ListQuery)
-        page = lists.leases(self.caller, limit=asked.limit, cursor=asked.cursor)
-        found = [wire.held(lease) for lease in page.items]
-        return Response({"kind": "a2a_leases", "leases": found, "next_cursor": page.next_cursor})
+        query = self.query(requests.ListQuery)
+        page = lists.leases(self.caller, limit=query.limit, cursor=query.cursor)
+        rendered = [wire.held(lease) for lease in page.items]
+        return Response({"kind": "a2a_leases", "leases": rendered, "next_cursor": page.next_cursor})
 
 
 class EntryView(MailboxView):
@@ -163,8 +163,8 @@ class TimelineView(MailboxView):
         errors=(404,),
     )
     def get(self, request: Request, task_id: UUID) -> Response:
-        asked = self.query(requests.TimelineQuery)
-        page = tasks_.timeline(self.caller, task_id, limit=asked.limit, cursor=asked.cursor)
+        query = self.query(requests.TimelineQuery)
+        page = tasks_.timeline(self.caller, task_id, limit=query.limit, cursor=query.cursor)
         events = [wire.event(event) for event in page.items]
         return Response({"kind": "a2a_timeline", "task_id": task_id, "events": events, "next_cursor": page.next_cursor})
 
@@ -209,8 +209,8 @@ class UpdatesView(MailboxView):
     )
     def post(self, request: Request, task_id: UUID) -> Response:
         body = self.body(requests.UpdatesBody)
-        said = [update.update() for update in body.updates]
-        seq = updates.post_updates(self.caller, task_id, said, lease_id=body.lease_id, attempt_id=body.attempt_id)
+        parts = [update.update() for update in body.updates]
+        seq = updates.post_updates(self.caller, task_id, parts, lease_id=body.lease_id, attempt_id=body.attempt_id)
         return Response({"kind": "a2a_task_updated", "task_id": task_id, "seq": seq})
 
 

@@ -1,6 +1,6 @@
-"""Covenant's JSON on its way out: pure, no queries, no clock.
+"""Tasks, results and leases as Covenant's JSON. Pure: no queries, no clock.
 
-Source: Covenant A2A, "Wire types" and "Daemon-mediated flow". ``kind`` follows the seed's spelling.
+Source: Covenant A2A, "Wire types" and "Daemon-mediated flow". ``kind`` is spelled as in Covenant's documents.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def agent_id(agent: Agent) -> AgentId:
 
 
 def task(row: Task) -> answers.WireTask:
-    """Render an A2ATask: four keys always, the optional ones only when set."""
+    """Render an A2ATask. Its four required keys are always there, an optional key only if it has a value."""
     rendered: answers.WireTask = {
         "id": row.uuid,
         "sender": agent_id(row.sender),
@@ -47,7 +47,7 @@ def task(row: Task) -> answers.WireTask:
 def work(row: Task) -> answers.WireWork:
     """Render an A2ATask for its holder, with what its sender wrote beside the text in another protocol.
 
-    ``metadata`` is absent where there is none, as for every task that came in by this dialect.
+    A task without metadata, as every task of this dialect is, has no ``metadata`` key.
     """
     rendered = cast("answers.WireWork", task(row))
     if row.metadata != "{}":
@@ -56,7 +56,7 @@ def work(row: Task) -> answers.WireWork:
 
 
 def result(row: Result) -> answers.WireResult:
-    """Render an A2ATaskResult; the content goes out as the text it came in."""
+    """Render an A2ATaskResult. Its content is the stored text, byte for byte."""
     rendered: answers.WireResult = {
         "task_id": row.task.uuid,
         "status": choice(row.status),
@@ -90,7 +90,7 @@ def held(row: Lease) -> answers.HeldLease:
 
 
 def queue_entry(entry: QueueEntry) -> answers.WireQueueEntry:
-    """Render an A2ATaskQueueEntry; a queued one has no lease keys."""
+    """Render an A2ATaskQueueEntry. A queued task has no lease keys."""
     rendered: answers.WireQueueEntry = {
         "state": choice(entry.task.state),
         "task": task(entry.task),
@@ -106,7 +106,7 @@ def queue_entry(entry: QueueEntry) -> answers.WireQueueEntry:
 
 
 def task_entry(entry: QueueEntry) -> answers.TaskEntry:
-    """Render a queue entry with what a finished task adds."""
+    """Render a queue entry with the task's times and its outcome."""
     row = entry.task
     return {
         **queue_entry(entry),
@@ -127,7 +127,7 @@ def status(
     min_lease_age_ms: int | None,
     deadline_within_ms: int | None,
 ) -> dict[str, Any]:
-    """Render the command line's one object: exactly seven keys, null for a filter that is not active."""
+    """Render the object that the command line prints. It has seven keys, null for a filter that is not set."""
     return {
         "kind": "a2a_status",
         "limit": limit,
@@ -140,7 +140,7 @@ def status(
 
 
 def node(row: Node) -> answers.TreeNode:
-    """Render one task of a tree; the order and ``depth`` give its shape."""
+    """Render one task of a tree. Order and ``depth`` of the tasks give the tree its shape."""
     return {
         "depth": row.depth,
         "state": choice(row.task.state),
@@ -153,7 +153,7 @@ def node(row: Node) -> answers.TreeNode:
 
 
 def event(row: AuditEvent) -> answers.JournalEvent:
-    """Render a journal row; ``seq`` counts within a task's life."""
+    """Render a journal row. ``seq`` numbers the rows of one task."""
     return {
         "id": row.pk,
         "kind": row.kind,
@@ -172,10 +172,10 @@ def ms(moment: datetime | None) -> int | None:
 
 
 def choice(value: str | None) -> Any:
-    """Return the value of a field whose choices, which the model names, are those of the answer."""
+    """Return the value of a field. The choices of its model are the choices of the answer."""
     return value
 
 
 def json(text: str) -> Any:
-    """Return stored JSON to be written into an answer as it is."""
+    """Return stored JSON, which the renderer writes into the answer unchanged."""
     return orjson.Fragment(text)

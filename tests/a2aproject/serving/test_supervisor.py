@@ -41,7 +41,7 @@ def live(child: Child, *, start: float) -> int:
 
 
 class Listener:
-    """Hears what the supervisor says; asks it to stop after some reports of deaths."""
+    """Collects the supervisor's messages, and stops it after so many."""
 
     def __init__(self, *, stop_after: int) -> None:
         self.heard: list[str] = []
@@ -75,9 +75,9 @@ def test_pauses_are_bounded_and_a_long_run_resets_them():
     child = Child(service("raise SystemExit(0)"), deaths_in_a_row=40)
 
     live(child, start=100)
-    unsteady = child.bury(now=101)
+    unsteady = child.reap(now=101)
     live(child, start=200)
-    steady = child.bury(now=200 + supervisor.STEADY_AFTER)
+    steady = child.reap(now=200 + supervisor.STEADY_AFTER)
 
     assert unsteady == "The program ended with exit code 0; starting it again in 30 s."
     assert steady == "The program ended with exit code 0; starting it again in 0.01 s."
@@ -87,7 +87,7 @@ def test_child_processes_of_a_dead_program_are_killed():
     child = Child(service(PARENT))
 
     group = live(child, start=0)
-    child.bury(now=1)
+    child.reap(now=1)
 
     wait_until(lambda: not any(_group(process) == group for process in psutil.process_iter()))
 
