@@ -1,4 +1,4 @@
-"""A form that the hub did not process: too old, incomplete, or sent without a session. Its reason is kept."""
+"""A form that the hub cannot accept because it is old, incomplete, or from a signed-out person. Its reason is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal. No other module makes an AuditEvent."""
+"""The journal. No other module makes an AuditEvent, except the fast form, `mailbox/verbs/hot`."""
 
 from __future__ import annotations
 

@@ -22,12 +22,12 @@ class Role(StrEnum):
 class Caller:
     """The authenticated party of one request.
 
-    Without an ``agent`` the caller is a person or code of the hub, and sees all rows.
+    Without an ``agent`` the caller is a person or code in this process, and sees all rows.
     """
 
     name: str  # as the journal names the caller
     source: AuditEvent.Source
-    agent: Agent | None = None  # the agent that the caller acts as; None for people and for code of the hub
+    agent: Agent | None = None  # the agent that the caller acts as; None for people and code in this process
     role: Role | None = None  # None for agents, and for people without a role
     trusted: bool = False  # needs no capability, because it can open the database without the hub
     request_id: str = ""

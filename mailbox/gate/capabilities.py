@@ -92,7 +92,10 @@ def require(caller: Caller, request: Request, now: datetime) -> Permit:
 
 
 def holds(caller: Caller, verb: str, now: datetime) -> bool:
-    """Whether the caller may take ``verb`` within some scope. Journals nothing and counts no use."""
+    """Whether the caller may take ``verb`` within some scope. Journals nothing and counts no use.
+
+    ``verb`` is an action without a target: a grant for ``a2a.send.<agent>`` does not match ``a2a.send``.
+    """
     if caller.trusted or (caller.role is not None and verb in ROLE_ACTIONS[caller.role]):
         return True
     return any(grant.action == verb for grant in live_grants(caller, now))

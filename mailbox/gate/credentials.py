@@ -25,10 +25,13 @@ _NO_DIGEST = "0" * 64
 
 
 def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str = "") -> Caller:
-    """Return the caller that presents ``key``. The key, its agent and the agent's live grants are read in one query.
+    """Return the caller that presents ``key``.
 
-    Raises `UnauthenticatedError` for a missing key (None), and for a malformed, unknown, expired or revoked key. A
-    malformed key costs no query. Failures are journalled as ``authentication_failed``, at most one row a minute and
+    One query reads an agent's key, the agent and its live grants. A person's key needs further queries for the groups.
+
+    Raises `UnauthenticatedError` for a missing key (None), for a malformed key, and for an unknown, expired or revoked
+    key, each with a text of its own. Raises it also for the key of a person without a role. A malformed key costs no
+    query. Failures are journalled as ``authentication_failed``, at most one row a minute and
     reason, with their count.
     """
     if _storms:
@@ -110,8 +113,8 @@ _storms_lock = threading.Lock()
 def _note_failures() -> None:
     """Write a row for the failures counted since the last row of their reason, at most one a minute.
 
-    Each authentication calls this, so the last failures of a storm get their row at the next request. A process that
-    ends loses the failures of its last minute.
+    Each authentication calls this, so the last failures of a storm get their row at the next request. Failures counted
+    since the last row are lost when the process ends.
     """
     now, due = time.monotonic(), {}
     with _storms_lock:

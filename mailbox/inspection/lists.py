@@ -33,10 +33,10 @@ from mailbox.words.times import epoch_ms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueFilter:
-    """What a look at the queue narrows to; None everywhere is the whole queue.
+    """Filters of the queue. A filter of None keeps all rows.
 
-    ``min_lease_age`` drops younger leases and nothing else; ``deadline_within`` keeps only tasks whose
-    deadline is at most that far away, past ones included. Source: Covenant A2A, status surface.
+    ``min_lease_age`` leaves out younger leases, and no queued task. ``deadline_within`` keeps only tasks whose deadline
+    is at most that far away; past deadlines are included. Source: Covenant A2A, status surface.
     """
 
     state: Task.State | None = None

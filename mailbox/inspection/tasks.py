@@ -41,7 +41,7 @@ def task(caller: Caller, task_id: UUID) -> QueueEntry:
 def whole_task(task_id: UUID) -> Task:
     """Return a task with its parties, its result, the task it waits on, and what the cache holds under its key.
 
-    That is ``cached_id``, ``cached_from`` (a task's uuid) and ``cached_hits`` of the replay entry, None where there is
+    That is ``cached_id``, ``cached_from`` (a task's uuid) and ``cached_hits`` of the cached result, None where there is
     none. For people, who see everything; raises `UnknownTaskError`.
     """
     entry = ReplayEntry.objects.filter(cache_key=OuterRef("cache_key"))
@@ -84,7 +84,7 @@ def newest_lease(task: Task) -> Lease | None:
 def newest_messages(task: Task, *, most: int, characters: int) -> tuple[Sequence[Message], bool]:
     """Return the newest messages of a task, oldest first, and whether they are all it has.
 
-    They are at most ``most``. None comes after the first that exceeds ``characters`` of JSON with the newer ones.
+    They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``.
     """
     return Message.objects.newest_of(task, most=most, characters=characters)
 

@@ -27,7 +27,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
     def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
         """Return the newest messages of a task in order, and whether they are all it has.
 
-        They are at most ``most``. The last one is the first that, with the newer ones, exceeds ``characters`` of JSON.
+        They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``.
         """
         said = self.filter(task=task)
         sizes = list(said.order_by("-seq").values_list("seq", Length("content"))[: most + 1])

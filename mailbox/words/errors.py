@@ -159,7 +159,7 @@ class UnknownRouteError(MailboxError):
 
 
 class UnknownReplayEntryError(MailboxError):
-    """The idempotency cache has no such entry."""
+    """No such cached result."""
 
     code = "unknown_replay_entry"
 
@@ -177,7 +177,7 @@ class PlanClosedError(MailboxError):
 
 
 class UnknownDeliveryError(MailboxError):
-    """No such delivery."""
+    """No such callback."""
 
     code = "unknown_delivery"
 

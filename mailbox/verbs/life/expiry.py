@@ -43,8 +43,7 @@ def expire_due(tasks: TaskQuerySet, leases: LeaseQuerySet, journal: Journal, *, 
     """Expire the tasks of ``leases`` past their work timeout, and those of ``tasks`` past their deadline.
 
     At most ``limit`` tasks of each kind; returns how many. Locks each row, and skips rows that another transaction has
-    locked. Tasks with waiters, and waiters, come last. Resolving a task locks its waiters, and must not hold the
-    waiters of another task meanwhile.
+    locked. Waiters come last: a leader's end waits for its waiters, and the sweep must hold no other waiter meanwhile.
     """
     ended = _expire_timed_out(leases, journal, limit)
     overdue = tasks.overdue(journal.now)

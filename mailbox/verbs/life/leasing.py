@@ -120,8 +120,8 @@ def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None
     """End the caller's live lease and return it. The task goes to the back of the queue and keeps its attempt.
 
     ``lease_id`` guards against the release of a newer lease. A repeated release with the same ``lease_id`` changes
-    nothing. Raises `InvalidRequestError` for a blank reason, `UnknownTaskError`, `NotInFlightError`,
-    `LeaseMismatchError`. Locks the task row; journals ``a2a_task_released`` with the reason.
+    nothing. Raises `InvalidRequestError` for a blank reason, `WrongPartyError` by a public route, `UnknownTaskError`,
+    `NotInFlightError`, `LeaseMismatchError`. Locks the task row; journals ``a2a_task_released`` with the reason.
     """
     reason = check_reason(reason)
     caller.must_do_more_than_send()
@@ -145,7 +145,7 @@ def _released(caller: Caller, task_id: UUID, lease_id: UUID | None) -> Lease | N
 def heartbeat(caller: Caller, task_id: UUID, *, lease_id: UUID | None = None) -> Lease:
     """Set ``last_seen_at`` of the caller's live lease to now, and change nothing else. Journals nothing.
 
-    Raises `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`.
+    Raises `WrongPartyError` by a public route, `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`.
     """
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:

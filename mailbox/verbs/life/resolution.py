@@ -1,4 +1,7 @@
-"""The one place that resolves tasks."""
+"""The place that resolves tasks, with two exceptions.
+
+`replay.answer` resolves a task with a cached result. The fast form, `mailbox/verbs/hot`, posts a plain result.
+"""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ def post_updates(
 
     All updates are recorded, or none. Sets the lease's ``last_seen_at``. ``attempt_id`` names this call: a repeat with
     the same updates records nothing and returns the same number. Raises `InvalidRequestError`, also for an
-    ``attempt_id`` that was used for other updates; `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`. Locks
-    the task row; journals ``a2a_task_updated`` for each update.
+    ``attempt_id`` that was used for other updates; `WrongPartyError` by a public route; `UnknownTaskError`,
+    `NotInFlightError`, `LeaseMismatchError`. Locks the task row; journals ``a2a_task_updated`` for each update.
     """
     problems = {
         path: why for number, update in enumerate(updates) for path, why in update.problems(f"updates.{number}").items()
