@@ -5,6 +5,7 @@ HTTP readers build envelopes from checked JSON. Code in this process may build o
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -31,24 +32,25 @@ def problems(value: DataclassInstance) -> Iterator[tuple[str, str]]:
 
     The plain string of a `StrEnum` member fits. Fields of nested dataclasses have paths such as ``sender.display``.
     """
-    for name, (kind, is_optional) in _declared(type(value)).items():
+    for name, kind, is_optional, is_dataclass in _declared(type(value)):
         given = getattr(value, name)
         if given is None and is_optional:
             continue
-        if not _fits(given, kind):
+        if type(given) is not kind and not _fits(given, kind):
             yield name, _expected(kind)
-        elif hasattr(kind, "__dataclass_fields__"):
+        elif is_dataclass:
             yield from ((f"{name}.{path}", problem) for path, problem in problems(given))
 
 
 @cache
-def _declared(shape: type[DataclassInstance]) -> Mapping[str, tuple[type, bool]]:
-    """Return the type of each field by its name, and whether None fits too."""
-    fields: dict[str, tuple[type, bool]] = {}
+def _declared(shape: type[DataclassInstance]) -> Sequence[tuple[str, type, bool, bool]]:
+    """Return each field's name and type, whether None fits too, and whether the type is a dataclass."""
+    fields: list[tuple[str, type, bool, bool]] = []
     for name, hint in get_type_hints(shape).items():
         choices = get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-        kind = next(choice for choice in choices if choice is not types.NoneType)
-        fields[name] = (get_origin(kind) or kind, len(choices) > 1)
+        named = next(choice for choice in choices if choice is not types.NoneType)
+        kind = get_origin(named) or named
+        fields.append((name, kind, len(choices) > 1, dataclasses.is_dataclass(kind)))
     return fields
 
 
