@@ -12,5 +12,5 @@ def one_of(name: str, asked: str | None, choices: Collection[str], default: str 
     if not asked or asked == default:
         return default
     if asked not in choices:
-        raise InvalidRequestError({name: f'is one of {", ".join(filter(None, choices))}, not "{asked[:50]}"'})
+        raise InvalidRequestError({name: f'must be one of {", ".join(filter(None, choices))}, not "{asked[:50]}"'})
     return asked

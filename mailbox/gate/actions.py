@@ -45,10 +45,12 @@ class Action:
             if target == text:
                 continue
             if target != "*" and not DISPLAY.fullmatch(target) and not LOCAL_PART.fullmatch(target):
-                raise InvalidRequestError({"action": f'"{target[:200]}" is no agent: name it whole, such as ben@local'})
+                raise InvalidRequestError(
+                    {"action": f'"{target[:200]}" is not the name of an agent; example: ben@local'}
+                )
             return cls(verb, target)
         known = ", ".join([*(f"{verb}.<agent>" for verb in TARGETED), *GRANTABLE])
-        raise InvalidRequestError({"action": f"unknown action; known: {known}"})
+        raise InvalidRequestError({"action": f"unknown action; known actions: {known}"})
 
     @property
     def local_part(self) -> str | None:

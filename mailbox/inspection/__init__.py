@@ -1,1 +1,1 @@
-"""Reads, for every edge: lists, one task, trees, search, figures, health. Nothing here changes a row."""
+"""Reads for every edge: lists, one task, trees, search, figures, health. An inspection changes no row."""

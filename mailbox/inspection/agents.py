@@ -1,4 +1,4 @@
-"""The agents themselves: all of them, their names, and the peers that use their credentials."""
+"""Agents: all of them, their names, and their peers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mailbox.models.agent import AgentQuerySet
 
 
 def everyone() -> AgentQuerySet:
-    """Return all agents as a query in no order, which `mailbox.inspection.backlogs` adds to."""
+    """Return all agents as an unordered queryset. `mailbox.inspection.backlogs` adds to it."""
     return Agent.objects.all()
 
 
@@ -19,5 +19,5 @@ def first_names(*, most: int) -> Sequence[str]:
 
 
 def newest_peers(agent: Agent, *, most: int) -> Sequence[Peer]:
-    """Return the ``most`` peers that used this agent's credentials last, the newest first."""
+    """Return the ``most`` peers of this agent that were seen last, newest first."""
     return list(Peer.objects.of_agent(agent).last_seen_first()[:most])

@@ -1,4 +1,4 @@
-"""What waits for agents, what they hold, and when they last called: queries for lists and overviews of agents."""
+"""Backlogs: the tasks that wait for agents, the leases that they hold, and the time of their last call."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from mailbox.database.counted import Counted
 from mailbox.models import Agent, ApiKey, Lease, PublicRoute, Result, Task
 from mailbox.models.agent import AgentQuerySet
 
-QUIET_AFTER = timedelta(minutes=5)  # a poll waits a minute at most, and is noted a minute later at most
-COUNTED_TO = 1_000  # of what waits for one agent; beyond, it is "1 000+"
+QUIET_AFTER = timedelta(minutes=5)  # a poll lasts at most a minute, and is recorded at most a minute later
+COUNTED_TO = 1_000  # of the tasks or leases of one agent; more are shown as "1 000+"
 
 
 def with_backlog(agents: AgentQuerySet) -> AgentQuerySet:
-    """Add ``queued``, how many tasks wait for the agent, and ``leased``, how many it holds.
+    """Add ``queued``, the number of tasks that wait for the agent, and ``leased``, the number of its leases.
 
-    A count stops at one more than `COUNTED_TO`; ``queued`` is the sum of two such counts.
+    Each count stops at one more than `COUNTED_TO`. ``queued`` is the sum of two such counts.
     """
     to_it = Task.objects.queued().filter(recipient=OuterRef("pk"))
-    # Two counts, each of which an index has: the tasks to lease, and those that wait for a twin.
+    # Two counts, each by an index of its own: leasable tasks, and tasks that wait on another.
     queued = [Counted.up_to(COUNTED_TO, to_it.filter(waits_on__isnull=waits)) for waits in (True, False)]
     leased = Counted.up_to(COUNTED_TO, Lease.objects.live().filter(holder=OuterRef("pk")))
     return agents.annotate(queued=queued[0] + queued[1], leased=leased)
 
 
 def busiest_first(agents: AgentQuerySet) -> AgentQuerySet:
-    """Order agents that have their backlog (`with_backlog`)."""
+    """Order agents by their backlog, which `with_backlog` has added."""
     return agents.order_by("-queued", "-leased", "display")
 
 
 def with_oldest(agents: AgentQuerySet) -> AgentQuerySet:
-    """Add ``waits_since``, since when the oldest task that it could lease is queued; None when there is none."""
+    """Add ``waits_since``, the time since which the agent's oldest leasable task is queued; None without one."""
     return agents.annotate(waits_since=_oldest_waiting())
 
 
 def with_signs(agents: AgentQuerySet, quiet_before: datetime) -> AgentQuerySet:
-    """Add ``key_used_at`` and ``route_used_at``, when it last called, None for never, and ``is_quiet``.
+    """Add ``key_used_at`` and ``route_used_at``, the times of its last calls, None for never, and ``is_quiet``.
 
-    Every authenticated call, a poll too, notes the use of its key at most once a minute. So these times are a minute
-    late at most and cost the hot verbs nothing.
+    An authenticated call, also a poll, records the use of its key at most once a minute. So these times are at most a
+    minute late.
     """
     latest = F("last_used_at").desc(nulls_last=True)
     keys, routes = (of_it.order_by(latest).values("last_used_at")[:1] for of_it in _credentials())
@@ -53,7 +53,7 @@ def with_signs(agents: AgentQuerySet, quiet_before: datetime) -> AgentQuerySet:
 
 
 def with_stale(agents: AgentQuerySet, before: datetime) -> AgentQuerySet:
-    """Add ``holds_stale``, whether it holds a lease that began at ``before`` or earlier."""
+    """Add ``holds_stale``, whether the agent holds a lease that began at ``before`` or earlier."""
     held = Lease.objects.live().filter(holder=OuterRef("pk"), leased_at__lte=before)
     return agents.annotate(holds_stale=Exists(held))
 
@@ -61,21 +61,21 @@ def with_stale(agents: AgentQuerySet, before: datetime) -> AgentQuerySet:
 def quiet(before: datetime) -> AgentQuerySet:
     """Return the agents that have a key and work to do, and have not called since ``before``.
 
-    A paused agent is not expected to call. Nor is an agent without a key: the hub or code in its process works for it.
+    Paused agents are left out. Agents without a key are left out, too: the hub or code in its process acts for them.
     """
     return Agent.objects.filter(_is_quiet(before))
 
 
 def paused_with_work() -> AgentQuerySet:
-    """Return the paused agents for which tasks are queued."""
+    """Return the paused agents that have queued tasks."""
     to_it = Task.objects.queued().filter(recipient=OuterRef("pk"))
-    # Two questions, each of which an index answers: the tasks to lease, and those that wait for a twin.
+    # Two questions, each with an index of its own: leasable tasks, and tasks that wait on another.
     queued = Q(Exists(to_it.filter(waits_on=None))) | Q(Exists(to_it.filter(waits_on__isnull=False)))
     return Agent.objects.paused().filter(queued)
 
 
 def first_of_each(most: int, *groups: AgentQuerySet) -> AgentQuerySet:
-    """Return the ``most`` busiest agents of each of these groups, as one query."""
+    """Return the ``most`` busiest agents of each of these querysets, in one query."""
     any_of = Q()
     for group in groups:
         any_of |= Q(pk__in=busiest_first(with_backlog(group)).values("pk")[:most])
@@ -83,16 +83,16 @@ def first_of_each(most: int, *groups: AgentQuerySet) -> AgentQuerySet:
 
 
 def oldest_waiting() -> QuerySet[Agent, dict[str, Any]]:
-    """Return since when the oldest task of any agent is queued, as a query for one value.
+    """Return the time since which the oldest task of any agent is queued, as a query for one value.
 
-    The query goes agent by agent, so that it walks the index by which they lease.
+    The query reads the index by which agents lease, agent by agent.
     """
     agents = Agent.objects.annotate(since=_oldest_waiting())
     return agents.order_by(F("since").asc(nulls_last=True)).values("since")[:1]
 
 
 def oldest_owed() -> QuerySet[Agent, dict[str, Any]]:
-    """Return since when the oldest result waits for any agent, as a query for one value."""
+    """Return the time since which the oldest result waits for any agent, as a query for one value."""
     owed = Result.objects.pending().filter(sender=OuterRef("pk")).order_by("posted_at")
     agents = Agent.objects.annotate(since=Subquery(owed.values("posted_at")[:1]))
     return agents.order_by(F("since").asc(nulls_last=True)).values("since")[:1]
@@ -113,5 +113,5 @@ def _is_quiet(before: datetime) -> Q:
 
 
 def _credentials() -> tuple[QuerySet[ApiKey], QuerySet[PublicRoute]]:
-    """Return the keys and the public routes of the agent at hand, live or not."""
+    """Return the keys and the public routes of the agent of the outer query, live or not."""
     return ApiKey.objects.filter(agent=OuterRef("pk")), PublicRoute.objects.filter(agent=OuterRef("pk"))

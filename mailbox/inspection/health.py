@@ -1,4 +1,4 @@
-"""How the hub is, in words: each check says ok, degraded or failing, and what it saw."""
+"""The health of the hub: each check reports ok, degraded or failing, with what it measured."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class HealthStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthCheck:
-    """``saw`` is what was measured; ``note`` what it means or what to do, "" when there is nothing to say."""
+    """``saw`` is the measured value. ``note`` is its meaning or what to do; "" without either."""
 
     name: str
     word: HealthStatus
@@ -53,7 +53,7 @@ class HealthCheck:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """A setting that is not its default; ``value`` None is a secret."""
+    """A setting that is not its default. ``value`` is None for a secret."""
 
     name: str
     value: str | None
@@ -69,13 +69,13 @@ class Health:
 
     @property
     def word(self) -> HealthStatus:
-        """The worst of the checks' words."""
+        """The worst word of the checks."""
         words = {check.word for check in self.checks}
         return next((word for word in (HealthStatus.FAILING, HealthStatus.DEGRADED) if word in words), HealthStatus.OK)
 
 
 def look(now: datetime) -> Health:
-    """Return how the hub is. Nothing is raised: what cannot be measured is a degraded check."""
+    """Return the health of the hub. Raises no error: a check that cannot measure is degraded."""
     found = [_attempt(name, partial(measure, now)) or _unknown(name) for name, measure in _checks()]
     tables, size = _attempt("tables", vitals.tables), _attempt("size", vitals.size)
     if tables is None or size is None:
@@ -102,14 +102,14 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
 def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:
     try:
         return measure()
-    except Exception:  # a check that breaks is itself a finding, and must not hide the others
+    except Exception:  # a check that raises is degraded, and must not hide the others
         _logger.exception("the health check of %s could not be made", name)
         return None
 
 
 def _unknown(name: str) -> HealthCheck:
     return HealthCheck(
-        name=name, word=HealthStatus.DEGRADED, saw="could not be measured", note="The hub's own log says why."
+        name=name, word=HealthStatus.DEGRADED, saw="could not be measured", note="See the log of the hub."
     )
 
 
@@ -122,14 +122,18 @@ def _answers(now: datetime) -> HealthCheck:
 def _clocks(now: datetime) -> HealthCheck:
     ahead = vitals.answer().ahead
     word = _graded(abs(ahead), timedelta(seconds=1), timedelta(minutes=1))
-    note = "" if word is HealthStatus.OK else "Ages, deadlines and time limits are off by as much; keep time with NTP."
+    note = (
+        ""
+        if word is HealthStatus.OK
+        else "Ages, deadlines and timeouts are wrong by this difference. Synchronise the clocks with NTP."
+    )
     return HealthCheck(name="Clocks agree", word=word, saw=f"within {_milliseconds(abs(ahead))}", note=note)
 
 
 def _oldest_transaction(now: datetime) -> HealthCheck:
     age = vitals.oldest_transaction()
     word = _graded(age, timedelta(minutes=1), timedelta(minutes=15))
-    note = "" if word is HealthStatus.OK else "Nothing newer can be vacuumed; pg_stat_activity names it."
+    note = "" if word is HealthStatus.OK else "Newer rows cannot be vacuumed. See pg_stat_activity for the transaction."
     return HealthCheck(name="Oldest transaction", word=word, saw=times.write(age), note=note)
 
 
@@ -146,7 +150,7 @@ def _vacuum(now: datetime) -> HealthCheck:
 def _write_lock(now: datetime) -> HealthCheck:
     waited = vitals.wait_for_write_lock(LOCK_WAIT)
     if waited is None:
-        note = "Somebody writes for long; many writers need PostgreSQL."
+        note = "A writer holds the lock for long. Use PostgreSQL for many writers."
         saw = f"not free within {_milliseconds(LOCK_WAIT)}"
         return HealthCheck(name="Write lock", word=HealthStatus.DEGRADED, saw=saw, note=note)
     return HealthCheck(name="Write lock", word=HealthStatus.OK, saw=f"free after {_milliseconds(waited)}")
@@ -155,7 +159,7 @@ def _write_lock(now: datetime) -> HealthCheck:
 def _log(now: datetime) -> HealthCheck:
     size = vitals.log_size()
     word = HealthStatus.OK if size < LOG_LARGE else HealthStatus.DEGRADED
-    note = "" if word is HealthStatus.OK else "A reader that never ends keeps it from being written back."
+    note = "" if word is HealthStatus.OK else "A reader that does not end keeps the log from being written back."
     return HealthCheck(name="Write-ahead log", word=word, saw=f"{size / 2**20:.1f} MiB", note=note)
 
 
@@ -165,7 +169,7 @@ def _cluster(now: datetime) -> HealthCheck:
         saw = f"looked at its timetable {times.write(now - cluster.looked_at)} ago" if cluster.looked_at else ""
         return HealthCheck(name="Task cluster", word=HealthStatus.OK, saw=saw)
     saw = f"silent for {times.write(now - cluster.looked_at)}" if cluster.looked_at else "never ran on this database"
-    note = "Nothing is retried, expired or rolled up by itself; manage.py serve starts it."
+    note = "No task is retried, expired or rolled up on a timer. manage.py serve starts the cluster."
     return HealthCheck(name="Task cluster", word=HealthStatus.DEGRADED, saw=saw, note=note)
 
 
@@ -180,17 +184,17 @@ def _sweep(now: datetime) -> HealthCheck:
     if failed is None or now - failed.at > SILENT_AFTER:
         return HealthCheck(name="Sweep", word=HealthStatus.OK, saw="no step failed lately")
     step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
-    note = "It is tried again each minute; the other steps go on."
+    note = "The sweep tries it again each minute. Its other steps run."
     return HealthCheck(name="Sweep", word=HealthStatus.DEGRADED, saw=f"failed to {step}: {error}", note=note)
 
 
 def _callbacks(now: datetime) -> HealthCheck:
     due = PushDelivery.objects.due(now).order_by("next_attempt_at").first()
     if due is None:
-        return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="none is due")
+        return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="no callback is due")
     late = now - due.next_attempt_at
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
-    note = "" if word is HealthStatus.OK else "manage.py a2a carry takes them out; manage.py serve runs one."
+    note = "" if word is HealthStatus.OK else "manage.py a2a carry sends them. manage.py serve starts it."
     return HealthCheck(name="Callbacks", word=word, saw=f"the oldest is due for {times.write(late)}", note=note)
 
 
@@ -198,11 +202,11 @@ def _roll_ups(now: datetime) -> HealthCheck:
     newest = RollUp.objects.newest()
     if newest is None:
         return HealthCheck(
-            name="Roll-ups", word=HealthStatus.DEGRADED, saw="none yet", note="The task cluster keeps them."
+            name="Roll-ups", word=HealthStatus.DEGRADED, saw="none yet", note="The task cluster makes them."
         )
     behind = now - newest.through
     word = _graded(behind, timedelta(minutes=6), timedelta(days=7))
-    note = "" if word is HealthStatus.OK else "Charts read the rest from the rows themselves, which takes longer."
+    note = "" if word is HealthStatus.OK else "Charts count rows without a roll-up directly, which takes longer."
     return HealthCheck(
         name="Roll-ups", word=word, saw=f"the oldest minute to come is {times.write(behind)} old", note=note
     )

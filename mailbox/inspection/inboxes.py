@@ -1,4 +1,4 @@
-"""The tasks addressed to one agent, as far as the caller may see them, in the order they were sent."""
+"""The inbox of an agent: the tasks addressed to it that the caller may see, in the order in which they were sent."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ def tasks_to(
 ) -> Page[Task]:
     """Return a page of the inbox of ``owner``, each task with its parties and its result.
 
-    ``state`` None is any state; no ``outcomes`` are any outcome. Raises `InvalidRequestError` for a cursor that this
-    hub did not give out.
+    ``state`` None is any state. Empty ``outcomes`` are any outcome. Raises `InvalidRequestError` for an invalid cursor.
     """
     tasks = _addressed(caller, owner)
     if state is not None:

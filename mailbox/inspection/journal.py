@@ -1,4 +1,4 @@
-"""Rows of the journal by what they belong to: a task, a request, a pass of the retry gate, the people."""
+"""Rows of the journal: of a task, of a request, of a pass of the retry gate, of people."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from mailbox.models import AuditEvent, Task
 
 
 def newest_about(task_id: UUID, *, most: int) -> Sequence[AuditEvent]:
-    """Return the ``most`` newest rows that name the task, the newest first, those beside its life too."""
+    """Return the ``most`` newest rows of the task, newest first, numbered or not."""
     return list(AuditEvent.objects.filter(task_id=task_id).order_by("-pk")[:most])
 
 
 def all_about(task_id: UUID) -> Sequence[AuditEvent]:
-    """Return every row that names the task, the oldest first, those beside its life too."""
+    """Return every row of the task, oldest first, numbered or not."""
     return list(AuditEvent.objects.filter(task_id=task_id).order_by("pk"))
 
 
 def of_request(caller: Caller, task: Task) -> AuditEvent | None:
-    """Return the first row that the caller's request wrote into the task's life; None where it wrote none."""
+    """Return the first numbered row of the task that the caller's request wrote; None if it wrote none."""
     return AuditEvent.objects.of_task(task.uuid).of_request(caller.name, caller.request_id).first()
 
 
 def newest_by_people(*, most: int) -> Sequence[AuditEvent]:
-    """Return the ``most`` newest decisions of people on the dashboard; of a repair in bulk not each lease."""
+    """Return the ``most`` newest decisions of people on the dashboard, without the single repairs of a plan."""
     return list(AuditEvent.objects.by_people().newest_first()[:most])
 
 
 def requeues_of(scan: AuditEvent, *, most: int) -> Sequence[AuditEvent]:
-    """Return the first ``most`` repairs that a pass of the retry gate made, in order."""
+    """Return the first ``most`` repairs of a pass of the retry gate, in order."""
     return list(AuditEvent.objects.requeues_of(scan)[:most])

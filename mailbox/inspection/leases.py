@@ -1,4 +1,4 @@
-"""Leases, live and ended: those of one task, those of one agent, and what came after one of them."""
+"""Leases, live and ended: of one task, of one agent, and the events after one lease."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from mailbox.models.lease import LeaseQuerySet
 class Aftermath:
     """A lease and its task as they are now, both with their parties.
 
-    ``live`` is the task's live lease, None when nobody holds the task. ``result`` is None until the task is resolved.
-    ``events`` are the first journal rows of the task's life since the lease ended; none while it is live.
+    ``live`` is the task's live lease, None without one. ``result`` is None until the task is resolved. ``events`` are
+    the first journal rows of the task since the lease ended; a live lease has none.
     """
 
     lease: Lease
@@ -26,17 +26,17 @@ class Aftermath:
 
 
 def attempts_at(task: Task, *, most: int) -> Sequence[Lease]:
-    """Return the ``most`` newest leases of a task, the newest first, with their holders."""
+    """Return the ``most`` newest leases of a task, newest first, with their holders."""
     return list(task.leases.select_related("holder").order_by("-attempt")[:most])
 
 
 def oldest_held_by(agent: Agent, *, most: int) -> Sequence[Lease]:
-    """Return the ``most`` oldest live leases that the agent holds, the oldest first, with their tasks."""
+    """Return the ``most`` oldest live leases of the agent, oldest first, with their tasks."""
     return list(Lease.objects.live().of_holder(agent).with_task().oldest_first()[:most])
 
 
 def named(ids: Collection[UUID]) -> LeaseQuerySet:
-    """Return the leases of these ids, live or ended, as a query in no order that runs when it is read."""
+    """Return the leases of these ids, live or ended, as an unordered queryset."""
     return Lease.objects.named(ids)
 
 

@@ -1,6 +1,6 @@
-"""Looking without touching: the queue, what is recent, one task, its tree and its timeline.
+"""Lists: the queue, leases, recent tasks and results, the journal, grants, cached results, callbacks, agents.
 
-Every look shows a caller only what it is party to, and filters before it limits.
+A list has only rows that the caller may see. It is filtered before it is limited.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from mailbox.words.times import epoch_ms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueFilter:
-    """Filters of the queue. A filter of None keeps all rows.
+    """The filters of the queue. None is no filter.
 
     ``min_lease_age`` leaves out younger leases, and no queued task. ``deadline_within`` keeps only tasks whose deadline
-    is at most that far away; past deadlines are included. Source: Covenant A2A, status surface.
+    has passed, or passes within that time. Source: Covenant A2A, status surface.
     """
 
     state: Task.State | None = None
@@ -47,9 +47,9 @@ class QueueFilter:
 def queue(
     caller: Caller, wanted: QueueFilter = QueueFilter(), *, limit: int = 10, cursor: str | None = None
 ) -> Page[QueueEntry]:
-    """Return queued tasks in the order they will be leased, then leases, oldest first.
+    """Return a page of queued tasks in the order in which they will be leased, then of leases, oldest first.
 
-    Raises `InvalidRequestError` for a cursor this hub did not give out.
+    Raises `InvalidRequestError` for an invalid cursor, as all lists do.
     """
     position = after(cursor, "queue", (str, datetime, int))
     entries: list[tuple[QueueEntry, tuple[object, ...]]] = []
@@ -72,25 +72,25 @@ def queue(
 
 
 def recent_tasks(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Task]:
-    """Return tasks still queued, oldest first, without leasing them."""
+    """Return a page of queued tasks, oldest first. Leases no task."""
     tasks = visible_tasks(caller).queued().with_parties()
     return keyset(tasks, "queued_at", datetime, limit=limit, cursor=cursor, name="tasks")
 
 
 def recent_results(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Result]:
-    """Return results that wait to be drained, oldest first, without draining them."""
+    """Return a page of results that were not drained yet, oldest first. Drains no result."""
     results = Result.objects.addressed_to(caller.party).pending().select_related("task")
     return keyset(results, "posted_at", datetime, limit=limit, cursor=cursor, name="results")
 
 
 def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Lease]:
-    """Return the live leases the caller holds, oldest first; people see everyone's."""
+    """Return a page of live leases, oldest first: an agent's own leases, all leases for people."""
     live = Lease.objects.live().of_holder(caller.party).with_task()
     return keyset(live, "leased_at", datetime, limit=limit, cursor=cursor, name="leases")
 
 
 def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[Task], int]:
-    """Return a slice of the tasks of ``dialect`` that the caller sent, newest first, and how many there are in all."""
+    """Return a slice of the tasks of ``dialect`` that the caller sent, newest first, and the number of all of them."""
     sent = Task.objects.filter(dialect=dialect).sent_by(caller.party)
     return list(sent.whole().order_by("-pk")[offset : offset + limit]), sent.count()
 
@@ -98,41 +98,53 @@ def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tup
 def recent_events(
     caller: Caller, *, limit: int = 20, cursor: str | None = None, since: datetime | None = None
 ) -> Page[AuditEvent]:
-    """Return the newest journal rows first, none older than ``since``: an agent those it caused itself, people all."""
+    """Return a page of journal rows, newest first, none older than ``since``.
+
+    An agent gets the rows of its own requests. People get all rows.
+    """
     position = after(cursor, "audit", (int,))
     events = AuditEvent.objects.visible_to(caller.party).newest_first()
     if position:
         events = events.filter(beyond("pk", *position, newest_first=True))
-    # Newest first, so what is too old can only be the end of a page: no index on the time is needed.
+    # The newest rows come first, so older rows are at the end of a page. No index on the time is needed.
     found = [event for event in events[: limit + 1] if since is None or event.at >= since]
     return page([(event, (event.pk,)) for event in found], limit, "audit")
 
 
 def grants(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[CapabilityGrant]:
-    """Return the newest grants first, dead ones too: an agent those it holds or passed on, people all."""
+    """Return a page of grants, newest first, also revoked and expired grants.
+
+    An agent gets the grants that it holds or passed on. People get all grants.
+    """
     found = CapabilityGrant.objects.visible_to(caller.party).select_related("subject")
     return newest(found, limit=limit, cursor=cursor, name="grants")
 
 
 def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[ReplayEntry]:
-    """Return cached results, newest first: an agent those of its own tasks and of its own work, people all."""
+    """Return a page of cached results, newest first.
+
+    An agent gets the results of tasks that it sent, and of work that it did. People get all cached results.
+    """
     return newest(ReplayEntry.objects.visible_to(caller.party), limit=limit, cursor=cursor, name="replay")
 
 
 def deliveries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[PushDelivery]:
-    """Return callbacks, newest first, with what came of each attempt: an agent those of its own tasks, people all."""
+    """Return a page of callbacks with their attempts, newest first.
+
+    An agent gets the callbacks of tasks that it sent. People get all callbacks.
+    """
     found = PushDelivery.objects.visible_to(caller.party).select_related("sender").prefetch_related("log")
     return newest(found, limit=limit, cursor=cursor, name="deliveries")
 
 
 def agents(*, limit: int = 10, cursor: str | None = None) -> Page[Agent]:
-    """Return the registered agents by name; any caller may know whom it can address."""
+    """Return a page of agents by name. Every caller may list all agents."""
     found = Agent.objects.all()
     return keyset(found, "display", str, is_unique=True, limit=limit, cursor=cursor, name="agents")
 
 
 def public_routes() -> Sequence[PublicRoute]:
-    """Return every public route with its agent, newest first, closed ones too."""
+    """Return every public route with its agent, newest first, also closed routes."""
     return list(PublicRoute.objects.newest_first().select_related("agent"))
 
 

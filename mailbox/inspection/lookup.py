@@ -1,6 +1,6 @@
-"""What an exact name means: the id of a task or lease, also of one that was compacted, a number, an agent.
+"""Look-ups by an exact name: the id of a task or lease, also of a compacted task, a number, or an agent.
 
-Numbers are at most 18 digits long.
+A number has at most 18 digits.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from mailbox.words.kinds import Kind
 
 _PLAN = re.compile(r"(?:(?:repair|plan)[ :#]+|#)(\d{1,18})", re.IGNORECASE)
 _EVENT = re.compile(r"(?:(?:journal|audit)[ :#]+|#)?(\d{1,18})", re.IGNORECASE)
-_NUMBER = re.compile(r"#?(\d{1,18})")  # which does not say of what
+_NUMBER = re.compile(r"#?(\d{1,18})")  # of a journal row or a plan
 
 
 @dataclass(frozen=True, slots=True)
 class CompactedTask:
-    """A task that only the journal still tells of, or a lease of one."""
+    """A task that was compacted, or a lease of such a task."""
 
     task_id: UUID
     lease_id: UUID | None = None
@@ -30,10 +30,10 @@ Found = Task | Lease | AuditEvent | Agent | RepairPlan | CompactedTask
 
 
 def find(text: str) -> Found | None:
-    """Return what ``text`` names, None for nothing; a local part names an agent only where no other has it.
+    """Return the row that ``text`` names; None if it names none.
 
-    A number names a row of the journal; ``#7``, as pages write the numbers of both, a repair in bulk if there is one.
-    Nothing is found by a part of its id.
+    A number names a row of the journal. ``#7`` names a plan, or without such a plan a row of the journal. A local part
+    names an agent if only one agent has it. An id must be whole.
     """
     text = text.strip()
     if (plan_number := _PLAN.fullmatch(text)) and (known := RepairPlan.objects.filter(pk=int(plan_number[1])).first()):
@@ -44,7 +44,10 @@ def find(text: str) -> Found | None:
 
 
 def namesake(text: str, found: Found | None) -> AuditEvent | RepairPlan | None:
-    """Return what else than ``found`` is meant by ``text`` where that is a mere number, None for nothing."""
+    """Return the other row that the same number can mean; None without one.
+
+    ``found`` is the row that `find` returned.
+    """
     number = _NUMBER.fullmatch(text.strip())
     if number is None or not isinstance(found, AuditEvent | RepairPlan):
         return None
@@ -53,61 +56,64 @@ def namesake(text: str, found: Found | None) -> AuditEvent | RepairPlan | None:
 
 
 def lease(lease_id: UUID) -> Lease | None:
-    """Return the lease, live or ended, with its holder and its task's parties; None where there is none."""
+    """Return the lease, live or ended, with its holder and its task's parties; None without one."""
     return Lease.objects.with_task().named([lease_id]).first()
 
 
 def event(number: int) -> AuditEvent | None:
-    """Return the journal row of this number; None where there is none."""
+    """Return the journal row of this number; None without one."""
     return AuditEvent.objects.filter(pk=number).first()
 
 
 def scan(number: int) -> AuditEvent | None:
-    """Return the pass of the retry gate whose journal row has this number; None where there is none."""
+    """Return the journal row of this number if it is a pass of the retry gate; else None."""
     return AuditEvent.objects.scans().filter(pk=number).first()
 
 
 def plan(number: int) -> RepairPlan | None:
-    """Return the repair in bulk of this number with the one it follows; None where there is none."""
+    """Return the plan of this number with the plan that it follows; None without one."""
     return RepairPlan.objects.select_related("after").filter(pk=number).first()
 
 
 def cached_result(number: int) -> ReplayEntry | None:
-    """Return the cached result of this number with the names of its parties; None where there is none."""
+    """Return the cached result of this number with the names of its parties; None without one."""
     return ReplayEntry.objects.with_parties().filter(pk=number).first()
 
 
 def delivery(delivery_id: UUID) -> PushDelivery | None:
-    """Return the callback with its last attempt; None where there is none."""
+    """Return the callback of this id with its last attempt; None without one."""
     return PushDelivery.objects.with_last_attempt().filter(delivery_id=delivery_id).first()
 
 
 def task_of_lease(lease_id: UUID) -> UUID | None:
-    """Return the task of a lease; of one that is no longer kept as far back as the newest journal rows name it."""
+    """Return the id of a lease's task; None without one.
+
+    For a lease of a compacted task, the newest journal rows are searched.
+    """
     known = Lease.objects.named([lease_id]).values_list("task__uuid", flat=True).first()
     return known or AuditEvent.objects.naming(lease_id).values_list("task_id", flat=True).first()
 
 
 def is_kept(task_id: UUID) -> bool:
-    """Whether there is such a task now, whoever its parties are."""
+    """Whether the hub has a task of this id now."""
     return Task.objects.filter(uuid=task_id).exists()
 
 
 def recipient_of(task_id: UUID) -> Agent | None:
-    """Return the agent that a task is addressed to; None where there is no such task."""
+    """Return the recipient of a task; None without such a task."""
     task = Task.objects.select_related("recipient").filter(uuid=task_id).first()
     return task.recipient if task else None
 
 
 def end_of(task_id: UUID) -> AuditEvent | None:
-    """Return the newest row of the life of a task that was compacted; None for one that is kept, or never was."""
+    """Return the newest numbered row of a compacted task; None for a task that the hub has, and for an unknown id."""
     if is_kept(task_id):
         return None
     return AuditEvent.objects.of_task(task_id).last()
 
 
 def compaction_of(task_id: UUID) -> AuditEvent | None:
-    """Return the row of the compaction that dropped the task; None for a task that is kept, or never was."""
+    """Return the journal row of the task's compaction; None for a task that was not compacted."""
     return AuditEvent.objects.filter(task_id=task_id, kind=Kind.TASKS_COMPACTED).first()
 
 

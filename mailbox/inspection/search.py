@@ -1,7 +1,7 @@
 """The query language of lists: ``agent:hotels state:stale key:inv-* age:>10m -to:writer "some words"``.
 
-``key:value`` terms narrow one after the other, a comma means or, a leading minus not, a trailing * any end.
-Free words are looked for in the newest tasks only. Whatever is none of these is refused, never passed over.
+A ``key:value`` term narrows the list. A comma means or, a leading minus means not, a trailing ``*`` means any ending.
+Other words are searched in the texts of the newest tasks only. An unknown key or an invalid value is an error.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ __all__ = [
     "term",
 ]
 
-WORDS_AMONG = 10_000  # the newest tasks, or the oldest leases, that free words are looked for in
+WORDS_AMONG = 10_000  # tasks or leases in which words are searched: the newest tasks, the oldest leases
 LONGEST = 500
 _TERM = re.compile(r'(-?)(?:([^\W\d][\w-]*):((?:"[^"]*"|\S)*)|"([^"]*)"|(\S+))')
 _VALUE = r'(?:"[^"]*"|[^",]*)'
@@ -71,7 +71,7 @@ _VALUES = re.compile(f"{_VALUE}(?:,{_VALUE})*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """``key:value,value``, or the opposite; ``values`` is never empty."""
+    """The term ``key:value,value``, or its negation. ``values`` is never empty."""
 
     key: str
     values: tuple[str, ...]
@@ -80,7 +80,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchWord:
-    """Some text that is looked for, or that must not be there; never empty."""
+    """A text that must occur, or must not. It is never empty."""
 
     text: str
     is_negated: bool = False
@@ -93,10 +93,7 @@ class Query:
 
 
 def parse(text: str, known: Mapping[str, object]) -> Query:
-    """Read a query; raise `InvalidRequestError` that names an unknown key and those there are.
-
-    Keys are known in whatever case.
-    """
+    """Read a query; raise `InvalidRequestError`. ``known`` has the keys of the list. The case of a key is ignored."""
     if problem := json_text.problem_with(text):
         raise InvalidRequestError({"q": problem})
     if len(text) > LONGEST:
@@ -107,8 +104,8 @@ def parse(text: str, known: Mapping[str, object]) -> Query:
             query = replace(query, words=(*query.words, _word(words, word, is_negated=bool(minus))))
             continue
         if key.lower() not in known:
-            there_is = ", ".join(f"{one}:" for one in known)
-            raise InvalidRequestError({"q": f'there is no "{key[:50]}:"; there is {there_is}'})
+            keys = ", ".join(f"{name}:" for name in known)
+            raise InvalidRequestError({"q": f'unknown key "{key[:50]}:"; known keys: {keys}'})
         term = Term(key=key.lower(), values=_values(key, values), is_negated=bool(minus))
         query = replace(query, terms=(*query.terms, term))
     return query
@@ -128,7 +125,7 @@ def _word(quoted: str, plain: str, *, is_negated: bool) -> SearchWord:
     if '"' in plain:
         raise _misquoted(plain, plain)
     if not (text := quoted or plain):
-        raise InvalidRequestError({"q": "nothing stands between the quotes"})
+        raise InvalidRequestError({"q": "the quotes are empty"})
     return SearchWord(text=text, is_negated=is_negated)
 
 
@@ -139,7 +136,7 @@ def _misquoted(value: str, whole: str) -> InvalidRequestError:
 
 
 def tasks(text: str, at: Moment) -> TaskQuerySet:
-    """Return the tasks that fit; raise `InvalidRequestError` saying what does not make sense."""
+    """Return the tasks that match; raise `InvalidRequestError` for an invalid query."""
     query = parse(text, TASK_KEYS)
     found = Task.objects.filter(_all(query, TASK_KEYS, at))
     if query.words:
@@ -149,53 +146,53 @@ def tasks(text: str, at: Moment) -> TaskQuerySet:
 
 
 def leases(text: str, at: Moment) -> LeaseQuerySet:
-    """Return the live leases that fit; raise `InvalidRequestError` saying what does not make sense."""
+    """Return the live leases that match; raise `InvalidRequestError` for an invalid query."""
     return _leases(text, at, Lease.objects.live().order_by("leased_at"))
 
 
 def attempts(text: str, at: Moment) -> LeaseQuerySet:
-    """Return the leases that fit, ended ones too; raise `InvalidRequestError` saying what does not make sense."""
+    """Return the leases that match, live or ended; raise `InvalidRequestError` for an invalid query."""
     return _leases(text, at, Lease.objects.order_by("-pk"))
 
 
 def results(text: str, at: Moment) -> ResultQuerySet:
-    """Return the results that fit; raise `InvalidRequestError` saying what does not make sense."""
+    """Return the results that match; raise `InvalidRequestError` for an invalid query."""
     return Result.objects.filter(_keys_alone(text, RESULT_KEYS, at))
 
 
 def agents(text: str, at: Moment) -> AgentQuerySet:
-    """Return the agents that fit, free words as parts of their names; raise `InvalidRequestError`."""
+    """Return the agents that match, by words in their names too; raise `InvalidRequestError` for an invalid query."""
     query = parse(text, AGENT_KEYS)
     return Agent.objects.filter(_all(query, AGENT_KEYS, at), _worded(query, "display"))
 
 
 def scans(text: str, at: Moment) -> AuditEventQuerySet:
-    """Return the passes of the retry gate that fit; raise `InvalidRequestError` saying what does not make sense."""
+    """Return the passes of the retry gate that match; raise `InvalidRequestError` for an invalid query."""
     return AuditEvent.objects.scans().filter(_keys_alone(text, SCAN_KEYS, at))
 
 
 def events(text: str, at: Moment) -> AuditEventQuerySet:
-    """Return the journal rows that fit; raise `InvalidRequestError` saying what does not make sense."""
+    """Return the journal rows that match; raise `InvalidRequestError` for an invalid query."""
     return AuditEvent.objects.filter(_keys_alone(text, EVENT_KEYS, at))
 
 
 def plans(text: str, at: Moment) -> RepairPlanQuerySet:
-    """Return the plans of repairs that fit; raise `InvalidRequestError` saying what does not make sense."""
+    """Return the plans that match; raise `InvalidRequestError` for an invalid query."""
     return RepairPlan.objects.filter(_keys_alone(text, PLAN_KEYS, at))
 
 
 def replay_entries(text: str, at: Moment) -> ReplayEntryQuerySet:
-    """Return the cached results that fit; raise `InvalidRequestError` saying what does not make sense."""
+    """Return the cached results that match; raise `InvalidRequestError` for an invalid query."""
     return ReplayEntry.objects.filter(_keys_alone(text, REPLAY_KEYS, at))
 
 
 def deliveries(text: str, at: Moment) -> PushDeliveryQuerySet:
-    """Return the callbacks that fit; raise `InvalidRequestError` saying what does not make sense."""
+    """Return the callbacks that match; raise `InvalidRequestError` for an invalid query."""
     return PushDelivery.objects.filter(_keys_alone(text, DELIVERY_KEYS, at))
 
 
 def term(key: str, value: str) -> str:
-    """Write the term that finds ``value``; where the language cannot spell it, all that begin like it."""
+    """Return the term that matches ``value``, or its beginning if the language cannot spell the value."""
     start, quote, _ = value.partition('"')
     longest = LONGEST - len(key) - 10
     if quote or len(start) > longest:
@@ -204,7 +201,7 @@ def term(key: str, value: str) -> str:
 
 
 def _leases(text: str, at: Moment, among: LeaseQuerySet) -> LeaseQuerySet:
-    """Return what fits of ``among``, in whose order free words are looked for."""
+    """Return the leases of ``among`` that match. Words are searched in the first of them, in their order."""
     query = parse(text, LEASE_KEYS)
     found = among.order_by().filter(_all(query, LEASE_KEYS, at))
     if query.words:
@@ -223,7 +220,7 @@ def _worded(query: Query, field: str) -> Q:
 def _keys_alone(text: str, known: Mapping[str, Reading], at: Moment) -> Q:
     query = parse(text, known)
     if query.words:
-        raise InvalidRequestError({"q": f"write key:value; there is {', '.join(f'{one}:' for one in known)}"})
+        raise InvalidRequestError({"q": f"write key:value; known keys: {', '.join(f'{name}:' for name in known)}"})
     return _all(query, known, at)
 
 

@@ -1,4 +1,4 @@
-"""What each key of the query language means, for each list it searches."""
+"""The keys of the query language, for each list."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mailbox.words.kinds import FREQUENT
 
 
 def _actor(value: str, at: Moment) -> Q:
-    """Read who did it. Only the names of agents have an @, and only they have keys."""
+    """Read an actor. Only agents' names contain an @, and only rows of agents have a public key."""
     found = text("actor")(value, at)
     if "@" in value:
         key = Subquery(Agent.objects.filter(display=value).values("pubkey")[:1])
@@ -44,14 +44,14 @@ def _source(value: str, at: Moment) -> Q:
 
 
 def _kind(value: str, at: Moment) -> Q:
-    """Read the kind of a journal row. That it is none of the frequent ones is said too: those have no index."""
+    """Read the kind of a journal row. A rare kind also excludes the frequent kinds, so that SQLite uses its index."""
     found = text("kind")(value, at)
     is_frequent = any(kind == value or (value.endswith("*") and kind.startswith(value[:-1])) for kind in FREQUENT)
     return found if is_frequent else found & ~Q(kind__in=[kind.value for kind in FREQUENT])
 
 
 def _finished(value: str, at: Moment) -> Q:
-    """Read the range of time in which the result was posted, such as ``02:14..02:15``."""
+    """Read the time range in which the result was posted, such as ``02:14..02:15``."""
     return Q(pk__in=Result.objects.posted_between(*moments(value, at.now)).values("task"))
 
 
@@ -64,32 +64,37 @@ def _state(value: str, at: Moment) -> Q:
     if value in Task.State.values:
         return Q(state=value)
     if value in Task.Outcome.values:
-        # The index leaves out the usual end; SQLite knows that the others have one only when it is told.
+        # The index leaves out the usual end. The condition is repeated, so that SQLite uses it for other ends.
         return Q(outcome=value) if value == Task.Outcome.OK else Q(outcome=value) & ~Q(outcome=Task.Outcome.OK.value)
     words = ", ".join([*Task.State.values, "stale", "waiting", *Task.Outcome.values])
-    raise InvalidRequestError({"q": f'there is no state "{value[:50]}"; there is {words}'})
+    raise InvalidRequestError({"q": f'unknown state "{value[:50]}"; known states: {words}'})
 
 
 def _lease_state(value: str, at: Moment) -> Q:
     if value not in ("stale", "in_flight"):
-        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of a live lease; there is stale, in_flight'})
+        raise InvalidRequestError(
+            {"q": f'unknown state "{value[:50]}" of a live lease; known states: stale, in_flight'}
+        )
     live = Q(ended_at=None)
     return live & Q(leased_at__lte=at.now - at.stale_after) if value == "stale" else live
 
 
 def _status(value: str, at: Moment) -> Q:
     found = one_of("status", Result.Status.values)(value, at)
-    # The index of the rare ones leaves out the others; SQLite knows that only when it is told.
+    # The index has only the rare states. The condition is repeated, so that SQLite uses it.
     return found if value == Result.Status.OK else found & ~Q(status=Result.Status.OK.value)
 
 
 def _posted(value: str, at: Moment) -> Q:
-    """Read the range of time in which it was posted, such as ``02:14..02:15``."""
+    """Read the time range in which the result was posted, such as ``02:14..02:15``."""
     return posted(*moments(value, at.now))
 
 
 def _party(*fields: str) -> Reading:
-    """Read a party of a result's task, said twice: the index of all is the task's, that of the undrained its own."""
+    """Read a party of a result's task, in two ways.
+
+    The task's index serves all results, and the result's own index the pending results.
+    """
 
     def read(value: str, at: Moment) -> Q:
         any_of = Q()
@@ -102,14 +107,14 @@ def _party(*fields: str) -> Reading:
 
 def _agent_state(value: str, at: Moment) -> Q:
     if value not in ("quiet", "paused"):
-        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of an agent; there is quiet, paused'})
+        raise InvalidRequestError({"q": f'unknown state "{value[:50]}" of an agent; known states: quiet, paused'})
     if value == "paused":
         return Q(paused_at__isnull=False)
     return Q(pk__in=backlogs.quiet(at.now - backlogs.QUIET_AFTER).values("pk"))
 
 
 def _outcome(value: str, _: Moment) -> Q:
-    """Read what a pass of the retry gate came to, as its compact JSON spells it."""
+    """Read the outcome of a pass of the retry gate, by the text of its compact JSON."""
     went_well, changed_nothing = Q(data__contains='"error":null'), Q(data__contains='"requeued":0,')
     outcomes = {
         "failed": ~went_well,
@@ -117,21 +122,21 @@ def _outcome(value: str, _: Moment) -> Q:
         "unchanged": went_well & changed_nothing,
     }
     if value not in outcomes:
-        raise InvalidRequestError({"q": f'outcome: is one of {", ".join(outcomes)}, not "{value[:50]}"'})
+        raise InvalidRequestError({"q": f'outcome: must be one of {", ".join(outcomes)}, not "{value[:50]}"'})
     return outcomes[value]
 
 
 def _delivery_state(value: str, _: Moment) -> Q:
     if value not in PushDelivery.State.values:
         words = ", ".join(PushDelivery.State.values)
-        raise InvalidRequestError({"q": f'there is no state "{value[:50]}" of a callback; there is {words}'})
+        raise InvalidRequestError({"q": f'unknown state "{value[:50]}" of a callback; known states: {words}'})
     return Q(state=value)
 
 
 def _safety(field: str) -> Reading:
     def read(value: str, _: Moment) -> Q:
         if value not in list(DuplicateSafety):
-            raise InvalidRequestError({"q": f"safety: is {' or '.join(DuplicateSafety)}"})
+            raise InvalidRequestError({"q": f"safety: must be {' or '.join(DuplicateSafety)}"})
         return Q(**{f"{field}__isnull": value != DuplicateSafety.IDEMPOTENT})
 
     return read

@@ -1,4 +1,4 @@
-"""How the values of the query language are read: texts, ids, ages, numbers, names of agents, ranges of time."""
+"""The values of the query language: texts, ids, ages, numbers, names of agents, time ranges."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _COMPARED = re.compile(r"(>=|<=|>|<)?(.+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """What relative values are relative to."""
+    """The time and time zone that relative values refer to."""
 
     now: datetime
     stale_after: timedelta
@@ -33,7 +33,7 @@ Reading = Callable[[str, Moment], Q]
 
 
 def text(field: str) -> Reading:
-    """Read a text as it stands, or by its beginning: ``book*``."""
+    """Read a text, or the beginning of one: ``book*``."""
 
     def read(value: str, _: Moment) -> Q:
         if value.endswith("*"):
@@ -44,18 +44,18 @@ def text(field: str) -> Reading:
 
 
 def one_of(field: str, known: Sequence[str]) -> Reading:
-    """Read one word of ``known``."""
+    """Read one of the words ``known``."""
 
     def read(value: str, _: Moment) -> Q:
         if value not in known:
-            raise InvalidRequestError({"q": f'{field}: is one of {", ".join(known)}, not "{value[:50]}"'})
+            raise InvalidRequestError({"q": f'{field}: must be one of {", ".join(known)}, not "{value[:50]}"'})
         return Q(**{field: value})
 
     return read
 
 
 def either(one: str, other: str) -> Reading:
-    """Read a text that either field may hold."""
+    """Read a text that one of two fields has."""
 
     def read(value: str, at: Moment) -> Q:
         return text(one)(value, at) | text(other)(value, at)
@@ -64,7 +64,7 @@ def either(one: str, other: str) -> Reading:
 
 
 def agent(*fields: str) -> Reading:
-    """Read an agent by its local part, by its whole name or by how that begins."""
+    """Read an agent by its local part, by its display, or by the beginning of its display."""
 
     def read(value: str, _: Moment) -> Q:
         any_of = Q()
@@ -85,12 +85,12 @@ def _named(name: str) -> AgentQuerySet:
 
 
 def _pk_of(display: str) -> Coalesce:
-    """Return the agent's key as one value, by which an index can be walked in order; 0 for none."""
+    """Return the primary key of the agent, 0 without one. A single value lets an index be read in order."""
     return Coalesce(Subquery(Agent.objects.filter(display=display).values("pk")[:1]), 0)
 
 
 def pubkey(field: str) -> Reading:
-    """Read the name of an agent, where only its key is kept."""
+    """Read the name of an agent, for a field that has only its public key."""
 
     def read(value: str, _: Moment) -> Q:
         return Q(**{f"{field}__in": _named(value).values("pubkey")})
@@ -105,22 +105,22 @@ def uuid(field: str) -> Reading:
         try:
             return Q(**{field: UUID(value)})
         except ValueError as error:
-            raise InvalidRequestError({"q": f'"{value[:50]}" is no id'}) from error
+            raise InvalidRequestError({"q": f'"{value[:50]}" is not an id'}) from error
 
     return read
 
 
 def since(field: str, mark: str = "") -> Reading:
-    """Age: ``>10m`` is older, ``<10m`` or plain ``10m`` younger.
+    """Read an age: ``>10m`` is older, ``<10m`` or ``10m`` is younger.
 
-    ``mark`` of the roll-ups bounds the keys to look at.
+    ``mark`` of the roll-ups bounds the rows to read.
     """
 
     def read(value: str, at: Moment) -> Q:
         sign, rest = _compared(value)
         span = times.parse(rest)
         if span is None:
-            raise InvalidRequestError({"q": f'"{value[:50]}" is no age; write >90s, <5m, 2h or 1d'})
+            raise InvalidRequestError({"q": f'invalid duration "{value[:50]}"; examples: >90s, <5m, 2h, 1d'})
         moment, is_older = at.now - span, sign.startswith(">")
         found = Q(**{f"{field}__{'lte' if is_older else 'gt'}": moment})
         if mark and is_older:
@@ -131,7 +131,7 @@ def since(field: str, mark: str = "") -> Reading:
 
 
 def number(field: str) -> Reading:
-    """Read a number, or a bound of one: ``>3``, ``<=3``."""
+    """Read a number, or a bound: ``>3``, ``<=3``."""
 
     def read(value: str, _: Moment) -> Q:
         sign, rest = _compared(value)
@@ -144,11 +144,11 @@ def number(field: str) -> Reading:
 
 
 def moments(value: str, now: datetime) -> tuple[datetime, datetime | None]:
-    """Read a range of time, in the person's zone; raise `InvalidRequestError` where it is none."""
+    """Read a time range, in the person's time zone; raise `InvalidRequestError`."""
     found = times.parse_range(value, timezone.localtime(now))
     if found is None:
         example = "02:14..02:15, 2026-01-31T02:14..2026-01-31T03:00 or 02:14.."
-        raise InvalidRequestError({"q": f'"{value[:50]}" is no range of time; write {example}'})
+        raise InvalidRequestError({"q": f'invalid time range "{value[:50]}"; example: {example}'})
     return found
 
 

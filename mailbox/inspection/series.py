@@ -1,4 +1,4 @@
-"""What happened when, minute by minute: the roll-ups, and the rows themselves where there is none yet."""
+"""Counts by minute, for charts: from the roll-ups, and from the rows that have no roll-up yet."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from mailbox.models.result import ResultQuerySet
 from mailbox.models.rollup import MINUTE, floor
 from mailbox.words.latencies import Latencies
 
-SAMPLED = 2_000  # the newest results not rolled up, read one by one: of these it is known how long they took
-COUNTED = 100_000  # and this many are counted, should the cluster have stood still
-LATE = timedelta(minutes=5)  # more than the cluster ever lags while it runs
+SAMPLED = 2_000  # the newest results without a roll-up whose latencies are read
+COUNTED = 100_000  # results without a roll-up that are counted, if the cluster has stopped
+LATE = timedelta(minutes=5)  # more than a running cluster ever lags
 STATUSES = ("ok", "partial", "error")
 
 
 class Point(NamedTuple):
-    """What became of the tasks of one agent in one minute; ``runs`` is the text of `Latencies`."""
+    """The counts of one agent in one minute. ``runs`` is the text of `Latencies`."""
 
     minute: datetime
     ok: int = 0
@@ -36,10 +36,10 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Points of the whole hub and of the agents that were asked for, by primary key, in no order.
+    """The points of the hub and of the requested agents, by primary key, in no order.
 
-    ``through`` is the moment up to which all is rolled up, None before the first roll-up. ``is_cut`` says that more
-    than `COUNTED` results have not been rolled up, and that the older ones of these are missing.
+    ``through`` is the moment up to which all rows are rolled up, None before the first roll-up. ``is_cut`` is whether
+    the older results without a roll-up are missing, because there are more than `COUNTED`.
     """
 
     hub: Sequence[Point]
@@ -48,13 +48,13 @@ class Figures:
     is_cut: bool
 
     def is_late(self, now: datetime) -> bool:
-        """Whether the cluster seems to have stopped rolling up."""
+        """Whether the cluster seems to have stopped making roll-ups."""
         return self.through is not None and now - self.through > LATE
 
 
 @dataclass(slots=True)
 class Sum:
-    """Points added up."""
+    """The sum of points."""
 
     ok: int = 0
     partial: int = 0
@@ -70,7 +70,7 @@ class Sum:
         return found
 
     def count(self, other: Point | Sum) -> None:
-        """Add the numbers alone."""
+        """Add the counts, without the latencies."""
         self.ok += other.ok
         self.partial += other.partial
         self.error += other.error
@@ -110,10 +110,10 @@ def read(
     agents_start: datetime | None = None,
     sampled: bool = True,
 ) -> Figures:
-    """Return the points of the hub from ``start`` and of ``agents`` from ``agents_start``, None for the same.
+    """Return the points of the hub from ``start``, and of ``agents`` from ``agents_start``, by default the same.
 
-    Points before ``runs_from`` come without their latencies, which take longest to read; so do, unless ``sampled``,
-    those that are not rolled up yet. One query, and one more for the sample.
+    Points before ``runs_from`` have no latencies, because reading them takes longest. Unless ``sampled``, points of
+    rows without a roll-up have none either. One query, and one more for the sample.
     """
     agents_start = agents_start or start
     live = Result.objects.not_rolled_up(min(start, agents_start), COUNTED)
@@ -152,7 +152,7 @@ def _by_agent(agents: Collection[int], found: Iterable[tuple[int | None, Point]]
 
 
 def _sample(live: ResultQuerySet) -> list[tuple[int, Point]]:
-    """Return how long the newest of these results took, in points that count nothing."""
+    """Return the latencies of the newest results without a roll-up, in points whose counts are 0."""
     runs: defaultdict[tuple[int, datetime], Latencies] = defaultdict(Latencies)
     for _, posted_at, recipient, _, _, leased_at in live.for_series().order_by("-pk")[:SAMPLED]:
         if leased_at is not None:

@@ -1,6 +1,6 @@
-"""How much of everything there is at this instant, each look in one query.
+"""The numbers of the hub at this instant. Each function makes one query.
 
-The query hangs from the row of the user who looks, because it needs a row to hang from.
+The query needs a row to begin from, and takes that of the user who reads the page.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mailbox.models.task import TaskQuerySet
 
 
 class Attention(NamedTuple):
-    """How many leases are stale, results wait for their sender, agents are paused and callbacks are given up."""
+    """The numbers of stale leases, waiting results, paused agents and disabled callbacks."""
 
     stale: int
     pending: int
@@ -29,10 +29,11 @@ class Attention(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """``ages`` are the live leases of each band; ``stale_safe`` are the stale ones of work safe to repeat.
+    """The state of the hub.
 
-    The moments are since when the oldest task and the oldest result wait; None where none does. ``scanned_at`` and
-    ``scan`` are the time and the JSON text of the newest pass of the retry gate by the scheduler, None before it.
+    ``ages`` are the live leases by band. ``stale_safe`` is the number of stale leases of idempotent tasks. The moments
+    are those since which the oldest task and the oldest result wait, None without one. ``scanned_at`` and ``scan`` are
+    the time and JSON text of the scheduler's newest pass, None without one.
     """
 
     ages: Sequence[int]
@@ -49,7 +50,7 @@ class Standing(NamedTuple):
 
 
 class Savings(NamedTuple):
-    """How many cached results there are, how many duplicates they answered, and how many duplicates wait."""
+    """The numbers of cached results, of the duplicates that they answered, and of the duplicates that wait."""
 
     entries: int
     hits: int
@@ -57,7 +58,7 @@ class Savings(NamedTuple):
 
 
 def attention(username: str, now: datetime, *, stale_after: timedelta, most: int) -> Attention:
-    """Return what somebody may want to look at; each number ends at one more than ``most``."""
+    """Return the numbers that may need a person's attention. Each number stops at one more than ``most``."""
     found = (
         Lease.objects.stale(now, stale_after),
         Result.objects.pending(),
@@ -76,9 +77,9 @@ def read(
     quiet_before: datetime,
     most: int,
 ) -> Standing:
-    """Return what stands in the hub. A band is the least age of a lease and the age it is below, None for any.
+    """Return the state of the hub. A band is the least age of a lease, and the age that it is below, None for no limit.
 
-    The leases are counted exactly; every other number ends at one more than ``most``.
+    Leases are counted exactly. Every other number stops at one more than ``most``.
     """
     live = [Lease.objects.aged(now, least, below) for least, below in bands]
     scans = AuditEvent.objects.scans().through(AuditEvent.Source.SCHEDULER).newest_first()
@@ -100,9 +101,9 @@ def read(
 
 
 def savings(username: str, entries: ReplayEntryQuerySet, waiting: TaskQuerySet, *, most: int) -> Savings:
-    """Return what the cached results ``entries`` saved; hits are summed over those that are counted.
+    """Return the savings by the cached results ``entries``. Hits are summed over the results that are counted.
 
-    ``waiting`` are the duplicates that wait. Either number of rows ends at one more than ``most``.
+    ``waiting`` are the duplicates that wait. Each number of rows stops at one more than ``most``.
     """
     counted = Counted.up_to(most, entries), Summed.up_to(most, entries, "hits"), Counted.up_to(most, waiting)
     return Savings(*(number or 0 for number in _read(username, *counted)))

@@ -1,4 +1,4 @@
-"""One task: as it is now, its result and its journal."""
+"""One task: its state, its result and its journal."""
 
 from __future__ import annotations
 
@@ -19,19 +19,22 @@ from mailbox.words.errors import UnknownTaskError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueEntry:
-    """An unresolved task, with its live lease when it is in flight."""
+    """A task, with its live lease if it is leased."""
 
     task: Task
     lease: Lease | None = None
 
     @classmethod
     def of(cls, task: Task) -> Self:
-        """Return the entry of a task that was read just now."""
+        """Return the entry of a task that was just read."""
         return cls(task=task, lease=task.live_lease() if task.state == Task.State.IN_FLIGHT else None)
 
 
 def task(caller: Caller, task_id: UUID) -> QueueEntry:
-    """Return one task with its live lease; raise `UnknownTaskError` alike for absent and foreign ids."""
+    """Return one task with its live lease.
+
+    Raises `UnknownTaskError`, the same for an absent task and for a task that the caller may not see.
+    """
     found = visible_tasks(caller).with_parties().select_related("waits_on").filter(uuid=task_id).first()
     if found is None:
         raise UnknownTaskError.of(task_id)
@@ -39,10 +42,10 @@ def task(caller: Caller, task_id: UUID) -> QueueEntry:
 
 
 def whole_task(task_id: UUID) -> Task:
-    """Return a task with its parties, its result, the task it waits on, and what the cache holds under its key.
+    """Return a task with its parties, its result, the task that it waits on, and the cached result of its key.
 
-    That is ``cached_id``, ``cached_from`` (a task's uuid) and ``cached_hits`` of the cached result, None where there is
-    none. For people, who see everything; raises `UnknownTaskError`.
+    The cached result is ``cached_id``, ``cached_from`` (a task's uuid) and ``cached_hits``, None without one. For
+    people, who see all tasks. Raises `UnknownTaskError`.
     """
     entry = ReplayEntry.objects.filter(cache_key=OuterRef("cache_key"))
     cached = {"cached_id": "pk", "cached_from": "source_task_id", "cached_hits": "hits"}
@@ -54,7 +57,7 @@ def whole_task(task_id: UUID) -> Task:
 
 
 def alike(task: Task) -> TaskQuerySet:
-    """Return the other tasks that declare the same key, newest first, whoever sent them to whom."""
+    """Return the other tasks with the same idempotency key, newest first, of any sender and recipient."""
     if not task.idempotency_key:
         return Task.objects.none()
     same = Task.objects.filter(idempotency_key=task.idempotency_key).exclude(pk=task.pk)
@@ -62,17 +65,17 @@ def alike(task: Task) -> TaskQuerySet:
 
 
 def children(task: Task) -> TaskQuerySet:
-    """Return the tasks whose parent is this one, newest first, with their parties, as a query that a page adds to."""
+    """Return the tasks whose parent is this task, newest first, with their parties, as a queryset."""
     return Task.objects.with_parties().children_of(task.uuid).order_by("-pk")
 
 
 def open_children(task: Task) -> TaskQuerySet:
-    """Return the unresolved tasks whose parent is this one, oldest first, with their parties, as a query."""
+    """Return the unresolved tasks whose parent is this task, oldest first, with their parties, as a queryset."""
     return Task.objects.unresolved().children_of(task.uuid).with_parties().order_by("pk")
 
 
 def earlier_from(caller: Caller, task_id: UUID) -> Task | None:
-    """Return the task of this id that the caller sent, with its parties; None where there is none."""
+    """Return the task of this id that the caller sent, with its parties; None without one."""
     return Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first()
 
 
@@ -82,7 +85,7 @@ def newest_lease(task: Task) -> Lease | None:
 
 
 def newest_messages(task: Task, *, most: int, characters: int) -> tuple[Sequence[Message], bool]:
-    """Return the newest messages of a task, oldest first, and whether they are all it has.
+    """Return the newest messages of a task, oldest first, and whether these are all of its messages.
 
     They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``.
     """
@@ -90,13 +93,13 @@ def newest_messages(task: Task, *, most: int, characters: int) -> tuple[Sequence
 
 
 def result(caller: Caller, task_id: UUID) -> Result | None:
-    """Return the task's result, None while it has none; raise `UnknownTaskError`. Delivers nothing."""
+    """Return the task's result, None without one; raise `UnknownTaskError`. The result is not delivered."""
     found = task(caller, task_id).task
     return Result.objects.select_related("task").filter(task=found).first()
 
 
 def timeline(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> Page[AuditEvent]:
-    """Return the journal of one task's life, in order; raise `UnknownTaskError`."""
+    """Return a page of the task's numbered journal rows, in order; raise `UnknownTaskError`."""
     if not visible_tasks(caller).filter(uuid=task_id).exists():
         raise UnknownTaskError.of(task_id)
     events = AuditEvent.objects.of_task(task_id)

@@ -1,6 +1,6 @@
-"""Trees of tasks by their parents, each task with its leases, repairs and result.
+"""Trees of tasks by ``parent``, each task with its leases, repairs and result.
 
-A tree of any size is read in a handful of queries.
+A tree of any size takes a fixed number of queries, or one for each level.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ CHUNK = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A task of a tree: ``leases`` by attempt, ``repairs`` the journal rows that ended some of them.
+    """A task of a tree. ``leases`` are ordered by attempt; ``repairs`` are the journal rows that ended some of them.
 
-    ``opening`` is the beginning of its intent text. ``result`` is None until it resolves.
+    ``opening`` is the beginning of the intent text. ``result`` is None until the task is resolved.
     """
 
     task: Task
@@ -35,15 +35,15 @@ class Member:
     result: Result | None
 
     def repair_of(self, lease: Lease) -> AuditEvent | None:
-        """Return the journal row of the repair that ended this lease, None for any other end."""
+        """Return the journal row of the repair that ended this lease; None if another decision ended it."""
         return next((row for row in self.repairs if row.fields.get("lease_id") == str(lease.lease_id)), None)
 
 
 def members(root: UUID, *, limit: int) -> Sequence[Member]:
-    """Return the tasks below and including ``root``, level by level, at most ``limit`` of them, with their lives.
+    """Return the task ``root`` and the tasks below it, level by level, with their leases and results.
 
-    The root itself need not exist: an orchestrator may use any id as parent. Payloads are not read. Raises
-    `UnknownTaskError` when there is neither the root nor a child. Four queries at most.
+    At most ``limit`` tasks are returned. The root may be absent, because any id can be a parent. Payloads are not read.
+    Raises `UnknownTaskError` without the root and without a child. Four queries at most.
     """
     tasks = list(Task.objects.below(root, limit).with_parties().with_opening().order_by("sent_at", "pk"))
     if not tasks:
@@ -52,7 +52,7 @@ def members(root: UUID, *, limit: int) -> Sequence[Member]:
 
 
 def every_member(root: UUID) -> Iterator[Member]:
-    """Yield all tasks of the tree with their payloads, oldest first, some hundreds read at a time."""
+    """Yield all tasks of the tree with their payloads, oldest first. They are read `CHUNK` at a time."""
     keys = list(Task.objects.below(root).order_by("pk").values_list("pk", flat=True))
     for start in range(0, len(keys), CHUNK):
         chunk = Task.objects.filter(pk__in=keys[start : start + CHUNK])
@@ -87,7 +87,7 @@ TREE_LIMIT = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A task within a tree; ``depth`` counts from the root, ``result`` is None until it resolves."""
+    """A task of a tree. ``depth`` counts from the root. ``result`` is None until the task is resolved."""
 
     task: Task
     depth: int
@@ -95,10 +95,10 @@ class Node:
 
 
 def tree(caller: Caller, root: UUID) -> Sequence[Node]:
-    """Return the tasks below and including ``root`` that the caller may see, depth first, oldest child first.
+    """Return the task ``root`` and the tasks below it that the caller may see, depth first, oldest child first.
 
-    The root itself need not exist: an orchestrator may use any id as parent. Raises `UnknownTaskError`
-    when neither it nor a child is visible. At most `TREE_LIMIT` nodes. Source: Covenant A2A, "a task graph".
+    The root may be absent, because any id can be a parent. At most `TREE_LIMIT` nodes are returned. Raises
+    `UnknownTaskError` if neither the root nor a child is visible. Source: Covenant A2A, "a task graph".
     """
     visible = visible_tasks(caller).with_parties().select_related("waits_on")
     found = {one.uuid: one for one in visible.filter(uuid=root)}

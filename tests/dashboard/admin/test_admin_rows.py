@@ -134,11 +134,11 @@ def test_an_export_holds_the_filtered_rows(history):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"q": "colour:red"}, "there is no &quot;colour:&quot;"),
+        ({"q": "colour:red"}, "unknown key &quot;colour:&quot;"),
         ({"q": "words"}, "write key:value"),
         ({"date": "2026-11-31"}, "date: &quot;2026-11-31&quot; is none"),
         ({"date": "garbage"}, "is none; write 2026, 2026-01 or 2026-01-31"),
-        ({"task": "no id"}, "task: &quot;no id&quot; is no id"),
+        ({"task": "no id"}, "task: &quot;no id&quot; is not an id"),
         ({"kind": "junk"}, "kind: there is no &quot;junk&quot;"),
         ({"source": "a*"}, "source: there is no &quot;a*&quot;"),
     ],

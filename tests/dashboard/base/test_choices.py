@@ -39,7 +39,9 @@ def test_an_unknown_url_parameter_value_is_refused_by_name(ana, hub, address, va
 
     for junk in ("junk", "-junk", "99999", "%00", "<b>"):
         page = ana.get(address.format(junk))
-        assert (page.status_code, f"{name}: is one of" in page.text, "<b>" in page.text) == (400, True, False), junk
+        assert (page.status_code, f"{name}: must be one of" in page.text, "<b>" in page.text) == (400, True, False), (
+            junk
+        )
     assert ana.get(address.format(valid)).status_code == ana.get(address.format("")).status_code == 200
 
 

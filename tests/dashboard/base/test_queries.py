@@ -22,11 +22,11 @@ pytestmark = pytest.mark.django_db
 
 ROUTES = ["leases", "tasks", "results", "agents", "idempotency", "scheduler", "deliveries", "repairs", "plans", "audit"]
 ODD = {
-    "foo:bar": 'there is no "foo:"',
-    "Foo:bar": 'there is no "Foo:"',
-    "-min_age:5m": 'there is no "min_age:"',
+    "foo:bar": 'unknown key "foo:"',
+    "Foo:bar": 'unknown key "Foo:"',
+    "-min_age:5m": 'unknown key "min_age:"',
     'x "a b': "close the quotes",
-    '""': "nothing stands between the quotes",
+    '""': "the quotes are empty",
 }
 
 
@@ -61,15 +61,15 @@ REPAIRS = ("Repairs", "ops:repairs", guide.EVENT_KEYS, "")
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("results/?delivery=junk", "delivery: is one of"),
-        ("results/?status=junk", "status: is one of"),
-        ("results/?within=junk", "is no age"),
-        ("results/?posted=junk", "is no range of time"),
-        ("agents/?state=junk", "there is no state"),
-        ("tasks/?state=junk", "there is no state"),
-        ("leases/?state=junk", "there is no state"),
-        ("deliveries/?state=junk", "there is no state"),
-        ("scheduler/?q=outcome:junk", "outcome: is one of"),
+        ("results/?delivery=junk", "delivery: must be one of"),
+        ("results/?status=junk", "status: must be one of"),
+        ("results/?within=junk", "invalid duration"),
+        ("results/?posted=junk", "invalid time range"),
+        ("agents/?state=junk", "unknown state"),
+        ("tasks/?state=junk", "unknown state"),
+        ("leases/?state=junk", "unknown state"),
+        ("deliveries/?state=junk", "unknown state"),
+        ("scheduler/?q=outcome:junk", "outcome: must be one of"),
     ],
 )
 def test_an_unknown_filter_value_is_refused(vic, address, message):

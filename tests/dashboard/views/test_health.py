@@ -99,7 +99,7 @@ def test_a_failed_step_of_the_sweep_is_degraded_for_a_limited_time(vic, monkeypa
 
 
 def test_a_late_callback_fails_its_check(alice, bob):
-    assert check("Callbacks").saw == "none is due"
+    assert check("Callbacks").saw == "no callback is due"
     lease = factories.leased_task(alice, bob, callback_url="https://example.org/hook")
     results.post_result(bob, factories.result_envelope(lease.task))
     assert check("Callbacks").word is HealthStatus.OK

@@ -100,10 +100,10 @@ def test_tasks_are_filtered_by_query(ana, alice, bob, query, count):
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("colour:red", "there is no"),
-        ("state:odd", "there is no state"),
-        ("age:soon", "is no age"),
-        ("id:7", "is no id"),
+        ("colour:red", "unknown key"),
+        ("state:odd", "unknown state"),
+        ("age:soon", "invalid duration"),
+        ("id:7", "is not an id"),
         ("attempt:many", "needs a number"),
         ("x" * 501, "longer than"),
     ],

@@ -125,7 +125,7 @@ def test_a_query_is_read(text, parts):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("TOO:bob", 'there is no "TOO:"; there is state:, agent:'),
+        ("TOO:bob", 'unknown key "TOO:"; known keys: state:, agent:'),
         ("to:", "to: needs a value"),
         ("-To:", "To: needs a value"),
         ("to: bob", "to: needs a value"),
@@ -136,7 +136,7 @@ def test_a_query_is_read(text, parts):
         ('to:"bob"eve', 'put a comma or a space beside the quotes of to:"bob"eve'),
         ('bo"b', 'close the quotes: "bo"b" has one mark alone'),
         ('a"b"', 'put a comma or a space beside the quotes of a"b"'),
-        ('-""', "nothing stands between the quotes"),
+        ('-""', "the quotes are empty"),
         ("to:" + "x" * 500, "longer than 500 characters"),
     ],
 )
