@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -52,25 +54,28 @@ time.sleep(600)
 """
 
 
-def supervised(folder: Path, program: str, *names: str) -> psutil.Popen:
-    """Start the supervisor of a program whose processes touch files of these names."""
+@contextlib.contextmanager
+def supervised(folder: Path, program: str, *names: str) -> Iterator[psutil.Popen]:
+    """Run the supervisor of a program whose processes touch files of these names. Kill the supervisor at the end."""
     (folder / "program_to_end.py").write_text(program)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(folder)])}
     supervisor = psutil.Popen([sys.executable, "-c", SUPERVISOR], env=environment)
-    wait_until(lambda: all((folder / name).exists() for name in names))
-    return supervisor
+    try:
+        wait_until(lambda: all((folder / name).exists() for name in names))
+        yield supervisor
+    finally:
+        supervisor.kill()
+        supervisor.wait()
 
 
 @pytest.mark.parametrize(
     "is_main_killed", [False, True], ids=["the supervisor alone", "the supervisor and the program"]
 )
 def test_nothing_outlives_a_killed_supervisor(tmp_path: Path, is_main_killed: bool) -> None:
-    supervisor = supervised(tmp_path, DEAF, "main", "fork", "spawn")
-    (main,) = supervisor.children()
-    processes = [main, *main.children(recursive=True)]
+    with supervised(tmp_path, DEAF, "main", "fork", "spawn") as supervisor:
+        (main,) = supervisor.children()
+        processes = [main, *main.children(recursive=True)]
 
-    supervisor.kill()
-    supervisor.wait()
     if is_main_killed:
         main.kill()
 
@@ -79,11 +84,8 @@ def test_nothing_outlives_a_killed_supervisor(tmp_path: Path, is_main_killed: bo
 
 
 def test_a_program_may_stop_before_it_is_killed(tmp_path: Path) -> None:
-    supervisor = supervised(tmp_path, POLITE, "main")
-    (main,) = supervisor.children()
-
-    supervisor.kill()
-    supervisor.wait()
+    with supervised(tmp_path, POLITE, "main") as supervisor:
+        (main,) = supervisor.children()
 
     wait_until(lambda: has_ended(main))
     assert (tmp_path / "stopped").exists()
