@@ -15,7 +15,7 @@ NAMESAKES = 5  # agents of one local part that a look-up reads
 
 class AgentQuerySet(models.QuerySet["Agent"]):
     def fitting(self, ref: AgentRef) -> list[Agent]:
-        """Return the agents that ``ref`` may mean: none, one, or for a bare local part the first by display."""
+        """Return the agents that ``ref`` fits: none, one, or for a bare local part the first by display."""
         if ref.pubkey is not None:
             return list(self.filter(pubkey=ref.pubkey))
         if ref.display is not None and "@" not in ref.display:
@@ -23,7 +23,7 @@ class AgentQuerySet(models.QuerySet["Agent"]):
         return list(self.filter(display=ref.display))
 
     def typed(self, text: str) -> list[Agent]:
-        """Return the agents that a person or a path may mean by a public key, a display or a local part."""
+        """Return the agents that a person or a path names by a public key, a display or a local part."""
         if is_pubkey(text):
             return self.fitting(AgentRef(pubkey=text))
         try:
@@ -32,7 +32,7 @@ class AgentQuerySet(models.QuerySet["Agent"]):
             return []
 
     def spelled_like(self, display: str) -> Agent | None:
-        """Return the agent of this display whatever its case; None when there is none."""
+        """Return the agent of this display, ignoring case; None without one."""
         return self.annotate(folded=Lower("display")).filter(folded=display.lower()).first()
 
     def paused(self) -> AgentQuerySet:
@@ -42,16 +42,17 @@ class AgentQuerySet(models.QuerySet["Agent"]):
 class Agent(models.Model):
     """A party that sends or receives tasks. Source: Covenant A2A, AgentId.
 
-    Identity is the public key; the display is its name, unique ignoring case, compared exactly.
+    The public key identifies the agent. The display is its name. No two displays differ only in case, but a display is
+    compared exactly.
     """
 
-    # The task row is locked per task; an agent row is never locked by a verb of the task's life.
+    # The verbs of a task's life lock the task row, and never an agent row.
     display = models.CharField(max_length=200)  # local@host, set once at registration
     local = models.CharField(max_length=200, db_index=True)  # the part of display before the @
     pubkey = models.CharField(max_length=64, unique=True)  # base58 of the 32 bytes of an Ed25519 key
     created_at = models.DateTimeField()
-    paused_at = models.DateTimeField(null=True, blank=True)  # None: leasing; set: its tasks wait
-    paused_reason = models.TextField(blank=True)  # why an operator paused it; blank when not paused
+    paused_at = models.DateTimeField(null=True, blank=True)  # None: not paused
+    paused_reason = models.TextField(blank=True)  # why it was paused; blank if it is not
 
     objects: ClassVar[AgentQuerySet] = managed_by(AgentQuerySet)
 
@@ -66,10 +67,13 @@ class Agent(models.Model):
 
     @classmethod
     def from_identity(cls, pk: int, display: str, pubkey: str) -> Self:
-        """Return an instance that knows only who it is, as the credential look-up read it."""
+        """Return an instance with these three fields alone, as the credential look-up read them."""
         return cls.from_db(None, ["id", "display", "pubkey"], [pk, display, pubkey])
 
     def last_called_at(self) -> datetime | None:
-        """When it last called, on a row from `mailbox.inspection.backlogs.with_signs`."""
+        """Return the time of its last call, None for never.
+
+        The row must come from `mailbox.inspection.backlogs.with_signs`.
+        """
         signs: list[datetime | None] = [getattr(self, name) for name in ("key_used_at", "route_used_at")]
         return max((sign for sign in signs if sign is not None), default=None)

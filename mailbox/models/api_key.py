@@ -12,7 +12,7 @@ from mailbox.database import prepared
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 
-# One round trip for who is calling and what it may do. Comparisons with the clock happen in SQL,
+# One query reads the caller and its grants. Times are compared in SQL,
 # so that no column needs a conversion that differs between the databases.
 _AUTHENTICATE = """
 SELECT k.id, k.digest, k.user_id, k.last_used_at IS NULL OR k.last_used_at < %(idle)s,
@@ -28,7 +28,7 @@ WHERE k.public_id = %(public_id)s AND k.revoked_at IS NULL AND (k.expires_at IS 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def visible_to(self, party: Agent | None) -> ApiKeyQuerySet:
-        """Narrow to the keys of this agent. None sees all."""
+        """Narrow to the keys of this agent. None sees all keys."""
         return self if party is None else self.filter(agent=party)
 
     def live(self, now: datetime) -> ApiKeyQuerySet:
@@ -38,7 +38,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         return self.filter(expires_at__lte=now, revoked_at=None)
 
     def credential_rows(self, public_id: str, *, now: datetime, unused_since: datetime) -> Sequence[tuple[Any, ...]]:
-        """Return the live key with its owner, once per live grant of that owner; empty when there is no such key."""
+        """Return the live key with its owner, once for each live grant of the owner; an empty list without one."""
         moments = {"now": now, "idle": unused_since}
         adapted = {name: connection.ops.adapt_datetimefield_value(moment) for name, moment in moments.items()}
         values = {"public_id": public_id, **adapted}
@@ -51,15 +51,15 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
 
 class ApiKey(models.Model):
-    """A credential of one agent, or of one operator for automation. Only its SHA-256 is kept."""
+    """A credential of an agent, or of a person for automation. Only the SHA-256 of the key is stored."""
 
     agent = models.ForeignKey("mailbox.Agent", models.CASCADE, null=True, blank=True, related_name="keys")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="+")
     public_id = models.CharField(max_length=8, unique=True)  # the look-up part of the key, not secret
     digest = models.CharField(max_length=64)  # hex SHA-256 of the whole key
     created_at = models.DateTimeField()
-    expires_at = models.DateTimeField(null=True, blank=True)  # None: until revoked
-    revoked_at = models.DateTimeField(null=True, blank=True)  # set once; acts on the next request
+    expires_at = models.DateTimeField(null=True, blank=True)  # None: no expiry
+    revoked_at = models.DateTimeField(null=True, blank=True)  # set once; None: live
     last_used_at = models.DateTimeField(null=True, blank=True)  # coarse: written at most once a minute
 
     objects: ClassVar[ApiKeyQuerySet] = managed_by(ApiKeyQuerySet)

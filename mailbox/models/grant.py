@@ -14,7 +14,10 @@ from mailbox.words import json_text
 
 class CapabilityGrantQuerySet(models.QuerySet["CapabilityGrant"]):
     def live(self, now: datetime) -> CapabilityGrantQuerySet:
-        """Not revoked, not past its expiry (the instant itself still counts), uses left."""
+        """Narrow to grants that are not revoked, not past their expiry, and have uses left.
+
+        A grant is still live at the instant of its expiry.
+        """
         return self.filter(
             Q(expires_at=None) | Q(expires_at__gte=now),
             Q(max_uses=None) | Q(uses__lt=F("max_uses")),
@@ -22,24 +25,24 @@ class CapabilityGrantQuerySet(models.QuerySet["CapabilityGrant"]):
         )
 
     def visible_to(self, party: Agent | None) -> CapabilityGrantQuerySet:
-        """Narrow to grants that this agent holds or passed on. None sees all."""
+        """Narrow to grants that this agent holds or passed on. None sees all grants."""
         return self if party is None else self.filter(Q(subject=party) | Q(passed_on_from__subject=party))
 
 
 class CapabilityGrant(models.Model):
-    """Permission for one agent to take one kind of action. Source: Covenant A2A, "Capability gating"."""
+    """The permission of one agent to take one action. Source: Covenant A2A, "Capability gating"."""
 
     grant_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     subject = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="grants")
-    action = models.CharField(max_length=300)  # a2a.send.<agent>, a2a.compact, ...; compared by segment
+    action = models.CharField(max_length=300)  # such as a2a.send.<agent> or a2a.compact
     scope = models.TextField(default="{}")  # JSON text; {} admits any request
-    expires_at = models.DateTimeField(null=True, blank=True)  # None: until revoked
+    expires_at = models.DateTimeField(null=True, blank=True)  # None: no expiry
     max_uses = models.PositiveIntegerField(null=True, blank=True)  # None: any number
-    uses = models.PositiveIntegerField(default=0)  # counted in the transaction of the use
-    granted_by = models.CharField(max_length=250)  # the actor's name, as the journal spells it
-    passed_on_from = models.ForeignKey("self", models.CASCADE, null=True, blank=True)  # the wider grant, if by an agent
+    uses = models.PositiveIntegerField(default=0)  # counted in the transaction that uses the grant
+    granted_by = models.CharField(max_length=250)  # the actor, as the journal names it
+    passed_on_from = models.ForeignKey("self", models.CASCADE, null=True, blank=True)  # None: no agent passed it on
     created_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True, blank=True)  # set once; acts on the next request
+    revoked_at = models.DateTimeField(null=True, blank=True)  # set once; None: not revoked
 
     objects: ClassVar[CapabilityGrantQuerySet] = managed_by(CapabilityGrantQuerySet)
 
@@ -55,6 +58,6 @@ class CapabilityGrant(models.Model):
 
     @property
     def pins(self) -> dict[str, Any]:
-        """The scope without its version: each field pins the request's field of that name."""
+        """The scope without its version: the required values of the request's fields, by name."""
         scope: dict[str, Any] = json_text.loads(self.scope)
         return {name: value for name, value in scope.items() if name != "version" and value is not None}

@@ -22,55 +22,55 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         return self.live().filter(leased_at__lte=now - after)
 
     def aged(self, now: datetime, least: timedelta, most: timedelta | None) -> LeaseQuerySet:
-        """Narrow to live leases at least ``least`` old and younger than ``most``, None for however old."""
+        """Narrow to live leases at least ``least`` old and younger than ``most``, None for no limit."""
         found = self.live().filter(leased_at__lte=now - least) if least else self.live()
         return found if most is None else found.filter(leased_at__gt=now - most)
 
     def safe_to_repeat(self) -> LeaseQuerySet:
-        """Narrow live leases to those of work that declares itself safe to repeat, with a key.
+        """Narrow live leases to those of idempotent tasks with a key.
 
-        Spelled so that the index of the keys at work can answer: they may be few among many.
+        The condition is that of the index of cache keys at work, which may be few.
         """
         return self.filter(task__state="in_flight", task__waits_on__isnull=True, task__cache_key__isnull=False)
 
     def leased_below(self, attempts: int) -> LeaseQuerySet:
-        """Narrow to leases whose task was leased fewer times, this one included."""
+        """Narrow to leases whose attempt is below ``attempts``."""
         return self.filter(attempt__lt=attempts)
 
     def named(self, ids: Iterable[UUID]) -> LeaseQuerySet:
         return self.filter(lease_id__in=list(ids))
 
     def of_holder(self, holder: Agent | None) -> LeaseQuerySet:
-        """Narrow to the leases of this holder. None is any."""
+        """Narrow to the leases of this holder. None is any holder."""
         return self if holder is None else self.filter(holder=holder)
 
     def of_tasks_from(self, sender: Agent | None) -> LeaseQuerySet:
-        """Narrow to leases of tasks that this agent sent. None is anyone."""
+        """Narrow to leases of tasks that this agent sent. None is any sender."""
         return self if sender is None else self.filter(task__sender=sender)
 
     def with_task(self) -> LeaseQuerySet:
         return self.select_related("holder", "task__sender", "task__recipient")
 
     def received_by(self, attempt_id: UUID, holder: Agent | None) -> LeaseQuerySet:
-        """Return the live leases of one receive attempt, in order; ``holder`` None is a local receive for all."""
+        """Return the live leases of one receive attempt, in order. ``holder`` None is any holder."""
         given = self.live().filter(receive_attempt_id=attempt_id).order_by("receive_index")
         return given.of_holder(holder)
 
     def timed_out(self, now: datetime) -> LeaseQuerySet:
-        """Narrow to live leases that lasted longer than their task allows."""
+        """Narrow to live leases that are past their task's work timeout."""
         return self.live().filter(times_out_at__lte=now)
 
     def visible_to(self, party: Agent | None) -> LeaseQuerySet:
-        """Narrow to leases of tasks this agent is party to. None sees all."""
+        """Narrow to leases of tasks that this agent is party to. None sees all leases."""
         if party is None:
             return self
         return self.filter(Q(task__sender=party) | Q(task__recipient=party) | Q(holder=party))
 
     def for_series(self) -> models.QuerySet[Lease, tuple[Any, ...]]:
-        """Return (pk, leased_at, holder, since when the task was queued) of each, as roll-ups count them.
+        """Return (pk, leased_at, holder, queued_at) of each, as roll-ups count them.
 
-        A task was queued when it was sent, for a further attempt when the one before ended: a task's own
-        ``queued_at`` moves on with later requeues.
+        ``queued_at`` is when the task was queued for this attempt: its send, or the end of the attempt before. The
+        task's own ``queued_at`` changes with later requeues.
         """
         earlier = Lease.objects.filter(task=OuterRef("task"), attempt=OuterRef("attempt") - 1).values("ended_at")
         queued_at = Case(When(attempt=1, then=F("task__sent_at")), default=Subquery(earlier[:1]))
@@ -81,13 +81,13 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
 
 
 class Lease(models.Model):
-    """One attempt at a task: one row per attempt, never overwritten. It has no expiry.
+    """One attempt at a task by its holder. It has no expiry, and its row is never used again.
 
     Source: Covenant A2A, "A received task becomes an explicit in_flight lease".
     """
 
     class End(models.TextChoices):
-        """What ended the lease; each lease ends once."""
+        """The decision that ended the lease. A lease ends once."""
 
         RESULT = "result"
         REQUEUE = "requeue"
@@ -97,17 +97,17 @@ class Lease(models.Model):
         CANCEL = "cancel"
         EXPIRED = "expired"
 
-    lease_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)  # the fence callers present
+    lease_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)  # the fence that callers present
     task = models.ForeignKey("mailbox.Task", models.CASCADE, related_name="leases", db_index=False)
     holder = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+", db_index=False)
     attempt = models.PositiveIntegerField()  # 1 for the first lease of the task
     leased_at = models.DateTimeField()
-    last_seen_at = models.DateTimeField()  # leased_at, then moved by heartbeats alone
+    last_seen_at = models.DateTimeField()  # leased_at, later the time of the last heartbeat or update
     times_out_at = models.DateTimeField(null=True)  # leased_at plus the task's work_timeout; None: never
     ended_at = models.DateTimeField(null=True)  # None while live
     end = models.CharField(max_length=20, choices=End.choices, null=True)  # None while live
-    # The caller's own name for the receive call that took this lease; the same name gets the same
-    # leases back, numbered within that call, so a lost response costs nothing.
+    # The caller's id of the receive call that took this lease, and the number of the lease within the call.
+    # A repeat with the same id returns the same leases, so a lost response costs nothing.
     receive_attempt_id = models.UUIDField(null=True)
     receive_index = models.PositiveSmallIntegerField(default=0)
 
@@ -128,10 +128,10 @@ class Lease(models.Model):
             ),
         ]
         indexes = [
-            # inspection's own leases and queue, and the retry scan: live leases only, oldest first.
+            # inspection.leases, inspection.queue, retry_stale: live leases, oldest first.
             models.Index(fields=["holder", "leased_at"], name="lease_live_by_holder", condition=Q(ended_at=None)),
             models.Index(fields=["leased_at"], name="lease_live_by_age", condition=Q(ended_at=None)),
-            # expiry: live leases that outlasted their task's work_timeout.
+            # expiry: live leases past their task's work_timeout.
             models.Index(
                 fields=["times_out_at"],
                 name="lease_live_by_timeout",
@@ -143,14 +143,14 @@ class Lease(models.Model):
         return f"attempt {self.attempt} of task {self.task_id}"
 
     def is_stale(self, now: datetime, after: timedelta) -> bool:
-        """Whether this is one of `LeaseQuerySet.stale`."""
+        """Whether `LeaseQuerySet.stale` includes this lease."""
         return self.ended_at is None and self.leased_at <= now - after
 
     def has_timed_out(self, now: datetime) -> bool:
-        """Whether this live lease is one of `LeaseQuerySet.timed_out`."""
+        """Whether `LeaseQuerySet.timed_out` includes this live lease."""
         return self.times_out_at is not None and self.times_out_at <= now
 
     def finish(self, how: Lease.End, now: datetime) -> None:
-        """End this live lease. The caller holds the task row's lock."""
+        """End this live lease. The task row must be locked."""
         self.ended_at, self.end = now, how
         self.save(update_fields=["ended_at", "end"])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mailbox.models.task import Task
 
 
-PROGRESS = "progress"  # which no content block is
+PROGRESS = "progress"  # not the type of any content block
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
@@ -21,11 +21,11 @@ class MessageQuerySet(models.QuerySet["Message"]):
         return self.order_by("seq")
 
     def posted_by(self, attempt_id: UUID, task: Task) -> MessageQuerySet:
-        """Narrow to what one call said of a task, in order."""
+        """Narrow to the messages of one call for a task, in order."""
         return self.filter(task=task, post_attempt_id=attempt_id).in_order()
 
     def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
-        """Return the newest messages of a task in order, and whether they are all it has.
+        """Return the newest messages of a task in order, and whether these are all of its messages.
 
         They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``.
         """
@@ -47,10 +47,10 @@ class Message(models.Model):
 
     task = models.ForeignKey("mailbox.Task", models.CASCADE, related_name="messages", db_index=False)
     seq = models.PositiveIntegerField()  # the number of its row in the task's journal
-    # JSON text: an array of content blocks, then, if told, one of type PROGRESS with value (0 to 1) and note.
+    # JSON text: an array of content blocks, then perhaps a block of type PROGRESS with value (0 to 1) and note.
     content = models.TextField()
     said_at = models.DateTimeField()
-    post_attempt_id = models.UUIDField(null=True)  # the call that said it, where the holder named that
+    post_attempt_id = models.UUIDField(null=True)  # the holder's id of the call; None without one
 
     objects: ClassVar[MessageQuerySet] = managed_by(MessageQuerySet)
 

@@ -13,11 +13,11 @@ from mailbox.words import json_text
 
 class PeerQuerySet(models.QuerySet["Peer"]):
     def of_agent(self, agent: Agent) -> PeerQuerySet:
-        """Narrow to the peers that speak with this agent's credentials."""
+        """Narrow to the peers that use this agent's credentials."""
         return self.filter(agent=agent)
 
     def visible_to(self, party: Agent | None) -> PeerQuerySet:
-        """Narrow to the peers that this agent knows. None sees all."""
+        """Narrow to the peers of this agent. None sees all peers."""
         return self if party is None else self.of_agent(party)
 
     def last_seen_first(self) -> PeerQuerySet:
@@ -25,24 +25,27 @@ class PeerQuerySet(models.QuerySet["Peer"]):
 
 
 class Peer(models.Model):
-    """Another system that says it is alive, as it calls itself. Source: SecureYeoman, PeerAgent.
+    """Another system that reports to the hub that it is alive. Source: SecureYeoman, PeerAgent.
 
-    Its own id proves nothing (most call themselves ``self``), so it is scoped to the credential it came by.
+    Its own id proves nothing, because most call themselves ``self``. So it is unique only within the agent whose
+    credential it uses.
     """
 
     class Status(models.TextChoices):
         ONLINE = "online"
         SUSPECT = "suspect"  # a heartbeat is missing
-        OFFLINE = "offline"  # several are missing, or it said that it leaves
+        OFFLINE = "offline"  # several heartbeats are missing, or it announced that it leaves
 
-    agent = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="peers")  # whose credential it uses
-    peer_id = models.CharField(max_length=200)  # as it calls itself, cut to this length
-    name = models.CharField(max_length=200, blank=True)  # as it announced itself; blank: it never did
-    url = models.CharField(max_length=500, blank=True)  # where it says it listens; never called by the hub
-    capabilities = models.TextField(default="[]")  # JSON text, as it announced them
+    agent = models.ForeignKey(
+        "mailbox.Agent", models.CASCADE, related_name="peers"
+    )  # the agent whose credential it uses
+    peer_id = models.CharField(max_length=200)  # its own id, cut to this length
+    name = models.CharField(max_length=200, blank=True)  # the name that it announced; blank without one
+    url = models.CharField(max_length=500, blank=True)  # the address that it announced; the hub never calls it
+    capabilities = models.TextField(default="[]")  # JSON text, as announced
     first_seen_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()  # the newest heartbeat or announcement
-    left_at = models.DateTimeField(null=True)  # it said goodbye; cleared by the next heartbeat
+    left_at = models.DateTimeField(null=True)  # when it announced that it leaves; cleared by the next heartbeat
 
     objects: ClassVar[PeerQuerySet] = managed_by(PeerQuerySet)
 
@@ -55,11 +58,11 @@ class Peer(models.Model):
 
     @property
     def announced(self) -> Any:
-        """What it said it can do, in the shape it chose."""
+        """The capabilities that it announced, as JSON of any shape."""
         return json_text.loads(self.capabilities)
 
     def status(self, now: datetime) -> Status:
-        """Say how alive it is at ``now``, by the age of its last sign of life."""
+        """Return its status at ``now``, by the age of its last report."""
         age = now - self.last_seen_at
         if self.left_at is not None or age > settings.A2A_PEER_OFFLINE_AFTER:
             return Peer.Status.OFFLINE

@@ -17,17 +17,17 @@ class PublicRouteQuerySet(models.QuerySet["PublicRoute"]):
 
 
 class PublicRoute(models.Model):
-    """An address, ``/p/<token>/``, that answers as one agent, for clients that cannot authenticate.
+    """A secret URL, ``/p/<token>/``, that acts as an agent, for clients that cannot authenticate.
 
-    Only the token's SHA-256 is kept. There is none until an operator adds one.
+    Only the SHA-256 of the token is stored. A hub has no public route until an operator adds one.
     """
 
     agent = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="routes")
     public_id = models.CharField(max_length=8, unique=True)  # the look-up part of the token, not secret
     digest = models.CharField(max_length=64)  # hex SHA-256 of the whole token
-    rate_limit = models.PositiveIntegerField()  # requests a minute, set by who added it
+    rate_limit = models.PositiveIntegerField()  # requests a minute
     created_at = models.DateTimeField()
-    revoked_at = models.DateTimeField(null=True, blank=True)  # set once; acts on the next request
+    revoked_at = models.DateTimeField(null=True, blank=True)  # set once; None: open
     last_used_at = models.DateTimeField(null=True, blank=True)  # coarse: written at most once a minute
 
     objects: ClassVar[PublicRouteQuerySet] = managed_by(PublicRouteQuerySet)

@@ -13,11 +13,11 @@ from mailbox.models.agent import Agent
 
 
 class PushConfig(models.Model):
-    """Where a task's sender wants to be told of its end. Source: Agnostic ADR-018, callbacks."""
+    """The callback target of a task: a URL and a secret. Source: Agnostic ADR-018, callbacks."""
 
     task = models.OneToOneField("mailbox.Task", models.CASCADE, related_name="push_config")
     url = models.TextField()
-    sealed_secret = models.TextField(null=True)  # encrypted at rest, shown by no read; None: unsigned
+    sealed_secret = models.TextField(null=True)  # encrypted, and never shown; None: callbacks are not signed
 
     def __str__(self) -> str:
         return f"callback of task {self.task_id}"
@@ -28,14 +28,14 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
         return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__lte=now)
 
     def visible_to(self, party: Agent | None) -> PushDeliveryQuerySet:
-        """Narrow to callbacks of tasks that this agent sent. None sees all."""
+        """Narrow to callbacks of tasks that this agent sent. None sees all callbacks."""
         return self if party is None else self.filter(sender=party)
 
     def given_up(self) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.DISABLED).exclude(state=PushDelivery.State.DELIVERED)
 
     def to_receivers_but(self, receivers: Iterable[str]) -> PushDeliveryQuerySet:
-        """Leave out what goes to these, each a scheme with host and port."""
+        """Leave out the callbacks to these receivers, each a scheme with host and port."""
         found = self
         for name in receivers:
             found = found.exclude(
@@ -47,7 +47,7 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
         return found
 
     def with_last_attempt(self) -> PushDeliveryQuerySet:
-        """Add ``last_at``, ``last_status`` and ``last_problem`` of the last attempt that reported; None before it."""
+        """Add ``last_at``, ``last_status`` and ``last_problem`` of the last reported attempt; None without one."""
         last = PushAttempt.objects.filter(delivery=OuterRef("pk")).order_by("-number")
         return self.select_related("sender").annotate(
             last_at=Subquery(last.values("at")[:1]),
@@ -57,28 +57,28 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
 
 
 class PushDelivery(models.Model):
-    """One callback on its way out, written in the transaction that resolved the task.
+    """A callback, written in the transaction that resolved its task.
 
-    It holds plain copies, so that it outlives the compaction of its task. Delivered at least once: the
-    receiver tells repeats by ``delivery_id``.
+    Its fields are copies, so that it outlives the compaction of its task. It is delivered at least once; the receiver
+    recognises repeats by ``delivery_id``.
     """
 
     class State(models.TextChoices):
-        PENDING = "pending"  # to be tried at next_attempt_at
+        PENDING = "pending"  # the next attempt is at next_attempt_at
         DELIVERED = "delivered"  # the receiver answered 2xx
-        DISABLED = "disabled"  # every attempt failed; an operator may send it again
+        DISABLED = "disabled"  # every attempt failed; an operator can send it again
 
     delivery_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     task_uuid = models.UUIDField(db_index=True)
     sender = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+")
     url = models.TextField()
     sealed_secret = models.TextField(null=True)
-    body = models.TextField()  # the exact bytes, as text, that every attempt sends and signs
+    body = models.TextField()  # the text that every attempt sends and signs
     created_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
-    attempts = models.PositiveIntegerField(default=0)  # begun ones: a crash in the middle counts
-    forgiven = models.PositiveIntegerField(default=0)  # attempts before the last resend, which count no more
-    next_attempt_at = models.DateTimeField()  # while an attempt is under way: when it is given up for dead
+    attempts = models.PositiveIntegerField(default=0)  # attempts begun, also those that a crash ended
+    forgiven = models.PositiveIntegerField(default=0)  # attempts before the last resend, which do not count
+    next_attempt_at = models.DateTimeField()  # during an attempt: when it is considered lost
     delivered_at = models.DateTimeField(null=True)
 
     objects: ClassVar[PushDeliveryQuerySet] = managed_by(PushDeliveryQuerySet)
@@ -87,7 +87,7 @@ class PushDelivery(models.Model):
         verbose_name_plural = "push deliveries"
         indexes = [
             models.Index(fields=["next_attempt_at"], name="push_due", condition=Q(state="pending")),
-            # search: those given up, or still to come, among the many that arrived; newest first.
+            # search: callbacks that are not delivered, newest first.
             models.Index(
                 fields=["state", "-id"], name="push_by_state", condition=Q(state="pending") | Q(state="disabled")
             ),
@@ -98,13 +98,13 @@ class PushDelivery(models.Model):
 
 
 class PushAttempt(models.Model):
-    """What came of one attempt at a delivery."""
+    """One attempt at a callback, with its outcome."""
 
     delivery = models.ForeignKey(PushDelivery, models.CASCADE, related_name="log")
     number = models.PositiveIntegerField()
     at = models.DateTimeField()
-    status = models.PositiveSmallIntegerField(null=True)  # None: there was no answer
-    problem = models.TextField(blank=True)  # why it failed, for operators; blank when it did not
+    status = models.PositiveSmallIntegerField(null=True)  # None: no answer
+    problem = models.TextField(blank=True)  # why it failed; blank if it did not
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["delivery", "number"], name="push_attempt_number_unique")]

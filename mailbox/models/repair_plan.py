@@ -47,7 +47,7 @@ def _how_many(rows: RepairPlanRowQuerySet) -> Coalesce:
 
 
 class RepairPlan(models.Model):
-    """A frozen list of leases to repair in one go: first a preview, once applied the receipt, for good."""
+    """A frozen list of leases to repair: a preview, and once it is applied the receipt."""
 
     class Verb(models.TextChoices):
         REQUEUE = "requeue"
@@ -59,22 +59,28 @@ class RepairPlan(models.Model):
         DONE = "done"
         DISCARDED = "discarded"
 
-    token = models.UUIDField(unique=True)  # of what a form asked for: sent twice, it is one plan
+    token = models.UUIDField(unique=True)  # the id of the form: a form that is sent twice makes one plan
     verb = models.CharField(max_length=20, choices=Verb.choices)
-    query = models.CharField(max_length=600, blank=True)  # what chose the leases; blank: they were picked by hand
-    among = models.CharField(max_length=600, blank=True, default="")  # the query of the list they were picked from
-    matching = models.PositiveIntegerField()  # how many leases that chose, of which the oldest are in the plan
-    after = models.ForeignKey("self", models.PROTECT, null=True, related_name="+")  # whose rows it takes up again
-    max_attempts = models.PositiveIntegerField()  # the retry policy's at the time
+    query = models.CharField(
+        max_length=600, blank=True
+    )  # the search that chose the leases; blank: a person picked them
+    among = models.CharField(
+        max_length=600, blank=True, default=""
+    )  # the search of the list from which they were picked
+    matching = models.PositiveIntegerField()  # number of leases that matched; the oldest of them are in the plan
+    after = models.ForeignKey(
+        "self", models.PROTECT, null=True, related_name="+"
+    )  # the earlier plan whose rows it repeats
+    max_attempts = models.PositiveIntegerField()  # of the retry policy when the plan was made
     state = models.CharField(max_length=10, choices=State.choices, default=State.PREVIEW)
     made_by = models.CharField(max_length=250)
     made_at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    decided_by = models.CharField(max_length=250, blank=True)  # who applied or discarded it
+    decided_by = models.CharField(max_length=250, blank=True)  # the person who applied or discarded it
     decided_at = models.DateTimeField(null=True)
-    reason = models.CharField(max_length=500, blank=True)  # of who applied it
-    message = models.TextField(blank=True)  # what the senders read, for force_error
-    worked_until = models.DateTimeField(null=True)  # how long one worker has it to itself; None: nobody does
+    reason = models.CharField(max_length=500, blank=True)  # why it was applied
+    message = models.TextField(blank=True)  # the error message for the senders, for force_error
+    worked_until = models.DateTimeField(null=True)  # until when one process works on it alone; None: no process does
     finished_at = models.DateTimeField(null=True)  # when the last row was settled
 
     objects: ClassVar[RepairPlanQuerySet] = managed_by(RepairPlanQuerySet)
@@ -92,7 +98,7 @@ class RepairPlan(models.Model):
 
     @property
     def request_id(self) -> str:
-        """What the journal rows of its repairs carry."""
+        """The request id of the journal rows of its repairs."""
         return f"plan:{self.pk}"
 
     def has_expired(self, now: datetime) -> bool:
@@ -101,11 +107,11 @@ class RepairPlan(models.Model):
 
 class RepairPlanRowQuerySet(models.QuerySet["RepairPlanRow"]):
     def pending(self) -> RepairPlanRowQuerySet:
-        """Narrow to what is still to be tried."""
+        """Narrow to the rows that are still to be repaired."""
         return self.exclude(verdict=RepairPlanRow.Verdict.SKIPPED).filter(outcome=None)
 
     def planned(self) -> RepairPlanRowQuerySet:
-        """Narrow to what was or is to be tried."""
+        """Narrow to the rows that were or will be repaired."""
         left = Q(outcome=RepairPlanRow.Outcome.LEFT, outcome__isnull=False)
         return self.exclude(verdict=RepairPlanRow.Verdict.SKIPPED).exclude(left)
 
@@ -116,7 +122,7 @@ class RepairPlanRowQuerySet(models.QuerySet["RepairPlanRow"]):
         return self.filter(outcome=outcome)
 
     def in_group(self, name: str) -> RepairPlanRowQuerySet:
-        """Narrow to the rows of one verdict or outcome, `pending` or `planned`; any other name is all of them."""
+        """Narrow to the rows of a verdict or outcome, to `pending` or `planned` rows. Any other name is all rows."""
         if name in RepairPlanRow.Verdict.values:
             return self.judged(name)
         if name in RepairPlanRow.Outcome.values:
@@ -130,41 +136,41 @@ class RepairPlanRowQuerySet(models.QuerySet["RepairPlanRow"]):
         return self.order_by("pk")
 
     def tally(self) -> dict[tuple[str, str | None, bool], int]:
-        """Return how many rows there are of each verdict, outcome and declared safety."""
+        """Return the number of rows by verdict, outcome and whether the task is idempotent."""
         kinds = self.order_by().values_list("verdict", "outcome", "is_idempotent").annotate(rows=Count("pk"))
         return {(verdict, outcome, safe): rows for verdict, outcome, safe, rows in kinds}
 
     def settle(self, outcome: str, detail: str, now: datetime) -> int:
-        """Write what became of rows that are pending, and only of those; return how many were."""
+        """Store the outcome of pending rows, and of no other rows; return how many."""
         return self.pending().update(outcome=outcome, detail=detail, settled_at=now)
 
     def leases(self) -> LeaseQuerySet:
-        """Return the very leases of these rows that are still kept, whatever became of them."""
+        """Return the leases of these rows, live or ended, that were not compacted."""
         return Lease.objects.filter(lease_id__in=self.values("lease_id"))
 
     def leases_again(self) -> LeaseQuerySet:
-        """Return the leases that are live now of the tasks of these rows."""
+        """Return the live leases of the tasks of these rows."""
         return Lease.objects.live().filter(task__in=Task.objects.filter(uuid__in=self.values("task_id")))
 
 
 class RepairPlanRow(models.Model):
-    """One lease of a plan as it was when the plan was made, and what became of it.
+    """One lease of a plan, as it was when the plan was made, and the outcome of its repair.
 
     Plain copies, so that the receipt outlives what it tells of.
     """
 
     class Verdict(models.TextChoices):
-        READY = "ready"  # it would be repaired
-        CONSENT = "consent"  # work that may not be done twice: only with the operator's consent
-        SKIPPED = "skipped"  # it is left alone; ``detail`` says why
+        READY = "ready"  # it will be repaired
+        CONSENT = "consent"  # not safe to repeat: repaired only with the person's consent
+        SKIPPED = "skipped"  # not repaired; ``detail`` is the reason
 
     class Outcome(models.TextChoices):
         DONE = "done"
-        CHANGED = "changed"  # another lease, or none, by the time it was tried
+        CHANGED = "changed"  # the lease had ended
         COMPLETED = "completed"  # the task was resolved meanwhile
-        REFUSED = "refused"  # the capability of who applied the plan does not reach it
-        FAILED = "failed"  # anything else; ``detail`` says what
-        LEFT = "left"  # there was no consent
+        REFUSED = "refused"  # the person lacks the capability
+        FAILED = "failed"  # any other error; ``detail`` is its message
+        LEFT = "left"  # not repaired without consent
 
     plan = models.ForeignKey(RepairPlan, models.CASCADE, related_name="rows")
     task_id = models.UUIDField()
@@ -176,7 +182,7 @@ class RepairPlanRow(models.Model):
     leased_at = models.DateTimeField()
     is_idempotent = models.BooleanField()
     verdict = models.CharField(max_length=10, choices=Verdict.choices)
-    outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # None: not tried
+    outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # None: not repaired yet
     detail = models.CharField(max_length=500, blank=True)
     settled_at = models.DateTimeField(null=True)
 

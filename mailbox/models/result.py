@@ -16,7 +16,7 @@ from mailbox.words.envelopes import ResultEnvelope
 
 
 def posted(start: datetime, end: datetime | None) -> Q:
-    """Return what holds of results posted from ``start`` until before ``end``, None for until now."""
+    """Return the condition for results posted from ``start`` until before ``end``, None for until now."""
     return during("posted_at", start, end, "last_result")
 
 
@@ -25,21 +25,21 @@ class ResultQuerySet(models.QuerySet["Result"]):
         return self.filter(delivery=Result.Delivery.PENDING)
 
     def acked_until(self, moment: datetime) -> ResultQuerySet:
-        """Narrow to results acknowledged until then, those first that were so first."""
+        """Narrow to results acknowledged until then, the earliest acknowledged first."""
         return self.filter(delivery=Result.Delivery.ACKED, acked_at__lte=moment).order_by("acked_at")
 
     def delivered_until(self, moment: datetime) -> ResultQuerySet:
-        """Narrow to results given out until then and never acknowledged, those first that were so first."""
+        """Narrow to results delivered until then and not acknowledged, the earliest delivered first."""
         return self.filter(delivery=Result.Delivery.DELIVERED, delivered_at__lte=moment).order_by("delivered_at")
 
     def addressed_to(self, sender: Agent | None) -> ResultQuerySet:
-        """Narrow to results of tasks that this agent sent. None is anyone."""
+        """Narrow to results of tasks that this agent sent. None is any sender."""
         return self if sender is None else self.filter(sender=sender)
 
     def for_series(self) -> models.QuerySet[Result, tuple[Any, ...]]:
         """Return (pk, posted_at, recipient, status, replayed_from, leased_at) of each, as roll-ups count them.
 
-        ``leased_at`` is when its holder's lease began, None for a result that no lease ended with.
+        ``leased_at`` is the beginning of the lease that the result ended, None if it ended no lease.
         """
         lease = Lease.objects.filter(task=OuterRef("task"), end=Lease.End.RESULT).values("leased_at")
         found = self.annotate(leased_at=Subquery(lease[:1]))
@@ -50,7 +50,7 @@ class ResultQuerySet(models.QuerySet["Result"]):
         return self.filter(posted(start, end))
 
     def not_rolled_up(self, since: datetime, most: int) -> ResultQuerySet:
-        """Narrow to results posted since then of minutes that have no roll-up yet, of the newest ``most`` rows."""
+        """Narrow to results since then in minutes without a roll-up, among the newest ``most`` rows."""
         newest = RollUp.objects.of_hub().order_by("-minute")
         mark = Coalesce(Subquery(newest.values("last_result")[:1]), 0)
         end = ExpressionWrapper(F("minute") + MINUTE, output_field=models.DateTimeField())
@@ -60,7 +60,10 @@ class ResultQuerySet(models.QuerySet["Result"]):
         )
 
     def by_minute(self) -> models.QuerySet[Result, tuple[Any, ...]]:
-        """Add them up as `RollUpQuerySet.for_results` does, ``is_open`` None and the mark that of the newest."""
+        """Sum results by minute as `RollUpQuerySet.for_results` does.
+
+        ``is_open`` is None, and the mark that of the newest.
+        """
         ones = {status: Sum(Case(When(status=status, then=1), default=0)) for status in ("ok", "partial", "error")}
         minute = TruncMinute("posted_at", tzinfo=UTC)
         alike = self.order_by().annotate(
@@ -82,37 +85,39 @@ class ResultQuerySet(models.QuerySet["Result"]):
 
 
 class Result(models.Model):
-    """How a task ended; exactly one per resolved task. It is addressed to the task's sender.
+    """How a task ended. A resolved task has exactly one result, addressed to its sender.
 
-    Delivery never deletes it: it stays readable until compaction.
+    A drain does not delete it: it can be read until compaction.
     """
 
     class Status(models.TextChoices):
         OK = "ok"
-        ERROR = "error"  # also of cancelled, rejected and expired tasks; the message says which
+        ERROR = "error"  # also for cancelled, rejected and expired tasks; the message tells them apart
         PARTIAL = "partial"
 
     class Delivery(models.TextChoices):
         PENDING = "pending"  # the sender has not drained it
-        DELIVERED = "delivered"  # given out by a drain, perhaps lost on the way
-        ACKED = "acked"  # the sender said it has it
+        DELIVERED = "delivered"  # drained by the sender; the response may have been lost
+        ACKED = "acked"  # the sender has acknowledged it
 
     task = models.OneToOneField("mailbox.Task", models.CASCADE, related_name="result")
-    # Copies of the task's parties, so that draining and distribution need no join.
+    # Copies of the task's parties, so that a drain needs no join.
     sender = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+", db_index=False)
     recipient = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+", db_index=False)
     status = models.CharField(max_length=10, choices=Status.choices)
     content = models.TextField(default="[]")  # JSON text: an array of content blocks
-    error_message = models.TextField(null=True)  # None: none was given; "" is a message
+    error_message = models.TextField(null=True)  # None: no message; "" is an empty message
     posted_by = models.ForeignKey(
         "mailbox.Agent", models.PROTECT, null=True, related_name="+", db_index=False
     )  # None: the hub
-    replayed_from = models.UUIDField(null=True)  # the task whose cached result this is; None: its own
+    replayed_from = models.UUIDField(null=True)  # the task whose cached result was used; None: not from the cache
     posted_at = models.DateTimeField()
     delivery = models.CharField(max_length=10, choices=Delivery.choices, default=Delivery.PENDING)
-    delivered_at = models.DateTimeField(null=True)  # the last time it was given out
+    delivered_at = models.DateTimeField(null=True)  # the time of its last drain
     acked_at = models.DateTimeField(null=True)
-    receive_attempt_id = models.UUIDField(null=True)  # the drain that was given it, numbered within that call
+    receive_attempt_id = models.UUIDField(
+        null=True
+    )  # the sender's id of the drain; results are numbered within the call
     receive_index = models.PositiveSmallIntegerField(default=0)
 
     objects: ClassVar[ResultQuerySet] = managed_by(ResultQuerySet)
@@ -133,10 +138,10 @@ class Result(models.Model):
             models.Index(
                 fields=["sender", "posted_at", "id"], name="result_pending_by_sender", condition=Q(delivery="pending")
             ),
-            # compaction: what its sender has, and since when.
+            # compaction: delivered and acknowledged results, by time.
             models.Index(fields=["acked_at"], name="result_acked", condition=Q(delivery="acked")),
             models.Index(fields=["delivered_at"], name="result_delivered", condition=Q(delivery="delivered")),
-            # the list of results: those that went wrong.
+            # the list of results: errors and partial results.
             models.Index(fields=["status", "id"], name="result_not_ok", condition=~Q(status="ok")),
         ]
 
@@ -149,7 +154,7 @@ class Result(models.Model):
         return loaded
 
     def says(self, envelope: ResultEnvelope) -> bool:
-        """Whether ``envelope`` is this very result, posted again."""
+        """Whether ``envelope`` repeats this result."""
         return (
             self.status == envelope.status
             and self.error_message == envelope.error_message

@@ -11,18 +11,17 @@ from django.db.models.functions import Coalesce, TruncHour
 from mailbox.database.managers import managed_by
 
 MINUTE = timedelta(minutes=1)
-FINE = timedelta(
-    hours=25
-)  # how far back minutes are read one by one: a day, and the hour that the last is compared with
-# A row is stamped when its decision begins and seen when that commits. No decision lasts longer than its statement
-# (30 s), its wait for a lock (10 s) and its idle time (60 s) together, so after this a minute can no longer change.
+FINE = timedelta(hours=25)  # how far back minutes are read singly: a day, and the hour that its end is compared with
+# A row has the time at which its decision began, and is visible once the decision commits. A decision lasts at most as
+# long as a statement (30 s), a wait for a lock (10 s) and the idle time (60 s). Later a minute can no longer change.
 SETTLES_AFTER = timedelta(minutes=2)
 
 
 def during(field: str, start: datetime, end: datetime | None, mark: str = "") -> Q:
-    """Return what holds of rows whose ``field`` lies from ``start`` until before ``end``, None for until now.
+    """Return the condition for rows whose ``field`` lies from ``start`` until before ``end``, None for until now.
 
-    ``mark`` of the roll-ups, if there is one for such rows, bounds their keys: no other index is needed to find them.
+    ``mark`` is the field of the roll-ups that bounds the keys of such rows, if there is one. No other index is then
+    needed.
     """
     found = Q(**{f"{field}__gte": start})
     if mark:
@@ -36,23 +35,23 @@ def during(field: str, start: datetime, end: datetime | None, mark: str = "") ->
 
 class RollUpQuerySet(models.QuerySet["RollUp"]):
     def of_hub(self) -> RollUpQuerySet:
-        """Narrow to the rows of the whole hub, each of a minute that is rolled up."""
+        """Narrow to the rows of the whole hub, one for each minute that is rolled up."""
         return self.filter(agent=None)
 
     def since(self, start: datetime) -> RollUpQuerySet:
         return self.filter(minute__gte=start)
 
     def newest(self) -> RollUp | None:
-        """Return the hub's row of the last minute that is rolled up, which has all marks; None before the first."""
+        """Return the hub's row of the newest minute, which has all marks; None before the first roll-up."""
         return self.of_hub().order_by("-minute").first()
 
     def mark_before(self, moment: datetime, mark: str) -> Coalesce:
-        """Return the key up to which all rows are older than ``moment``, at least, as an expression."""
+        """Return, as an expression, a key up to which all rows are older than ``moment``."""
         over = self._marked().filter(minute__lte=moment - MINUTE).order_by("-minute")
         return Coalesce(Subquery(over.values(mark)[:1]), 0)
 
     def mark_after(self, moment: datetime, mark: str) -> Coalesce:
-        """Return a key after which no row is older than ``moment``, as an expression."""
+        """Return, as an expression, a key after which no row is older than ``moment``."""
         settled = self._marked().filter(minute__gte=moment + SETTLES_AFTER - MINUTE).order_by("minute")
         return Coalesce(Subquery(settled.values(mark)[:1]), models.BigAutoField.MAX_BIGINT)
 
@@ -64,9 +63,9 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
     ) -> list[QuerySet[RollUp, tuple[Any, ...]]]:
         """Return (agent, is_open, last_result, minute, ok, partial, error, replayed, runs) of many minutes, in parts.
 
-        They are the hub's from ``start`` and in any case its newest, those of ``agents`` and all open ones. ``runs`` is
-        read from ``runs_from`` on, and is empty before. More than `FINE` before ``runs_from``, the hub's come by the
-        hour. The parts are for a union, in which each walks an index of its own. A row can be in two parts.
+        The parts are the hub's rows from ``start`` and its newest row, the rows of ``agents``, and all open rows.
+        ``runs`` is empty before ``runs_from``. More than `FINE` before ``runs_from``, the hub's rows are summed by
+        hour. The parts are for a union, because each uses an index of its own. A row can be in two parts.
         """
         runs = Case(When(minute__gte=runs_from, then=F("runs")), default=Value("{}"), output_field=models.TextField())
         newest = self.of_hub().order_by("-minute").values("minute")[:1]
@@ -87,7 +86,7 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         return [*parts, self.of_hub().since(start).filter(minute__lt=fine).exclude(minute=Subquery(newest)).by_hour()]
 
     def by_hour(self) -> QuerySet[RollUp, tuple[Any, ...]]:
-        """Add them up hour by hour, each told as an open row of no agent, so that none takes the place of a minute."""
+        """Sum the rows by hour. A sum looks like an open row without an agent, so that it replaces no minute."""
         nothing = Value(None, output_field=models.BigIntegerField())
         hours = self.order_by().annotate(
             none=nothing, added=Value(True), mark=nothing, hour=TruncHour("minute", tzinfo=UTC)
@@ -106,26 +105,26 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
 
 
 class RollUp(models.Model):
-    """What happened in one minute at one agent, or at the whole hub. Kept by `mailbox.verbs.upkeep.rollups`.
+    """The counts of one minute, for an agent or for the whole hub. `mailbox.verbs.upkeep.rollups` makes them.
 
-    A minute in which nothing happened may have no row.
+    A minute without any count may have no row.
     """
 
-    agent = models.ForeignKey(  # whom the tasks are addressed to; None: the sum of all agents
+    agent = models.ForeignKey(  # the recipient of the tasks; None: the sum of all agents
         "mailbox.Agent", models.CASCADE, null=True, related_name="+", db_index=False
     )
     minute = models.DateTimeField()  # its beginning
-    queued_in = models.PositiveIntegerField(default=0)  # tasks sent, those answered from the cache included
-    leased = models.PositiveIntegerField(default=0)  # leases begun, further attempts included
-    ok = models.PositiveIntegerField(default=0)  # results by their status, whoever posted them
+    queued_in = models.PositiveIntegerField(default=0)  # tasks sent, also tasks answered from the cache
+    leased = models.PositiveIntegerField(default=0)  # leases begun, also further attempts
+    ok = models.PositiveIntegerField(default=0)  # results by status
     partial = models.PositiveIntegerField(default=0)
-    error = models.PositiveIntegerField(default=0)  # also cancelled, rejected, expired and forced ones
-    replayed = models.PositiveIntegerField(default=0)  # of these results, those that came from the cache
-    waits = models.TextField(default="{}")  # `Latencies` of the leases begun: how long the task had been queued
-    runs = models.TextField(default="{}")  # `Latencies` of the results posted by a holder: how long it had the lease
-    # Not rolled up yet: it holds only what compaction dropped of its minute.
+    error = models.PositiveIntegerField(default=0)  # also results of cancelled, rejected, expired and forced tasks
+    replayed = models.PositiveIntegerField(default=0)  # those of these results that came from the cache
+    waits = models.TextField(default="{}")  # `Latencies` of the leases: how long the task was queued
+    runs = models.TextField(default="{}")  # `Latencies` of posted results: how long the lease lasted
+    # The minute is not rolled up yet: the row counts only the rows that compaction deleted.
     is_open = models.BooleanField(default=False)
-    # The last rows that are older than the end of the minute; None where a bite of several minutes has no marks.
+    # The last keys older than the end of the minute; None in a row that is not the last of its transaction.
     last_task = models.BigIntegerField(null=True)
     last_lease = models.BigIntegerField(null=True)
     last_result = models.BigIntegerField(null=True)
@@ -139,7 +138,7 @@ class RollUp(models.Model):
             models.UniqueConstraint(fields=["minute"], condition=Q(agent=None), name="roll_up_once_per_minute"),
         ]
         indexes = [
-            models.Index(fields=["minute"], name="roll_up_minute"),  # forgetting old ones
+            models.Index(fields=["minute"], name="roll_up_minute"),  # rollups.roll: old rows to delete
             models.Index(fields=["minute", "agent"], name="roll_up_open", condition=Q(is_open=True)),
         ]
 
@@ -157,14 +156,14 @@ class RollUp(models.Model):
 
 
 class RollUpTurn(models.Model):
-    """One row: whoever rolls up, or drops what is not rolled up yet, holds its lock."""
+    """A single row. Its lock is held while rows are rolled up, or deleted before they are rolled up."""
 
     def __str__(self) -> str:
         return "turn"
 
     @classmethod
     def take(cls) -> None:
-        """Wait until no other transaction counts, and keep others out until this one ends."""
+        """Wait until no other transaction counts, and let no other count until this transaction ends."""
         cls.objects.get_or_create(pk=1)
         cls.objects.select_for_update().get(pk=1)
 

@@ -1,4 +1,4 @@
-"""The task: one row, whichever dialect it came by, and the lock of everything that hangs from it."""
+"""The task: one row for any dialect, and the lock of every row that belongs to it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class TaskQuerySet(models.QuerySet["Task"]):
         return self.filter(state=Task.State.QUEUED)
 
     def leasable(self) -> TaskQuerySet:
-        """Narrow to queued tasks that wait for nothing but a recipient."""
+        """Narrow to queued tasks that do not wait on another task."""
         return self.queued().filter(waits_on=None)
 
     def leasable_now(self, now: datetime) -> TaskQuerySet:
-        """Narrow to those that their recipient could lease at this moment."""
+        """Narrow to tasks that their recipient could lease at this moment."""
         in_time = Q(deadline_ms=None) | Q(deadline_ms__gt=epoch_ms(now))
         return self.leasable().filter(in_time, recipient__paused_at=None)
 
@@ -41,33 +41,33 @@ class TaskQuerySet(models.QuerySet["Task"]):
         return self.exclude(state=Task.State.RESOLVED)
 
     def leading(self, key: str) -> TaskQuerySet:
-        """Narrow to the one unresolved task that does the work of ``key``.
+        """Narrow to the leader of ``key``: the one unresolved task that does its work.
 
-        The states stand there as they do in the constraint `task_one_leader_per_cache_key`: SQLite finds nothing by
-        its index while they are parameters, and reads the whole table at every send of idempotent work.
+        The states are literals, as in the constraint `task_one_leader_per_cache_key`. With parameters SQLite could not
+        use its index, and would read the whole table at every send of idempotent work.
         """
         states = RawSQL("mailbox_task.state IN ('queued', 'in_flight')", (), models.BooleanField())
         return self.filter(states, cache_key=key, waits_on=None)
 
     def addressed_to(self, recipient: Agent | None) -> TaskQuerySet:
-        return self if recipient is None else self.filter(recipient=recipient)  # None: to anyone
+        return self if recipient is None else self.filter(recipient=recipient)  # None: any recipient
 
     def visible_to(self, party: Agent | None) -> TaskQuerySet:
-        """Narrow to tasks this agent is party to: as sender, recipient or holder of the live lease. None sees all."""
+        """Narrow to tasks that this agent sent, receives, or has leased. None sees all tasks."""
         if party is None:
             return self
         held = Lease.objects.live().filter(task=OuterRef("pk"), holder=party)
         return self.filter(Q(sender=party) | Q(recipient=party) | Exists(held))
 
     def sent_by(self, sender: Agent | None) -> TaskQuerySet:
-        return self if sender is None else self.filter(sender=sender)  # None: by anyone
+        return self if sender is None else self.filter(sender=sender)  # None: any sender
 
     def overdue(self, now: datetime) -> TaskQuerySet:
-        """Still queued past their deadline."""
+        """Narrow to queued tasks past their deadline."""
         return self.queued().filter(deadline_ms__lte=epoch_ms(now))
 
     def in_order(self) -> TaskQuerySet:
-        """First in, first out; a requeue goes to the back."""
+        """Order by the time in the queue. A requeued task is at the back."""
         return self.order_by("queued_at", "pk")
 
     def for_series(self) -> models.QuerySet[Task, tuple[Any, ...]]:
@@ -93,25 +93,25 @@ class TaskQuerySet(models.QuerySet["Task"]):
         return self.select_related("sender", "recipient")
 
     def whole(self) -> TaskQuerySet:
-        """Read in one statement what answers show: parties, result, the task it waits on, and ``newest_leased_at``."""
+        """Add to each task its parties, its result, the task that it waits on, and ``newest_leased_at``."""
         newest = Lease.objects.filter(task=OuterRef("pk"), attempt=OuterRef("attempt")).values("leased_at")
         return self.with_parties().select_related("waits_on", "result").annotate(newest_leased_at=Subquery(newest))
 
     def locked(self) -> TaskQuerySet:
-        """Lock the task rows, which lock everything that hangs from them. On SQLite the whole database is locked."""
+        """Lock the task rows, which guard every row that belongs to them. SQLite locks the whole database."""
         return self.select_for_update(of=("self",), no_key=True)
 
 
 class Task(models.Model):
-    """A request from one agent to another, whichever dialect it came by. Source: Covenant A2A, wire types."""
+    """A request from one agent to another, in any dialect. Source: Covenant A2A, wire types."""
 
     class State(models.TextChoices):
         QUEUED = "queued"  # waiting to be leased
-        IN_FLIGHT = "in_flight"  # leased; stays so across restarts until someone says otherwise
+        IN_FLIGHT = "in_flight"  # leased; a restart of the hub does not change that
         RESOLVED = "resolved"  # final; has exactly one result
 
     class Outcome(models.TextChoices):
-        """How a resolved task ended. The last three are ``error`` in results and in dialects without the word."""
+        """How a resolved task ended. The last three are ``error`` in results, and in dialects without such a word."""
 
         OK = "ok"
         PARTIAL = "partial"
@@ -120,19 +120,19 @@ class Task(models.Model):
         REJECTED = "rejected"
         EXPIRED = "expired"
 
-    uuid = models.UUIDField(unique=True, default=uuid.uuid4)  # what every wire calls id; the sender may choose it
+    uuid = models.UUIDField(unique=True, default=uuid.uuid4)  # the id in every dialect; the sender may choose it
     sender = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+", db_index=False)
     recipient = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+", db_index=False)
     intent_text = models.TextField()  # never blank
     task_kind = models.CharField(max_length=500, null=True)  # None: not declared
     parent = models.UUIDField(null=True)  # another task's uuid, which need not exist (yet)
-    deadline_ms = models.BigIntegerField(null=True)  # Unix epoch milliseconds; past it the task is never leased
+    deadline_ms = models.BigIntegerField(null=True)  # Unix epoch milliseconds; a task past its deadline is never leased
     duplicate_safety = models.CharField(max_length=10, null=True)  # None: not declared, so unsafe
     idempotency_key = models.CharField(max_length=500, null=True)  # as sent; compared trimmed
     context_id = models.CharField(max_length=500, null=True)  # the conversation, in dialects that have one
     metadata = models.TextField(default="{}")  # JSON text of an object, opaque to the hub
-    source = models.CharField(max_length=5, default=TaskSource.AGENT)  # agent, or user: an operator by hand
-    work_timeout = models.DurationField(null=True)  # how long one lease may last; None: for ever
+    source = models.CharField(max_length=5, default=TaskSource.AGENT)  # agent, or user for a person
+    work_timeout = models.DurationField(null=True)  # how long one lease may last; None: no limit
 
     dialect = models.CharField(max_length=20, default="mailbox")  # the dialect that it was sent in
     # Digest of sender, recipient, kind and key of an idempotent task; None: never cached.
@@ -140,13 +140,13 @@ class Task(models.Model):
     # The unresolved task whose result this duplicate takes. While set, the task is queued but never leased.
     waits_on = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
 
-    calls_back = models.BooleanField(default=False, db_default=False)  # its sender is told of its end, see PushConfig
+    calls_back = models.BooleanField(default=False, db_default=False)  # whether it has a callback, see PushConfig
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # set when resolved
-    attempt = models.PositiveIntegerField(default=0)  # leases so far: 0 at send, +1 per lease; a requeue keeps it
+    attempt = models.PositiveIntegerField(default=0)  # number of leases so far; a requeue keeps it
     sent_at = models.DateTimeField()
-    queued_at = models.DateTimeField()  # sent_at, then the last return to the queue
+    queued_at = models.DateTimeField()  # sent_at, later the time of the last return to the queue
     resolved_at = models.DateTimeField(null=True)
     journal_seq = models.PositiveIntegerField(default=1)  # the seq of its newest journal row
 
@@ -160,7 +160,7 @@ class Task(models.Model):
                 name="task_resolved_at_iff_resolved",
             ),
             models.CheckConstraint(condition=Q(waits_on=None) | Q(state="queued"), name="task_waits_only_in_queue"),
-            # One unresolved task does the work of a cache key; two duplicates sent at once meet here.
+            # One unresolved task does the work of a cache key. Of two duplicates sent at once, one fails here.
             models.UniqueConstraint(
                 fields=["cache_key"],
                 condition=Q(state__in=["queued", "in_flight"], waits_on=None, cache_key__isnull=False),
@@ -170,7 +170,7 @@ class Task(models.Model):
                 condition=Q(deadline_ms=None) | Q(deadline_ms__gte=0), name="task_deadline_not_negative"
             ),
             models.CheckConstraint(
-                # NULL IN (...) is unknown, which a check lets pass: hence the test for NULL beside it.
+                # NULL IN (...) is unknown, which passes a check. So NULL is tested, too.
                 condition=Q(duplicate_safety=None, idempotency_key=None)
                 | Q(
                     duplicate_safety__isnull=False,
@@ -190,7 +190,7 @@ class Task(models.Model):
 
     @classmethod
     def from_envelope(cls, envelope: TaskEnvelope, *, sender: Agent, recipient: Agent, now: datetime) -> Self:
-        """Return the unsaved row of a newly sent task."""
+        """Return the unsaved row of a new task."""
         idempotency = envelope.idempotency
         return cls(
             uuid=envelope.id or uuid.uuid4(),
@@ -213,13 +213,13 @@ class Task(models.Model):
         )
 
     def says(self, other: Task) -> bool:
-        """Whether ``other`` is this very task, sent again by the same sender."""
+        """Whether ``other`` repeats this task, sent by the same sender."""
         equal = all(getattr(self, name) == getattr(other, name) for name in _CONTENT)
         return equal and json_text.same(json_text.loads(self.metadata), json_text.loads(other.metadata))
 
     @property
     def is_idempotent(self) -> bool:
-        """Declared safe to do twice, with a key."""
+        """Whether the task declares that doing it twice is safe, with a key."""
         return self.duplicate_safety == DuplicateSafety.IDEMPOTENT and bool((self.idempotency_key or "").strip())
 
     def is_overdue(self, now: datetime) -> bool:
@@ -229,7 +229,10 @@ class Task(models.Model):
         return self.leases.live().select_related("holder").first()
 
     def change(self, **fields: object) -> None:
-        """Write ``fields`` and take the next journal number. The caller holds this row's lock and journals once."""
+        """Store ``fields`` and take the next journal number.
+
+        The row must be locked, and the caller writes one journal row.
+        """
         self.journal_seq += 1
         for name, value in fields.items():
             setattr(self, name, value)
@@ -241,7 +244,7 @@ class Task(models.Model):
         return None if self.outcome is None else getattr(self, "result", None)
 
     def start_lease(self, holder: Agent, now: datetime, *, attempt_id: UUID | None, index: int) -> Lease:
-        """Move from queued to in flight under a new lease of ``holder``."""
+        """Lease this queued task to ``holder``."""
         self.change(state=Task.State.IN_FLIGHT, attempt=self.attempt + 1)
         lease = Lease(
             task=self,
@@ -257,7 +260,7 @@ class Task(models.Model):
         return lease
 
     def return_to_queue(self, lease: Lease, how: Lease.End, now: datetime) -> None:
-        """End ``lease`` and queue again at the back, same id, attempt kept."""
+        """End ``lease`` and put the task at the back of the queue. It keeps its id and attempt."""
         lease.finish(how, now)
         self.change(state=Task.State.QUEUED, queued_at=now)
 
@@ -271,7 +274,7 @@ class Task(models.Model):
         posted_by: Agent | None = None,
         replayed_from: UUID | None = None,
     ) -> Result:
-        """Become final and leave one result for the sender; a live lease must have been ended before."""
+        """Resolve the task and store its result. A live lease must have been ended before."""
         self.change(state=Task.State.RESOLVED, outcome=outcome, resolved_at=now, waits_on=None)
         status = outcome if outcome in Result.Status.values else Result.Status.ERROR
         result = Result(
@@ -289,7 +292,7 @@ class Task(models.Model):
         return result
 
 
-# What a repeated send must repeat; state and times are the hub's own.
+# The fields that a repeated send must repeat.
 _CONTENT = (
     *("sender_id", "recipient_id", "intent_text", "task_kind", "parent", "deadline_ms"),
     *("duplicate_safety", "idempotency_key", "context_id", "work_timeout"),

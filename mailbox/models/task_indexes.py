@@ -1,4 +1,4 @@
-"""Which statements walk which index of the tasks. Each costs a little at every change of a task it holds."""
+"""The indexes of the tasks, with the queries that use them. An index slows down every change of its tasks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db.models import Q
 
 INDEXES = [
     models.Index(fields=["waits_on"], name="task_waiters", condition=Q(waits_on__isnull=False)),
-    # backlogs: what is queued for an agent but waits for a twin.
+    # backlogs: queued tasks of an agent that wait on another task.
     models.Index(fields=["recipient"], name="task_waiting_for", condition=Q(state="queued", waits_on__isnull=False)),
     # leasing.lease_tasks: the oldest queued task of one recipient.
     models.Index(
@@ -15,7 +15,7 @@ INDEXES = [
         name="task_lease_order",
         condition=Q(state="queued", waits_on=None),
     ),
-    # inspection: what one sender still has waiting.
+    # inspection: queued tasks of one sender.
     models.Index(fields=["sender", "queued_at", "id"], name="task_queued_by_sender", condition=Q(state="queued")),
     # expiry: queued tasks past their deadline.
     models.Index(
@@ -26,7 +26,7 @@ INDEXES = [
     # compaction.cap_sent: the tasks of one dialect, oldest first.
     models.Index(fields=["dialect", "id"], name="task_by_dialect", condition=~Q(dialect="mailbox")),
     models.Index(fields=["parent"], name="task_children", condition=Q(parent__isnull=False)),
-    # search: the tasks that declared one key, newest first.
+    # search: the tasks of one idempotency key, newest first.
     models.Index(
         fields=["idempotency_key", "-id"],
         name="task_by_idempotency_key",
@@ -34,7 +34,7 @@ INDEXES = [
     ),
     # search: the tasks of one conversation, newest first.
     models.Index(fields=["context_id", "-id"], name="task_by_context", condition=Q(context_id__isnull=False)),
-    # the list of tasks, newest first: of one agent, of one end but the usual one, of one kind.
+    # the list of tasks, newest first: of one agent, of a rare outcome, of one kind.
     models.Index(fields=["recipient", "id"], name="task_by_recipient"),
     models.Index(fields=["sender", "id"], name="task_by_sender"),
     models.Index(fields=["outcome", "id"], name="task_not_ok", condition=~Q(outcome="ok") & Q(outcome__isnull=False)),
