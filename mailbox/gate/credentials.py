@@ -29,10 +29,9 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
 
     One query reads an agent's key, the agent and its live grants. A person's key needs further queries for the groups.
 
-    Raises `UnauthenticatedError` for a missing key (None), for a malformed key, and for an unknown, expired or revoked
-    key, each with a text of its own. Raises it also for the key of a person without a role. A malformed key costs no
-    query. Failures are journalled as ``authentication_failed``, at most one row a minute and
-    reason, with their count.
+    Raises `UnauthenticatedError`, with a text for each case: no key (None), a malformed key, and an unknown, expired or
+    revoked key. Raises it also for the key of a person without a role. A malformed key costs no query. Failures are
+    journalled as ``authentication_failed``, at most one row a minute and reason, with their count.
     """
     if _storms:
         _note_failures()
