@@ -51,7 +51,8 @@ WITH task AS ({statements.RESOLVED}
 SELECT {{columns_of_result}} FROM result
 """
 
-# Tasks out of time are looked up by time and not by sender, since a sender may have very many other tasks.
+# Tasks out of time are looked up by time and not by sender, since a sender may have very many other tasks. They are
+# looked up only if no result is pending.
 DRAIN = f"""
 WITH overdue AS MATERIALIZED (
     SELECT sender_id FROM mailbox_task WHERE {statements.OVERDUE} ORDER BY deadline_ms
@@ -96,8 +97,8 @@ def post(**values: object) -> tuple[Any, ...] | None:
 def drain(**values: object) -> tuple[Any, ...] | None:
     """Deliver the sender's oldest pending result.
 
-    Return its row, the task's pk, uuid and journal number, and whether the sender has neither a result nor a task out
-    of time.
+    Return its row, the task's pk, uuid and journal number, and whether no result is pending and no task of the sender
+    is out of time. The row is all None if no result is pending.
     """
     return _guarded("DRAIN", values)
 

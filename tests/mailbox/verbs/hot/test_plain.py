@@ -10,15 +10,18 @@ from uuid import UUID, uuid4
 import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from mailbox.gate import entries
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, CapabilityGrant, Lease, Result, Task
-from mailbox.verbs.hot import plain, sqlite, statements
+from mailbox.verbs.hot import plain, postgresql, sqlite, statements
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.words.errors import CapabilityMissingError, TaskConflictError
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
+on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="this statement is PostgreSQL's")
 on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="these statements are SQLite's")
 
 ATTEMPT = UUID(int=1)
@@ -189,6 +192,23 @@ def test_a_lease_times_out_after_the_work_timeout_of_its_task(alice, bob):
     assert leases
     assert leases[0].times_out_at == leases[0].leased_at + limit
     assert leases[0].task.work_timeout == limit
+
+
+@on_postgresql
+@pytest.mark.parametrize("is_pending", [True, False])
+def test_postgresql_looks_for_tasks_out_of_time_only_if_no_result_is_pending(alice, bob, is_pending):
+    if is_pending:
+        factories.resolved_task(alice, bob)
+    change = plain._journalled(alice, entries.result_delivered(None), timezone.now())
+    values = {"sender": factories.row_of(alice).pk, "attempt_id": None, "now_ms": 0, **change}
+
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN ANALYZE {postgresql.statement('DRAIN')}", values)
+        plan = [line for (line,) in cursor.fetchall()]
+
+    for name in ("overdue", "timed_out"):
+        (scan,) = (line for line in plan if f"CTE Scan on {name}" in line)
+        assert ("never executed" in scan) is is_pending, plan
 
 
 @on_sqlite
