@@ -97,8 +97,8 @@ def post(**values: object) -> tuple[Any, ...] | None:
 def drain(**values: object) -> tuple[Any, ...] | None:
     """Deliver the sender's oldest pending result.
 
-    Return its row, the task's pk, uuid and journal number, and whether no result is pending and no task of the sender
-    is out of time. The row is all None if no result is pending.
+    Return its row, then the task's pk, uuid and journal number: all None if no result is pending. The last value is
+    True if moreover no task of the sender is out of time.
     """
     return _guarded("DRAIN", values)
 

@@ -146,8 +146,8 @@ def post(**values: Any) -> Row | None:
 def drain(**values: Any) -> Row | None:
     """Deliver the sender's oldest pending result.
 
-    Return its row, the task's pk, uuid and journal number, and whether no result is pending and no task of the sender
-    is out of time. The row is all None if no result is pending.
+    Return its row, then the task's pk, uuid and journal number: all None if no result is pending. The last value is
+    True if moreover no task of the sender is out of time.
     """
     nothing = (None,) * (len(_fields(Result)) + 3)
     if _read(statements.PENDING, values) is None:

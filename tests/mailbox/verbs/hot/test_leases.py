@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from mailbox.gate.callers import Caller
-from mailbox.models import Lease
+from mailbox.models import Lease, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing, results
 from tests.support import factories
@@ -156,3 +156,14 @@ def test_a_second_lease_is_the_second_attempt_in_its_row_and_in_the_journal() ->
 
         assert [lease.attempt for lease in Lease.objects.order_by("pk")] == [1, 2]
         assert [row.fields["attempt"] for row in factories.journal("a2a_task_leased")] == [1, 2]
+
+
+@pytest.mark.parametrize("limit", [1, 2])  # by the fast form, and by the whole form
+def test_a_stored_work_timeout_of_zero_is_no_limit(limit: int) -> None:
+    with stage() as on:
+        on.sent()
+        Task.objects.update(work_timeout=timedelta(0))
+
+        (lease,) = leasing.lease_tasks(on.bob, limit=limit)
+
+        assert lease.times_out_at is None
