@@ -49,7 +49,7 @@ def register_agent(
     """
     display = display_of(display)
     if display.lower().endswith(f"@{names.HOST}"):
-        raise InvalidRequestError({"display": f'the host "{names.HOST}" is kept for names that are no displays'})
+        raise InvalidRequestError({"display": f'the host "{names.HOST}" is reserved for names that are not displays'})
     return _register(caller, display, pubkey, also, with_key=True)
 
 

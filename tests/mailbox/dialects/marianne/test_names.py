@@ -111,7 +111,7 @@ def test_only_an_inbox_registers_an_agent_under_a_spelled_name(olga):
     admin = factories.person("ada", Role.ADMIN)
 
     for display in ("_code-_reviewer@inbox", "x@INBOX"):
-        with pytest.raises(InvalidRequestError, match="kept for names"):
+        with pytest.raises(InvalidRequestError, match="reserved for names"):
             registration.register_agent(admin, display)
     assert error_of(Api(admin).post("/a2a/agents", {"display": "bob@inbox"})) == (400, "invalid_request")
     assert not Agent.objects.exists()
