@@ -154,7 +154,7 @@ def test_grants_are_listed_newest_first(a2a, a2a_json, cast):
 
 
 def test_the_error_for_an_unknown_action_lists_the_known_actions(a2a, cast):
-    with pytest.raises(CommandError, match=r"unknown action; known: a2a\.send\.<agent>"):
+    with pytest.raises(CommandError, match=r"unknown action; known actions: a2a\.send\.<agent>"):
         a2a("grant", "alice", "a2a.fly")
 
 
