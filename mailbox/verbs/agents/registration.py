@@ -186,10 +186,10 @@ def _locked_to_pause(agent: Agent, journal: audit.Journal) -> Agent:
 
 
 def _known(display: str) -> Agent | None:
-    exact = Agent.objects.filter(display=display).first()
-    if exact is None and (alike := Agent.objects.spelled_like(display)) is not None:
+    alike = Agent.objects.spelled_like(display)
+    if alike is not None and alike.display != display:
         raise AgentConflictError(f'"{display}" differs from the agent "{alike}" only in case.', agent=alike)
-    return exact
+    return alike
 
 
 def _create_agent(display: str, pubkey: str, journal: audit.Journal) -> Agent:
