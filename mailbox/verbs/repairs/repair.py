@@ -38,13 +38,14 @@ class DuplicateRisk(StrEnum):
     OPERATOR_ACCEPTED = "operator_accepted"  # the caller accepts that the work may be done twice
 
     @classmethod
-    def read(cls, given: str) -> Self:
+    def read(cls, given: object) -> Self:
         """Return the risk of this name; raise `InvalidRequestError` for any other value."""
-        try:
-            return cls(given)
-        except ValueError as error:
+        # `cls(given)` would put repr(given) into its error, and the repr() of a value that is no text may fail.
+        risk = next((risk for risk in cls if isinstance(given, str) and risk.value == given), None)
+        if risk is None:
             known = " or ".join(repr(risk.value) for risk in cls)
-            raise InvalidRequestError({"duplicate_risk": f"must be {known}"}) from error
+            raise InvalidRequestError({"duplicate_risk": f"must be {known}"})
+        return risk
 
 
 def requeue(caller: Caller, task_id: UUID, *, reason: str, duplicate_risk: str, lease_id: UUID | None = None) -> Task:

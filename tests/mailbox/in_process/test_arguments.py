@@ -69,6 +69,29 @@ def test_repair_arguments_are_rejected_as_over_http(
     assert rows() == before
 
 
+class Unprintable:
+    def __repr__(self) -> str:
+        raise ArithmeticError
+
+
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("value", [pytest.param(nested(100_000), id="nested"), pytest.param(Unprintable(), id="repr")])
+def test_a_risk_without_a_repr_is_rejected(box: Mailbox, alice: Caller, bob: Caller, value: Any) -> None:
+    lease = factories.leased_task(alice, bob)
+
+    with pytest.raises(InvalidRequestError) as refused:
+        box.repair_task(lease.task.uuid, action="requeue", reason="r", duplicate_risk=value)
+
+    assert list(refused.value.fields) == ["duplicate_risk"]
+    assert Task.objects.get().state == Task.State.IN_FLIGHT
+
+
 def test_an_unknown_repair_action_is_rejected(box: Mailbox) -> None:
     with pytest.raises(InvalidRequestError, match="action: must be 'requeue' or 'force_error'"):
         box.repair_task(uuid4(), action="explode", reason="r")
