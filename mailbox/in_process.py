@@ -129,7 +129,7 @@ def _envelope(given: object, kind: type[Envelope], path: str) -> Envelope:
 
 
 def _agent(named: object, path: str) -> Agent:
-    return named if isinstance(named, Agent) and named.pk else finding.identified(Caller.local(), _ref(named, path))
+    return finding.identified(Caller.local(), _ref(named, path))
 
 
 def _ref(named: object, path: str) -> AgentRef:

@@ -11,9 +11,9 @@ import pytest
 
 from mailbox import Mailbox
 from mailbox.gate.callers import Caller
-from mailbox.models import Task
+from mailbox.models import Agent, Task
 from mailbox.words.envelopes import AgentRef
-from mailbox.words.errors import DuplicateRiskMismatchError, InvalidRequestError, LeaseMismatchError
+from mailbox.words.errors import DuplicateRiskMismatchError, InvalidRequestError, LeaseMismatchError, UnknownAgentError
 from tests.mailbox.in_process.conftest import Refusal, Rows
 from tests.support import factories
 
@@ -134,6 +134,32 @@ def test_invalid_agent_references_are_rejected(
 
     assert list(refused.value.fields) == [path]
     assert rows() == before
+
+
+@pytest.mark.parametrize("pk", [2**70, -1, "abc", object()], ids=["large", "negative", "text", "object"])
+@pytest.mark.parametrize("method", ["try_recv_task_for", "try_recv_result_for"])
+def test_a_row_with_a_made_up_pk_is_rejected(
+    box: Mailbox, rows: Rows, alice: Caller, bob: Caller, method: str, pk: Any
+) -> None:
+    factories.resolved_task(alice, bob)
+    factories.sent_task(alice, bob)
+    before = rows()
+
+    with pytest.raises(InvalidRequestError):
+        getattr(box, method)(Agent(pk=pk))
+    with pytest.raises(UnknownAgentError):
+        getattr(box, method)(Agent(pk=pk, display="ghost@local", local="ghost", pubkey="1" * 32))
+
+    assert rows() == before
+
+
+@pytest.mark.parametrize("method", ["try_recv_task_for", "try_recv_result_for"])
+def test_a_deleted_row_is_an_unknown_agent(box: Mailbox, method: str) -> None:
+    gone = factories.AgentFactory.create(display="gone@local")
+    Agent.objects.filter(pk=gone.pk).delete()
+
+    with pytest.raises(UnknownAgentError):
+        getattr(box, method)(gone)
 
 
 def test_a_lease_given_as_text_guards_a_repair(box: Mailbox, alice: Caller, bob: Caller) -> None:
