@@ -13,7 +13,7 @@ from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent
-from mailbox.words import json_text
+from mailbox.words import json_text, shapes
 from mailbox.words.errors import MailboxError
 
 # Registrations that race each other: each lost race means that a rival succeeded. More rivals at once are an error.
@@ -43,16 +43,21 @@ class CardRegistry:
 
         It replaces the job's earlier card and keeps that card's place in `query`. A name belongs to one job: another
         job's card of the same name is removed. Repeating a registration changes nothing. Journals
-        ``agent_card_registered``. Raises `CardTakenError`, and `ValueError` for an empty job id or name and for
-        malformed skills.
+        ``agent_card_registered``. Raises `InvalidRequestError` for a job id or name that is not text. Raises
+        `CardTakenError`, and `ValueError` for an empty job id or name and for malformed skills.
         """
+        shapes.require(str, job_id=job_id, name=card.name)
         _check("job_id", job_id, "job_id must not be empty")
         _check("agent card name", card.name, "agent card name must not be empty")
         _check_content(card)
         return _settle(lambda: self._register(job_id, card))
 
     def deregister(self, job_id: str) -> AgentCard | None:
-        """Remove a job's card and return it, None if it had none. Journals ``agent_card_deregistered``."""
+        """Remove a job's card and return it, None if it had none. Journals ``agent_card_deregistered``.
+
+        Raises `InvalidRequestError` for a job id that is not text.
+        """
+        shapes.require(str, job_id=job_id)
         with audit.decision(self._caller) as journal:
             card = _rows(job_id=job_id).select_for_update(of=("self",)).first()
             self._require(journal, job_id, [card] if card else [])
@@ -62,11 +67,16 @@ class CardRegistry:
         return card
 
     def get(self, job_id: str) -> AgentCard | None:
-        """Return the job's card, None if it has none."""
+        """Return the job's card, None if it has none; raise `InvalidRequestError` for a job id that is not text."""
+        shapes.require(str, job_id=job_id)
         return _rows(job_id=job_id).first()
 
     def get_job_id_for_agent(self, agent_name: str) -> str | None:
-        """Return the id of the job whose card has this name, None if no card has it."""
+        """Return the id of the job whose card has this name, None if no card has it.
+
+        Raises `InvalidRequestError` for a name that is not text.
+        """
+        shapes.require(str, agent_name=agent_name)
         return _rows(name=agent_name).values_list("job_id", flat=True).first()
 
     def query(self) -> list[AgentCard]:
@@ -74,7 +84,11 @@ class CardRegistry:
         return list(_rows().in_order())
 
     def query_by_skill(self, skill_id: str) -> list[AgentCard]:
-        """Return the cards with exactly this skill id, in the order of registration."""
+        """Return the cards with exactly this skill id, in the order of registration.
+
+        Raises `InvalidRequestError` for a skill id that is not text.
+        """
+        shapes.require(str, skill_id=skill_id)
         return [card for card in _rows().in_order().iterator() if card.offers(skill_id)]
 
     def look(

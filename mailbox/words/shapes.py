@@ -1,4 +1,4 @@
-"""Checks that the fields of a dataclass have values of their declared types.
+"""Checks that values and the fields of a dataclass have their declared types.
 
 HTTP readers build envelopes from checked JSON. Code in this process may build one from any values.
 """
@@ -14,6 +14,8 @@ from functools import cache
 from typing import TYPE_CHECKING, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+from mailbox.words.errors import InvalidRequestError
+
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
@@ -25,6 +27,13 @@ _EXPECTED: Mapping[type, str] = {
     Mapping: "must be a JSON object",
     Sequence: "must be a JSON array",
 }
+
+
+def require(kind: type, **given: object) -> None:
+    """Raise `InvalidRequestError`, which names each value that is not of ``kind``. None is not of any kind."""
+    wrong = {name: _expected(kind) for name, value in given.items() if not isinstance(value, kind)}
+    if wrong:
+        raise InvalidRequestError(wrong)
 
 
 def problems(value: DataclassInstance) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ from mailbox.models import Agent, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import expiry, leasing, results, sending
 from mailbox.verbs.upkeep import importing
-from mailbox.words import names
+from mailbox.words import names, shapes
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError
 
@@ -30,7 +30,8 @@ class A2AInbox:
     def __init__(self, job_id: str, agent_name: str) -> None:
         """Open the inbox of the agent of this name, which may be any text. A new name is registered as an agent.
 
-        Raises ValueError for an empty job id or name, and `InvalidRequestError` for a name that cannot be stored.
+        Raises ValueError for an empty job id or name. Raises `InvalidRequestError` for a job id or name that is not
+        text, and for a name that cannot be stored.
         """
         _require_names(job_id, agent_name)
         self.job_id = job_id
@@ -43,15 +44,13 @@ class A2AInbox:
     ) -> A2ATask:
         """Send a task from ``source_agent`` to the owner.
 
-        A blank description, or a context that has no JSON form, raises `InvalidRequestError`.
+        A blank description, a value that is not text, or a context that has no JSON form raises `InvalidRequestError`.
         """
-        sent = sending.send_task(
-            Caller.local(_agent(source_agent)),
-            wire.envelope(
-                self._owner.display, description, source_job_id=source_job_id, context=wire.plain("context", context)
-            ),
+        shapes.require(str, source_agent=source_agent)
+        task = wire.envelope(
+            self._owner.display, description, source_job_id=source_job_id, context=wire.plain("context", context)
         )
-        return render(sent)
+        return render(sending.send_task(Caller.local(_agent(source_agent)), task))
 
     def get_task(self, task_id: str) -> A2ATask | None:
         """Return a copy of one task of this inbox; None without such a task."""
@@ -105,10 +104,14 @@ class A2AInbox:
         """Open the inbox of ``data``, and import the tasks that the hub does not know: all of them or none.
 
         Raises KeyError without ``job_id`` or ``agent_name``, pydantic's ValidationError for a malformed task, and the
-        errors of `importing.import_tasks`. A task that the hub knows stays as it is.
+        errors of `importing.import_tasks`. Raises `InvalidRequestError` for ``data`` or ``tasks`` that are no mapping.
+        A task that the hub knows stays as it is.
         """
+        shapes.require(Mapping, data=data)
         job_id, name = data["job_id"], data["agent_name"]
-        tasks = [A2ATask.model_validate(raw) for raw in data.get("tasks", {}).values()]
+        by_id = data.get("tasks", {})
+        shapes.require(Mapping, tasks=by_id)
+        tasks = [A2ATask.model_validate(raw) for raw in by_id.values()]
         _require_names(job_id, name)
         owner = registration.address_of(name)
         importing.import_tasks(Caller.local(), owner, exchange.kept(owner, tasks, agent_name=name))
@@ -183,6 +186,7 @@ def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:
 
 
 def _require_names(job_id: str, agent_name: str) -> None:
+    shapes.require(str, job_id=job_id, agent_name=agent_name)
     for name, value in (("job_id", job_id), ("agent_name", agent_name)):
         if not value:
             raise ValueError(f"{name} must not be empty")

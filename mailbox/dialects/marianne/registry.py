@@ -5,10 +5,14 @@ from __future__ import annotations
 from agentcards import models, registry
 from mailbox.dialects.marianne import registry_wire as wire
 from mailbox.dialects.marianne.values import AgentCard
+from mailbox.words import shapes
 
 
 class AgentCardRegistry:
-    """The hub's registry: every process reads the same cards, and they survive a restart. Answers are copies."""
+    """The hub's registry: every process reads the same cards, and they survive a restart. Answers are copies.
+
+    An argument of another type raises `InvalidRequestError`, and changes no row.
+    """
 
     def __init__(self) -> None:
         self._registry = registry.CardRegistry()
@@ -19,6 +23,7 @@ class AgentCardRegistry:
         The card of another job under the same name is removed. Raises ValueError for an empty job id or name, and for
         text that the database cannot store. Journals ``agent_card_registered``.
         """
+        shapes.require(AgentCard, card=card)
         self._registry.register(job_id, wire.row(card))
 
     def deregister(self, job_id: str) -> AgentCard | None:

@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.models import Result, Task
-from mailbox.words import content, json_text, names
+from mailbox.words import content, json_text, names, shapes
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError
 
@@ -78,10 +78,9 @@ def envelope(
 ) -> TaskEnvelope:
     """Return a task for the agent of that display. Its job and context are metadata.
 
-    Raises `InvalidRequestError` for a blank description.
+    Raises `InvalidRequestError` for a blank description, and for a description or job id that is not text.
     """
-    if not isinstance(description, str):
-        raise InvalidRequestError({"description": "must be text"})
+    shapes.require(str, description=description, source_job_id=source_job_id)
     if not description.strip():
         raise InvalidRequestError({"description": "description must not be empty"})
     return TaskEnvelope(
