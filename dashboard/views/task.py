@@ -30,7 +30,9 @@ class TaskPage(DashboardView):
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
         task = tasks.whole_task(task_id)
         attempts = leases.attempts_at(task, most=ATTEMPTS)
-        lease = next((one for one in attempts if one.ended_at is None), None)
+        is_leased = task.state == Task.State.IN_FLIGHT
+        # The lease of the task as it was read above: the lease may have ended, or another may have begun, since then.
+        lease = next((one for one in attempts if is_leased and one.attempt == task.attempt), None)
         acts = [in_words(event) for event in journal.newest_about(task_id, most=ACTS)]
         now_so = self._now(task, lease)
         context = {

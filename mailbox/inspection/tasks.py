@@ -19,19 +19,21 @@ from mailbox.words.errors import UnknownTaskError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueEntry:
-    """A task, with its live lease if it is leased."""
+    """A task as it was read, with the lease that it had then: None unless its state is ``in_flight``."""
 
     task: Task
     lease: Lease | None = None
 
     @classmethod
     def of(cls, task: Task) -> Self:
-        """Return the entry of a task that was just read."""
-        return cls(task=task, lease=task.live_lease() if task.state == Task.State.IN_FLIGHT else None)
+        """Return the entry of a task with the lease of its attempt, even if that lease has ended since the read."""
+        if task.state != Task.State.IN_FLIGHT:
+            return cls(task=task)
+        return cls(task=task, lease=task.leases.filter(attempt=task.attempt).select_related("holder").first())
 
 
 def task(caller: Caller, task_id: UUID) -> QueueEntry:
-    """Return one task with its live lease.
+    """Return one task with its lease.
 
     Raises `UnknownTaskError`, the same for an absent task and for a task that the caller may not see.
     """
