@@ -58,7 +58,7 @@ def _cycle(driver: Driver, requests: list[list[Statement]]) -> Steps:
 def _current(known: dict[Any, Any], name: str, value: Any) -> Any:
     """Return the value for this repetition. Ids that a client or the hub chooses are new in each repetition."""
     if isinstance(value, int):
-        return known.get(value, value) if name == "task" else value
+        return known.get(value, value) if name.endswith("task_id") else value
     if value not in known and _is_new_id(value):
         known[value] = uuid4() if isinstance(value, UUID) else uuid4().hex
     return known.get(value, value)

@@ -107,7 +107,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     if permit is None:
         return None
     row = _store().post(
-        task=task_pk,
+        task_id=task_pk,
         journal_seq=journal_seq,
         status=str(envelope.status),
         content=json_text.dumps([dict(block) for block in envelope.content]),

@@ -73,7 +73,7 @@ WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.cache_
 RESOLVED = """
 UPDATE mailbox_task SET state = {resolved}, outcome = %(status)s{text}, resolved_at = %(at)s{moment},
                         journal_seq = journal_seq + 1
-WHERE id = %(task)s AND journal_seq = %(journal_seq)s
+WHERE id = %(task_id)s AND journal_seq = %(journal_seq)s
 RETURNING id, uuid, sender_id, recipient_id, journal_seq"""
 
 ENDED_LEASE = """
