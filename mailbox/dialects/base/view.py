@@ -113,7 +113,8 @@ class AlwaysJSON(BaseContentNegotiation):
 class DialectView(APIView):
     """A view of a dialect. Subclasses give ``error_status`` and may override `error_body`.
 
-    ``open_to_routes`` are the methods that are also answered under ``/p/<token>/``.
+    ``open_to_routes`` are the methods that are also answered under ``/p/<token>/``. OPTIONS is answered there if any
+    method is, because a browser asks with it before its request.
     """
 
     renderer_classes = (JSONRenderer,)
@@ -133,13 +134,16 @@ class DialectView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if (route := self.route()) is not None:
             method = "GET" if request.method == "HEAD" else request.method
-            if method not in self.open_to_routes:
+            if not self._is_open_to_routes(method):
                 raise MethodNotAllowedError(f"{method} is not answered here")
             limits.take(f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1))
         super().initial(request, *args, **kwargs)
         malformed = [name for name, value in kwargs.items() if isinstance(value, MalformedId)]
         if malformed:
             raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
+
+    def _is_open_to_routes(self, method: str | None) -> bool:
+        return method in self.open_to_routes or (method == "OPTIONS" and bool(self.open_to_routes))
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """Answer with the methods of the route in Allow, and no body."""
