@@ -87,7 +87,7 @@ def newest_lease(task: Task) -> Lease | None:
 
 
 def newest_messages(task: Task, *, most: int, characters: int) -> tuple[Sequence[Message], bool]:
-    """Return the newest messages of a task, oldest first, and whether these are all of its messages.
+    """Return the messages that were the newest when ``task`` was read, oldest first, and whether these are all of them.
 
     They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``.
     """

@@ -27,9 +27,10 @@ class MessageQuerySet(models.QuerySet["Message"]):
     def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
         """Return the newest messages of a task in order, and whether these are all of its messages.
 
-        They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``.
+        They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``. A message that was
+        posted after ``task`` was read is left out too, so that no answer shows it beside an older state.
         """
-        said = self.filter(task=task)
+        said = self.filter(task=task, seq__lte=task.journal_seq)
         sizes = list(said.order_by("-seq").values_list("seq", Length("content"))[: most + 1])
         wanted, left = 0, characters
         for _, size in sizes[:most]:

@@ -6,7 +6,8 @@ import orjson
 import pytest
 
 from mailbox.dialects.corvid import handler, wire
-from mailbox.verbs.life import leasing, results, updates
+from mailbox.models import Lease
+from mailbox.verbs.life import expiry, leasing, results, updates
 from mailbox.verbs.life.updates import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
@@ -131,3 +132,24 @@ def test_progress_is_shown_as_a_message(alice, bob):
     told = [event.fields for event in factories.journal("a2a_task_updated")]
     assert [(row["progress"], row["note"]) for row in told] == [(0.29, ""), (0.999, "nearly there"), (1, "all pages")]
     assert [row.get("message") for row in told] == [None, None, [text_block("checked")]]
+
+
+def test_a_message_posted_while_the_task_is_read_waits_for_the_next_read(alice, bob, monkeypatch):
+    sent = handler.handle_task_send(alice, {"params": {"message": "do it"}})
+    current = expiry.current
+
+    def then_work(*args):
+        row = current(*args)
+        if row.attempt == 0:
+            leasing.lease_tasks(bob)
+            updates.post_updates(bob, row.uuid, [Update(message=[{"type": "text", "text": "I began"}])])
+        return row
+
+    monkeypatch.setattr(expiry, "current", then_work)
+
+    first, second = (handler.handle_task_get(alice, sent["id"]) for _ in range(2))
+
+    assert first == sent
+    assert second
+    assert (second["state"], second["sessionId"]) == ("working", Lease.objects.get().lease_id)
+    assert [message["parts"][0]["text"] for message in second["messages"]] == ["do it", "I began"]
