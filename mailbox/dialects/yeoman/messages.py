@@ -108,8 +108,11 @@ def _without_list(key: str) -> dict[str, str]:
 def _result(caller: Caller, envelope: Envelope) -> dict[str, Any]:
     """Post the result of a task that is addressed to the caller. The result of any other task is not kept.
 
+    A status that does not say how the task ended is refused for every task.
+
     A public route posts no results. It answers alike for every task, also for those addressed to its agent.
     """
+    requests.check_result(envelope.content)
     task_id = tasks.identify(envelope.content.get("task_id"))
     try:
         if task_id is None:

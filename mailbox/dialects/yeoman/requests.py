@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
+from mailbox.dialects.yeoman import wire
 from mailbox.words import json_text
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
@@ -176,6 +177,23 @@ def batch(content: Mapping[str, Any], key: str, kind: type) -> list[Any] | None:
     if wrong:
         raise UnprocessableError(wrong)
     return items
+
+
+def check_result(content: Mapping[str, Any]) -> None:
+    """Raise `UnprocessableError` if the payload of an ``a2a:result`` does not say how the task ended.
+
+    Its ``status`` is one of `wire.RESULT_WORDS`, and null or empty counts as absent. The ``status`` of an object under
+    ``result`` may be the peer's own word, so only `wire.UNFINISHED` is refused there.
+    """
+    path = ("body", "payload")
+    word, result = content.get("status"), content.get("result")
+    if word not in (None, "") and not (isinstance(word, str) and word in wire.RESULT_WORDS):
+        *others, last = map(repr, wire.RESULT_WORDS)
+        text = f"Input should be {', '.join(others)} or {last}"
+        raise UnprocessableError([problem("enum", (*path, "status"), text)])
+    if not word and isinstance(result, Mapping) and result.get("status") in wire.UNFINISHED:
+        text = f"Input should not be {' or '.join(map(repr, wire.UNFINISHED))}"
+        raise UnprocessableError([problem("value_error", (*path, "result", "status"), text)])
 
 
 @contextmanager

@@ -19,11 +19,16 @@ if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without i
     from mailbox.dialects.yeoman.answers import PeerAgent
 
 RESULT_WORDS: Mapping[str, ResultStatus] = {
+    "completed": ResultStatus.OK,
+    "ok": ResultStatus.OK,
+    "success": ResultStatus.OK,
     "failed": ResultStatus.ERROR,
     "error": ResultStatus.ERROR,
     "cancelled": ResultStatus.ERROR,
     "partial": ResultStatus.PARTIAL,
 }
+
+UNFINISHED = ("pending", "running")  # Agnostic's words for a task that has no result yet
 
 STATUS: Mapping[Peer.Status, Literal["online", "suspect", "offline"]] = {
     Peer.Status.ONLINE: "online",
@@ -33,8 +38,9 @@ STATUS: Mapping[Peer.Status, Literal["online", "suspect", "offline"]] = {
 
 
 def result_envelope(task_id: UUID, content: Mapping[str, Any]) -> ResultEnvelope:
-    """Read the payload of an ``a2a:result``. Text becomes a text block, any other value a json block.
+    """Read the payload of an ``a2a:result`` after `requests.check_result`.
 
+    Text becomes a text block, any other value a json block.
     The result is an error if its status is, or if it has an ``error`` and no status. The reason of an error, and the
     message of a partial result, is that ``error``, as JSON if it is no text. Without an ``error`` the reason is a
     result that is text.

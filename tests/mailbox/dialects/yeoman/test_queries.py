@@ -114,7 +114,13 @@ def test_a_batch_of_questions_with_a_mistake_is_unprocessable(peer, task_ids):
         ({"result": "half", "status": "partial"}, "partial", [{"type": "text", "text": "half"}], None),
         ({"status": "partial", "error": "no time"}, "partial", [], "no time"),
         ({}, "ok", [], None),
-        ({"status": ["failed"], "result": 7}, "ok", [{"type": "json", "value": 7}], None),
+        ({"status": None, "result": 7}, "ok", [{"type": "json", "value": 7}], None),
+        ({"status": "", "result": 7}, "ok", [{"type": "json", "value": 7}], None),
+        ({"status": "completed", "result": 7}, "ok", [{"type": "json", "value": 7}], None),
+        ({"status": "ok", "result": 7}, "ok", [{"type": "json", "value": 7}], None),
+        ({"status": "success", "result": 7}, "ok", [{"type": "json", "value": 7}], None),
+        ({"result": {"status": "healthy"}}, "ok", [{"type": "json", "value": {"status": "healthy"}}], None),
+        ({"result": {"status": [1]}}, "ok", [{"type": "json", "value": {"status": [1]}}], None),
     ],
 )
 def test_a_result_for_a_task_of_the_caller_resolves_it(worker, task_id, bob, payload, status, content, message):
@@ -126,6 +132,32 @@ def test_a_result_for_a_task_of_the_caller_resolves_it(worker, task_id, bob, pay
     assert answer == {"accepted": True, "message_id": answer["message_id"], "type": "result_cached", "task_id": task_id}
     assert (result.status, result.blocks, result.error_message) == (status, content, message)
     assert Task.objects.get().state == Task.State.RESOLVED
+
+
+@pytest.mark.parametrize(
+    ("payload", "place"),
+    [
+        ({"status": "banana"}, ["status"]),
+        ({"status": "running"}, ["status"]),
+        ({"status": "pending", "result": {"status": "completed"}}, ["status"]),
+        ({"status": 5}, ["status"]),
+        ({"status": 0}, ["status"]),
+        ({"status": False}, ["status"]),
+        ({"status": ["failed"]}, ["status"]),
+        ({"status": {}}, ["status"]),
+        ({"result": {"status": "running"}}, ["result", "status"]),
+        ({"result": {"status": "pending"}}, ["result", "status"]),
+    ],
+)
+def test_a_result_that_does_not_say_how_its_task_ended_is_unprocessable(worker, task_id, bob, payload, place):
+    leasing.lease_tasks(bob)
+
+    response = worker.receive(envelope("a2a:result", {"task_id": task_id, "result": "x", **payload}))
+
+    assert response.status_code == 422
+    assert [problem["loc"] for problem in response.json()["detail"]] == [["body", "payload", *place]]
+    assert Task.objects.get().state == Task.State.IN_FLIGHT
+    assert not Result.objects.exists()
 
 
 @pytest.mark.parametrize("asked", ["x", "", None, 7, "00000000-0000-4000-8000-000000000000"])
