@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, Strict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, Strict, WithJsonSchema
 from typing_extensions import TypedDict
 
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef
@@ -17,6 +18,17 @@ Text = Annotated[str, Strict()]
 Integer = Annotated[int, Strict()]
 EpochMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DEADLINE_MS, description="Unix epoch milliseconds")]
 DateMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DATE_MS, description="Unix epoch milliseconds")]
+
+_DIGITS = re.compile(r"-?[0-9]{1,40}")
+
+
+def _digits(value: object) -> object:
+    if isinstance(value, str) and not _DIGITS.fullmatch(value):
+        raise ValueError("must be a whole number")
+    return value
+
+
+QueryInteger = Annotated[int, BeforeValidator(_digits)]  # a query is all text; "1.0" and " 1" are no whole numbers
 
 
 def _agent_ref(value: object) -> AgentRef:

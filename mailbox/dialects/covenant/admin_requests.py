@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.base.fields import MAX_DATE_MS, AgentField, DateMs, Exact, Integer, Text
+from mailbox.dialects.base.fields import MAX_DATE_MS, AgentField, DateMs, Exact, Integer, QueryInteger, Text
 from mailbox.dialects.covenant.requests import ListQuery
 
 
@@ -64,5 +64,5 @@ class RevokeKeyBody(Exact):
 
 
 class AuditQuery(ListQuery):
-    limit: int = Field(20, ge=1, le=1000)
-    since_ms: int | None = Field(None, ge=0, le=MAX_DATE_MS)
+    limit: QueryInteger = Field(20, ge=1, le=1000)
+    since_ms: QueryInteger | None = Field(None, ge=0, le=MAX_DATE_MS)

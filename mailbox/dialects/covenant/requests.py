@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.base.fields import AgentField, EpochMs, Exact, Integer, Lax, Text
+from mailbox.dialects.base.fields import AgentField, EpochMs, Exact, Integer, Lax, QueryInteger, Text
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
 from mailbox.verbs.life.updates import MAX_UPDATES, Update
@@ -231,19 +231,23 @@ class DropReplayBody(Exact):
     source_task_id: UUID | None = None
 
 
+class NoQuery(Exact):
+    """The query of a route that has no parameters."""
+
+
 class ListQuery(Exact):
-    limit: int = Field(10, ge=1, le=1000)
+    limit: QueryInteger = Field(10, ge=1, le=1000)
     cursor: str | None = None
 
 
 class TimelineQuery(ListQuery):
-    limit: int = Field(100, ge=1, le=1000)
+    limit: QueryInteger = Field(100, ge=1, le=1000)
 
 
 class QueueQuery(ListQuery):
     state_filter: Literal["queued", "in_flight"] | None = None
-    min_lease_age_ms: int | None = Field(None, ge=0, le=times.MOST_MS)
-    deadline_within_ms: int | None = Field(None, ge=0, le=times.MOST_MS)
+    min_lease_age_ms: QueryInteger | None = Field(None, ge=0, le=times.MOST_MS)
+    deadline_within_ms: QueryInteger | None = Field(None, ge=0, le=times.MOST_MS)
 
     def filter(self) -> QueueFilter:
         return QueueFilter(

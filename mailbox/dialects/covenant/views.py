@@ -136,6 +136,7 @@ class EntryView(MailboxView):
         summary="Read one task with its state and lease", tag="task", answer=answers.TaskEntryAnswer, errors=(404,)
     )
     def get(self, request: Request, task_id: UUID) -> Response:
+        self.query(requests.NoQuery)
         entry = QueueEntry.of(expiry.current(self.caller, task_id))
         return Response({"kind": "a2a_task_entry", "entry": wire.task_entry(entry)})
 
@@ -143,6 +144,7 @@ class EntryView(MailboxView):
 class TaskResultView(MailboxView):
     @describe(summary="Read a task's result without draining it", tag="task", answer=answers.ResultOpt, errors=(404,))
     def get(self, request: Request, task_id: UUID) -> Response:
+        self.query(requests.NoQuery)
         result = expiry.current(self.caller, task_id).result_or_none
         return Response({"kind": "a2a_result_opt", "result": wire.result(result) if result else None})
 
@@ -150,6 +152,7 @@ class TaskResultView(MailboxView):
 class TreeView(MailboxView):
     @describe(summary="Read the tree of a task", tag="task", answer=answers.Tree, errors=(404,))
     def get(self, request: Request, task_id: UUID) -> Response:
+        self.query(requests.NoQuery)
         nodes = trees.tree(self.caller, task_id)
         return Response({"kind": "a2a_tree", "root": task_id, "nodes": [wire.node(node) for node in nodes]})
 

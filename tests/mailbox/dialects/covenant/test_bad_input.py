@@ -155,6 +155,37 @@ def test_unknown_and_invalid_query_parameters_are_named(alice):
     assert refused.json()["fields"] == {"colour": "is not a field of this request", "limit": "must be a whole number"}
 
 
+@pytest.mark.parametrize("what", ["entry", "result", "tree", "timeline"])
+def test_an_unknown_query_parameter_of_one_task_is_named(alice, bob, what):
+    path = f"/a2a/tasks/{factories.sent_task(alice, bob).uuid}/{what}"
+
+    refused = Api(alice).call("GET", f"{path}?zzz=1")
+
+    assert error_of(refused) == (400, "invalid_request")
+    assert refused.json()["fields"] == {"zzz": "is not a field of this request"}
+    assert Api(alice).get(path).status_code == 200
+
+
+@pytest.mark.parametrize("text", ["1.0", "1e1", "1_0", "%2B1", "%201", "\u0661", "", "0x1"])
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/a2a/queue", "limit"),
+        ("/a2a/queue", "min_lease_age_ms"),
+        ("/a2a/queue", "deadline_within_ms"),
+        ("/a2a/tasks/recent", "limit"),
+        ("/audit/recent", "limit"),
+        ("/audit/recent", "since_ms"),
+    ],
+)
+def test_a_whole_number_in_a_query_is_written_in_digits(alice, path, name, text):
+    refused = Api(alice).call("GET", f"{path}?{name}={text}")
+
+    assert error_of(refused) == (400, "invalid_request")
+    assert refused.json()["fields"] == {name: "must be a whole number"}
+    assert Api(alice).call("GET", f"{path}?{name}=1").status_code == 200
+
+
 def test_the_error_of_too_many_parameters_gives_the_limit(alice):
     refused = Api(alice).call("GET", "/a2a/queue?" + "a=1&" * 5000)
 
