@@ -28,6 +28,10 @@ class Mailbox:
 
     An agent is given by display, local part, `AgentRef` or row, and an id as a UUID or its text. No method needs a
     grant; every change is journalled. All methods raise `InvalidRequestError` for arguments that HTTP would refuse too.
+    HTTP also refuses a large body with 413. These methods limit no size of a whole task or result.
+
+    Call no method inside a transaction. A change raises `RuntimeError` there, since it must be durable when the method
+    returns.
     """
 
     def send_task(self, task: TaskEnvelope) -> Task:
