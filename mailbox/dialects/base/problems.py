@@ -34,6 +34,8 @@ _WORDS: Mapping[str, str] = {
     "too_long": "must have at most {max_length} entries",
     "string_too_short": "must have at least {min_length} characters",
     "string_too_long": "must have at most {max_length} characters",
+    "union_tag_not_found": "must have the field {discriminator}",
+    "union_tag_invalid": "must have one of {expected_tags} as its {discriminator}",
     "value_error": "{error}",
 }
 

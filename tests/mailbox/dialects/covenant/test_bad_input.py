@@ -149,6 +149,21 @@ def test_errors_of_fields_are_worded_without_python(alice, body, fields):
     assert Api(alice).call("POST", "/a2a/tasks", json.dumps(body).encode()).json()["fields"] == fields
 
 
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ({}, "must have the field 'action'"),
+        ({"action": "explode"}, "must have one of 'requeue', 'force_error' as its 'action'"),
+        ({"action": 7}, "must have one of 'requeue', 'force_error' as its 'action'"),
+    ],
+)
+def test_a_repair_without_a_known_action_is_worded_without_python(alice, command, problem):
+    refused = Api(alice).post("/a2a/repair", {"task_id": str(uuid4()), "reason": "r", "command": command})
+
+    assert error_of(refused) == (400, "invalid_request")
+    assert refused.json()["fields"] == {"command": problem}
+
+
 def test_unknown_and_invalid_query_parameters_are_named(alice):
     refused = Api(alice).call("GET", "/a2a/queue?colour=red&limit=x")
 
