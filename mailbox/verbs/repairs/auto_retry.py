@@ -29,6 +29,7 @@ _logger = logging.getLogger(__name__)
 
 SCHEDULER = "scheduler@hub"
 LONGEST_INTERVAL = timedelta(days=20)  # the cluster stores the minutes in 15 bits
+LONGEST_SHOWN = 80  # characters of an invalid value in its error
 _MINUTE = timedelta(minutes=1)
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off", "")
@@ -53,12 +54,7 @@ class Bound:
 
     @classmethod
     def all_in_force(cls) -> list[Bound]:
-        found = []
-        for name, raw in settings.A2A_AUTO_RETRY.items():
-            spellings = (f"A2A_AUTO_RETRY_{name}", f"COVENANT_A2A_AUTO_RETRY_{name}")  # in order of precedence
-            given = (spelling for spelling in spellings if settings.A2A_ENVIRONMENT_READ[spelling].is_set)
-            found.append(cls(name=name, value=raw, set_by=next(given, "")))
-        return found
+        return [cls(name=name, value=raw, set_by=_set_by(name)) for name, raw in settings.A2A_AUTO_RETRY.items()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +76,7 @@ class AutoRetry:
         raw = settings.A2A_AUTO_RETRY if values is None else values
         interval = _whole_minutes(timedelta(milliseconds=_integer(raw, "INTERVAL_MS")))
         if interval > LONGEST_INTERVAL:
-            raise BadSettingError(f"A2A_AUTO_RETRY_INTERVAL_MS must be at most {LONGEST_INTERVAL.days} days.")
+            raise BadSettingError(f"{_variable('INTERVAL_MS')} must be at most {LONGEST_INTERVAL.days} days.")
         policy = RetryPolicy(
             enabled=_boolean(raw, "SCHEDULER"),
             min_lease_age=timedelta(milliseconds=_integer(raw, "MIN_LEASE_AGE_MS")),
@@ -161,17 +157,31 @@ def failure_text(failure: Exception) -> str:
     return str(failure) or type(failure).__name__
 
 
+def _set_by(name: str) -> str:
+    """Return the variable that sets this setting; "" for the default."""
+    spellings = (f"A2A_AUTO_RETRY_{name}", f"COVENANT_A2A_AUTO_RETRY_{name}")  # in order of precedence
+    return next((spelling for spelling in spellings if settings.A2A_ENVIRONMENT_READ[spelling].is_set), "")
+
+
+def _variable(name: str) -> str:
+    return _set_by(name) or f"A2A_AUTO_RETRY_{name}"
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…"
+
+
 def _boolean(raw: Mapping[str, str], name: str) -> bool:
     value = raw[name].strip().lower()
     if value not in (*_TRUE, *_FALSE):
-        raise BadSettingError(f'A2A_AUTO_RETRY_{name}: expected boolean env value, got "{raw[name]}"')
+        raise BadSettingError(f'{_variable(name)}: expected boolean env value, got "{_cut(raw[name])}"')
     return value in _TRUE
 
 
 def _integer(raw: Mapping[str, str], name: str) -> int:
     if not _INTEGER.fullmatch(raw[name].strip()):
-        raise BadSettingError(f'A2A_AUTO_RETRY_{name} must be an integer, got "{raw[name]}"')
+        raise BadSettingError(f'{_variable(name)} must be an integer, got "{_cut(raw[name])}"')
     value = int(raw[name])
     if not 0 <= value < 2**53:
-        raise BadSettingError(f"A2A_AUTO_RETRY_{name} is out of range: {value}")
+        raise BadSettingError(f"{_variable(name)} is out of range: {value}")
     return value

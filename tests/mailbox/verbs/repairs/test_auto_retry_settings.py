@@ -161,14 +161,31 @@ def test_an_invalid_setting_of_the_scheduler_fails_the_check_with_a_hint(setting
     assert (error.id, "unset it" in str(error.hint)) == ("mailbox.E001", True)
 
 
+@pytest.mark.parametrize("name", ["MAX_ATTEMPTS", "SCHEDULER"])
+def test_the_error_of_a_long_value_shows_its_beginning(name):
+    with pytest.raises(BadSettingError) as refused:
+        AutoRetry.from_settings(DEFAULTS | {name: "x" * 100_000})
+
+    assert str(refused.value).endswith(f'got "{"x" * 80}…"')
+
+
 def test_a_bad_value_stops_the_command_line_before_anything_starts(tmp_path):
     environment = {"COVENANT_A2A_AUTO_RETRY_SCHEDULER": "maybe", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
 
     refused = in_a_fresh_process(environment, "manage.py", "check")
 
     assert refused.returncode == 1
-    assert 'expected boolean env value, got "maybe"' in refused.stderr
+    assert 'COVENANT_A2A_AUTO_RETRY_SCHEDULER: expected boolean env value, got "maybe"' in refused.stderr
     assert "HINT: Correct the A2A_AUTO_RETRY_" in refused.stderr
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", str(20 * 86_400_000 + 1)])
+def test_the_error_names_the_variable_that_was_set(tmp_path, value):
+    environment = {"COVENANT_A2A_AUTO_RETRY_INTERVAL_MS": value, "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
+
+    refused = in_a_fresh_process(environment, "manage.py", "check")
+
+    assert "(mailbox.E001) COVENANT_A2A_AUTO_RETRY_INTERVAL_MS " in refused.stderr
 
 
 def test_a_fresh_database_can_be_migrated_with_the_scheduler_switched_on(tmp_path):
