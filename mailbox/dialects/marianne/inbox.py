@@ -146,7 +146,11 @@ def tasks_in(
     limit: int = 100,
     cursor: str | None = None,
 ) -> Page[A2ATask]:
-    """Return a page of the inbox of ``owner``, oldest first: the tasks that the caller may see."""
+    """Return a page of the inbox of ``owner``, oldest first: the tasks that the caller may see.
+
+    A task past its deadline or work timeout is resolved as expired before it is shown.
+    """
+    expiry.make_inbox_current(caller, owner)
     state, outcomes = wire.meant_by(status) if status else (None, ())
     page = inboxes.tasks_to(caller, owner, state=state, outcomes=outcomes, limit=limit, cursor=cursor)
     return Page([render(task) for task in page.items], page.next_cursor)
@@ -176,7 +180,11 @@ def counts(caller: Caller, owner: Agent) -> dict[str, int]:
 
 
 def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:
-    """Return the inbox as plain JSON values, as `A2AInbox.from_dict` reads it."""
+    """Return the inbox as plain JSON values, as `A2AInbox.from_dict` reads it.
+
+    A task past its deadline or work timeout is resolved as expired before it is exported.
+    """
+    expiry.make_inbox_current(caller, owner)
     tasks = [render(task) for task in inboxes.all_to(caller, owner)]
     return {
         "job_id": job_id,

@@ -17,7 +17,7 @@ from mailbox.gate import audit, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_leases, visible_tasks
-from mailbox.models import Lease, Task
+from mailbox.models import Agent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.life.resolution import resolve
@@ -142,10 +142,25 @@ def expire_if_timed_out(caller: Caller, task_id: UUID) -> None:
 
 def sweep(caller: Caller, *, batch: int = 100) -> int:
     """Expire every task that is due; return how many. Each transaction expires at most ``batch`` tasks of each kind."""
+    return _expire_all(caller, Task.objects.all(), Lease.objects.all(), batch)
+
+
+def make_inbox_current(caller: Caller, owner: Agent, *, batch: int = 100) -> None:
+    """Expire each task addressed to ``owner`` that is due and that the caller may see, before a list shows them.
+
+    Without such a task, nothing is locked or written. Each transaction expires at most ``batch`` tasks of each kind.
+    """
+    now = timezone.now()
+    tasks, leases = visible_tasks(caller).addressed_to(owner), visible_leases(caller).filter(task__recipient=owner)
+    if tasks.overdue(now).exists() or leases.timed_out(now).exists():
+        _expire_all(caller, tasks, leases, batch)
+
+
+def _expire_all(caller: Caller, tasks: TaskQuerySet, leases: LeaseQuerySet, batch: int) -> int:
     total = 0
     while True:
         with audit.decision(caller) as journal:
-            ended = expire_due(Task.objects.all(), Lease.objects.all(), journal, limit=batch)
+            ended = expire_due(tasks, leases, journal, limit=batch)
         total += ended
         if ended < batch:
             return total
