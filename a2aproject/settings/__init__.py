@@ -164,8 +164,8 @@ A2A_RETENTION_DELIVERED = timedelta(
     milliseconds=env.integer("A2A_RETENTION_DELIVERED_MS", 604_800_000, least=0, most=CENTURY_MS)
 )
 A2A_RETENTION_SWEEP = env.switch("A2A_RETENTION_SWEEP", default=False)
-# tasks/send: requests per minute and credential, and the number of its tasks that are kept. With ROUTE_BY_SKILL on, an
-# agent with the requested skill gets the task, else the first agent with a default project.
+# tasks/send: requests per minute and credential, and the number of tasks beyond which resolved tasks are deleted.
+# With ROUTE_BY_SKILL on, an agent with the requested skill precedes the first agent with a default project.
 A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5, least=1)
 A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
 A2A_TASKS_SEND_ROUTE_BY_SKILL = env.switch("A2A_TASKS_SEND_ROUTE_BY_SKILL", default=False)

@@ -136,7 +136,7 @@ class Bucket:
 
     @property
     def query(self) -> str:
-        """The filter of the tasks of these results."""
+        """The search term for the tasks whose results were posted in this bucket."""
         return f"finished={self.start:%Y-%m-%dT%H:%MZ}..{self.end:%Y-%m-%dT%H:%MZ}"
 
 

@@ -17,13 +17,13 @@ AUTHORIZATION = '-H "Authorization: Bearer $A2A_API_KEY"'
 
 
 def requeue(task_id: UUID, lease_id: UUID, *, risk: str, reason: str) -> str:
-    """Return the command. Without a risk it has the cautious choice, without a reason an ellipsis."""
+    """Return the shell command that requeues a task. Its risk is by default ``operator-accepted``, its reason "…"."""
     chosen = (risk or DuplicateRisk.OPERATOR_ACCEPTED).replace("_", "-")
     return _of_lease("requeue", task_id, lease_id, "--duplicate-risk", chosen, "--reason", reason or UNSAID)
 
 
 def force_error(task_id: UUID, lease_id: UUID, *, message: str, reason: str) -> str:
-    """Return the command. Without a message the sender receives the reason."""
+    """Return the shell command that forces an error. Without a message, the sender receives the reason."""
     sent = message or reason or UNSAID
     return _of_lease("force-error", task_id, lease_id, "--message", sent, "--reason", reason or UNSAID)
 

@@ -1,4 +1,4 @@
-"""The caller of a request, by its API key."""
+"""Finds the caller that presents an API key."""
 
 from __future__ import annotations
 

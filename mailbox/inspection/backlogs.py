@@ -92,7 +92,7 @@ def oldest_waiting() -> QuerySet[Agent, dict[str, Any]]:
 
 
 def oldest_owed() -> QuerySet[Agent, dict[str, Any]]:
-    """Return the time since which the oldest result waits for any agent, as a query for one value."""
+    """Return a query for one value: the time at which the oldest pending result of all agents was posted."""
     owed = Result.objects.pending().filter(sender=OuterRef("pk")).order_by("posted_at")
     agents = Agent.objects.annotate(since=Subquery(owed.values("posted_at")[:1]))
     return agents.order_by(F("since").asc(nulls_last=True)).values("since")[:1]

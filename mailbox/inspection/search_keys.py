@@ -44,7 +44,10 @@ def _source(value: str, at: Moment) -> Q:
 
 
 def _kind(value: str, at: Moment) -> Q:
-    """Read the kind of a journal row. A rare kind also excludes the frequent kinds, so that SQLite uses its index."""
+    """Read the kind of a journal row.
+
+    The filter for a rare kind also excludes the frequent kinds, so that SQLite uses the index of rare kinds.
+    """
     found = text("kind")(value, at)
     is_frequent = any(kind == value or (value.endswith("*") and kind.startswith(value[:-1])) for kind in FREQUENT)
     return found if is_frequent else found & ~Q(kind__in=[kind.value for kind in FREQUENT])

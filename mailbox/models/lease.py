@@ -81,7 +81,9 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
 
 
 class Lease(models.Model):
-    """One attempt at a task by its holder. It has no expiry, and its row is never used again.
+    """One attempt at a task by its holder. Each attempt gets a new row.
+
+    A lease ends by itself only at the work timeout of its task.
 
     Source: Covenant A2A, "A received task becomes an explicit in_flight lease".
     """

@@ -38,8 +38,8 @@ NOT_PUBLIC_V4 = tuple(
         "168.63.129.16/32",  # a public number, but the metadata service inside every Azure machine
     )
 )
-# All other IPv6 space is loopback, local, multicast, unassigned, or carries an IPv4 address (mapped, compatible,
-# translated, NAT64).
+# IPv6 space outside 2000::/3 is loopback, local, multicast, unassigned, or carries an IPv4 address (mapped,
+# compatible, translated, NAT64).
 PUBLIC_V6 = IPv6Network("2000::/3")
 NOT_PUBLIC_V6 = tuple(
     IPv6Network(network)

@@ -69,7 +69,7 @@ class Lack:
 
     ``action`` is spelled as in a grant for exactly this target. ``target`` is the agent that the request names, None
     if the action has no target. ``agent`` is the display of the caller's agent, None for people. ``group`` is the
-    caller's group, None for agents. ``held_by`` lists the groups that hold the action.
+    person's group, None for agents and for people without a group. ``held_by`` lists the groups that hold the action.
     """
 
     action: str

@@ -161,7 +161,7 @@ class DialectView(APIView):
         return presented_key(headers)
 
     def route(self) -> PublicRoute | None:
-        """Return the public route of the request; None for a request at the hub's own address."""
+        """Return the public route of the request; None for a request that came by no route."""
         return getattr(self.request._request, ROUTE_ATTRIBUTE, None)
 
     def base_url(self) -> str:

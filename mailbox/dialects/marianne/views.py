@@ -218,7 +218,7 @@ class DelegateView(InboxView):
         return Response({"kind": "a2a_delegated", "delegated": delegated, "unclosed_fence": read.unclosed_fence})
 
     def _task_id(self, delegation_id: UUID | None, number: int) -> UUID | None:
-        """Return the id of one task of a delegation, which no other caller gets; None lets the hub choose."""
+        """Return an id made of the delegation, the caller and the line's number; None lets the hub choose."""
         return delegation_id and uuid5(delegation_id, f"{self.caller.name} {number}")
 
     def _delegate(self, name: str, description: str, source_job_id: str, task_id: UUID | None) -> Delegated:

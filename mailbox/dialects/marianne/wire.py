@@ -93,7 +93,7 @@ def envelope(
 
 
 def artifacts(result: Result) -> dict[str, Any]:
-    """Return the contents of a result by name: its JSON objects merged, and its text under ``text``."""
+    """Return the JSON objects of a result, merged. Its text is added as ``text``, unless an object has that key."""
     merged: dict[str, Any] = {}
     for block in result.blocks:
         if block.get("type") == "json" and isinstance(block["value"], dict):

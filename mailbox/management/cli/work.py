@@ -106,7 +106,10 @@ def _work(options: Namespace) -> str:
 
 
 def environment_without(key: str) -> dict[str, str]:
-    """Return the environment that the user gave, without the key and without the additions of Django and manage.py."""
+    """Return the environment without each variable that contains the key.
+
+    Variables with the values that Django and manage.py set are left out, too.
+    """
     ours = {ENVIRONMENT_VARIABLE: settings.SETTINGS_MODULE, "TZ": settings.TIME_ZONE, "A2A_IS_COMMAND_LINE": "1"}
     kept = {name: value for name, value in os.environ.items() if ours.get(name) != value and key not in value}
     kept.pop(KEY_VARIABLE, None)

@@ -126,7 +126,7 @@ class Program:
 
     @contextlib.contextmanager
     def _pipes(self) -> Iterator[selectors.BaseSelector]:
-        """Yield a selector of the program's pipes. The data of each is the function that takes its bytes."""
+        """Yield a selector of the program's pipes. The ``data`` of a pipe is the function that takes its bytes."""
         out, err = self._process.stdout, self._process.stderr
         assert out is not None  # noqa: S101 (Popen made pipes)
         assert err is not None  # noqa: S101

@@ -147,7 +147,10 @@ def is_outermost() -> bool:
 
 
 def _agent(caller: Caller) -> Agent | None:
-    """Return the agent to serve; None for a caller without one, and within a transaction, where the verb must raise."""
+    """Return the agent to serve; None for a caller without an agent, and within an open transaction.
+
+    The whole form runs then. In an open transaction, its durable transaction raises `RuntimeError`.
+    """
     return caller.agent if is_outermost() else None
 
 

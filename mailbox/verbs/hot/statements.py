@@ -3,7 +3,7 @@
 A clause reads the rows of earlier clauses as `recipient`, `head`, `task` and `result`. `postgresql` joins the clauses
 of a verb into one statement. `sqlite` runs them one after another, and gives the rows to each as parameters.
 
-Braces are slots, which `written` fills: casts that PostgreSQL needs, columns, states, and the few differences.
+`written` fills the slots in braces. A slot holds columns, a state, a cast, or SQL that differs between the databases.
 """
 
 from __future__ import annotations

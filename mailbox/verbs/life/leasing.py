@@ -21,8 +21,9 @@ def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = Non
     """Lease the caller's oldest queued tasks, at most ``limit``; return an empty list if it has none.
 
     ``attempt_id`` names this receive call. While the leases taken with it are live, the same id returns the same
-    leases, with the same attempt. A lease has no expiry. A task past its deadline is resolved as expired and not
-    leased. A paused recipient gets no task. A trusted caller without an agent receives for every recipient.
+    leases, with the same attempt. A lease ends by itself only at the task's work timeout. A task past its deadline is
+    resolved as expired and not leased. A paused recipient gets no task. A trusted caller without an agent receives for
+    every recipient.
 
     Raises `WrongPartyError` for people. Locks each task row, and skips rows that another transaction has locked.
     Journals ``a2a_task_leased``. Source: Covenant A2A, "Mailbox"; receive attempt ids: Amazon SQS FIFO.
@@ -33,7 +34,7 @@ def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = Non
 
 
 def _whole_lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
-    """Lease tasks in any case. `plain.lease_task` handles only the common case."""
+    """Lease tasks in every case. `plain.lease_task` handles only the common case."""
     if attempt_id is None and not _leasable(caller).exists():
         return []
     return audit.once_more_on_conflict(lambda: _lease(caller, limit, attempt_id))
@@ -49,7 +50,10 @@ def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
 
 
 def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: UUID | None = None) -> list[Lease]:
-    """Lease tasks as `lease_tasks` does, within the decision of ``journal``, which commits the leases."""
+    """Lease the caller's oldest queued tasks, within the decision of ``journal``, which commits the leases.
+
+    The caller of this function has looked for earlier leases of ``attempt_id``.
+    """
     leases: list[Lease] = []
     while len(leases) < limit:
         waiting = _leasable(caller).with_parties().in_order()
@@ -67,10 +71,12 @@ def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: U
 def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None) -> Lease:
     """Lease one task that is addressed to the caller, before older tasks.
 
-    ``attempt_id`` works as for `lease_tasks`: the same id returns the same lease while the lease is live. Raises
-    `UnknownTaskError`; `AlreadyResolvedError`, also for a task past its deadline; `NotInFlightError` for a task that
-    is leased already, waits on another, or has a paused recipient; `LeaseMismatchError` for an ``attempt_id`` that
-    leased another task. Locks the task row; journals ``a2a_task_leased``. Source: Marianne, ``mark_accepted``.
+    ``attempt_id`` works as for `lease_tasks`: the same id returns the same lease while the lease is live.
+
+    Raises, in this order: `WrongPartyError` for people and by a public route; `UnknownTaskError`; `LeaseMismatchError`
+    for an ``attempt_id`` that leased another task; `AlreadyResolvedError`, also for a task past its deadline;
+    `NotInFlightError` for a task that is leased already, waits on another, or has a paused recipient. Locks the task
+    row; journals ``a2a_task_leased``, or ``a2a_task_expired``. Source: Marianne, ``mark_accepted``.
     """
     caller.must_be_party()
     expiry.expire_if_due(caller, task_id)
@@ -117,7 +123,9 @@ def begin(task: Task, journal: Journal, *, attempt_id: UUID | None = None, index
 
 
 def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None = None) -> Lease:
-    """End the caller's live lease and return it. The task goes to the back of the queue and keeps its attempt.
+    """End the caller's live lease and return it. The task goes to the back of the queue.
+
+    The task's count of attempts stays, and its next lease adds one.
 
     ``lease_id`` guards against the release of a newer lease. A repeated release with the same ``lease_id`` changes
     nothing. Raises `InvalidRequestError` for a blank reason, `WrongPartyError` by a public route, `UnknownTaskError`,
@@ -181,10 +189,7 @@ def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None, now: datetim
 
 
 def require_lease(task: Task, lease: Lease | None, lease_id: UUID | None) -> Lease:
-    """Return ``lease``, the live lease, if ``lease_id`` is None or its id.
-
-    Otherwise raise `LeaseMismatchError` with both ids.
-    """
+    """Return the live lease. Raise `LeaseMismatchError` if there is no lease, or ``lease_id`` names another lease."""
     actual = lease.lease_id if lease else None
     if lease is None or (lease_id is not None and lease_id != actual):
         raise LeaseMismatchError(

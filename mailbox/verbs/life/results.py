@@ -30,11 +30,13 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     never leased. It raises as `leasing.begin_out_of_turn` does. A result is rejected once the task's ``work_timeout``
     has passed, even if the sweep has not run; the task is then expired first.
 
-    Raises, in this order: `InvalidRequestError`; `UnknownTaskError` for an absent task or another recipient's task; a
-    capability error for ``a2a.respond.<sender>``; `ResultConflictError` for a task with another result;
-    `AlreadyResolvedError` for a task that was cancelled, expired or forced to an error; `LeaseMismatchError`.
+    Raises, in this order: `InvalidRequestError`; `WrongPartyError` by a public route; `UnknownTaskError` for an absent
+    task or another recipient's task; a capability error for ``a2a.respond.<sender>``; `ResultConflictError` for a task
+    with another result; `AlreadyResolvedError` for a task that was cancelled, expired or forced to an error;
+    `LeaseMismatchError`.
 
-    Locks the task row. Journals ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``.
+    Locks the task row. Journals ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``, and with
+    ``lease_first`` also ``a2a_task_leased``.
     Source: Covenant A2A.
     """
     envelope.check()
@@ -102,12 +104,12 @@ def drain_results(
 
     ``attempt_id`` names this receive call. Until its results are acknowledged, the same id returns the same results.
     ``ack`` acknowledges earlier results, by task id, in the same transaction. A trusted caller without an agent drains
-    for every sender. Tasks of the caller that are past their deadline or work timeout are expired, and their results
-    returned.
+    for every sender. If fewer than ``limit`` results are pending, the caller's tasks past their deadline or work
+    timeout are expired, and their results are returned, too.
 
     Raises `WrongPartyError` for people, and `UnknownTaskError` for an id in ``ack`` without a result. Locks the task
-    rows, and skips rows that another transaction has locked. Journals ``a2a_result_delivered``. Source: Covenant A2A,
-    ``GET /a2a/results/next``; receive attempt ids: Amazon SQS FIFO.
+    rows, and skips rows that another transaction has locked. Journals ``a2a_result_delivered``, ``a2a_result_acked``
+    and ``a2a_task_expired``. Source: Covenant A2A, ``GET /a2a/results/next``; receive attempt ids: Amazon SQS FIFO.
     """
     caller.must_be_party()
     drained = plain.drain_result(caller, attempt_id) if limit == 1 and not ack else None
@@ -119,8 +121,8 @@ def next_result(
 ) -> Result | None:
     """Drain one result as `drain_results` does, and wait up to ``wait`` for it; return None if no result arrives.
 
-    ``wait`` None waits without limit. ``ack`` acknowledges an earlier result in the first transaction. If that is
-    refused, the error is raised and no result is drained.
+    ``wait`` None has no limit, but every wait ends when the process stops. ``ack`` acknowledges an earlier result in
+    the first transaction. If that is refused, the error is raised and no result is drained.
     """
     acks = [] if ack is None else [ack]
 
@@ -131,7 +133,7 @@ def next_result(
 
 
 def _whole_drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
-    """Drain results in any case. `plain.drain_result` handles only the common case."""
+    """Drain results in every case. `plain.drain_result` handles only the common case."""
     if attempt_id is None and not ack and not _something_to_drain(caller):
         return []
     return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
@@ -187,7 +189,7 @@ def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
 
 def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -> None:
     # The task's lock also guards its result, as in a drain and a compaction. Only resolved tasks are locked: a
-    # transaction that locked a waiting task must not wait for a third row.
+    # transaction that locked a waiting task must not wait for the lock of another task.
     named = Task.objects.sent_by(caller.agent).filter(uuid__in=task_ids, state=Task.State.RESOLVED)
     locked = {task.pk: task for task in named.locked().order_by("pk")}
     found = {result.task_id: result for result in Result.objects.filter(task__in=locked)}

@@ -34,10 +34,10 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     An idempotent task whose result is cached is resolved at once. An idempotent task whose work is under way waits on
     the task that does the work.
 
-    Raises, in this order: `InvalidRequestError`, `WrongPartyError` for people, `SenderMismatchError`, a capability
-    error for ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. Locks the task that it waits on.
-    Journals ``capability_check``, ``a2a_task_sent``, and for a cached result ``a2a_result_replayed``.
-    Source: Covenant A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
+    Raises, in this order: `InvalidRequestError`, `WrongPartyError` for callers without an agent, `SenderMismatchError`,
+    a capability error for ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. Locks the task that it
+    waits on. Journals ``capability_check``, ``a2a_task_sent``, and for a cached result ``a2a_result_replayed``. Source:
+    Covenant A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
     """
     check(envelope)
     return plain.send_task(caller, envelope) or _whole_send(caller, envelope)
@@ -106,15 +106,13 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
     """Resolve a queued or leased task of the caller as ``cancelled``. A second call changes nothing.
 
     A live lease ends; its holder is refused at its next call. The task gets an error result for the sender. Raises
-    `UnknownTaskError`, also for people, and `AlreadyResolvedError`. Locks the task row; journals
-    ``a2a_task_cancelled``.
+    `InvalidRequestError` for a bad reason, `WrongPartyError` by a public route, `UnknownTaskError`, also for people,
+    and `AlreadyResolvedError`. Locks the task row; journals ``a2a_task_cancelled``.
     """
     reason = check_reason(reason) if reason else ""
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
-        own = Task.objects.filter(
-            sender=caller.agent
-        )  # each task has a sender, so a caller without an agent cancels no task
+        own = Task.objects.filter(sender=caller.agent)  # a caller without an agent has no task
         task = own.with_parties().locked().filter(uuid=task_id).first()
         if task is None:
             raise capabilities.not_theirs(

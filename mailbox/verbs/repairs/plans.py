@@ -65,7 +65,7 @@ class PlanTally:
 
     @property
     def planned(self) -> int:
-        """The number of leases that an applied plan repairs."""
+        """The number of leases that an applied plan tries to repair."""
         return self.ready + self.consent - self.outcomes[RepairPlanRow.Outcome.LEFT]
 
 
