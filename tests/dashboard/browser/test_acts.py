@@ -100,6 +100,7 @@ def test_a_task_page_shows_a_repair_made_from_it(browse, alice, bob):
     page.fill("dialog [name=reason]", "pod killed")
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Requeued. Attempt 1 stays recorded")
+    page.wait_for_load_state()
 
     assert "pod killed" in page.inner_text("#states")
     assert page.locator("main a", has_text="Force error").count() == 0

@@ -189,7 +189,7 @@ def test_a_sign_in_in_another_tab_reopens_the_form_with_its_reason(requeue):
     elsewhere.fill("[name=username]", "ana")
     elsewhere.fill("[name=password]", "correct horse battery")
     elsewhere.click("main button")
-    elsewhere.wait_for_url("**/ops/")
+    elsewhere.wait_for_selector("header [role=search]")
 
     requeue.keyboard.press("Enter")
     requeue.wait_for_selector("dialog .attn")

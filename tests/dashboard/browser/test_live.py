@@ -182,7 +182,7 @@ def test_a_narrow_window_has_a_menu_button_that_needs_no_script(browse):
     page.click("header .menu")
     page.locator("nav a", has_text="Tasks").click()
 
-    assert page.url.endswith("/ops/tasks/")
+    page.wait_for_url("**/ops/tasks/")
 
 
 def test_a_message_stays_until_the_person_dismisses_it(browse, alice, bob):

@@ -171,6 +171,7 @@ def test_a_bulk_repair_leaves_leases_alone_that_ended_after_the_preview(browse, 
     page.fill("[name=typed]", "120")
     page.click("form.repair [data-submit]")
     page.wait_for_selector(".receipt")
+    page.wait_for_load_state()
     while page.locator("progress").count():
         page.click("text=Continue")
         page.wait_for_load_state()
@@ -180,6 +181,7 @@ def test_a_bulk_repair_leaves_leases_alone_that_ended_after_the_preview(browse, 
         assert part in receipt
     assert outcomes(RepairPlan.objects.get()) == {"done": 117, "completed": 3}
     page.click(".receipt a[href='?show=completed']")
+    page.wait_for_url("**/?show=completed")
     assert page.locator("#rows tbody tr").count() == 3
     assert Lease.objects.live().count() == 1
 
@@ -224,6 +226,7 @@ def test_stale_leases_are_repaired_without_scripts_singly_and_in_bulk(browse, al
 
     assert "pod killed" in single
     assert "2 requeued" in page.inner_text(".receipt")
+    page.wait_for_load_state()
     assert page.locator("[data-pick-all]").count() == 0
 
 
