@@ -48,10 +48,14 @@ class ListPage(DashboardView):
         return " ".join([*filter(None, [asked.get("q", "").strip()]), *terms])
 
     @property
+    def chosen(self) -> str:
+        """The chosen tab, empty for all rows."""
+        return self.request.GET.get(self.tab, "") if self.tab else ""
+
+    @property
     def whole(self) -> str:
         """The query that selects the rows: `query` and the tab."""
-        chosen = self.request.GET.get(self.tab, "") if self.tab else ""
-        return f"{self.query} {search.term(self.tab, chosen)}".strip() if chosen else self.query
+        return f"{self.query} {search.term(self.tab, self.chosen)}".strip() if self.chosen else self.query
 
     def found(self, text: str) -> QuerySet[Any]:
         """Return the rows that match the query ``text``; raise `InvalidRequestError`."""
@@ -89,6 +93,8 @@ class ListPage(DashboardView):
             "problem": problem,
             "q": self.query,
             "filters": request.GET,
+            "tab": self.tab,
+            "chosen": self.chosen,
             "is_filtered": any(value for name, value in request.GET.items() if name != "cursor"),
             "name": self.name,
             **self.besides(page),

@@ -47,4 +47,4 @@ class ResultList(ListPage):
         return search.results(text, self.at).select_related("task", "sender", "recipient")
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"tabs": TABS, "chosen": self.chosen, "is_filtered": bool(self.query), "keys": search.RESULT_KEYS}
+        return {"tabs": TABS, "is_filtered": bool(self.query), "keys": search.RESULT_KEYS}

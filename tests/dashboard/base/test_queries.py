@@ -45,6 +45,25 @@ def test_an_invalid_query_is_explained_beside_the_search_box(vic, route, text, m
     assert vic.get(download_path(route), {"q": text}).status_code == 400
 
 
+TABS = {
+    "leases": ("state", "stale"),
+    "tasks": ("state", "queued"),
+    "agents": ("state", "quiet"),
+    "deliveries": ("state", "failed"),
+    "results": ("delivery", "acked"),
+}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_search_keeps_the_chosen_tab_and_can_be_cleared(vic, route):
+    at, (tab, value) = reverse(f"ops:{route}"), TABS.get(route, ("state", "stale"))
+
+    page = squeezed(vic.get(at, {tab: value, "q": "since:1h"}).text)
+
+    assert (f'<input type="hidden" name="{tab}" value="{value}">' in page) is (route in TABS)
+    assert f'href="{"?delivery=acked" if route == "results" else at}">Clear</a>' in page
+
+
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_search_key_without_a_value_is_refused(vic, route):
     (known,) = [known for _, at, known, _ in [*guide.LANGUAGES, REPAIRS] if at == f"ops:{route}"]
@@ -146,7 +165,7 @@ def test_filters_from_a_link_are_shown_kept_and_can_be_cleared(ana, ended):
 
     assert 'value="status:error posted:2026-01-01T00:00.."' in page.text
     assert "1</b> result that fits, newest first" in squeezed(page.text)
-    assert '<a class="clear" href="?delivery=all">' in page.text
+    assert '<a class="clear" href="?delivery=all">' in squeezed(page.text)
     assert page.text.count("status=error&amp;posted=") >= 4
     assert 'class="clear"' not in ana.get("/ops/results/?delivery=all").text
 
