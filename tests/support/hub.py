@@ -54,8 +54,8 @@ class Hub:
         return self._child("granian")
 
     def web_workers(self) -> list[psutil.Process]:
-        """Return the processes that answer requests."""
-        return self.web_server().children()
+        """Return the processes that answer requests. A killed one does not count, also before its parent reaps it."""
+        return [worker for worker in self.web_server().children() if not has_ended(worker)]
 
     def cluster(self) -> psutil.Process:
         """Return the task cluster's main process."""

@@ -193,6 +193,7 @@ def test_no_process_outlives_a_killed_supervisor(hub):
 
 @pytest.mark.one_database
 def test_no_process_outlives_a_killed_supervisor_and_its_killed_programs(hub):
+    wait_until(lambda: len(hub.descendants()) >= 3 + 2 + 5)  # programs, the web server's workers, the cluster's parts
     programs = psutil.Process(hub.process.pid).children()
     processes = hub.descendants()
     (sentinel,) = hub.cluster().children()
@@ -203,7 +204,6 @@ def test_no_process_outlives_a_killed_supervisor_and_its_killed_programs(hub):
     for program in programs:
         program.kill()
 
-    assert len(processes) >= 3 + 2 + 5  # the programs, the web server's workers, the cluster's parts
     wait_until(lambda: all(map(has_ended, processes)))
 
 
