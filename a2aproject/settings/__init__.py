@@ -159,7 +159,7 @@ A2A_REDACTED_FIELDS = env.list(
 
 # How long finished tasks are kept: after the acknowledgement, and after a delivery without one. With SWEEP on, the
 # scheduler deletes them; otherwise operators do.
-A2A_RETENTION_ACKED = timedelta(milliseconds=env.integer("A2A_RETENTION_ACKED_MS", 0, least=0, most=CENTURY_MS))
+A2A_RETENTION_ACKED = timedelta(milliseconds=env.integer("A2A_RETENTION_ACKED_MS", 3_600_000, least=0, most=CENTURY_MS))
 A2A_RETENTION_DELIVERED = timedelta(
     milliseconds=env.integer("A2A_RETENTION_DELIVERED_MS", 604_800_000, least=0, most=CENTURY_MS)
 )

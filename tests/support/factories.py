@@ -6,6 +6,7 @@ The usual names: alice sends, bob receives, mallory lacks grants, olga is an ope
 from __future__ import annotations
 
 import secrets
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -30,10 +31,12 @@ from mailbox.models import (
     Task,
 )
 from mailbox.verbs.life import leasing, results, sending
+from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words import json_text, tokens
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
 
 SOME_TEXT = [{"type": "text", "text": "done"}]
+AT_ONCE = Retention(acked=timedelta(0))  # of a compaction: acknowledged tasks are not kept any longer
 
 
 class AgentFactory(DjangoModelFactory[Agent]):

@@ -144,7 +144,7 @@ class Keep:
             "pause": lambda: registration.pause_agent(world.olga, agent, reason="maintenance"),
             "resume": lambda: registration.resume_agent(world.olga, agent),
             "sweep": lambda: expiry.sweep(Caller.command_line(), batch=2),
-            "compact": lambda: compaction.compact(world.ada, Retention(delivered=MINUTE)),
+            "compact": lambda: compaction.compact(world.ada, Retention(acked=timedelta(0), delivered=MINUTE)),
         }
         return acts[self.what]()
 

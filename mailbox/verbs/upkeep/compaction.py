@@ -24,7 +24,7 @@ BATCH = 500
 class Retention:
     """How long a finished task is kept after its result was acknowledged, or delivered but not acknowledged."""
 
-    acked: timedelta = timedelta(0)
+    acked: timedelta = timedelta(hours=1)
     delivered: timedelta = timedelta(days=7)
 
     @classmethod

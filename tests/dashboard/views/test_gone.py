@@ -11,7 +11,6 @@ from mailbox.gate.callers import Role
 from mailbox.models import AuditEvent, Task
 from mailbox.verbs.life import results
 from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.markup import squeezed
@@ -28,7 +27,7 @@ def lease(alice, bob):
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
     results.drain_results(alice)
     results.ack_results(alice, [lease.task.uuid])
-    compaction.compact(factories.person("adam", Role.ADMIN), Retention())
+    compaction.compact(factories.person("adam", Role.ADMIN), factories.AT_ONCE)
     assert not Task.objects.exists()
     return lease
 

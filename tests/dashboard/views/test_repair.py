@@ -9,7 +9,6 @@ from mailbox.gate.callers import Role
 from mailbox.models import Lease, Task
 from mailbox.verbs.life import leasing, results
 from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories
@@ -176,7 +175,7 @@ def test_a_compacted_lease_links_to_its_journal_rows(ana, alice, bob, knows):
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
     results.drain_results(alice)
     results.ack_results(alice, [lease.task.uuid])
-    compaction.compact(factories.person("adam", Role.ADMIN), Retention())
+    compaction.compact(factories.person("adam", Role.ADMIN), factories.AT_ONCE)
     assert not Lease.objects.exists()
 
     response = ana.post(path(lease), form) if knows == "the task" else ana.get(f"/ops/leases/{lease.lease_id}/")

@@ -12,7 +12,6 @@ from mailbox.inspection.series import Sum
 from mailbox.models import Task
 from mailbox.verbs.life import results
 from mailbox.verbs.upkeep import compaction, rollups
-from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.errors import InvalidRequestError
 from tests.support import factories
@@ -85,7 +84,7 @@ def test_figures_include_compacted_tasks(alice, bob, four_minutes):
     rollups.roll(NOON + 4 * MINUTE)
     for result in results.drain_results(alice, limit=10):
         results.ack_results(alice, [result.task.uuid])
-    compaction.compact(factories.person("ada", Role.ADMIN), Retention())
+    compaction.compact(factories.person("ada", Role.ADMIN), factories.AT_ONCE)
     assert not Task.objects.exists()
 
     figures = read(agents=[factories.row_of(bob).pk])

@@ -242,7 +242,8 @@ def test_a_dry_run_without_the_capability_is_refused(bob, lease):
     assert (status, body["code"]) == (403, "capability_missing")
 
 
-def test_a_compaction_answers_the_number_of_deleted_tasks(alice, bob):
+def test_a_compaction_answers_the_number_of_deleted_tasks(alice, bob, settings):
+    settings.A2A_RETENTION_ACKED = timedelta(0)
     result = factories.drained_task(alice, bob)
     results.ack_results(alice, [result.task.uuid])
     admin = Api(factories.person("ada", Role.ADMIN))

@@ -9,7 +9,6 @@ from mailbox.models import AuditEvent, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing, results
 from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words import tokens
 from tests.support import factories, yeoman
 from tests.support.yeoman import envelope
@@ -25,7 +24,7 @@ def compacted(bob, alice):
     results.post_result(bob, factories.result_envelope(lease.task))
     [result] = results.drain_results(alice)
     results.ack_results(alice, [result.task.uuid])
-    compaction.compact(Caller.command_line(), Retention.from_settings())
+    compaction.compact(Caller.command_line(), factories.AT_ONCE)
     assert not Task.objects.exists()
 
 

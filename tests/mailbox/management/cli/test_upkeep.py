@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.core.management.base import CommandError
 
@@ -74,7 +76,8 @@ def test_bounds_out_of_range_are_refused(a2a, db, option, value, told):
         a2a("retry-stale", option, value)
 
 
-def test_compact_deletes_acknowledged_tasks(a2a, a2a_json, db):
+def test_compact_deletes_acknowledged_tasks(a2a, a2a_json, db, settings):
+    settings.A2A_RETENTION_ACKED = timedelta(0)
     alice, bob = factories.agent("alice", "a2a.send.*"), factories.agent("bob", "a2a.respond.*")
     results.ack_results(alice, [factories.drained_task(alice, bob).task.uuid])
 

@@ -202,7 +202,7 @@ def test_a_compaction_against_drains_and_acknowledgements(alice, bob, _round, mo
     monkeypatch.setattr(compaction, "BATCH", 2)
     delivered = [factories.drained_task(alice, bob).task for _ in range(6)]
     pending = {factories.resolved_task(alice, bob).task.uuid for _ in range(3)}
-    everything = Retention(delivered=timedelta(0))
+    everything = Retention(acked=timedelta(0), delivered=timedelta(0))
 
     compacted, acked, *drained = race(
         partial(compaction.compact, ada, everything),
@@ -225,9 +225,11 @@ def test_two_compactions_count_each_task_once(alice, bob, _round, monkeypatch):
     for _ in range(5):
         factories.drained_task(alice, bob)
 
-    outcomes = race(*[partial(compaction.compact, ada, Retention(delivered=timedelta(0)))] * 2)
+    everything = Retention(acked=timedelta(0), delivered=timedelta(0))
 
-    dropped = sum(outcome.value for outcome in outcomes) + compaction.compact(ada, Retention(delivered=timedelta(0)))
+    outcomes = race(*[partial(compaction.compact, ada, everything)] * 2)
+
+    dropped = sum(outcome.value for outcome in outcomes) + compaction.compact(ada, everything)
     assert dropped == 5
     assert len({event.task_id for event in factories.journal("a2a_tasks_compacted")}) == 5
 
@@ -240,7 +242,7 @@ def test_a_compaction_of_the_source_against_a_duplicate(alice, bob, _round):
     results.ack_results(alice, [lease.task.uuid])
 
     compacted, sent = race(
-        partial(compaction.compact, ada, Retention()),
+        partial(compaction.compact, ada, factories.AT_ONCE),
         partial(sending.send_task, alice, factories.task_envelope(bob, idempotency=promise)),
     )
 

@@ -13,7 +13,6 @@ from mailbox.verbs.hot import plain
 from mailbox.verbs.life import leasing, replay, results, sending
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.envelopes import Idempotency, ResultStatus
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, UnknownReplayEntryError
 from tests.support import factories
@@ -203,7 +202,7 @@ def test_the_cache_outlives_the_compaction_of_its_source(alice, bob):
     results.ack_results(alice, [source.uuid])
     admin = factories.person("ada", Role.ADMIN)
 
-    dropped = compaction.compact(admin, Retention())
+    dropped = compaction.compact(admin, factories.AT_ONCE)
 
     assert (dropped, Task.objects.count()) == (1, 0)
     duplicate = factories.sent_task(alice, bob, idempotency=promise())

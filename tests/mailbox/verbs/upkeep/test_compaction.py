@@ -43,7 +43,7 @@ def acked_task(alice: Caller, bob: Caller, **fields: Any) -> Task:
 def test_acknowledged_work_is_dropped_with_its_leases_and_result(alice, bob, ada):
     acked_task(alice, bob)
 
-    assert compaction.compact(ada, Retention()) == 1
+    assert compaction.compact(ada, factories.AT_ONCE) == 1
     assert [model.objects.count() for model in (Task, Lease, Result)] == [0, 0, 0]
 
 
@@ -54,7 +54,7 @@ def test_unfinished_and_undelivered_work_is_kept_at_any_retention(alice, bob, ad
     clock.shift(DAY * 3650)
     before = [list(model.objects.order_by("pk").values()) for model in (Task, Lease, Result)]
 
-    dropped = compaction.compact(ada, Retention(delivered=timedelta(0)))
+    dropped = compaction.compact(ada, Retention(acked=timedelta(0), delivered=timedelta(0)))
 
     assert dropped == 0
     assert [list(model.objects.order_by("pk").values()) for model in (Task, Lease, Result)] == before
@@ -66,7 +66,7 @@ def test_delivered_work_is_kept_until_its_retention_is_over(alice, bob, ada, clo
     factories.drained_task(alice, bob)
     clock.shift(waited)
 
-    assert compaction.compact(ada, Retention(delivered=DAY * 7)) == dropped
+    assert compaction.compact(ada, Retention(acked=timedelta(0), delivered=DAY * 7)) == dropped
 
 
 @pytest.mark.parametrize(("waited", "dropped"), [(DAY - timedelta(microseconds=1), 0), (DAY, 1)])
@@ -83,13 +83,23 @@ def test_the_retention_comes_from_the_settings(settings):
     assert Retention.from_settings() == Retention(acked=DAY, delivered=DAY * 2)
 
 
+def test_acknowledged_work_is_kept_for_an_hour_unless_a_setting_changes_that(alice, bob, ada, clock):
+    acked_task(alice, bob)
+    assert Retention.from_settings() == Retention()
+    clock.shift(timedelta(hours=1) - timedelta(microseconds=1))
+
+    assert compaction.compact(ada, Retention()) == 0
+    clock.shift(timedelta(microseconds=1))
+    assert compaction.compact(ada, Retention()) == 1
+
+
 def test_compaction_keeps_the_journal_and_the_cache(alice, bob, ada):
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent())
     results.post_result(bob, factories.result_envelope(lease.task))
     results.ack_results(alice, [lease.task.uuid])
     life = factories.life_of(lease.task)
 
-    compaction.compact(ada, Retention())
+    compaction.compact(ada, factories.AT_ONCE)
 
     assert not Task.objects.exists()
     assert ReplayEntry.objects.get().source_task_id == lease.task.uuid
@@ -103,16 +113,16 @@ def test_a_task_is_kept_while_its_replayed_result_is_pending(alice, bob, ada):
     results.ack_results(alice, [source.task.uuid])
     replayed = factories.sent_task(alice, bob, idempotency=promise)
 
-    assert compaction.compact(ada, Retention()) == 1
+    assert compaction.compact(ada, factories.AT_ONCE) == 1
     assert Task.objects.get() == replayed
     (result,) = results.drain_results(alice)
     results.ack_results(alice, [result.task.uuid])
-    assert compaction.compact(ada, Retention()) == 1
+    assert compaction.compact(ada, factories.AT_ONCE) == 1
 
 
 def test_a_compacted_task_is_unknown(alice, bob, ada):
     task = acked_task(alice, bob)
-    compaction.compact(ada, Retention())
+    compaction.compact(ada, factories.AT_ONCE)
 
     with pytest.raises(UnknownTaskError):
         results.post_result(bob, factories.result_envelope(task))
@@ -121,7 +131,7 @@ def test_a_compacted_task_is_unknown(alice, bob, ada):
 @pytest.mark.django_db(transaction=True)
 def test_the_id_of_a_compacted_task_is_not_used_again(alice, bob, ada):
     task = acked_task(alice, bob)
-    compaction.compact(ada, Retention())
+    compaction.compact(ada, factories.AT_ONCE)
     before = factories.journal_length()
 
     with pytest.raises(TaskConflictError):
@@ -136,7 +146,7 @@ def test_work_is_dropped_in_batches_and_each_is_journalled(alice, bob, ada, monk
     for _ in range(5):
         acked_task(alice, bob)
 
-    assert compaction.compact(ada, Retention()) == 5
+    assert compaction.compact(ada, factories.AT_ONCE) == 5
     rows = factories.journal("a2a_tasks_compacted")
     assert [row.fields for row in rows] == [{"reason": "retention"}] * 5
     assert {row.actor for row in rows} == {"user:ada"}
@@ -146,7 +156,7 @@ def test_each_compacted_task_is_journalled_with_its_time(alice, bob, ada, clock)
     dropped, kept = acked_task(alice, bob), factories.drained_task(alice, bob).task
     clock.shift(DAY)
 
-    compaction.compact(ada, Retention())
+    compaction.compact(ada, factories.AT_ONCE)
 
     (row,) = AuditEvent.objects.filter(task_id=dropped.uuid, kind="a2a_tasks_compacted")
     assert (row.at, row.seq, row.fields) == (NOW + DAY, None, {"reason": "retention"})
@@ -158,31 +168,31 @@ def test_a_task_is_kept_while_a_task_below_it_is_kept(alice, bob, ada):
     middle = acked_task(alice, bob, parent=root.uuid)
     leaf = factories.leased_task(alice, bob, parent=middle.uuid).task
 
-    kept = compaction.compact(ada, Retention())
+    kept = compaction.compact(ada, factories.AT_ONCE)
     results.post_result(bob, factories.result_envelope(leaf))
     results.ack_results(alice, [leaf.uuid])
 
-    assert (kept, compaction.compact(ada, Retention())) == (0, 3)
+    assert (kept, compaction.compact(ada, factories.AT_ONCE)) == (0, 3)
 
 
 def test_a_task_that_is_its_own_parent_is_dropped(alice, bob, ada):
     task_id = uuid4()
     acked_task(alice, bob, id=task_id, parent=task_id)
 
-    assert compaction.compact(ada, Retention()) == 1
+    assert compaction.compact(ada, factories.AT_ONCE) == 1
 
 
 def test_a_child_sent_during_compaction_keeps_its_parent(alice, bob, ada, monkeypatch):
     parent = acked_task(alice, bob)
-    seen = compaction._to_drop(Retention(), NOW)
+    seen = compaction._to_drop(factories.AT_ONCE, NOW)
     factories.sent_task(alice, bob, parent=parent.uuid)
     monkeypatch.setattr(compaction, "_to_drop", lambda retention, now: seen)
 
-    assert (list(seen), compaction.compact(ada, Retention())) == ([parent.pk], 0)
+    assert (list(seen), compaction.compact(ada, factories.AT_ONCE)) == ([parent.pk], 0)
 
 
 def test_a_compaction_without_tasks_journals_its_check_alone(ada):
-    assert compaction.compact(ada, Retention()) == 0
+    assert compaction.compact(ada, factories.AT_ONCE) == 0
 
     (check,) = AuditEvent.objects.all()
     assert (check.kind, check.fields["agent_id"]) == ("capability_check", "a2a:compact")
@@ -193,7 +203,7 @@ def test_only_admins_can_compact(alice, bob, role):
     acked_task(alice, bob)
 
     with pytest.raises(CapabilityMissingError):
-        compaction.compact(factories.person("oscar", role), Retention())
+        compaction.compact(factories.person("oscar", role), factories.AT_ONCE)
 
     assert Task.objects.count() == 1
     assert factories.last_event().fields["passed"] is False
@@ -203,10 +213,10 @@ def test_an_agent_needs_a_grant_to_compact(alice, bob):
     acked_task(alice, bob)
 
     with pytest.raises(CapabilityMissingError):
-        compaction.compact(bob, Retention())
+        compaction.compact(bob, factories.AT_ONCE)
     factories.grant(bob, "a2a.compact")
 
-    assert compaction.compact(bob, Retention()) == 1
+    assert compaction.compact(bob, factories.AT_ONCE) == 1
 
 
 def test_a_dialect_under_its_cap_loses_no_task(alice, bob, ada):

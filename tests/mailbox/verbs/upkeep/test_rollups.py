@@ -14,7 +14,6 @@ from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.verbs.upkeep import compaction, rollups
-from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.latencies import Latencies
 from tests.support import factories
@@ -136,7 +135,7 @@ def test_compaction_at_any_time_loses_no_figures(alice, bob, clock):
     ada = factories.person("ada", Role.ADMIN)
     rollups.roll(NOON + 3 * MINUTE)
 
-    assert compaction.compact(ada, Retention()) == 6
+    assert compaction.compact(ada, factories.AT_ONCE) == 6
     assert Task.objects.count() == 0
     assert RollUp.objects.filter(is_open=True).exists()
     rollups.roll(LATER)
@@ -149,7 +148,7 @@ def test_tasks_compacted_one_after_another_are_all_counted(alice, bob):
     for _ in range(3):
         result = factories.drained_task(alice, bob)
         results.ack_results(alice, [result.task.uuid])
-        compaction.compact(factories.person(f"ada{result.pk}", Role.ADMIN), Retention())
+        compaction.compact(factories.person(f"ada{result.pk}", Role.ADMIN), factories.AT_ONCE)
     factories.sent_task(alice, bob)
 
     rollups.roll(LATER)
@@ -260,7 +259,11 @@ def test_two_passes_and_a_compaction_at_once_count_everything_once(alice, bob):
         work()
         connection.close()
 
-    works = [lambda: rollups.roll(LATER), lambda: rollups.roll(LATER), lambda: compaction.compact(ada, Retention())]
+    works = [
+        lambda: rollups.roll(LATER),
+        lambda: rollups.roll(LATER),
+        lambda: compaction.compact(ada, factories.AT_ONCE),
+    ]
     threads = [Thread(target=at_once, args=[work]) for work in works]
     for thread in threads:
         thread.start()
