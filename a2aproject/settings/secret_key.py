@@ -26,7 +26,8 @@ def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool
             private_file(database)
     except OSError as error:
         variables = "A2A_VAR" if database is None or database.parent == folder else "A2A_VAR and DATABASE_URL"
-        message = f"{variables}: the hub cannot use {error.filename}: {error.strerror}."
+        # An error of a write, such as a full disk, names no file.
+        message = f"{variables}: the hub cannot use {error.filename or folder}: {error.strerror}."
         raise UnusableSettingError(message) from error
     return kept
 
@@ -60,8 +61,8 @@ def secret(path: Path) -> str:
         return path.read_text("ascii")
     except FileNotFoundError:
         draft = private_file(path.with_name(f"{path.name}.{os.getpid()}"))
-        draft.write_text(_new_secret(), "ascii")
         try:
+            draft.write_text(_new_secret(), "ascii")
             os.link(draft, path)  # fails if another process was first, unlike a rename
         except FileExistsError:
             pass

@@ -34,7 +34,10 @@ def turn() -> Iterator[None]:
         yield
         return
     try:
-        file = _file(f"{connection.settings_dict['NAME']}-turn", os.getpid())
+        file = _opened()
+        if file is None:
+            yield
+            return
         while not _try_lock(file) and time.monotonic() < give_up_at:
             time.sleep(PAUSE)
         try:
@@ -43,6 +46,14 @@ def turn() -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_UN)
     finally:
         _threads.release()
+
+
+def _opened() -> int | None:
+    """Return the file of the turns; None if it cannot be opened. SQLite then reports why by errors of its own."""
+    try:
+        return _file(f"{connection.settings_dict['NAME']}-turn", os.getpid())
+    except OSError:
+        return None
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection, connections
+from django.db import InterfaceError, OperationalError, connection, connections
 
 from a2aproject.serving import first_run, services
 from a2aproject.serving.supervisor import Supervisor
@@ -48,10 +48,13 @@ class Command(BaseCommand):
         Supervisor([services.SERVICES[word]() for word in words], say=self._say, grace=settings.STOP_GRACE).run()
 
     def _prepare_database(self) -> None:
-        with _one_at_a_time():
-            call_command("migrate", interactive=False, verbosity=0)
-            credentials = first_run.create_operator_and_agent()
-            jobs.register()
+        try:
+            with _one_at_a_time():
+                call_command("migrate", interactive=False, verbosity=0)
+                credentials = first_run.create_operator_and_agent()
+                jobs.register()
+        except (OperationalError, InterfaceError) as error:
+            raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error
         if credentials is not None:
             self.stdout.write(f"{credentials.describe()}\n")
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
@@ -82,3 +83,16 @@ def test_only_its_owner_can_read_the_lock_file():
         pass
 
     assert stat.S_IMODE(os.stat(f"{connection.settings_dict['NAME']}-turn").st_mode) == 0o600
+
+
+def test_a_writer_goes_on_when_the_file_of_the_turns_cannot_be_opened(monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(write_turns, "_file", refuse)
+
+    with write_turns.turn():
+        ran = True
+
+    assert ran
+    assert not write_turns._threads.locked()
