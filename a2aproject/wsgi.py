@@ -14,6 +14,10 @@ os.environ["A2A_IS_WEB_PROCESS"] = "1"
 
 application = get_wsgi_application()
 
+# Django imports this codec at its first answer of 4xx. Without a free file descriptor the import fails, and that error
+# would be answered as a 500, from then on at each 4xx.
+"".encode("unicode_escape")
+
 
 def _end_long_polls() -> None:
     from mailbox.database import waiting

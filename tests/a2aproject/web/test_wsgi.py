@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.hub import PATIENCE, ROOT
+
+pytestmark = pytest.mark.one_database
+
+ANSWERS = """
+import io, os, resource
+from a2aproject.wsgi import application
+
+def status(path):
+    given = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "SERVER_NAME": "localhost", "SERVER_PORT": "80",
+             "wsgi.input": io.BytesIO(), "wsgi.url_scheme": "http", "HTTP_HOST": "localhost"}
+    seen = []
+    list(application(given, lambda line, headers: seen.append(line)))
+    return seen[0]
+
+print(status("/healthz"))
+resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+try:
+    os.dup(0)
+except OSError:
+    print(status("/nowhere"))
+    print(status("/nowhere"))
+"""
+
+
+def test_a_web_process_without_a_free_file_answers_its_first_4xx(tmp_path):
+    env = os.environ | {"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
+
+    answered = subprocess.run(
+        [sys.executable, "-c", ANSWERS], cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
+    )
+
+    assert answered.stdout.splitlines() == ["200 OK", "404 Not Found", "404 Not Found"], answered.stderr
