@@ -23,6 +23,23 @@ POSTGRESQL_OPTIONS = {
     "lock_timeout": "10000",
     "idle_in_transaction_session_timeout": "60000",
 }
+# A host that vanished answers no packet. Without these limits a request would hang until the kernel gives up, for
+# minutes to hours. All are seconds, but tcp_user_timeout is milliseconds.
+TCP_OPTIONS = {
+    "connect_timeout": 3,  # for each host
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+POOL_OPTIONS = {
+    "min_size": 1,
+    "timeout": 3,  # seconds until a request without a connection is answered 503
+    # After a failure the pool doubles its pause before the next try. It begins anew after so many seconds, so that an
+    # outage of minutes is not followed by a pause of minutes.
+    "reconnect_timeout": 5,
+}
 POSTGRESQL_SCHEMES = ("postgres", "postgresql")
 NEVER_BY_COUNT = 2**31
 
@@ -46,19 +63,26 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
     ours = " ".join(f"-c {name}={value}" for name, value in own.items())
     found["HOST"] = unquote(found["HOST"])  # the folder of a socket is written %2Flike%2Fthis
     options["options"] = f"{ours} {options.get('options', '')}".strip()
+    if _uses_tcp(found["HOST"]):
+        found["OPTIONS"] = options = TCP_OPTIONS | options
     found["CONN_MAX_AGE"] = 0
     found["CONN_HEALTH_CHECKS"] = True
     # Statements are prepared only where the code requests it. Poolers that lose them need DATABASE_PREPARE off.
     options["prepare_threshold"] = NEVER_BY_COUNT if prepares else None
     # Only web processes (wsgi.py) use a pool: the task cluster forks, and a pool does not survive a fork.
     if env.switch("A2A_IS_WEB_PROCESS", default=False):
-        options["pool"] = {"min_size": 1, "max_size": pool_size, "timeout": 10}
+        options["pool"] = POOL_OPTIONS | {"max_size": pool_size}
     return found
 
 
 def sqlite_file(found: dict[str, Any]) -> Path | None:
     """Return the file of a SQLite database, None for other databases."""
     return Path(found["NAME"]) if found["ENGINE"].endswith(".sqlite3") else None
+
+
+def _uses_tcp(hosts: str) -> bool:
+    """Whether a connection may lead to another machine, and not through a socket in a folder of this one."""
+    return any(host and not host.startswith(("/", "@")) for host in hosts.split(","))
 
 
 def _parsed(env: Environment, url: str) -> dict[str, Any]:
@@ -69,6 +93,8 @@ def _parsed(env: Environment, url: str) -> dict[str, Any]:
         if scheme not in ("sqlite", *POSTGRESQL_SCHEMES):
             raise UnusableSettingError(wanted)
         found: dict[str, Any] = {"NAME": ""} if scheme == "sqlite" and host else env.db_url_config(url)
+        if scheme != "sqlite" and "," in host:
+            found["HOST"], found["PORT"] = _several(host.rpartition("@")[2])
     except ValueError as error:
         raise UnusableSettingError(wanted) from error
     if scheme == "sqlite" and found["NAME"] in ("", ":memory:"):
@@ -76,3 +102,14 @@ def _parsed(env: Environment, url: str) -> dict[str, Any]:
     if not found["NAME"]:
         raise UnusableSettingError(wanted)
     return found
+
+
+def _several(hosts: str) -> tuple[str, str]:
+    """Return several hosts and their ports as PostgreSQL's client library lists them: a host without a port has ""."""
+    from psycopg import ProgrammingError, conninfo
+
+    try:
+        read = conninfo.conninfo_to_dict(f"postgresql://{hosts}")
+    except ProgrammingError as error:
+        raise ValueError(hosts) from error
+    return str(read["host"]), str(read.get("port", ""))

@@ -89,7 +89,12 @@ def test_a_web_process_pools_its_postgresql_connections(read):
     (databases,) = read("DATABASES", DATABASE_URL=url, A2A_IS_WEB_PROCESS="1", DATABASE_POOL_SIZE="5")
 
     assert databases["default"]["HOST"] == "/run/postgresql"
-    assert databases["default"]["OPTIONS"]["pool"] == {"min_size": 1, "max_size": 5, "timeout": 10}
+    assert databases["default"]["OPTIONS"]["pool"] == {
+        "min_size": 1,
+        "max_size": 5,
+        "timeout": 3,
+        "reconnect_timeout": 5,
+    }
     assert databases["default"]["CONN_MAX_AGE"] == 0
 
 

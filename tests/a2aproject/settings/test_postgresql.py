@@ -1,0 +1,105 @@
+"""DATABASE_URL of PostgreSQL, through the settings and Django, to psycopg and its pool."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from django.db.utils import ConnectionHandler
+
+from a2aproject.errors import UnusableSettingError
+from a2aproject.settings.database import database
+from a2aproject.settings.environment import Environment
+from tests.support.databases import url_of_the_tests_database
+
+GUARDS = {
+    "connect_timeout": 3,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+IS_POSTGRESQL = os.environ.get("DATABASE_URL", "").startswith("postgres")
+
+
+@pytest.fixture
+def connected(monkeypatch, tmp_path):
+    """Return a function that returns Django's connection for a DATABASE_URL."""
+
+    def connected(url, **environment):
+        for name, value in {"DATABASE_URL": url, **environment}.items():
+            monkeypatch.setenv(name, value)
+        return ConnectionHandler({"default": database(Environment(), tmp_path)})["default"]
+
+    return connected
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("hosts", "host", "port"),
+    [
+        ("h1,h2:5433", "h1,h2", ",5433"),
+        ("h1:5432,h2:5433", "h1,h2", "5432,5433"),
+        ("h1,h2", "h1,h2", ","),
+        ("h1:6000,[::1]", "h1,::1", "6000,"),
+        ("h1:6000", "h1", 6000),
+    ],
+)
+def test_several_hosts_reach_psycopg_each_with_its_port(connected, hosts, host, port):
+    given = connected(f"postgresql://u:p%40@{hosts}/db?target_session_attrs=read-write").get_connection_params()
+
+    assert (given["host"], given.get("port")) == (host, port)
+    assert (given["user"], given["password"], given["dbname"]) == ("u", "p@", "db")
+    assert given["target_session_attrs"] == "read-write"
+
+
+@pytest.mark.one_database
+def test_hosts_that_cannot_be_read_are_refused_without_the_password(connected):
+    with pytest.raises(UnusableSettingError, match="DATABASE_URL must be") as refused:
+        connected("postgresql://u:secret@[h1,h2/db")
+
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("hosts", ["h1", "h1,h2", "%2Frun%2Fpostgresql,h2", "[::1]:5432"])
+def test_a_connection_to_another_machine_does_not_wait_for_ever(connected, hosts):
+    given = connected(f"postgresql://u@{hosts}/db").get_connection_params()
+
+    assert {name: given[name] for name in GUARDS} == GUARDS
+
+
+@pytest.mark.one_database
+def test_a_url_overrides_the_guards(connected):
+    given = connected("postgresql://u@h1/db?connect_timeout=9&tcp_user_timeout=5").get_connection_params()
+
+    assert (given["connect_timeout"], given["tcp_user_timeout"], given["keepalives_idle"]) == (9, 5, 10)
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("url", ["postgresql:///db", "postgresql://u@%2Frun%2Fpostgresql/db"])
+def test_a_socket_of_this_machine_needs_no_guards(connected, url):
+    assert connected(url).get_connection_params().keys().isdisjoint(GUARDS)
+
+
+@pytest.mark.one_database
+def test_the_pool_tries_again_soon_after_a_long_outage(connected):
+    pool = connected("postgresql://u@h1/db", A2A_IS_WEB_PROCESS="1").pool
+
+    assert (pool.reconnect_timeout, pool.timeout) == (5, 3)
+
+
+@pytest.mark.skipif(not IS_POSTGRESQL, reason="connects to PostgreSQL")
+@pytest.mark.django_db
+def test_a_server_is_reached_although_the_first_host_has_none(connected, tmp_path):
+    url = url_of_the_tests_database()
+    several = url.replace("@", "@%2Fnowhere,", 1)
+
+    own = connected(f"{several}?target_session_attrs=read-write")
+    with own.cursor() as cursor:
+        cursor.execute("SHOW transaction_read_only")
+        (answer,) = cursor.fetchone()
+    own.close()
+
+    assert answer == "off"
