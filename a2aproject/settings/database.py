@@ -59,6 +59,7 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
         found["CONN_MAX_AGE"] = None
         found["TEST"] = {"NAME": str(folder / "test.sqlite3")}  # a file: several processes and threads use it
         return found
+    found["ENGINE"] = "mailbox.database.postgresql"
     own = POSTGRESQL_OPTIONS | {"statement_timeout": str(statement_timeout)}
     ours = " ".join(f"-c {name}={value}" for name, value in own.items())
     found["HOST"] = unquote(found["HOST"])  # the folder of a socket is written %2Flike%2Fthis

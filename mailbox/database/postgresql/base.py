@@ -1,0 +1,49 @@
+"""The connection to PostgreSQL. Django loads this module by the ENGINE of the database."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Any
+
+from django.db import OperationalError
+from django.db.backends.postgresql import base
+from django.db.utils import DatabaseErrorWrapper
+from django.utils.functional import cached_property
+from psycopg.errors import ReadOnlySqlTransaction
+
+DRAIN_EVERY = 1.0  # seconds; while a server stays read-only, new connections lead to it too
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    """A connection whose failures on a read-only server are `OperationalError`, as if the server were gone.
+
+    A standby and a demoted primary refuse every change, and mostly for a moment. Django would raise `InternalError`,
+    which the hub reports as a failure of its own.
+    """
+
+    _drained_at = 0.0  # of this process
+
+    @cached_property
+    def wrap_database_errors(self) -> DatabaseErrorWrapper:
+        return _Errors(self)
+
+    def forget_read_only_connections(self) -> None:
+        """Close the pooled connections, since new ones may lead to another server, which takes changes."""
+        now, pool = time.monotonic(), getattr(self, "pool", None)
+        if pool is not None and now - DatabaseWrapper._drained_at >= DRAIN_EVERY:
+            DatabaseWrapper._drained_at = now
+            pool.drain()
+
+
+class _Errors(DatabaseErrorWrapper):
+    wrapper: DatabaseWrapper
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> Any:
+        if isinstance(error, ReadOnlySqlTransaction):
+            self.wrapper.errors_occurred = True
+            self.wrapper.forget_read_only_connections()
+            raise OperationalError(*error.args).with_traceback(traceback) from error
+        return super().__exit__(kind, error, traceback)
