@@ -15,6 +15,7 @@ from mailbox.words.kinds import FREQUENT, Kind
 
 LATELY = 5_000
 NAMED_AMONG = 20_000
+_RECEIPTS = (Kind.RESULT_DELIVERED, Kind.RESULT_ACKED)
 
 
 class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
@@ -25,6 +26,16 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     def lives_among(self, task_ids: Collection[UUID]) -> models.QuerySet[AuditEvent, UUID | None]:
         """Return which of these tasks have numbered rows, also compacted tasks."""
         return self.filter(task_id__in=task_ids, seq=1).values_list("task_id", flat=True)
+
+    def received_among(self, task_ids: Collection[UUID], sender: Agent | None) -> models.QuerySet[AuditEvent, UUID]:
+        """Return which of these tasks have a result that ``sender`` received or acknowledged, None for any caller.
+
+        Compacted tasks are among them.
+        """
+        receipts = self.filter(task_id__in=task_ids, seq__isnull=False, kind__in=_RECEIPTS)
+        theirs = receipts if sender is None else receipts.filter(actor_pubkey=sender.pubkey)
+        found: models.QuerySet[AuditEvent, Any] = theirs.values_list("task_id", flat=True)
+        return found
 
     def through(self, source: AuditEvent.Source) -> AuditEventQuerySet:
         """Narrow to the rows of one source."""

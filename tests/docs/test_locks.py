@@ -32,5 +32,5 @@ def test_a_race_names_a_test_that_runs_it(title: str) -> None:
 def test_every_test_of_a_race_that_is_named_runs_on_both_databases() -> None:
     modules = {path for path, _ in pages.references(PAGE) if path.startswith("tests/mailbox/verbs/life/")}
 
-    assert len(modules) == 3
+    assert len(modules) >= 3
     assert [path for path in modules if "one_database" in pages.page(path)] == []

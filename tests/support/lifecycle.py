@@ -218,6 +218,7 @@ class Lifecycle(Machine):
             self.acknowledge(this)
         self.wait(MINUTE)
         self.compact()
+        self.acknowledge(this)
         self.post_result(this, ResultStatus.OK, "a", "none")
         if forgotten:
             self.drop_a_cached_result(0)

@@ -134,11 +134,13 @@ class Model:
         return [task.id for task in pending]
 
     def acknowledge(self, sender: str, tasks: Collection[Task], now: datetime) -> None:
-        if any(task.sender != sender or task.dropped or task.answer is None for task in tasks):
+        if any(task.sender != sender or task.answer is None for task in tasks):
             raise Refused("unknown_task")
         for task in tasks:
             assert task.answer
-            if task.answer.delivery != "acked":
+            if task.dropped:
+                task.story.append("acked-after-compaction")
+            elif task.answer.delivery != "acked":
                 task.answer.delivery, task.answer.acked_at = "acked", now
                 task.story.append("acked")
             else:

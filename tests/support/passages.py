@@ -41,6 +41,7 @@ PASSAGES = {
         "a result is acknowledged twice": r" acked (\S+ )*acked-again ",
         "acknowledged work is compacted": r" acked (\S+ )*compacted ",
         "delivered work is compacted though never acknowledged": r" delivered (?!(\S+ )*acked )(\S+ )*compacted ",
+        "a compacted result is acknowledged again": r" compacted (\S+ )*acked-after-compaction ",
         "compacted work is unknown to a late result": r" compacted (\S+ )*post-refused:unknown_task ",
         "a lease outlives a new connection, then its result is posted": r" leased reopened (\S+ )*posted ",
         "a duplicate waits through a new connection, then goes on": r" waits reopened (\S+ )*(woken|replayed) ",

@@ -154,8 +154,14 @@ class Results(BaseModel):
 
 
 class ResultsAcked(BaseModel):
+    """The results of ``task_ids`` are acknowledged now. ``unknown`` are the other ids of the request.
+
+    No result of theirs is known to the caller. If all ids are unknown, the answer is 404 instead.
+    """
+
     kind: Literal["a2a_results_acked"]
     task_ids: list[UUID]
+    unknown: list[UUID]
 
 
 class Queue(BaseModel):

@@ -107,7 +107,10 @@ class NextResult(NextTask):
 
 
 class AckBody(Exact):
-    """The tasks whose results arrived. Acknowledging a result twice changes nothing."""
+    """The tasks whose results arrived.
+
+    Acknowledging a result twice changes nothing, even if its task was compacted since.
+    """
 
     task_ids: list[UUID] = Field(min_length=1, max_length=1000)
 

@@ -69,8 +69,8 @@ class AckView(MailboxView):
         operation_id="ack_results",
     )
     def post(self, request: Request) -> Response:
-        acked = results.ack_results(self.caller, self.body(requests.AckBody).task_ids)
-        return Response({"kind": "a2a_results_acked", "task_ids": acked})
+        done = results.ack_results(self.caller, self.body(requests.AckBody).task_ids)
+        return Response({"kind": "a2a_results_acked", "task_ids": done.acked, "unknown": done.unknown})
 
 
 class RecentResultsView(MailboxView):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -13,7 +14,7 @@ from mailbox.gate import audit, capabilities, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
-from mailbox.models import Lease, Result, Task
+from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.verbs.hot import plain
 from mailbox.verbs.life import expiry
 from mailbox.verbs.life.leasing import begin_out_of_turn, require_lease
@@ -107,9 +108,10 @@ def drain_results(
     for every sender. If fewer than ``limit`` results are pending, the caller's tasks past their deadline or work
     timeout are expired, and their results are returned, too.
 
-    Raises `WrongPartyError` for people, and `UnknownTaskError` for an id in ``ack`` without a result. Locks the task
-    rows, and skips rows that another transaction has locked. Journals ``a2a_result_delivered``, ``a2a_result_acked``
-    and ``a2a_task_expired``. Source: Covenant A2A, ``GET /a2a/results/next``; receive attempt ids: Amazon SQS FIFO.
+    Raises `WrongPartyError` for people. Raises `UnknownTaskError` for an id in ``ack`` that `ack_results` would report
+    as unknown, and then neither acknowledges nor delivers a result. Locks the task rows, and skips rows that another
+    transaction has locked. Journals ``a2a_result_delivered``, ``a2a_result_acked`` and ``a2a_task_expired``.
+    Source: Covenant A2A, ``GET /a2a/results/next``; receive attempt ids: Amazon SQS FIFO.
     """
     caller.must_be_party()
     drained = plain.drain_result(caller, attempt_id) if limit == 1 and not ack else None
@@ -141,8 +143,8 @@ def _whole_drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Colle
 
 def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
     with audit.decision(caller) as journal:
-        if ack:
-            _acknowledge(caller, ack, journal)
+        if ack and (unknown := _acknowledge(caller, ack, journal)):
+            raise UnknownTaskError.of(unknown[0])
         if attempt_id is not None:
             given = Result.objects.addressed_to(caller.agent).filter(
                 receive_attempt_id=attempt_id, delivery=Result.Delivery.DELIVERED
@@ -174,34 +176,51 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
         return delivered
 
 
-def ack_results(caller: Caller, task_ids: Collection[UUID]) -> list[UUID]:
-    """Acknowledge results by task id; return the ids. An acknowledged result is never drained again.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledgement:
+    """The outcome of an acknowledgement, as task ids in the order of the request.
 
-    Acknowledging a result twice changes nothing. Raises `UnknownTaskError` for the first id without a result for this
-    caller, and then acknowledges no result. Raises `WrongPartyError` for people. Locks the task rows in order; journals
-    ``a2a_result_acked``.
+    ``acked`` have an acknowledged result now. ``unknown`` have no result for the caller, and nothing changed for them.
+    """
+
+    acked: Sequence[UUID]
+    unknown: Sequence[UUID]
+
+
+def ack_results(caller: Caller, task_ids: Collection[UUID]) -> Acknowledgement:
+    """Acknowledge results by task id. An acknowledged result is never drained again.
+
+    Acknowledging a result twice changes nothing, for ever. The id of a compacted task counts as acknowledged if the
+    journal shows that this caller received its result. An unknown id keeps no other id from being acknowledged.
+
+    Raises `UnknownTaskError` for the first id if all ids are unknown. Raises `WrongPartyError` for people. Locks the
+    task rows in order; journals ``a2a_result_acked``.
     """
     caller.must_be_party()
     with audit.decision(caller) as journal:
-        _acknowledge(caller, task_ids, journal)
-    return list(task_ids)
+        unknown = _acknowledge(caller, task_ids, journal)
+    acked = [task_id for task_id in task_ids if task_id not in unknown]
+    if unknown and not acked:
+        raise UnknownTaskError.of(unknown[0])
+    return Acknowledgement(acked=acked, unknown=unknown)
 
 
-def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -> None:
+def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -> list[UUID]:
+    """Acknowledge results, and return the unknown ids, in their order."""
     # The task's lock also guards its result, as in a drain and a compaction. Only resolved tasks are locked: a
     # transaction that locked a waiting task must not wait for the lock of another task.
     named = Task.objects.sent_by(caller.agent).filter(uuid__in=task_ids, state=Task.State.RESOLVED)
     locked = {task.pk: task for task in named.locked().order_by("pk")}
     found = {result.task_id: result for result in Result.objects.filter(task__in=locked)}
-    known = {locked[pk].uuid for pk in found}
-    for task_id in task_ids:
-        if task_id not in known:
-            raise UnknownTaskError.of(task_id)
     for pk, task in locked.items():
         if found[pk].delivery != Result.Delivery.ACKED:
             Result.objects.filter(pk=found[pk].pk).update(delivery=Result.Delivery.ACKED, acked_at=journal.now)
             task.change()
             journal.life(task, entries.result_acked())
+    known = {task.uuid for task in locked.values()}
+    if gone := [task_id for task_id in task_ids if task_id not in known]:
+        known.update(AuditEvent.objects.received_among(gone, caller.agent))
+    return [task_id for task_id in task_ids if task_id not in known]
 
 
 def _something_to_drain(caller: Caller) -> bool:

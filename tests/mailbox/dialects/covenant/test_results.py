@@ -4,8 +4,10 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.models import AuditEvent, Result
+from mailbox.gate.callers import Caller
+from mailbox.models import AuditEvent, Result, Task
 from mailbox.verbs.life import leasing, sending
+from mailbox.verbs.upkeep import compaction
 from tests.support import factories
 from tests.support.api import Api, error_of
 
@@ -158,8 +160,52 @@ def test_acknowledged_ids_are_returned(alice, bob):
 
     answer = Api(alice).post("/a2a/results/ack", {"task_ids": ids})
 
-    assert answer.json() == {"kind": "a2a_results_acked", "task_ids": ids}
+    assert answer.json() == {"kind": "a2a_results_acked", "task_ids": ids, "unknown": []}
     assert Result.objects.filter(delivery=Result.Delivery.ACKED).count() == 2
+
+
+def test_an_unknown_id_is_named_beside_the_acknowledged_ids(alice, bob):
+    task_id, absent = str(factories.drained_task(alice, bob).task.uuid), str(uuid4())
+    api = Api(alice)
+
+    mixed = api.post("/a2a/results/ack", {"task_ids": [absent, task_id]})
+    unknown = api.post("/a2a/results/ack", {"task_ids": [absent, str(uuid4())]})
+
+    assert (mixed.status_code, mixed.json()) == (
+        200,
+        {"kind": "a2a_results_acked", "task_ids": [task_id], "unknown": [absent]},
+    )
+    assert error_of(unknown) == (404, "unknown_task")
+    assert unknown.json()["task_id"] == absent
+
+
+def test_a_drain_whose_ack_was_compacted_since_is_answered_again(alice, bob):
+    first, second = (str(factories.resolved_task(alice, bob).task.uuid) for _ in range(2))
+    api, attempt = Api(alice), str(uuid4())
+    api.get("/a2a/results/next")
+    got = api.get("/a2a/results/next", ack=first, attempt_id=attempt)
+    compaction.compact(Caller.command_line(), factories.AT_ONCE)
+
+    again = api.get("/a2a/results/next", ack=first, attempt_id=attempt)
+
+    assert got.json()["result"]["task_id"] == second
+    assert (again.status_code, again.json()) == (200, got.json())
+    assert not Task.objects.filter(uuid=first).exists()
+
+
+def test_a_compacted_task_is_acknowledged_by_its_sender_and_unknown_to_others(alice, bob, mallory):
+    compacted, absent = str(factories.drained_task(alice, bob).task.uuid), str(uuid4())
+    body = {"task_ids": [compacted, absent]}
+    Api(alice).post("/a2a/results/ack", {"task_ids": [compacted]})
+    compaction.compact(Caller.command_line(), factories.AT_ONCE)
+
+    answer = Api(alice).post("/a2a/results/ack", body)
+    foreign = Api(mallory).post("/a2a/results/ack", body)
+    none_such = Api(mallory).post("/a2a/results/ack", {"task_ids": [absent]})
+
+    assert answer.json() == {"kind": "a2a_results_acked", "task_ids": [compacted], "unknown": [absent]}
+    assert foreign.status_code == none_such.status_code == 404
+    assert foreign.text.replace(compacted, absent) == none_such.text
 
 
 @pytest.mark.parametrize("body", [{}, {"task_ids": []}, {"task_ids": ["x"]}, {"task_ids": [str(uuid4())] * 1001}])

@@ -103,7 +103,7 @@ def test_an_acknowledgement_against_a_drain_of_the_same_attempt(alice, bob, _rou
         partial(results.ack_results, alice, [result.task.uuid]),
     )
 
-    assert acked.value == [result.task.uuid]
+    assert acked.value.acked == [result.task.uuid]
     assert redelivered.value in ([result], [other])
     assert factories.life_of(result.task)[-2:] == ["a2a_result_delivered", "a2a_result_acked"]
     rest = results.drain_results(alice, limit=10, attempt_id=attempt_id)

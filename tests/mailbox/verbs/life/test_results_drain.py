@@ -85,7 +85,7 @@ def test_a_drain_finds_the_result_of_a_cancelled_task(alice, bob):
 def test_an_acked_result_is_never_given_out_again(alice, bob):
     drained = factories.drained_task(alice, bob)
 
-    assert results.ack_results(alice, [drained.task.uuid]) == [drained.task.uuid]
+    assert results.ack_results(alice, [drained.task.uuid]).acked == [drained.task.uuid]
 
     drained.refresh_from_db()
     assert (drained.delivery, drained.acked_at is None) == (Result.Delivery.ACKED, False)
@@ -107,22 +107,31 @@ def test_acking_twice_changes_nothing(alice, bob):
     results.ack_results(alice, [drained.task.uuid])
     rows = factories.journal_length()
 
-    assert results.ack_results(alice, [drained.task.uuid]) == [drained.task.uuid]
+    assert results.ack_results(alice, [drained.task.uuid]).acked == [drained.task.uuid]
 
     assert factories.journal_length() == rows
 
 
-def test_acks_are_all_or_nothing(alice, bob):
-    drained = factories.drained_task(alice, bob)
+def test_an_unknown_id_keeps_no_other_id_from_being_acked(alice, bob, mallory):
+    factories.grant(mallory, "a2a.send.*")
+    factories.grant(bob, "a2a.respond.*")
+    drained, foreign = factories.drained_task(alice, bob), factories.drained_task(mallory, bob)
     absent = uuid4()
 
-    with pytest.raises(UnknownTaskError) as refusal:
-        results.ack_results(alice, [drained.task.uuid, absent])
+    done = results.ack_results(alice, [absent, drained.task.uuid, foreign.task.uuid])
 
-    assert refusal.value.ids == {"task_id": str(absent)}
-    drained.refresh_from_db()
-    assert drained.delivery == Result.Delivery.DELIVERED
-    assert factories.life_of(drained.task)[-1] == "a2a_result_delivered"
+    assert (done.acked, done.unknown) == ([drained.task.uuid], [absent, foreign.task.uuid])
+    assert [result.delivery for result in Result.objects.order_by("pk")] == ["acked", "delivered"]
+    assert [row.task_id for row in factories.journal("a2a_result_acked")] == [drained.task.uuid]
+
+
+def test_an_acknowledgement_of_unknown_ids_alone_names_the_first(alice):
+    absent = [uuid4(), uuid4()]
+
+    with pytest.raises(UnknownTaskError) as refusal:
+        results.ack_results(alice, absent)
+
+    assert refusal.value.ids == {"task_id": str(absent[0])}
 
 
 def test_only_the_sender_can_acknowledge_a_result(alice, bob, mallory):
@@ -182,10 +191,11 @@ def test_a_repeated_drain_gives_the_unacknowledged_results_of_its_attempt(alice,
     assert (again, after) == ([posted[1]], posted[2:])
 
 
-def test_a_drain_with_an_unknown_ack_drains_nothing(alice, bob):
+def test_a_drain_with_an_unknown_ack_acknowledges_and_drains_nothing(alice, bob):
+    drained = factories.drained_task(alice, bob)
     factories.resolved_task(alice, bob)
 
     with pytest.raises(UnknownTaskError):
-        results.drain_results(alice, ack=[uuid4()])
+        results.drain_results(alice, ack=[drained.task.uuid, uuid4()])
 
-    assert Result.objects.get().delivery == Result.Delivery.PENDING
+    assert [result.delivery for result in Result.objects.order_by("pk")] == ["delivered", "pending"]
