@@ -71,7 +71,7 @@ _VALUES = re.compile(f"{_VALUE}(?:,{_VALUE})*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """The term ``key:value,value``, or its negation. ``values`` is never empty."""
+    """The term ``key:value,value``, or its negation. ``values`` is never empty, and holds no value twice."""
 
     key: str
     values: tuple[str, ...]
@@ -118,7 +118,7 @@ def _values(key: str, text: str) -> tuple[str, ...]:
     if not all(values):
         where = " on each side of a comma" if len(values) > 1 else ""
         raise InvalidRequestError({"q": f"{key}: needs a value{where}"})
-    return values
+    return tuple(dict.fromkeys(values))
 
 
 def _word(quoted: str, plain: str, *, is_negated: bool) -> SearchWord:

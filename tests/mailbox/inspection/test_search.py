@@ -110,6 +110,7 @@ def test_a_star_matches_the_end_of_an_agents_name(crowd, name, key, value, fits)
     [
         ("TO:bob", Term(key="to", values=("bob",))),
         ('-To:bob,"a b",c', Term(key="to", values=("bob", "a b", "c"), is_negated=True)),
+        ("to:bob,eve,bob", Term(key="to", values=("bob", "eve"))),
         ('key:"a,b"', Term(key="key", values=("a,b",))),
         ("key:a:b", Term(key="key", values=("a:b",))),
         ('-"a b"', SearchWord(text="a b", is_negated=True)),
