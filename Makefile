@@ -57,6 +57,12 @@ soak: .venv/dev.stamp ## Run the stateful and race tests far longer, on both dat
 	DATABASE_URL= A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m pytest $(SOAKED)
 	A2A_VAR=var/test HYPOTHESIS_PROFILE=soak $(python) -m tests.support.postgres -- $(python) -m pytest $(SOAKED)
 
+.PHONY: fuzz
+fuzz: .venv/dev.stamp ## Give the parsers a million inputs, and a served hub 25,000 requests (FUZZ="--seed 7")
+	DATABASE_URL= $(python) -m tests.fuzz parsers $(FUZZ)
+	DATABASE_URL= $(python) -m tests.fuzz requests $(FUZZ)
+	$(python) -m tests.support.postgres -- $(python) -m tests.fuzz requests --inputs 10000 $(FUZZ)
+
 .PHONY: bench
 bench: .venv/dev.stamp ## Measure full cycles, bare SQL and a queue of a million tasks (BENCH="--seconds 3")
 	A2A_VAR=var/bench $(python) -m tests.bench $(BENCH)
