@@ -27,7 +27,12 @@ from schemathesis.specs.openapi.checks import (
 
 PATIENCE = 30.0  # seconds within which every answer comes, beyond the wait that a request may name
 LONGEST_WAIT = 50  # milliseconds that a receive may wait
-ALLOWED: list[Any] = [not_a_server_error, status_code_conformance, response_schema_conformance, content_type_conformance]
+ALLOWED: list[Any] = [
+    not_a_server_error,
+    status_code_conformance,
+    response_schema_conformance,
+    content_type_conformance,
+]
 FORBIDDEN: list[Any] = [not_a_server_error]
 UUID_TEXT = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 NAMES = ("recipient", "agent", "subject", "toAgentId", "agent_name", "toPeerId", "name")
