@@ -14,7 +14,6 @@ pytestmark = pytest.mark.one_database
 # Distributions that the hub needs although no module imports them.
 USED_BY_OTHERS = {
     "granian",  # manage.py serve runs it as a program
-    "psycopg",  # Django's PostgreSQL backend imports it
 }
 
 

@@ -29,7 +29,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return _Errors(self)
 
     def forget_read_only_connections(self) -> None:
-        """Close the pooled connections, since new ones may lead to another server, which takes changes."""
+        """Close the pooled connections. A new connection may lead to another server, which takes changes."""
         now, pool = time.monotonic(), getattr(self, "pool", None)
         if pool is not None and now - DatabaseWrapper._drained_at >= DRAIN_EVERY:
             DatabaseWrapper._drained_at = now
