@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
-from dataclasses import dataclass
+from tests.proof.faults import clock, limits, postgresql, processes, storage
+from tests.proof.faults.fault import Fault
 
-from tests.proof.stage import Stage
-
-DATABASES = ("sqlite", "postgresql")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """A way to strike a stage.
-
-    ``strike`` runs beside the load and returns when its cause is gone. The runner then measures the time until the next
-    acknowledged write. ``missing`` returns what this machine lacks to strike so; None if it lacks nothing.
-    """
-
-    name: str
-    strike: Callable[[Stage, random.Random], None]
-    databases: tuple[str, ...] = DATABASES
-    missing: Callable[[], str | None] = lambda: None
-
-
-FAULTS: tuple[Fault, ...] = ()
+FAULTS: tuple[Fault, ...] = (
+    *postgresql.FAULTS,
+    *processes.FAULTS,
+    *storage.FAULTS,
+    *limits.FAULTS,
+    *clock.FAULTS,
+)
