@@ -25,6 +25,7 @@ SLOW = (
     "tests/a2aproject/serving/",
     "tests/dashboard/browser/",
     "tests/load/",
+    "tests/proof/test_checker.py",
     "tests/proof/test_servers.py",
     "tests/proof/test_short.py",
     "tests/proof/test_stage.py",

@@ -1,0 +1,47 @@
+"""The checker: it compares the history of a run with the tables and the journal, and names each broken promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tests.proof import rows, rules_requests, rules_results, rules_tasks
+from tests.proof.evidence import Evidence, Violation
+from tests.proof.history import History
+from tests.proof.rows import Rows
+from tests.proof.stage import Stage
+
+Rule = Callable[[Evidence], Iterator[Violation]]
+
+RULES: Sequence[Rule] = (
+    rules_requests.answers,
+    rules_requests.refusals,
+    rules_requests.decisions,
+    rules_requests.attempts,
+    rules_requests.acknowledgements,
+    rules_requests.sends,
+    rules_tasks.journal,
+    rules_tasks.states,
+    rules_tasks.lease_rows,
+    rules_tasks.lease_answers,
+    rules_tasks.leaders,
+    rules_tasks.replays,
+    rules_tasks.requeues,
+    rules_tasks.expiries,
+    rules_tasks.leftovers,
+    rules_results.stored,
+    rules_results.rows,
+    rules_results.received,
+    rules_results.deliveries,
+    rules_results.callbacks,
+)
+
+
+def violations(history: History, found: Rows) -> list[Violation]:
+    """Return the broken promises of a run, by its history and the rows that it left."""
+    evidence = Evidence(history, found)
+    return [violation for rule in RULES for violation in rule(evidence)]
+
+
+def check(stage: Stage, history: History) -> list[Violation]:
+    """Read the rows of the stage's database, and return the broken promises of the run."""
+    return violations(history, rows.of_stage(stage))

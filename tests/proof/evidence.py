@@ -1,0 +1,154 @@
+"""The evidence of a run: its history beside its rows, arranged for the rules of the checker."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tests.proof import replayer
+from tests.proof.history import History, Operation
+from tests.proof.replayer import Life
+from tests.proof.rows import Row, Rows
+from tests.proof.world import Held, held_of
+
+COMPACTED = "a2a_tasks_compacted"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A broken promise. ``name`` is the promise's; ``subject`` is the id of a task, lease or request."""
+
+    name: str
+    subject: str
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.subject} {self.detail}".rstrip()
+
+
+class Evidence:
+    """The history of one run, and those rows that belong to it: the tasks of its senders and their journal."""
+
+    def __init__(self, history: History, rows: Rows) -> None:
+        self.history = history
+        self._rows = rows
+
+    @cached_property
+    def lives(self) -> Mapping[str, Life]:
+        """The life of each task of this run, by its journal."""
+        mine = f"-{self.history.seed}-"
+        found = replayer.lives(self._rows.events)
+        return {
+            task_id: life for task_id, life in found.items() if life.sent is None or mine in sent_data(life)["sender"]
+        }
+
+    @cached_property
+    def tasks(self) -> Mapping[str, Row]:
+        mine = f"-{self.history.seed}-"
+        return {row["uuid"]: row for row in self._rows.tasks if mine in row["sender__display"]}
+
+    @cached_property
+    def leases(self) -> Sequence[Row]:
+        return [row for row in self._rows.leases if row["task__uuid"] in self.tasks]
+
+    @cached_property
+    def results(self) -> Mapping[str, Row]:
+        return {row["task__uuid"]: row for row in self._rows.results if row["task__uuid"] in self.tasks}
+
+    @cached_property
+    def deliveries(self) -> Mapping[str, Sequence[Row]]:
+        found = defaultdict(list)
+        for row in self._rows.deliveries:
+            found[row["task_uuid"]].append(row)
+        return found
+
+    @cached_property
+    def compacted(self) -> frozenset[str]:
+        return frozenset(row["task_id"] for row in self._rows.events if row["kind"] == COMPACTED)
+
+    @cached_property
+    def by_request(self) -> Mapping[str, Sequence[Row]]:
+        """The journal rows of each request of this run."""
+        found: dict[str, list[Row]] = {operation.request_id: [] for operation in self.history.operations}
+        for row in self._rows.events:
+            if (rows := found.get(row["request_id"])) is not None:
+                rows.append(row)
+        return found
+
+    @cached_property
+    def kinds(self) -> Mapping[str, frozenset[str]]:
+        """The kinds of the journal rows of each task."""
+        found = defaultdict(set)
+        for row in self._rows.events:
+            if row["seq"] is not None:
+                found[row["task_id"]].add(row["kind"])
+        return {task_id: frozenset(kinds) for task_id, kinds in found.items()}
+
+    @cached_property
+    def operations(self) -> Mapping[str, Operation]:
+        return {operation.request_id: operation for operation in self.history.operations}
+
+    @cached_property
+    def sends(self) -> Mapping[str, Operation]:
+        """The acknowledged send of each task."""
+        return {task_id: sent for sent in self.history.acknowledged("send") for task_id in sent_ids(sent)}
+
+    @cached_property
+    def posts(self) -> Mapping[str, Sequence[Operation]]:
+        """The posts of each task, in order of their begin."""
+        found = defaultdict(list)
+        for operation in self.history.of("post"):
+            found[operation.facts["task_id"]].append(operation)
+        return found
+
+    @cached_property
+    def leased(self) -> Sequence[tuple[Operation, Held, int]]:
+        """The (operation, lease, attempt) of each receive that was answered with a lease."""
+        answered = ((one, held_of(one.answer)) for one in self.history.acknowledged("lease"))
+        return [(one, held, int(one.answer["lease"]["attempt"])) for one, held in answered if held is not None]
+
+    @cached_property
+    def drained(self) -> Sequence[tuple[Operation, Mapping[str, Any]]]:
+        """The (operation, result) of each receive that was answered with a result."""
+        return [(one, one.answer["result"]) for one in self.history.acknowledged("drain") if one.answer["result"]]
+
+    @cached_property
+    def known_leases(self) -> frozenset[str]:
+        """The leases that an answer named to their holder."""
+        return frozenset(held.lease_id for _, held, _ in self.leased) | self._adopted("leases")
+
+    @cached_property
+    def known_results(self) -> frozenset[str]:
+        """The tasks whose result an answer named to their sender."""
+        return frozenset(result["task_id"] for _, result in self.drained) | self._adopted("results")
+
+    def _adopted(self, what: str) -> frozenset[str]:
+        looks = self.history.acknowledged("look")
+        return frozenset(one for look in looks if what in look.answer for one in look.facts.get("adopted", ()))
+
+    def is_gone(self, task_id: str) -> bool:
+        """Whether the task was compacted."""
+        return task_id in self.compacted and task_id not in self.tasks
+
+
+def sent_ids(operation: Operation) -> Sequence[str]:
+    """Return the tasks that an acknowledged send names."""
+    facts = operation.facts
+    return facts["task_ids"] if "task_ids" in facts else [facts["task_id"]]
+
+
+def sent_data(life: Life) -> Mapping[str, Any]:
+    return data_of(life.sent) if life.sent else {}
+
+
+def data_of(row: Row) -> Mapping[str, Any]:
+    loaded: Mapping[str, Any] = json.loads(row["data"])
+    return loaded
+
+
+def of_kind(rows: Sequence[Row], *kinds: str) -> Iterator[Row]:
+    return (row for row in rows if row["kind"] in kinds)

@@ -1,0 +1,194 @@
+"""Workers: they lease tasks in two dialects and end their leases in many ways. Some die with a lease."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from tests.proof.actors import Actor
+from tests.proof.history import Operation
+from tests.proof.mix import chosen
+from tests.proof.world import Case, Crew, Held, World, held_of
+
+IDLE = 0.05
+LOST = ("late", "die")  # ways that leave the lease to an operator
+
+
+class Worker(Actor):
+    """Works until the world's work is done. Several workers may share an agent, and so its leases."""
+
+    def __init__(self, world: World, number: int, crew: Crew) -> None:
+        super().__init__(world, f"w{number}", crew.party.key, crew.party.display)
+        self.crew = crew
+        self.is_unsure = False  # an answer may have been lost since the last look at the leases
+
+    def act(self) -> None:
+        while self.world.working.is_set():
+            if self.crew.late and self.random.random() < 0.5:
+                self._post_late()
+            held = self._accept() if self.random.random() < self.world.mix.accepts else self._receive()
+            if held is not None:
+                self._work(held)
+            elif self.world.mix.looks and (self.is_unsure or self.random.random() < 0.3):
+                for orphan in self._look():
+                    self._work(orphan)
+            if held is None:
+                self.pause(IDLE)
+
+    def _receive(self) -> Held | None:
+        """Lease the oldest task, in one of the forms of the route. Each new receive has a new attempt id."""
+        attempt = self.new_id() if self.world.mix.names_attempts else ""
+        waits = self.random.choice([100, 400, 1500]) if self.random.random() < self.world.mix.waits else 0
+        query = f"?wait_ms={waits}" if waits else ""
+        if self.random.random() < 0.5:
+            how: dict[str, Any] = {"headers": {"A2A-Receive-Attempt-Id": attempt}} if attempt else {}
+            return self._leased("GET", f"/a2a/tasks/next{query}", None, attempt, **how)
+        body = {"attempt_id": attempt} if attempt else {}
+        return self._leased("POST", f"/a2a/tasks/next{query}", body, attempt)
+
+    def _leased(self, method: str, path: str, body: dict[str, Any] | None, attempt: str, **how: Any) -> Held | None:
+        request_id = self.request_id()
+        with self.crew.lock:
+            self.crew.receiving.add(request_id)
+        try:
+            received = self.do("lease", method, path, body, request_id=request_id, attempt_id=attempt, **how)
+            held = held_of(received.answer) if received.is_acknowledged else None
+            if held is not None:
+                self.crew.learn(held.lease_id)
+        finally:
+            with self.crew.lock:
+                self.crew.receiving.discard(request_id)
+        self.is_unsure = self.is_unsure or bool(received.faults) or len(received.tries) > 1
+        return held
+
+    def _look(self) -> list[Held]:
+        """Return the leases of the crew that no worker knows of."""
+        looked = self.do("look", "GET", "/a2a/leases?limit=1000")
+        self.is_unsure = False
+        if not looked.is_acknowledged:
+            return []
+        listed = [Held(one["task"]["id"], one["lease_id"], one["task"]["intent_text"]) for one in _leases(looked)]
+        found = self.crew.orphans(listed)
+        looked.facts["adopted"] = [held.lease_id for held in found]
+        self.is_unsure = bool({held.lease_id for held in listed} - self.crew.known)
+        return found
+
+    def _accept(self) -> Held | None:
+        """Lease one task of the inbox out of turn. The answer names no lease, so that the worker looks for it."""
+        inbox = f"/a2a/inboxes/{self.agent}/tasks"
+        listed = self.do("look", "GET", f"{inbox}?status=pending&limit=5", dialect="marianne")
+        tasks = listed.answer["tasks"] if listed.is_acknowledged else []
+        if not tasks:
+            return None
+        task_id = self.random.choice(tasks)["task_id"]
+        attempt, request_id = self.new_id(), self.request_id()
+        with self.crew.lock:
+            self.crew.receiving.add(request_id)
+        try:
+            path, body = f"{inbox}/{task_id}/accept", {"attempt_id": attempt}
+            accepted = self.do("accept", "POST", path, body, dialect="marianne", request_id=request_id, task_id=task_id)
+            if not accepted.is_acknowledged:
+                self.is_unsure = True
+                return None
+            looked = self.do("look", "GET", "/a2a/leases?limit=1000")
+            mine = [one for one in _leases(looked) if one["task"]["id"] == task_id]
+            for one in mine:
+                self.crew.learn(one["lease_id"])
+                looked.facts["adopted"] = [one["lease_id"]]
+                return Held(task_id, one["lease_id"], one["task"]["intent_text"])
+        finally:
+            with self.crew.lock:
+                self.crew.receiving.discard(request_id)
+        return None
+
+    def _work(self, held: Held) -> None:
+        way = chosen(self.random, self.world.mix.work)
+        if not self.world.sending.is_set() and way in (*LOST, "release"):
+            way = "ok"
+        if way in LOST:
+            self.world.cases.put(Case(held, self.crew, way == "late"))
+            return
+        if self.random.random() < 0.1:
+            self.pause(0.3)
+        getattr(self, f"_end_by_{way}")(held)
+
+    def _result(self, held: Held, status: str) -> dict[str, Any]:
+        content = [{"type": "text", "text": f"{held.work} by {self.name} {self._count}"}]
+        error = {} if status == "ok" else {"error_message": f"it went wrong at {self._count}"}
+        return {"task_id": held.task_id, "status": status, "content": content, **error, "lease_id": held.lease_id}
+
+    def _post(self, result: dict[str, Any]) -> Operation:
+        return self.do("post", "POST", "/a2a/results", result, task_id=result["task_id"], result=result)
+
+    def _end_by_ok(self, held: Held) -> None:
+        self._post(self._result(held, "ok"))
+
+    def _end_by_partial(self, held: Held) -> None:
+        self._post(self._result(held, "partial"))
+
+    def _end_by_error(self, held: Held) -> None:
+        self._post(self._result(held, "error"))
+
+    def _end_by_release(self, held: Held) -> None:
+        body = {"reason": "not now", "lease_id": held.lease_id}
+        path = f"/a2a/tasks/{held.task_id}/release"
+        self.do("release", "POST", path, body, task_id=held.task_id, lease_id=held.lease_id)
+
+    def _end_by_unfenced(self, held: Held) -> None:
+        result = self._result(held, "ok")
+        del result["lease_id"]
+        self._post(result)
+
+    def _end_by_twice(self, held: Held) -> None:
+        result = self._result(held, "ok")
+        self._post(result)
+        self._post(result)
+
+    def _end_by_conflict(self, held: Held) -> None:
+        """Post a result, and then another one for the same task, which must be refused."""
+        self._post(self._result(held, "ok"))
+        self._post(self._result(held, "partial"))
+
+    def _end_by_updates(self, held: Held) -> None:
+        body = {"updates": [{"progress": {"fraction": 0.5}}], "lease_id": held.lease_id, "attempt_id": self.new_id()}
+        self.do("update", "POST", f"/a2a/tasks/{held.task_id}/updates", body, task_id=held.task_id)
+        self.do("heartbeat", "POST", f"/a2a/tasks/{held.task_id}/heartbeat", {"lease_id": held.lease_id})
+        self._post(self._result(held, "ok"))
+
+    def _end_by_complete(self, held: Held) -> None:
+        self._finish(held, "complete", {"artifacts": {"text": f"{held.work} by {self.name} {self._count}"}})
+
+    def _end_by_fail(self, held: Held) -> None:
+        self._finish(held, "fail", {"reason": f"it went wrong at {self._count}"})
+
+    def _finish(self, held: Held, verb: str, body: dict[str, Any]) -> None:
+        path = f"/a2a/inboxes/{self.agent}/tasks/{held.task_id}/{verb}"
+        self.do("post", "POST", path, body, dialect="marianne", task_id=held.task_id)
+
+    def _end_by_message(self, held: Held) -> None:
+        payload = {"task_id": held.task_id, "status": "completed", "result": f"{held.work} by {self.name}"}
+        message = {
+            "id": self.new_id(),
+            "type": "a2a:result",
+            "fromPeerId": self.agent,
+            "toPeerId": "hub",
+            "payload": payload,
+            "timestamp": int(time.time() * 1000),
+        }
+        self.do("post", "POST", "/api/v1/a2a/receive", message, dialect="yeoman", task_id=held.task_id)
+
+    def _post_late(self) -> None:
+        """Post the result of a lease that an operator has repaired since."""
+        try:
+            held = self.crew.late.popleft()
+        except IndexError:  # another worker took it
+            return
+        result = self._result(held, "ok")
+        if self.random.random() < 0.4:
+            del result["lease_id"]
+        self._post(result)
+
+
+def _leases(looked: Operation) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = looked.answer["leases"] if looked.is_acknowledged else []
+    return found

@@ -1,0 +1,166 @@
+"""The world of a run: its agents, and the things that its actors know together."""
+
+from __future__ import annotations
+
+import json
+import queue
+import re
+import threading
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tests.load.cast import Party, must
+from tests.load.client import Client
+from tests.proof.history import History
+from tests.proof.mix import Mix
+from tests.proof.stage import Stage
+
+
+class Held(NamedTuple):
+    """A lease that a worker knows of."""
+
+    task_id: str
+    lease_id: str
+    work: str  # the text of the task
+
+
+@dataclass(slots=True)
+class Crew:
+    """The leases that the workers of one agent know of. Workers that share an agent share its leases."""
+
+    party: Party
+    known: set[str] = field(default_factory=set)  # lease ids, also of ended leases
+    receiving: set[str] = field(default_factory=set)  # request ids of receives without an answer
+    suspects: dict[str, frozenset[str]] = field(default_factory=dict)
+    late: deque[Held] = field(default_factory=deque)  # leases that an operator has repaired
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def learn(self, lease_id: str) -> None:
+        with self.lock:
+            self.known.add(lease_id)
+
+    def orphans(self, listed: list[Held]) -> list[Held]:
+        """Return the listed leases that no worker knows of, and let the caller know of them.
+
+        A lease may be the answer of a receive that is under way. So a lease is an orphan only when all receives that
+        were under way at its first sight have ended, and it is still unknown.
+        """
+        found = []
+        with self.lock:
+            for held in listed:
+                if held.lease_id in self.known:
+                    continue
+                under_way = self.suspects.setdefault(held.lease_id, frozenset(self.receiving))
+                if not under_way & self.receiving:
+                    self.known.add(held.lease_id)
+                    found.append(held)
+        return found
+
+
+@dataclass(slots=True)
+class Drainage:
+    """The results that the threads of one sender know of."""
+
+    party: Party
+    received: set[str] = field(default_factory=set)  # task ids
+    receiving: set[str] = field(default_factory=set)
+    suspects: dict[str, frozenset[str]] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def orphans(self, listed: list[str]) -> list[str]:
+        """Return the delivered results that no thread has received, as `Crew.orphans` does for leases."""
+        found = []
+        with self.lock:
+            for task_id in listed:
+                if task_id in self.received:
+                    continue
+                under_way = self.suspects.setdefault(task_id, frozenset(self.receiving))
+                if not under_way & self.receiving:
+                    self.received.add(task_id)
+                    found.append(task_id)
+        return found
+
+
+class Case(NamedTuple):
+    """A lease that its worker gave up, for an operator to repair."""
+
+    held: Held
+    crew: Crew
+    is_late: bool  # the worker posts its result after the repair
+
+
+@dataclass(slots=True, kw_only=True)
+class World:
+    """The state that actors share. ``url`` leads through the proxy to the hub.
+
+    ``sending`` is cleared when no more tasks are sent. ``working`` is cleared when all tasks are resolved and all
+    results are acknowledged. Between them workers finish each task that they lease.
+    """
+
+    stage: Stage
+    history: History
+    url: str
+    hook: str  # the URL of the callbacks' receiver
+    mix: Mix
+    operator_key: str
+    crews: list[Crew] = field(default_factory=list)
+    drainages: list[Drainage] = field(default_factory=list)
+    cases: queue.SimpleQueue[Case] = field(default_factory=queue.SimpleQueue)
+    sending: threading.Event = field(default_factory=threading.Event)
+    working: threading.Event = field(default_factory=threading.Event)
+    failures: list[BaseException] = field(default_factory=list)
+    sends: Counter[str] = field(default_factory=Counter)
+    left: int | None = None  # sends that may still begin; None for any number
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def may_send(self) -> bool:
+        """Take one of the sends that are left."""
+        with self.lock:
+            if not self.sending.is_set() or self.left == 0:
+                return False
+            if self.left is not None:
+                self.left -= 1
+            return True
+
+
+def operator_key(stage: Stage) -> str:
+    """Return the key that the hub printed at its first start."""
+    key: str = re.findall(r"API key +(a2a_\w+)", stage.first_output)[0]
+    return key
+
+
+def populate(world: World, *, senders: int, workers: int) -> None:
+    """Register agents with their grants. Each sender may send to each worker. The first worker is the default agent.
+
+    The names hold the seed, so that several runs may use one hub.
+    """
+    with Client(world.stage.url, world.operator_key) as operator:
+        seed = world.history.seed
+        for number in range(workers):
+            party = _party(operator, f"worker-{seed}-{number}@proof", "a2a.respond.*")
+            world.crews.append(Crew(party))
+        for number in range(senders):
+            party = _party(operator, f"sender-{seed}-{number}@proof", "a2a.send.*")
+            world.drainages.append(Drainage(party))
+        agents: Any = operator.get("/api/agents?limit=1000").body
+        for earlier in agents:
+            if earlier["defaultProjectId"]:
+                _make_default(operator, earlier["id"], None)
+        _make_default(operator, world.crews[0].party.display, "proof")
+
+
+def _party(operator: Client, display: str, action: str) -> Party:
+    made = must(operator.post("/a2a/agents", {"display": display}))
+    must(operator.post("/capabilities/grant", {"subject": display, "action": action}))
+    return Party(display, made["agent"]["pubkey"], made["api_key"])
+
+
+def _make_default(operator: Client, display: str, project: str | None) -> None:
+    must(operator.call("PUT", f"/api/agents/{display}", json.dumps({"defaultProjectId": project}).encode()))
+
+
+def held_of(answer: dict[str, Any]) -> Held | None:
+    """Return the lease of an answer to a receive; None if it has none."""
+    task, lease = answer.get("task"), answer.get("lease")
+    return Held(task["id"], lease["lease_id"], task["intent_text"]) if task and lease else None
