@@ -15,6 +15,7 @@ from django.views import defaults
 from django_htmx.middleware import HtmxDetails
 
 from dashboard.base import lost_form
+from mailbox.database import outages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ class UnavailableMiddleware:
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         is_for_people = request.path.startswith(PAGES_FOR_PEOPLE)
-        return _unavailable(request) if is_for_people and isinstance(exception, _UNAVAILABLE) else None
+        return _unavailable(request, exception) if is_for_people and isinstance(exception, _UNAVAILABLE) else None
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponseBase:
@@ -74,11 +75,13 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBa
 def server_error(request: HttpRequest) -> HttpResponseBase:
     if request.path.startswith(PAGES_FOR_PEOPLE):
         # Saving the session may fail after the view has answered.
-        return _unavailable(request) if isinstance(sys.exception(), _UNAVAILABLE) else defaults.server_error(request)
+        failure = sys.exception()
+        return _unavailable(request, failure) if isinstance(failure, _UNAVAILABLE) else defaults.server_error(request)
     return error(500, "internal_error", "The hub failed. Whether it made the change is unknown; repeat the request.")
 
 
-def _unavailable(request: HttpRequest) -> HttpResponse:
+def _unavailable(request: HttpRequest, exception: Exception) -> HttpResponse:
+    outages.note(exception)
     # The page has no panel: a dialog without a new panel keeps its form and the text typed there.
     page = loader.render_to_string("503.html", {"request": request})
     return HttpResponse(page, status=503, headers={"Retry-After": "1"})

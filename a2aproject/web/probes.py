@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from a2aproject.web.errors import error
+from mailbox.database import outages
 
 PATIENCE = 2.0  # seconds to wait for a connection
+OURS = ("mailbox", "agentcards")  # the apps whose migrations are the hub's own
 
 
 def _read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
@@ -36,17 +39,30 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @_read_only
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 if the database answers and has every migration of this version, else 503 with the reason."""
+    """Answer 200 if the database takes changes and has exactly the migrations of this version.
+
+    Any other answer is 503 with the reason.
+    """
     try:
         if (pool := getattr(connection, "pool", None)) is not None:
             pool.open()
             with connection.wrap_database_errors, pool.connection(timeout=PATIENCE):
                 pass  # PATIENCE bounds this wait; a query without a server would wait longer than a probe may
         executor = MigrationExecutor(connection)
-        missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+        if missing := executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            return _answer(503, f"{len(missing)} migrations are not applied")
+        if _is_newer(executor.loader):
+            return _answer(503, "the database is newer than this code")
+        outage = outages.standing()
     except DatabaseError:
         return _answer(503, "the database cannot be reached")
-    return _answer(503, f"{len(missing)} migrations are not applied") if missing else _answer(200, "ok")
+    return _answer(200 if outage is None else 503, outage or "ok")
+
+
+def _is_newer(loader: MigrationLoader) -> bool:
+    """Whether a later version of the hub has migrated the database."""
+    newest = {app: max(name for label, name in loader.disk_migrations if label == app) for app in OURS}
+    return any(app in newest and name > newest[app] for app, name in loader.applied_migrations)
 
 
 def _answer(status: int, text: str) -> HttpResponse:

@@ -12,6 +12,7 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, resolve
 
+from mailbox.database import outages
 from mailbox.dialects.base.view import ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE, DialectView, UnavailableError
 from mailbox.verbs.agents import public_routes
 
@@ -46,7 +47,8 @@ class RouteMiddleware:
     def _answer(self, request: HttpRequest, token: str, path: str) -> HttpResponse:
         try:
             route = public_routes.recognise(token)
-        except (OperationalError, InterfaceError):
+        except (OperationalError, InterfaceError) as error:
+            outages.note(error)
             return _unavailable()
         if route is None or not _is_open(path):
             readdress(request, PREFIX)

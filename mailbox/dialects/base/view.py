@@ -26,6 +26,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from mailbox.database import outages
 from mailbox.dialects.base.paths import MalformedId
 from mailbox.dialects.base.problems import problem
 from mailbox.gate import credentials, limits
@@ -258,6 +259,7 @@ def _as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case MailboxError():
             return exc
         case OperationalError() | InterfaceError():
+            outages.note(exc)
             return UnavailableError()
         case exceptions.MethodNotAllowed():
             return MethodNotAllowedError(f"{request.method} is not answered here")

@@ -1,10 +1,21 @@
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 from django.db import OperationalError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
+
+from mailbox.database import outages
+from mailbox.database.outages import Outage
+from tests.support import factories
+
+
+@pytest.fixture(autouse=True)
+def _outages_are_forgotten(monkeypatch):
+    monkeypatch.setattr(outages, "_memory", outages._Memory())
 
 
 def test_healthz_answers_without_a_query(client):
@@ -23,11 +34,11 @@ def test_probes_accept_only_get_and_head(path, method):
     assert response.json()["code"] == "method_not_allowed"
 
 
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_a_migrated_hub_is_ready(client):
     response = client.get("/readyz")
 
-    assert response.status_code == 200
+    assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
 @pytest.mark.django_db
@@ -40,6 +51,70 @@ def test_a_hub_with_a_missing_migration_is_not_ready(client):
     assert response.status_code == 503
     assert "not applied" in response.json()["status"]
     assert response["Retry-After"] == "1"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("app", ["mailbox", "agentcards"])
+def test_a_hub_older_than_its_database_is_not_ready(client, app):
+    MigrationRecorder(connection).record_applied(app, "9999_of_a_later_version")
+
+    response = client.get("/readyz")
+
+    assert (response.status_code, response["Retry-After"]) == (503, "1")
+    assert response.json() == {"status": "the database is newer than this code"}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("app", "name"), [("django_q", "9999_of_a_later_version"), ("mailbox", "0001_replaced_by_another")]
+)
+def test_migrations_of_others_and_replaced_migrations_do_not_make_a_database_newer(client, app, name):
+    recorder = MigrationRecorder(connection)
+    recorder.record_applied(app, name)
+    try:
+        response = client.get("/readyz")
+    finally:
+        recorder.record_unapplied(app, name)
+
+    assert response.status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("outage", list(Outage))
+def test_a_hub_whose_database_takes_no_change_is_not_ready(client, monkeypatch, outage):
+    monkeypatch.setattr(outages, "standing", lambda: outage)
+
+    response = client.get("/readyz")
+
+    assert (response.status_code, response.json(), response["Retry-After"]) == (503, {"status": str(outage)}, "1")
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="limits the pages of a SQLite file")
+@pytest.mark.parametrize("path", ["/a2a/tasks/recent", "/api/v1/tasks", "/admin/login/"])
+def test_a_request_to_a_full_database_is_logged_with_its_cause_and_ends_readiness(alice, monkeypatch, caplog, path):
+    client = Client(headers={"X-API-Key": factories.key_of(alice)}, raise_request_exception=False)
+    factories.person("vic", None)
+
+    class Full(sqlite3.OperationalError):
+        sqlite_errorcode = sqlite3.SQLITE_FULL
+
+    def refuse(execute, sql, params, many, context):
+        if sql.startswith(("UPDATE", "INSERT")):
+            with connection.wrap_database_errors:
+                raise Full("database or disk is full")
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(refuse):
+        refused = client.post(path, {"username": "vic", "password": "x"}) if "login" in path else client.get(path)
+    during = client.get("/readyz")
+    monkeypatch.setattr(outages, "REHEARSE_EVERY", 0.0)
+    after = client.get("/readyz")
+
+    assert (refused.status_code, refused["Retry-After"]) == (503, "1")
+    assert "the database failed: database or disk is full" in caplog.messages
+    assert (during.status_code, during.json()) == (503, {"status": "the database is full"})
+    assert after.status_code == 200
 
 
 @pytest.mark.django_db
