@@ -47,8 +47,7 @@ def _web_server() -> Service:
 
 
 def _cluster() -> Service:
-    # `serve` has run the checks. They would load every page into a process that shows no pages.
-    return _service("task cluster", "manage", "qcluster", "--skip-checks")
+    return _service("task cluster", "manage", "cluster")
 
 
 def _carrier() -> Service:

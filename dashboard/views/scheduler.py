@@ -18,9 +18,9 @@ from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands, retry_verdicts
 from dashboard.wording.journal import in_words
 from mailbox.database import paging
-from mailbox.database.timetable import Cluster
 from mailbox.gate import actions
 from mailbox.inspection import journal, lookup, search
+from mailbox.inspection.cluster import Cluster
 from mailbox.inspection.search import Moment
 from mailbox.models import AuditEvent
 from mailbox.verbs.repairs import auto_retry, retry

@@ -24,7 +24,7 @@ from mailbox.verbs.repairs.auto_retry import (
     scheduler_agent,
     scheduler_locked,
 )
-from mailbox.verbs.upkeep import sweep
+from mailbox.verbs.upkeep import passes, sweep
 from mailbox.words import advice
 
 ALWAYS = (SWEEP_JOB,)  # run every minute, the shortest interval of the cluster
@@ -48,8 +48,10 @@ def retry_pass() -> None:
     """Run the automatic retry once if the settings enable it. Journals one summary row, also for a failed pass."""
     wanted = AutoRetry.from_settings()
     if wanted.policy.enabled:
-        caller = Caller.scheduler(scheduler_agent())
-        run_pass(replace(caller, request_id=f"pass:{uuid.uuid4()}"), wanted.policy, worded=advice.to_program)
+        with passes.recorded(RETRY_JOB) as this:
+            caller = replace(Caller.scheduler(scheduler_agent()), request_id=f"pass:{uuid.uuid4()}")
+            summary = run_pass(caller, wanted.policy, worded=advice.to_program)
+            this.failed = summary.fields["error"] is not None
 
 
 def sweep_pass() -> None:
@@ -60,11 +62,13 @@ def sweep_pass() -> None:
     """
     caller = Caller(name=SCHEDULER, source=AuditEvent.Source.SCHEDULER, trusted=True)
     failed: dict[str, str] = {}
-    for name, step in sweep.steps(caller).items():
-        try:
-            step()
-        except Exception as failure:  # any failure of a step must leave the other steps running
-            _logger.exception("the sweep failed to %s", name)
-            failed[name] = failure_text(failure)
-    for name, error in failed.items():
-        audit.note(caller, entries.sweep_failed(name, error))
+    with passes.recorded(SWEEP_JOB) as this:
+        for name, step in sweep.steps(caller).items():
+            try:
+                step()
+            except Exception as failure:  # any failure of a step must leave the other steps running
+                _logger.exception("the sweep failed to %s", name)
+                failed[name] = failure_text(failure)
+        this.failed = bool(failed)
+        for name, error in failed.items():
+            audit.note(caller, entries.sweep_failed(name, error))

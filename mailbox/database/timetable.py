@@ -1,15 +1,15 @@
-"""The task cluster's timetable in the database. Only this module knows django-q2's tables."""
+"""The task cluster's timetable and queue in the database. Only this module knows django-q2's tables."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 
 from django.db.models import Q
 from django.utils import timezone
+from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule
 
 RETRY_JOB = "mailbox.background.jobs.retry_pass"
@@ -17,46 +17,60 @@ SWEEP_JOB = "mailbox.background.jobs.sweep_pass"
 # The names of our jobs begin so. The last is of an earlier version, which may run beside this version.
 OURS = ("mailbox.background.jobs.", "mailbox.schedule.")
 
-SILENT_AFTER = timedelta(seconds=150)  # a running cluster reads its timetable about every 30 s
 WAITING_COUNTED = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
-    """The task cluster, as far as its timetable in the database tells.
+def next_run(func: str) -> datetime | None:
+    """Return when the job with this dotted name is due, None if it is not planned."""
+    planned: datetime | None = Schedule.objects.filter(func=func).values_list("next_run", flat=True).first()
+    return planned
 
-    ``next_retry`` is None if no pass is planned. ``looked_at`` is about when the cluster last read its timetable, None
-    before its first start. ``waiting`` counts the jobs that run or wait for a worker, up to `WAITING_COUNTED`.
-    """
 
-    next_retry: datetime | None
-    looked_at: datetime | None
-    waiting: int
-
-    @classmethod
-    def read(cls) -> Cluster:
-        rows = {row.func: row for row in Schedule.objects.filter(func__in=(RETRY_JOB, SWEEP_JOB))}
-        sweep, retry_row = rows.get(SWEEP_JOB), rows.get(RETRY_JOB)
-        return cls(
-            next_retry=retry_row.next_run if retry_row else None,
-            looked_at=sweep.next_run - timedelta(minutes=sweep.minutes) if sweep else None,
-            waiting=OrmQ.objects.order_by()[:WAITING_COUNTED].count(),
-        )
-
-    def is_running(self, now: datetime) -> bool:
-        return self.looked_at is not None and now - self.looked_at < SILENT_AFTER
+def waiting() -> int:
+    """Return the number of jobs that run or wait in the queue, at most `WAITING_COUNTED`."""
+    return int(OrmQ.objects.order_by()[:WAITING_COUNTED].count())
 
 
 def keep(minutes: Mapping[str, int]) -> None:
     """Plan each job of ``minutes`` at its interval in minutes, and delete every other job of ours from the timetable.
 
-    A job that is planned already keeps its next run. A new job is due at once. Jobs of other applications stay. The
-    caller must not run two calls at the same time, since they could plan a job twice.
+    A job that is planned already keeps its next run, unless that lies further ahead than the interval. A new job is due
+    at once. Jobs of other applications stay. The caller must not run two calls at the same time, since they could plan
+    a job twice.
     """
-    known = Schedule.objects.filter(reduce(or_, (Q(func__startswith=prefix) for prefix in OURS)))
+    now = timezone.now()
+    known = Schedule.objects.filter(_ours())
     kept = {row.func: row for row in known.order_by("pk") if row.func in minutes}
     known.exclude(pk__in=[row.pk for row in kept.values()]).delete()
     for func, every in minutes.items():
-        row = kept.get(func) or Schedule(func=func, name=func, next_run=timezone.now())
+        row = kept.get(func) or Schedule(func=func, name=func, next_run=now)
         row.schedule_type, row.minutes, row.repeats = Schedule.MINUTES, every, -1
+        row.next_run = min(row.next_run, now + timedelta(minutes=every))
         row.save()
+
+
+def bring_near(now: datetime) -> None:
+    """Move every time of the timetable and of the queue that lies too far from ``now`` as near as its span allows.
+
+    A clock that jumped leaves such times. The span of a job of ours is its interval. A time before the span would cost
+    the scheduler a step for each missed run. The span of a queued job's lock is the setting ``retry`` of Q_CLUSTER,
+    after which another process may run the job.
+    """
+    for row in Schedule.objects.filter(_ours(), schedule_type=Schedule.MINUTES):
+        span = timedelta(minutes=row.minutes)
+        near = min(max(row.next_run, now - span), now + span)
+        if near != row.next_run:
+            Schedule.objects.filter(pk=row.pk, next_run=row.next_run).update(next_run=near)
+    latest = now + timedelta(seconds=Conf.RETRY)
+    ahead = OrmQ.objects.filter(lock__gt=latest)
+    if ahead.exists():
+        ahead.update(lock=latest)
+
+
+def is_due(now: datetime) -> bool:
+    """Whether the timetable holds a job that is due and not in the queue yet."""
+    return bool(Schedule.objects.exclude(repeats=0).filter(next_run__lt=now).exists())
+
+
+def _ours() -> Q:
+    return reduce(or_, (Q(func__startswith=prefix) for prefix in OURS))

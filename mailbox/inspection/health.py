@@ -17,8 +17,8 @@ import django
 from django.conf import settings
 from django.db import connection
 
-from mailbox.database import vitals
-from mailbox.database.timetable import SILENT_AFTER, Cluster
+from mailbox.database import timetable, vitals
+from mailbox.inspection.cluster import SILENT_AFTER, Cluster
 from mailbox.models import AuditEvent, PushDelivery, RollUp
 from mailbox.words import redaction, times
 
@@ -165,16 +165,20 @@ def _log(now: datetime) -> HealthCheck:
 
 def _cluster(now: datetime) -> HealthCheck:
     cluster = Cluster.read()
+    if cluster.swept_at is None:
+        saw = "finished no sweep on this database"
+    elif cluster.swept_at > now:
+        saw = f"its last sweep is dated {times.write(cluster.swept_at - now)} ahead of this clock"
+    else:
+        saw = f"finished its last sweep {times.write(now - cluster.swept_at)} ago"
     if cluster.is_running(now):
-        saw = f"looked at its timetable {times.write(now - cluster.looked_at)} ago" if cluster.looked_at else ""
         return HealthCheck(name="Task cluster", word=HealthStatus.OK, saw=saw)
-    saw = f"silent for {times.write(now - cluster.looked_at)}" if cluster.looked_at else "never ran on this database"
     note = "No task is retried, expired or rolled up on a timer. manage.py serve starts the cluster."
     return HealthCheck(name="Task cluster", word=HealthStatus.DEGRADED, saw=saw, note=note)
 
 
 def _queue(now: datetime) -> HealthCheck:
-    waiting = Cluster.read().waiting
+    waiting = timetable.waiting()
     word = HealthStatus.OK if waiting < JOBS_MANY else HealthStatus.DEGRADED
     return HealthCheck(name="Cluster's queue", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} wait or run")
 

@@ -4,6 +4,7 @@ from mailbox.models.agent import Agent
 from mailbox.models.api_key import ApiKey
 from mailbox.models.audit import AuditEvent
 from mailbox.models.grant import CapabilityGrant
+from mailbox.models.last_pass import LastPass
 from mailbox.models.lease import Lease
 from mailbox.models.message import Message
 from mailbox.models.peer import Peer
@@ -21,6 +22,7 @@ __all__ = [
     "ApiKey",
     "AuditEvent",
     "CapabilityGrant",
+    "LastPass",
     "Lease",
     "Message",
     "Peer",

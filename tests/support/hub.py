@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -17,8 +18,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
+import psycopg
 
 ROOT = Path(__file__).resolve().parents[2]
+MAKE_THE_SWEEP_DUE = (
+    "UPDATE django_q_schedule SET next_run = '2001-01-01 00:00:00' WHERE func LIKE '%.sweep_pass'"
+)
+LAST_SWEEP = "SELECT finished_at FROM mailbox_lastpass WHERE job LIKE '%.sweep_pass'"
 PATIENCE = 180.0  # seconds that tests wait at most: enough for a busy machine
 
 
@@ -29,6 +35,7 @@ class Hub:
     url: str
     process: subprocess.Popen[bytes]
     log: Path
+    database_url: str
 
     @property
     def printed(self) -> str:
@@ -58,8 +65,33 @@ class Hub:
         return [worker for worker in self.web_server().children() if not has_ended(worker)]
 
     def cluster(self) -> psutil.Process:
-        """Return the task cluster's main process."""
-        return self._child("qcluster")
+        """Return the process that runs the timed jobs."""
+        return self._child("cluster")
+
+    def carrier(self) -> psutil.Process:
+        """Return the process that sends callbacks and brings tasks to remote agents."""
+        return self._child("carry")
+
+    def roles(self) -> dict[str, psutil.Process]:
+        """Return every process of the hub by its role. This waits until each program has started."""
+        workers = {f"web worker {number}": worker for number, worker in enumerate(self.web_workers(), 1)}
+        own = {"serve": psutil.Process(self.process.pid), "web server": self.web_server()}
+        return own | workers | {"cluster": self.cluster(), "carrier": self.carrier()}
+
+    def wait_for_a_sweep(self) -> None:
+        """Make the sweep due, and wait until the cluster has finished it."""
+        before = self._execute(LAST_SWEEP)
+        self._execute(MAKE_THE_SWEEP_DUE)
+        wait_until(lambda: self._execute(LAST_SWEEP) != before, every=0.1)
+
+    def _execute(self, statement: str) -> object:
+        """Run the statement in the hub's database; return its rows."""
+        if self.database_url.startswith("sqlite"):
+            with contextlib.closing(sqlite3.connect(urlsplit(self.database_url).path, timeout=PATIENCE)) as lite, lite:
+                return lite.execute(statement).fetchall()
+        with psycopg.connect(self.database_url, autocommit=True) as server:
+            done = server.execute(statement.encode())
+            return done.fetchall() if done.description else []
 
     def _child(self, word: str) -> psutil.Process:
         """Return the service's process. After a kill this waits until the supervisor has started the next one."""
@@ -67,8 +99,9 @@ class Hub:
         return self._children(word)[0]
 
     def _children(self, word: str) -> list[psutil.Process]:
+        """Return the supervisor's living processes with this word in their command line."""
         children = psutil.Process(self.process.pid).children()
-        return [child for child in children if word in command_of(child)]
+        return [child for child in children if word in command_of(child) and not has_ended(child)]
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Send the signal; return the exit code."""
@@ -98,7 +131,8 @@ def served(
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-    hub = Hub(url=f"http://127.0.0.1:{port}", process=process, log=log)
+    database_url = database_url or f"sqlite:///{var / 'hub.sqlite3'}"
+    hub = Hub(url=f"http://127.0.0.1:{port}", process=process, log=log, database_url=database_url)
     try:
         hub.wait_until_up()
         yield hub

@@ -79,7 +79,3 @@ def test_web_requests_get_two_thirds_of_the_stop_grace(settings):
     command = services.SERVICES["web"]().command
 
     assert command[command.index("--workers-kill-timeout") + 1] == "40"
-
-
-def test_the_cluster_does_not_repeat_the_checks_of_serve():
-    assert "--skip-checks" in services.SERVICES["cluster"]().command

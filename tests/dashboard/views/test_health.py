@@ -5,14 +5,15 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
-from django_q.models import OrmQ, Schedule
+from django_q.models import OrmQ
 
 from a2aproject.settings.environment import Read
 from mailbox.background import jobs
-from mailbox.database import timetable, vitals
+from mailbox.database import vitals
 from mailbox.inspection import health
+from mailbox.inspection.cluster import SILENT_AFTER
 from mailbox.inspection.health import HealthStatus
-from mailbox.models import PushDelivery
+from mailbox.models import LastPass, PushDelivery
 from mailbox.verbs.life import results
 from mailbox.verbs.upkeep import rollups
 from tests.support import factories
@@ -71,17 +72,27 @@ def test_a_failing_check_hides_no_other_check_and_leaks_no_secret(vic, monkeypat
 
 
 def test_a_silent_cluster_and_a_long_queue_are_degraded(vic):
-    assert check("Task cluster").saw == "never ran on this database"
     jobs.register()
+    assert check("Task cluster").saw == "finished no sweep on this database"
+    assert check("Task cluster").word is HealthStatus.DEGRADED
+    jobs.sweep_pass()
     assert check("Task cluster").word is HealthStatus.OK
 
-    Schedule.objects.update(next_run=timezone.now() - timedelta(hours=1))
+    LastPass.objects.update(finished_at=timezone.now() - timedelta(hours=1, minutes=1))
     OrmQ.objects.bulk_create(OrmQ(key="a2a", payload="x", lock=timezone.now()) for _ in range(health.JOBS_MANY))
 
     assert check("Task cluster").word is HealthStatus.DEGRADED
-    assert "silent for 1 h 1 m" in check("Task cluster").saw
+    assert "finished its last sweep 1 h 1 m" in check("Task cluster").saw
     assert check("Cluster's queue").word is HealthStatus.DEGRADED
     assert vic.get("/ops/health/").context["seen"].word is HealthStatus.DEGRADED
+
+
+def test_a_sweep_in_the_future_is_degraded():
+    jobs.sweep_pass()
+    LastPass.objects.update(finished_at=timezone.now() + timedelta(days=1))
+
+    assert check("Task cluster").word is HealthStatus.DEGRADED
+    assert "ahead of this clock" in check("Task cluster").saw
 
 
 def test_a_failed_step_of_the_sweep_is_degraded_for_a_limited_time(vic, monkeypatch):
@@ -94,7 +105,7 @@ def test_a_failed_step_of_the_sweep_is_degraded_for_a_limited_time(vic, monkeypa
         HealthStatus.DEGRADED,
         "failed to roll up minutes: the disk is full",
     )
-    (sweep,) = [one for one in health.look(timezone.now() + timetable.SILENT_AFTER).checks if one.name == "Sweep"]
+    (sweep,) = [one for one in health.look(timezone.now() + SILENT_AFTER).checks if one.name == "Sweep"]
     assert sweep.word is HealthStatus.OK
 
 

@@ -10,7 +10,7 @@ from django_q.models import Schedule
 
 from a2aproject.settings.environment import Read
 from mailbox.background import jobs
-from mailbox.models import Lease, Task
+from mailbox.models import LastPass, Lease, Task
 from mailbox.verbs.repairs import retry
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
@@ -49,6 +49,7 @@ def test_each_bound_shows_the_variable_that_sets_it(ana, settings):
 
 
 def test_the_page_shows_the_next_pass_and_a_running_cluster(ana, auto_retry_on):
+    jobs.sweep_pass()
     Schedule.objects.update(next_run=timezone.now() + timedelta(seconds=40))
 
     text = ana.get("/ops/scheduler/").text
@@ -62,6 +63,7 @@ def test_the_page_shows_the_next_pass_and_a_running_cluster(ana, auto_retry_on):
 def test_the_page_shows_the_interval_in_force_beside_the_setting(ana, settings):
     settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "SCHEDULER": "1", "INTERVAL_MS": "90000"}
     jobs.register()
+    jobs.sweep_pass()
     Schedule.objects.update(next_run=timezone.now() + timedelta(seconds=40))
 
     page = ana.get("/ops/scheduler/")
@@ -71,19 +73,27 @@ def test_the_page_shows_the_interval_in_force_beside_the_setting(ana, settings):
     assert "On, every 2 m." in page.text
 
 
-def test_the_page_shows_that_the_cluster_has_stopped(ana, auto_retry_on):
-    Schedule.objects.update(next_run=timezone.now() - timedelta(minutes=30))
+@pytest.mark.parametrize(
+    ("span", "text"),
+    [
+        (timedelta(minutes=-30), "The cluster finished its last sweep"),
+        (timedelta(days=1), "The cluster's last sweep is dated"),
+    ],
+)
+def test_the_page_shows_that_the_cluster_has_stopped(ana, auto_retry_on, span, text):
+    jobs.sweep_pass()
+    LastPass.objects.update(finished_at=timezone.now() + span)
 
-    text = ana.get("/ops/scheduler/").text
+    page = ana.get("/ops/scheduler/")
 
-    assert "the cluster does not run" in text
-    assert "last heard of" in text
+    assert "the cluster does not run" in page.text
+    assert text in page.text
 
 
 def test_the_page_shows_a_cluster_that_never_ran_and_its_missing_grant(ana):
     text = ana.get("/ops/scheduler/").text
 
-    assert "never ran on this database" in text
+    assert "finished no sweep on this database" in text
     assert "manage.py a2a grant scheduler@hub a2a.repair.requeue" in text
 
 

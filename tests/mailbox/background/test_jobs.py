@@ -97,6 +97,17 @@ def test_changed_settings_change_or_remove_the_schedule_of_the_retry(switched_on
 
 
 @pytest.mark.django_db
+def test_registering_pulls_back_a_next_run_that_lies_ahead_of_its_interval(switched_on):
+    jobs.register()
+    Schedule.objects.update(next_run=timezone.now() + timedelta(days=1))
+
+    jobs.register()
+
+    latest = timezone.now() + timedelta(minutes=1)
+    assert all(row.next_run <= latest for row in Schedule.objects.filter(func=timetable.SWEEP_JOB))
+
+
+@pytest.mark.django_db
 def test_registering_removes_duplicate_jobs_and_keeps_foreign_jobs():
     for func in (timetable.SWEEP_JOB, timetable.SWEEP_JOB, "somebody.else"):
         Schedule.objects.create(func=func)
