@@ -16,7 +16,7 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_ty
 
 import grimp
 
-from mailbox.gate.entries import about_tasks, access, agents, task_life
+from mailbox.gate.entries import about_tasks, access, agents, hub, task_life
 from mailbox.words.kinds import Kind, LifeEntry
 from tests.support import state_page
 
@@ -34,6 +34,7 @@ FLOORS = (
 SUBJECTS: Mapping[str, ModuleType] = {
     "The life of a task": task_life,
     "About tasks": about_tasks,
+    "About the hub": hub,
     "Access": access,
     "Agents": agents,
 }

@@ -34,6 +34,8 @@ class Kind(StrEnum):
     KEY_REVOKED = "key_revoked"
     ROUTE_ADDED = "route_added"
     ROUTE_REVOKED = "route_revoked"
+    HUB_BACKED_UP = "hub_backed_up"
+    HUB_RESTORED = "hub_restored"
 
     TASK_SENT = "a2a_task_sent"
     TASK_LEASED = "a2a_task_leased"

@@ -27,10 +27,18 @@ def unseal(sealed: str) -> str:
         raise UnreadableSecretError from error
 
 
+def digest_of(secret: str) -> str:
+    """Return a digest by which two secrets can be compared. It does not show the secret."""
+    return _derived(secret, b"a2a hub: digest of the secret").hex()
+
+
 def _fernet() -> MultiFernet:
     return MultiFernet([_key(str(secret)) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
 
 
 def _key(secret: str) -> Fernet:
-    derived = HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=b"a2a hub: secrets at rest")
-    return Fernet(base64.urlsafe_b64encode(derived.derive(secret.encode())))
+    return Fernet(base64.urlsafe_b64encode(_derived(secret, b"a2a hub: secrets at rest")))
+
+
+def _derived(secret: str, purpose: bytes) -> bytes:
+    return HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=purpose).derive(secret.encode())

@@ -6,6 +6,7 @@ of the output is a JSON list of their results.
 
 from __future__ import annotations
 
+import base64
 import json
 import multiprocessing
 import os
@@ -21,17 +22,21 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
 django.setup()
 
+from django.db import DatabaseError, connection  # noqa: E402
 from django.db.models import Count, F, Max  # noqa: E402
 
 from mailbox.gate.callers import Caller  # noqa: E402
-from mailbox.models import Agent, AuditEvent, Lease, Result, Task  # noqa: E402
-from mailbox.verbs.agents import grants, registration  # noqa: E402
+from mailbox.models import Agent, AuditEvent, Lease, PushConfig, Result, Task  # noqa: E402
+from mailbox.verbs.agents import grants, keys, registration  # noqa: E402
 from mailbox.verbs.life import leasing, results, sending  # noqa: E402
+from mailbox.words import secret_box  # noqa: E402
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope  # noqa: E402
 from mailbox.words.kinds import Kind  # noqa: E402
 from tests.support.hub import PATIENCE  # noqa: E402
 
 SENDER, WORKER = "sender@load", "worker@load"
+SECRET = "whsec_" + "c2VjcmV0" * 4
+WEIGHT = 380_000  # bytes, half a megabyte in base64
 
 
 def prepare() -> None:
@@ -59,6 +64,71 @@ def acknowledge_each(count: int) -> None:
         os.write(1, b"acked\n")
         results.drain_results(sender)
         os.write(1, b"acked\n")
+
+
+def report_each(count: int) -> None:
+    """Run full cycles. After each of the four writes of a cycle, print it with its task's id, unbuffered."""
+    sender, worker = _agent(SENDER), _agent(WORKER)
+    for _ in range(count):
+        sent = sending.send_task(sender, TaskEnvelope(recipient=AgentRef(WORKER), intent_text="load"))
+        os.write(1, f"tasks {sent.uuid}\n".encode())
+        for lease in leasing.lease_tasks(worker):
+            os.write(1, f"leases {lease.task.uuid}\n".encode())
+            results.post_result(worker, ResultEnvelope(task_id=lease.task.uuid, status=ResultStatus.OK))
+            os.write(1, f"results {lease.task.uuid}\n".encode())
+        for result in results.drain_results(sender):
+            os.write(1, f"delivered {result.task.uuid}\n".encode())
+
+
+def weigh(count: int) -> None:
+    """Send tasks with half a megabyte of text each."""
+    for _ in range(count):
+        text = base64.b64encode(os.urandom(WEIGHT)).decode()
+        sending.send_task(_agent(SENDER), TaskEnvelope(recipient=AgentRef(WORKER), intent_text=text))
+
+
+def entrust() -> str:
+    """Send a task with a sealed callback secret; return a new API key of its sender."""
+    envelope = TaskEnvelope(
+        recipient=AgentRef(WORKER),
+        intent_text="load",
+        callback_url="https://agent.example/done",
+        callback_secret=SECRET,
+    )
+    sending.send_task(_agent(SENDER), envelope)
+    return keys.add_key(Caller.command_line(), agent=Agent.objects.get(display=SENDER))
+
+
+def secrets() -> list[str]:
+    """Return the sealed secrets of callbacks, opened."""
+    sealed = PushConfig.objects.exclude(sealed_secret=None).values_list("sealed_secret", flat=True)
+    return [secret_box.unseal(str(one)) for one in sealed]
+
+
+def forge() -> str:
+    """Try to change and to delete rows of the journal; return the errors."""
+    errors = []
+    for act in ("UPDATE mailbox_auditevent SET kind = kind", "DELETE FROM mailbox_auditevent"):
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(act)
+        except DatabaseError as error:
+            errors.append(str(error).splitlines()[0])
+    return "; ".join(errors)
+
+
+def lose_a_journal_row() -> None:
+    """Remove the newest numbered row of the journal, against its triggers, as a fault of the disk would."""
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TRIGGER mailbox_auditevent_append_only_delete")
+        cursor.execute("SELECT max(id) FROM mailbox_auditevent WHERE seq IS NOT NULL")
+        cursor.execute("DELETE FROM mailbox_auditevent WHERE id = %s", cursor.fetchone())
+
+
+def restores() -> list[str]:
+    """Return the kinds of the journal's newest two rows about the hub itself."""
+    about = AuditEvent.objects.filter(kind__in=(Kind.HUB_BACKED_UP, Kind.HUB_RESTORED)).order_by("-pk")
+    return list(about.values_list("kind", flat=True)[:2])
 
 
 def lease_all() -> list[tuple[str, str, int]]:
@@ -124,6 +194,13 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "prepare": prepare,
     "send": send,
     "acknowledge-each": acknowledge_each,
+    "report-each": report_each,
+    "weigh": weigh,
+    "entrust": entrust,
+    "secrets": secrets,
+    "forge": forge,
+    "lose-a-journal-row": lose_a_journal_row,
+    "restores": restores,
     "lease-all": lease_all,
     "rows": rows,
     "problems": problems,

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.load.actors import Database
+from tests.load.command_line import a2a, done
 from tests.support.databases import Databases
 from tests.support.hub import Hub, served
 
@@ -21,3 +22,13 @@ def database(tmp_path: Path, migrated_database: Databases) -> Iterator[Database]
 def hub(database: Database) -> Iterator[Hub]:
     with served(database.folder, "--only", "web", database_url=database.url, workers=2) as hub:
         yield hub
+
+
+@pytest.fixture
+def backup(database: Database) -> Path:
+    """Return a backup of the database, in which three tasks have ended."""
+    database.act("prepare")
+    database.act("acknowledge-each", 3)
+    file = database.folder / "hub.backup"
+    done(a2a(database, "backup", file))
+    return file

@@ -43,6 +43,7 @@ from mailbox.gate.entries.agents import (
     tool_removed,
     tools_imported,
 )
+from mailbox.gate.entries.hub import hub_backed_up, hub_restored
 from mailbox.gate.entries.task_life import (
     repair_applied,
     result_acked,
@@ -72,6 +73,8 @@ __all__ = [
     "capability_granted",
     "capability_revoked",
     "capability_scope_rejected",
+    "hub_backed_up",
+    "hub_restored",
     "key_added",
     "key_revoked",
     "person_added",

@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 
 from mailbox.management.cli import (
     agents,
+    backups,
     grants,
     keys,
     output,
@@ -27,7 +28,7 @@ from mailbox.management.cli import (
 from mailbox.words import advice
 from mailbox.words.errors import MailboxError
 
-GROUPS = (agents, profile, tools, keys, grants, routes, tasks, results, status, repair, upkeep, work, remote)
+GROUPS = (agents, profile, tools, keys, grants, routes, tasks, results, status, repair, upkeep, backups, work, remote)
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 
 

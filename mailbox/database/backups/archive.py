@@ -1,0 +1,187 @@
+"""The file of a backup: a ZIP archive of the database, the hub's secret and a manifest.
+
+The manifest is the last member, and lists the size and SHA-256 of each other member.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from mailbox.database.backups import files
+from mailbox.database.backups.errors import BackupError
+
+FORMAT = 1
+MANIFEST, SECRET = "manifest.json", "secret_key"
+DATABASE = {"sqlite": "hub.sqlite3", "postgresql": "hub.dump"}
+CHUNK = 1024 * 1024
+FAST = 1  # zlib's level: the disk is slower than this
+SQLITE_FILE, POSTGRESQL_DUMP = b"SQLite format 3\0", b"PGDMP"
+_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The content of a backup.
+
+    ``made_at`` is the time of the backup in ISO 8601. ``engine`` is sqlite or postgresql. ``schema`` is PostgreSQL's
+    schema, "" for SQLite. ``migrations`` lists the applied migrations as app.name. ``rows`` counts the rows of the
+    main tables. ``secret_digest`` is the keyed digest of the hub's secret. ``has_secret`` is off if the secret came
+    from the environment. ``members`` holds the bytes and SHA-256 of each file in the archive.
+    """
+
+    format: int
+    made_at: str
+    hub_version: str
+    engine: str
+    engine_version: str
+    schema: str
+    migrations: list[str]
+    rows: dict[str, int]
+    secret_digest: str
+    has_secret: bool
+    members: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def read(cls, text: bytes) -> Manifest:
+        """Return the manifest in ``text``. Raises `BackupError` for another format, ValueError for other text."""
+        given = orjson.loads(text)
+        if not isinstance(given, dict):
+            raise ValueError("the manifest is not an object")
+        if given.get("format") != FORMAT:
+            raise BackupError(
+                f"The backup has format {given.get('format')}, and this version reads format {FORMAT}. "
+                "Restore it with the version of the hub that made it or a newer version."
+            )
+        try:
+            return cls(**given)
+        except TypeError as error:
+            raise ValueError(str(error)) from error
+
+
+class Writer:
+    """Writes the members of a new archive, and its manifest last."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._zip = archive
+        self.members: dict[str, dict[str, Any]] = {}
+
+    @classmethod
+    @contextlib.contextmanager
+    def on(cls, stream: BinaryIO) -> Iterator[Writer]:
+        with zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
+            yield cls(archive)
+
+    def put(self, name: str, chunks: Iterable[bytes], *, packed: bool = True) -> None:
+        """Write one member. ``packed`` is off for data that is compressed already."""
+        info = zipfile.ZipInfo(name)
+        info.external_attr = files.PRIVATE << 16
+        info.compress_type = zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED
+        info._compresslevel = FAST  # type: ignore[attr-defined]  # ZipFile.open() takes no level
+        digest, size = hashlib.sha256(), 0
+        with self._zip.open(info, "w", force_zip64=True) as member:
+            for chunk in chunks:
+                member.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+        self.members[name] = {"bytes": size, "sha256": digest.hexdigest()}
+
+    def finish(self, manifest: Manifest) -> None:
+        self._zip.writestr(MANIFEST, orjson.dumps(manifest.as_json(), option=orjson.OPT_INDENT_2))
+
+
+class Reader:
+    """Reads the members of an archive, each against its checksum."""
+
+    def __init__(self, opened: zipfile.ZipFile, file: Path) -> None:
+        """Read the manifest. Raises `BackupError` if this version cannot read it, or if a member is missing."""
+        self._zip, self._file = opened, file
+        with self._damage():
+            self.manifest = Manifest.read(opened.read(MANIFEST))
+        wanted = {DATABASE.get(self.manifest.engine, "")} | ({SECRET} if self.manifest.has_secret else set())
+        if not wanted <= set(self.manifest.members) & set(opened.namelist()):
+            raise self._damaged("a part is missing")
+
+    def extract(self, name: str, target: Path) -> None:
+        """Write a member to the file ``target``. Raises `BackupError` if it is not as it was written."""
+        with target.open("wb") as stream:
+            for chunk in self._chunks(name):
+                stream.write(chunk)
+
+    def text(self, name: str) -> str:
+        """Return a small member. Raises `BackupError` if it is not as it was written."""
+        return b"".join(self._chunks(name)).decode("ascii")
+
+    def _chunks(self, name: str) -> Iterator[bytes]:
+        digest, size = hashlib.sha256(), 0
+        with self._damage(), self._zip.open(name) as member:
+            while chunk := member.read(CHUNK):
+                digest.update(chunk)
+                size += len(chunk)
+                yield chunk
+        if self.manifest.members[name] != {"bytes": size, "sha256": digest.hexdigest()}:
+            raise self._damaged(f"the checksum of {name} is wrong")
+
+    @contextlib.contextmanager
+    def _damage(self) -> Iterator[None]:
+        try:
+            yield
+        except (*_ERRORS, KeyError) as error:
+            raise self._damaged(str(error)) from error
+
+    def _damaged(self, problem: str) -> BackupError:
+        return BackupError(f"{self._file} is damaged: {problem}. Nothing was changed.")
+
+
+@contextlib.contextmanager
+def opened(file: Path) -> Iterator[Reader]:
+    """Open a backup to read. Raises `BackupError` if the file is not a whole backup."""
+    try:
+        stream = file.open("rb")
+    except OSError as error:
+        raise BackupError(f"cannot read {file}: {error.strerror}") from error
+    with stream:
+        start = stream.read(len(SQLITE_FILE))
+        if (problem := _foreign(start)) is not None:
+            raise BackupError(f"{file} is {problem}")
+        try:
+            archive = zipfile.ZipFile(stream)
+        except _ERRORS as error:
+            raise BackupError(
+                f"{file} is no backup of a hub, or its end is cut off. `manage.py a2a backup` makes backups."
+            ) from error
+        with archive:
+            yield Reader(archive, file)
+
+
+def _foreign(start: bytes) -> str | None:
+    if start == SQLITE_FILE:
+        return (
+            "a copied SQLite database, not a backup. A copy of a running hub's file may be torn. "
+            "`manage.py a2a backup` makes backups."
+        )
+    if start.startswith(POSTGRESQL_DUMP):
+        return "a dump of pg_dump, not a backup of `manage.py a2a backup`. Restore it with pg_restore."
+    return None
+
+
+def chunks_of(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as stream:
+        while chunk := stream.read(CHUNK):
+            yield chunk
+
+
+def totals(rows: Mapping[str, int]) -> str:
+    """Return row counts in words."""
+    return ", ".join(f"{count} {name}" for name, count in rows.items())

@@ -1,0 +1,65 @@
+"""Private files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from mailbox.database.backups.errors import BackupError
+
+PRIVATE = 0o600
+
+
+@contextlib.contextmanager
+def appearing(file: Path) -> Iterator[BinaryIO]:
+    """Yield a private file to write. It gets the name ``file``, durably, when the block ends without an error.
+
+    Until then it is ``file`` with the suffix ".partial". A leftover of an interrupted process is written over.
+    Raises `BackupError` if another process is writing the same file, and `OSError`.
+    """
+    partial = beside(file, ".partial")
+    descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+    with open(descriptor, "r+b") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise BackupError(f"Another process is writing {file}.") from error
+        try:
+            os.fchmod(stream.fileno(), PRIVATE)
+            stream.truncate()
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+            rename(partial, file)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+
+
+def rename(source: Path, target: Path) -> None:
+    """Rename a file, replacing ``target``, and make the new name durable."""
+    source.replace(target)
+    sync_folder(target.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def beside(file: Path, suffix: str) -> Path:
+    return file.with_name(f"{file.name}{suffix}")
+
+
+def private(file: Path) -> Path:
+    """Create an empty private file if it is missing, with its folder."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+    return file

@@ -1,0 +1,31 @@
+"""Rows about the hub as a whole."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypedDict
+
+from mailbox.words.kinds import Entry, Kind
+
+
+class HubBackedUpData(TypedDict):
+    file: Annotated[str, "path of the backup"]
+    sha256: Annotated[str, "checksum of the database in the backup"]
+    tasks: Annotated[int, "number of tasks in the backup"]
+    with_secret: Annotated[bool, "whether the backup holds the hub's secret; off if an environment variable holds it"]
+
+
+def hub_backed_up(file: str, *, sha256: str, tasks: int, with_secret: bool) -> Entry[HubBackedUpData]:
+    """Record that a backup was written."""
+    return Entry(Kind.HUB_BACKED_UP, HubBackedUpData(file=file, sha256=sha256, tasks=tasks, with_secret=with_secret))
+
+
+class HubRestoredData(TypedDict):
+    file: Annotated[str, "path of the backup"]
+    sha256: Annotated[str, "checksum of the database in the backup"]
+    made_at: Annotated[str, "time of the backup; later decisions of the hub are not in its journal"]
+    tasks: Annotated[int, "number of tasks in the backup"]
+
+
+def hub_restored(file: str, *, sha256: str, made_at: str, tasks: int) -> Entry[HubRestoredData]:
+    """Record that the hub was restored from a backup; the row is in the restored journal."""
+    return Entry(Kind.HUB_RESTORED, HubRestoredData(file=file, sha256=sha256, made_at=made_at, tasks=tasks))

@@ -1,0 +1,194 @@
+"""The restore of a backup: the database changes in one transaction, or not at all."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import DatabaseError, connection, transaction
+from django.db.migrations.loader import MigrationLoader
+from django.db.models import F, OuterRef, Subquery
+
+from mailbox.database.backups import archive, files, postgresql, sqlite
+from mailbox.database.backups.archive import Manifest, Reader
+from mailbox.database.backups.errors import BackupError
+from mailbox.gate import entries
+from mailbox.gate.audit import Journal
+from mailbox.gate.callers import Caller
+from mailbox.models import AuditEvent, Task
+from mailbox.verbs.upkeep import backups
+from mailbox.words import secret_box
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A finished restore.
+
+    ``kept`` names the earlier database: a file, or a PostgreSQL schema; None if it was empty. ``kept_secret`` is the
+    file of the earlier secret, None if it stayed. ``secret_differs``: SECRET_KEY is not the secret of the backup.
+    ``migrated`` counts the migrations that the backup lacked.
+    """
+
+    manifest: Manifest
+    kept: str | None
+    kept_secret: Path | None
+    secret_differs: bool
+    migrated: int
+
+
+def restore(caller: Caller, file: Path, *, replaces: bool) -> Restored:
+    """Replace the hub's database and its secret file by those of a backup. No hub may run.
+
+    ``replaces`` allows a database with tasks to be replaced. The earlier database and secret are kept under new names.
+    A backup of an older version is migrated. If the process ends meanwhile, the database is the earlier or the new
+    one. Raises `BackupError` while another process uses the database, and without ``replaces`` for a database with
+    tasks. It also refuses a damaged file, a backup of a newer version or another engine, and tables that disagree with
+    the journal. Journals ``hub_restored`` in the restored database.
+    """
+    with archive.opened(file) as backup:
+        _require_fit(backup.manifest)
+        secret = backup.text(archive.SECRET) if backup.manifest.has_secret else None
+        step = _Step(caller, backup, file, replaces=replaces, name=f"before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        try:
+            kept = step.into_postgresql() if connection.vendor == "postgresql" else step.into_sqlite()
+            kept_secret = _bring(secret, step.name)
+        except OSError as error:
+            raise BackupError(f"{error.filename or file}: {error.strerror or error}.") from error
+        except DatabaseError as error:
+            raise BackupError(f"The database refused the restore, and is as before: {error}".strip()) from error
+    return Restored(
+        manifest=backup.manifest,
+        kept=kept,
+        kept_secret=kept_secret,
+        secret_differs=_differs(backup.manifest),
+        migrated=step.migrated,
+    )
+
+
+class _Step:
+    """The replacement of the database. ``name`` marks the earlier database."""
+
+    def __init__(self, caller: Caller, backup: Reader, file: Path, *, replaces: bool, name: str) -> None:
+        self._caller, self._backup, self._file, self._replaces = caller, backup, file, replaces
+        self.name, self.migrated = name, 0
+
+    def into_sqlite(self) -> str | None:
+        target = sqlite.file()
+        with sqlite.held(target) as hub:
+            self._allow(hub.content)
+            with sqlite.draft(files.beside(target, ".restoring")) as draft:
+                self._backup.extract(archive.DATABASE["sqlite"], draft)
+                sqlite.check(draft)
+                with sqlite.as_the_database(draft):
+                    self._approve()
+                    self._finish()
+                kept = hub.replace_by(draft, files.beside(target, f".{self.name}"))
+        return str(kept) if kept else None
+
+    def into_postgresql(self) -> str | None:
+        postgresql.require_alone()
+        folder = files.private(Path(settings.A2A_VAR) / "hub.dump.restoring")
+        try:
+            self._backup.extract(archive.DATABASE["postgresql"], folder)
+            with transaction.atomic(durable=True):
+                self._allow(postgresql.content())
+                kept = postgresql.set_aside(self.name.replace("-", "_").lower())
+                postgresql.load(folder)
+                self._approve()
+                self._finish()
+        finally:
+            folder.unlink(missing_ok=True)
+            connection.close()
+        return kept
+
+    def _allow(self, content: str | None) -> None:
+        if content is not None and not self._replaces:
+            raise BackupError(f"{content}. Give --replace to replace it; the earlier database is kept.")
+
+    def _approve(self) -> None:
+        """Raise `BackupError` unless the rows are those of the backup, and tables and journal agree."""
+        counted = backups.counted()
+        if counted != self._backup.manifest.rows:
+            raise BackupError(
+                f"The backup holds {archive.totals(counted)}. "
+                f"Its manifest lists {archive.totals(self._backup.manifest.rows)}."
+            )
+        last = AuditEvent.objects.filter(task_id=OuterRef("uuid"), seq__isnull=False).order_by("-seq").values("seq")[:1]
+        apart = Task.objects.annotate(last=Subquery(last)).exclude(last=F("journal_seq")).values_list("uuid", flat=True)
+        if some := list(apart[:3]):
+            raise BackupError(f"Tables and journal of the backup disagree about task {', '.join(map(str, some))}.")
+
+    def _finish(self) -> None:
+        """Apply missing migrations, and journal the restore."""
+        missing = _missing(set(self._backup.manifest.migrations))
+        if missing:
+            call_command("migrate", interactive=False, verbosity=0)
+        self.migrated = len(missing)
+        manifest = self._backup.manifest
+        journal = Journal(self._caller)
+        journal.beside(
+            entries.hub_restored(
+                str(self._file.absolute()),
+                sha256=manifest.members[archive.DATABASE[manifest.engine]]["sha256"],
+                made_at=manifest.made_at,
+                tasks=manifest.rows["tasks"],
+            )
+        )
+        journal.write()
+
+
+def _require_fit(manifest: Manifest) -> None:
+    """Raise `BackupError` for a backup of another engine or schema, or of a newer version."""
+    if manifest.engine != connection.vendor:
+        raise BackupError(
+            f"The backup is of {manifest.engine}, and this hub uses {connection.vendor}. Set DATABASE_URL accordingly."
+        )
+    if connection.vendor == "postgresql" and manifest.schema != postgresql.schema():
+        raise BackupError(f"The backup is of schema {manifest.schema}, and this hub uses {postgresql.schema()}.")
+    loader = MigrationLoader(None)
+    replaced = {name for migration in loader.replacements.values() for name in migration.replaces}
+    known = {f"{app}.{name}" for app, name in loader.disk_migrations.keys() | replaced}
+    ours = {name for name in manifest.migrations if name.partition(".")[0] in loader.migrated_apps}
+    if newer := sorted(ours - known):
+        raise BackupError(
+            f"The backup is of a newer version of the hub, {manifest.hub_version}: this version lacks "
+            f"{', '.join(newer)}. Restore it with that version."
+        )
+
+
+def _missing(applied: set[str]) -> list[str]:
+    return [f"{app}.{name}" for app, name in MigrationLoader(None).graph.nodes if f"{app}.{name}" not in applied]
+
+
+def _bring(secret: str | None, name: str) -> Path | None:
+    """Write the secret of the backup to the hub's file, unless the environment holds the secret.
+
+    Keep an earlier, different secret under a new name, and return that.
+    """
+    file = backups.secret_file()
+    if secret is None or file is None or _present() == secret:
+        return None
+    kept = None
+    if file.exists():
+        kept = files.beside(file, f".{name}")
+        os.link(file, kept)
+    with files.appearing(file) as stream:
+        stream.write(secret.encode("ascii"))
+    return kept
+
+
+def _differs(manifest: Manifest) -> bool:
+    present = _present()
+    return present is None or secret_box.digest_of(present) != manifest.secret_digest
+
+
+def _present() -> str | None:
+    """Return the secret that the hub will use, None if it has no secret yet."""
+    file = backups.secret_file()
+    if file is None:
+        return str(settings.SECRET_KEY)
+    return file.read_text("ascii") if file.exists() else None

@@ -1,0 +1,122 @@
+"""A killed restore changes nothing or everything, and damage is refused with a reason."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.load.actors import Database
+from tests.load.command_line import a2a, done, environment_of, new_hub, refusal, state
+from tests.support.hub import ROOT, wait_until
+
+on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="about the file of SQLite")
+on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="about a PostgreSQL server")
+
+
+@on_sqlite
+@pytest.mark.parametrize("moment", ["hub.sqlite3.restoring", ".partial", "hub.sqlite3-journal"])
+def test_a_killed_restore_leaves_the_earlier_or_the_new_database(tmp_path: Path, moment: str) -> None:
+    """`moment` is the end of the name of the file at whose appearance the restore is killed."""
+    with new_hub(tmp_path / "hub") as hub:
+        heavy(hub)
+        file = tmp_path / "hub.backup"
+        done(a2a(hub, "backup", file))
+        (later,) = hub.act("send", 1)
+        whole = hub.act("rows")["tasks"]
+
+        killed = kill_at(hub, file, lambda: any(path.name.endswith(moment) for path in hub.folder.iterdir()))
+
+        rows, problems = state(hub)
+        assert killed == -signal.SIGKILL
+        assert problems == []
+        assert set(rows["tasks"]) in (set(whole), set(whole) - {later})
+        done(a2a(hub, "restore", file, "--replace"))
+        assert set(hub.act("rows")["tasks"]) == set(whole) - {later}
+
+
+@on_postgresql
+def test_a_killed_restore_leaves_the_earlier_schema(tmp_path: Path) -> None:
+    with new_hub(tmp_path / "hub") as hub:
+        heavy(hub)
+        file = tmp_path / "hub.backup"
+        done(a2a(hub, "backup", file))
+        (later,) = hub.act("send", 1)
+
+        locks = b"SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation IS NOT NULL"
+        # A connection to the restored database itself would be refused as a running hub.
+        with psycopg.connect(urlsplit(hub.url)._replace(path="/template1").geturl(), autocommit=True) as other:
+            killed = kill_at(hub, file, lambda: other.execute(locks).fetchone() != (0,))
+
+        rows, problems = state(hub)
+        assert killed == -signal.SIGKILL
+        assert problems == []
+        assert later in rows["tasks"]
+        done(a2a(hub, "restore", file, "--replace"))
+        assert later not in hub.act("rows")["tasks"]
+
+
+def heavy(hub: Database) -> None:
+    """Make a hub of 20 MB, whose restore takes a while."""
+    manage = [sys.executable, str(ROOT / "manage.py")]
+    subprocess.run([*manage, "migrate", "-v0"], env=hub.environment, check=True)
+    hub.act("prepare")
+    hub.act("weigh", 40)
+
+
+def kill_at(hub: Database, file: Path, is_moment: Callable[[], bool]) -> int:
+    """Start a restore and kill it at the moment; return its exit code."""
+    call = [sys.executable, str(ROOT / "manage.py"), "a2a", "restore", str(file), "--replace"]
+    with subprocess.Popen(call, env=environment_of(hub), stdout=subprocess.DEVNULL) as restore:
+        wait_until(lambda: is_moment() or restore.poll() is not None, every=0)
+        restore.kill()
+    return restore.returncode
+
+
+@on_sqlite
+def test_a_damaged_database_is_not_backed_up_but_can_be_replaced(database: Database, backup: Path) -> None:
+    hub = Path(database.url.removeprefix("sqlite:///"))
+    whole = hub.read_bytes()
+    hub.write_bytes(whole[: len(whole) // 2])
+
+    assert "damaged" in refusal(a2a(database, "backup", backup.with_name("another")))
+    assert not backup.with_name("another").exists()
+    assert "Give --replace" in refusal(a2a(database, "restore", backup))
+    done(a2a(database, "restore", backup, "--replace"))
+    assert len(database.act("rows")["tasks"]) == 3
+
+
+@on_sqlite
+def test_a_backup_whose_journal_lacks_a_row_is_refused(database: Database, backup: Path) -> None:
+    database.act("lose-a-journal-row")
+    torn = backup.with_name("torn")
+    done(a2a(database, "backup", torn))
+
+    assert "disagree about task" in refusal(a2a(database, "restore", torn, "--replace"))
+    assert len(database.act("rows")["tasks"]) == 3
+
+
+@on_postgresql
+def test_a_missing_pg_dump_is_named_with_its_command(database: Database, tmp_path: Path) -> None:
+    missing = refusal(a2a(database, "backup", tmp_path / "b", PATH="/nowhere"))
+
+    assert "pg_dump is not installed here" in missing
+    assert "pg_dump --format=custom" in missing
+    assert not list(tmp_path.glob("b*"))
+
+
+@on_postgresql
+def test_an_older_pg_dump_is_refused(database: Database, tmp_path: Path) -> None:
+    old = tmp_path / "old" / "pg_dump"
+    old.parent.mkdir()
+    old.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 9.6.1'\n")
+    old.chmod(0o755)
+
+    assert "older than the server" in refusal(a2a(database, "backup", tmp_path / "b", PATH=f"{old.parent}:/bin"))

@@ -1,0 +1,182 @@
+"""A backup of a hub under load holds every acknowledged write, and a restore brings the whole hub back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from http import HTTPStatus
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+from django.db import connection
+
+from tests.load.actor import SECRET
+from tests.load.actors import Database
+from tests.load.command_line import a2a, done, new_hub, refusal, state
+from tests.support.hub import PATIENCE, ROOT, served, wait_until
+
+APPEND_ONLY = "the journal is append-only; the journal is append-only"
+
+
+@contextlib.contextmanager
+def loaded(database: Database, processes: int = 3) -> Iterator[list[Path]]:
+    """Run cycles in processes until the block ends; yield the files to which they report."""
+    reports = [database.folder / f"reported-{number}" for number in range(processes)]
+    call = [sys.executable, "-m", "tests.load.actor", "1", "report-each", "1000000"]
+    with contextlib.ExitStack() as stack:
+        for report in reports:
+            running = subprocess.Popen(
+                call, cwd=ROOT, env=database.environment, stdout=stack.enter_context(report.open("wb"))
+            )
+            stack.callback(running.wait)
+            stack.callback(running.kill)
+        wait_until(lambda: all(len(acknowledged([report])) > 20 for report in reports))
+        yield reports
+
+
+def acknowledged(reports: list[Path]) -> set[tuple[str, str]]:
+    """Return the (table, task id) of each write that was reported so far."""
+    lines = [line for report in reports for line in report.read_text().splitlines(keepends=True)]
+    pairs = [line.split() for line in lines if line.endswith("\n")]
+    return {(table, task) for table, task in pairs}
+
+
+def test_a_backup_under_load_holds_every_acknowledged_write(database: Database, tmp_path: Path) -> None:
+    database.act("prepare")
+    key = database.act("entrust")
+    file = tmp_path / "hub.backup"
+    with loaded(database) as reports:
+        before = acknowledged(reports)
+        made = json.loads(done(a2a(database, "backup", file, "--json")))
+        wait_until(lambda: len(acknowledged(reports)) > len(before) + 20)
+
+    with new_hub(tmp_path / "new") as hub:
+        restored = json.loads(done(a2a(hub, "restore", file, "--json")))
+        rows, problems = state(hub)
+
+        assert problems == []
+        assert {(table, task) for table, task in before if task not in rows[table]} == set()
+        assert len(rows["tasks"]) == made["manifest"]["rows"]["tasks"]
+        assert (restored["kept"], restored["secret_differs"], restored["migrated"]) == (None, False, 0)
+        assert hub.act("forge") == APPEND_ONLY
+        assert hub.act("secrets") == [SECRET]
+        assert hub.act("restores") == ["hub_restored"]
+        assert database.act("restores") == ["hub_backed_up"]
+        assert serves(hub, key)
+
+
+def serves(database: Database, key: str) -> bool:
+    """Whether a hub on the database accepts the key and a task."""
+    with served(database.folder, "--only", "web", database_url=database.url) as hub:
+        task = json.dumps({"recipient": "worker@load", "intent_text": "after the restore"})
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        with contextlib.closing(HTTPConnection(urlsplit(hub.url).netloc, timeout=PATIENCE)) as client:
+            client.request("POST", "/a2a/tasks", task, headers)
+            return client.getresponse().status == HTTPStatus.OK
+
+
+def test_a_backup_is_private_and_replaces_a_file_only_by_force(database: Database, backup: Path) -> None:
+    first = backup.read_bytes()
+
+    assert backup.stat().st_mode & 0o777 == 0o600
+    assert "exists" in refusal(a2a(database, "backup", backup))
+    assert backup.read_bytes() == first
+    done(a2a(database, "backup", backup, "--force"))
+    assert backup.read_bytes() != first
+    assert [path.name for path in backup.parent.iterdir() if "hub.backup" in path.name] == ["hub.backup"]
+
+
+def test_a_restore_keeps_the_database_that_it_replaces(database: Database, backup: Path) -> None:
+    (later,) = database.act("send", 1)
+
+    assert "holds tasks" in refusal(a2a(database, "restore", backup))
+    assert later in database.act("rows")["tasks"]
+    printed = done(a2a(database, "restore", backup, "--replace"))
+
+    rows, problems = state(database)
+    assert (len(rows["tasks"]), problems) == (3, [])
+    (kept,) = [line.rpartition(" ")[2] for line in printed.splitlines() if "earlier database" in line]
+    assert later in kept_tasks(database, kept)
+
+
+def kept_tasks(database: Database, kept: str) -> set[str]:
+    """Return the task ids of the database that a restore replaced."""
+    if connection.vendor == "sqlite":
+        with contextlib.closing(sqlite3.connect(kept)) as opened:
+            rows = opened.execute("SELECT uuid FROM mailbox_task").fetchall()
+        return {f"{x[:8]}-{x[8:12]}-{x[12:16]}-{x[16:20]}-{x[20:]}" for (x,) in rows}
+    with psycopg.connect(database.url) as own:
+        return {str(uuid) for (uuid,) in own.execute(f'SELECT uuid FROM "{kept}".mailbox_task'.encode())}  # noqa: S608
+
+
+def test_a_restore_refuses_while_a_hub_runs(database: Database, backup: Path) -> None:
+    with served(database.folder, "--only", "web", database_url=database.url) as hub:
+        with contextlib.closing(HTTPConnection(urlsplit(hub.url).netloc, timeout=PATIENCE)) as client:
+            client.request("GET", "/readyz")
+            assert client.getresponse().status == HTTPStatus.OK
+
+        assert "Stop" in refusal(a2a(database, "restore", backup, "--replace"))
+
+    assert len(database.act("rows")["tasks"]) == 3
+    done(a2a(database, "restore", backup, "--replace"))
+
+
+def test_an_older_backup_is_migrated_and_a_newer_backup_is_refused(database: Database, tmp_path: Path) -> None:
+    file = tmp_path / "old.backup"
+    manage = [sys.executable, str(ROOT / "manage.py")]
+    subprocess.run([*manage, "migrate", "-v0", "axes", "0008"], env=database.environment, check=True)
+    done(a2a(database, "backup", file))
+
+    with new_hub(tmp_path / "new") as hub:
+        migrated = json.loads(done(a2a(hub, "restore", file, "--json")))["migrated"]
+        assert migrated > 0
+        subprocess.run([*manage, "migrate", "--check"], env=hub.environment, check=True, stdout=subprocess.DEVNULL)
+
+    newer = tmp_path / "new.backup"
+    pretend_a_newer_version(database)
+    done(a2a(database, "backup", newer))
+    assert "newer version" in refusal(a2a(database, "restore", newer, "--replace"))
+
+
+def pretend_a_newer_version(database: Database) -> None:
+    """Record a migration of the mailbox that this version lacks."""
+    record = "INSERT INTO django_migrations (app, name, applied) VALUES ('mailbox', '9999_later', CURRENT_TIMESTAMP)"
+    if connection.vendor == "sqlite":
+        with contextlib.closing(sqlite3.connect(database.url.removeprefix("sqlite:///"))) as own:
+            own.execute(record)
+            own.commit()
+    else:
+        with psycopg.connect(database.url) as server:
+            server.execute(record.encode())
+
+
+def test_a_secret_of_the_environment_is_not_in_the_backup(database: Database, tmp_path: Path) -> None:
+    file = tmp_path / "hub.backup"
+    made = json.loads(done(a2a(database, "backup", file, "--json", SECRET_KEY="of the environment")))
+    assert not made["manifest"]["has_secret"]
+    assert "of the environment" not in file.read_bytes().decode("latin-1")
+
+    with new_hub(tmp_path / "same") as hub:
+        assert "WARNING" not in done(a2a(hub, "restore", file, SECRET_KEY="of the environment"))
+    with new_hub(tmp_path / "other") as hub:
+        assert "WARNING" in done(a2a(hub, "restore", file, SECRET_KEY="another"))
+    with new_hub(tmp_path / "none") as hub:
+        assert "WARNING" in done(a2a(hub, "restore", file))
+
+
+def test_another_secret_is_kept_beside_the_restored_secret(database: Database, backup: Path) -> None:
+    secret = database.folder / "secret_key"
+    of_the_backup = secret.read_text()
+    secret.write_text("another secret")
+
+    done(a2a(database, "restore", backup, "--replace"))
+
+    assert secret.read_text() == of_the_backup
+    assert [kept.read_text() for kept in database.folder.glob("secret_key.before-*")] == ["another secret"]
+    assert secret.stat().st_mode & 0o777 == 0o600
