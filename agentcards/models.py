@@ -184,12 +184,17 @@ class RemoteCallQuerySet(models.QuerySet["RemoteCall"]):
 
         Leaves out calls whose submission was interrupted.
         """
-        being_submitted = Q(remote_task_id=None, began_at__gte=now - RemoteCall.SUBMISSION_LASTS)
+        lasts = RemoteCall.SUBMISSION_LASTS
+        being_submitted = Q(remote_task_id=None, began_at__gte=now - lasts, began_at__lte=now + lasts)
         return self.filter(Q(remote_task_id__isnull=False) | being_submitted, lease__ended_at=None)
 
     def due(self, now: datetime) -> RemoteCallQuerySet:
-        """Narrow to calls whose next poll is due, the longest due first."""
-        return self.filter(next_look_at__lte=now, lease__ended_at=None).order_by("next_look_at")
+        """Narrow to calls whose next poll is due, the longest due first.
+
+        A poll planned further ahead than `RemoteCall.FURTHEST` is due: its time was taken from a clock that ran ahead.
+        """
+        is_due = Q(next_look_at__lte=now) | Q(next_look_at__gt=now + RemoteCall.FURTHEST)
+        return self.filter(is_due, lease__ended_at=None).order_by("next_look_at")
 
     def over(self) -> RemoteCallQuerySet:
         """Narrow to calls whose lease has ended, for any reason."""
@@ -204,6 +209,7 @@ class RemoteCall(models.Model):
     """
 
     SUBMISSION_LASTS = timedelta(minutes=1)  # longer than any submission can take
+    FURTHEST = timedelta(minutes=5)  # no poll is planned further ahead
 
     lease = models.OneToOneField("mailbox.Lease", models.CASCADE, related_name="remote_call")
     base_url = models.CharField(max_length=500)  # of the agent, when the call began

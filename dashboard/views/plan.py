@@ -112,7 +112,7 @@ class PlanPage(DashboardView):
             "has_expired": plan.has_expired(self.now),
             "is_applied": plan.state in (RepairPlan.State.APPLYING, RepairPlan.State.DONE),
             "settled": tally.planned - tally.pending,
-            "is_worked_on": plan.worked_until is not None and plan.worked_until > self.now,
+            "is_worked_on": plan.is_worked_on(self.now),
             "live_again": plan.rows.that_became("changed").leases_again().count() if tally.outcomes["changed"] else 0,
             "page": page,
             "commands": "\n".join(_command(plan, row) for row in page.items if row.verdict != "skipped"),

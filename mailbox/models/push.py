@@ -27,6 +27,9 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
     def due(self, now: datetime) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__lte=now)
 
+    def due_after(self, moment: datetime) -> PushDeliveryQuerySet:
+        return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__gt=moment)
+
     def visible_to(self, party: Agent | None) -> PushDeliveryQuerySet:
         """Narrow to callbacks of tasks that this agent sent. None sees all callbacks."""
         return self if party is None else self.filter(sender=party)

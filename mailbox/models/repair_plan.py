@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 from django.db import models
@@ -11,6 +11,7 @@ from mailbox.database.managers import managed_by
 from mailbox.models.lease import Lease, LeaseQuerySet
 from mailbox.models.task import Task
 
+LONGEST_CLAIM = timedelta(minutes=5)  # longer than any process claims a plan
 INTENT_KEPT = 200  # characters of the text, so that a receipt can be read after its tasks are compacted
 
 
@@ -29,8 +30,11 @@ class RepairPlanQuerySet(models.QuerySet["RepairPlan"]):
         return self.select_for_update(of=("self",))
 
     def claimed(self, pk: int, now: datetime, until: datetime) -> bool:
-        """Keep a plan that is under way to this worker until ``until``; False when another one has it."""
-        free = Q(worked_until=None) | Q(worked_until__lte=now)
+        """Keep a plan that is under way to this worker until ``until``; False when another worker has it.
+
+        A claim beyond `LONGEST_CLAIM` does not count: its time was taken from a clock that ran ahead.
+        """
+        free = Q(worked_until=None) | Q(worked_until__lte=now) | Q(worked_until__gt=now + LONGEST_CLAIM)
         return self.filter(free, pk=pk, state=RepairPlan.State.APPLYING).update(worked_until=until) == 1
 
     def released(self, pk: int, until: datetime, now: datetime) -> None:
@@ -100,6 +104,10 @@ class RepairPlan(models.Model):
     def request_id(self) -> str:
         """The request id of the journal rows of its repairs."""
         return f"plan:{self.pk}"
+
+    def is_worked_on(self, now: datetime) -> bool:
+        """Whether a process has claimed the plan."""
+        return self.worked_until is not None and now < self.worked_until <= now + LONGEST_CLAIM
 
     def has_expired(self, now: datetime) -> bool:
         return self.state == self.State.PREVIEW and self.expires_at <= now

@@ -16,7 +16,7 @@ from mailbox.outbound import exchange
 from mailbox.outbound.errors import ExternalServiceError
 from mailbox.verbs.life import expiry, updates
 from tests.support import factories
-from tests.support.remote_rounds import claim_all, look_all, result_of, submit_all
+from tests.support.remote_rounds import claim_all, look_all, result_of, submit_all, take_all
 from tests.support.remote_servers import raw_server
 from tests.support.wire_tap import tapped
 
@@ -228,3 +228,25 @@ def test_the_skill_is_sent_with_the_task(remote, rita, alice):
     submit_all()
 
     assert remote.bodies[0]["params"]["skill"] == "web"
+
+
+def test_a_clock_that_ran_a_day_ahead_does_not_park_a_poll(remote, rita, alice, now):
+    task = factories.sent_task(alice, rita)
+    submit_all()
+    now.shift(86_400)
+    (call,) = RemoteCall.objects.all()
+    call.claim(timezone.now() + remote_calls.LOOK_LASTS)
+    now.shift(-86_400)
+
+    look_all()
+
+    assert result_of(task).status == "ok"
+
+
+def test_an_interrupted_submission_of_a_clock_that_ran_ahead_takes_no_place(remote, rita, alice, now):
+    factories.sent_task(alice, rita)
+    now.shift(86_400)
+    take_all()
+    now.shift(-86_400)
+
+    assert not RemoteCall.objects.at_work(timezone.now()).exists()

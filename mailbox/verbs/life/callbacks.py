@@ -22,6 +22,7 @@ from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
+from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.outbound import destinations
 from mailbox.outbound.errors import BlockedUrlError
 from mailbox.words import json_text, secret_box
@@ -36,6 +37,8 @@ BACK_OFF = (
     timedelta(hours=1),
 )
 GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt without a report is repeated
+# The hub plans no attempt further ahead. The clocks of its machines may differ by the last minutes.
+FURTHEST = BACK_OFF[-1] + timedelta(minutes=5)
 # Functions that render the body of a callback, by the dialect of its task. The hub fills the table at its start, so
 # this module knows no dialect. `OTHERWISE` is the key for dialects without a function.
 BODIES: dict[str, Callable[[Task, Result], Mapping[str, Any]]] = {}
@@ -108,8 +111,10 @@ def claim_due(
 
     A receiver gets at most ``at_one_receiver`` callbacks at once, None for any number. ``busy`` counts the callbacks
     under way by receiver. If a process dies during an attempt, the callback is due again after two minutes, and the
-    attempt is logged as lost.
+    attempt is logged as lost. A callback planned further ahead than `FURTHEST` is due now: its time was taken from a
+    clock that ran ahead.
     """
+    _bring_back(PushDelivery.objects.due_after(timezone.now() + FURTHEST))
     under_way, most = Counter(busy or {}), at_one_receiver or limit
     full = [name for name, count in under_way.items() if count >= most]
     due = PushDelivery.objects.to_receivers_but(full).order_by("next_attempt_at", "pk")
@@ -168,6 +173,13 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
         row.save(update_fields=["state", "next_attempt_at", "forgiven"])
         journal.beside(entries.push_resent(row.task_uuid, delivery_id, reason))
     return row
+
+
+def _bring_back(parked: PushDeliveryQuerySet) -> None:
+    """Make callbacks due now that no process would attempt for long."""
+    if parked.exists():
+        with write_turns.turn():
+            parked.update(next_attempt_at=timezone.now())
 
 
 def _note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:

@@ -185,3 +185,19 @@ def test_a_plan_of_forced_errors_keeps_the_guard_of_each_lease(alice, bob, olga)
     results.post_result(bob, factories.result_envelope(one.task, lease_id=one.lease_id))
 
     assert outcomes(carried_out(olga, plan)) == {"completed": 1, "done": 1}
+
+
+@pytest.mark.django_db
+def test_a_clock_that_ran_a_day_ahead_does_not_park_a_plan(alice, bob, olga):
+    plan = planned(olga, leased(alice, bob, safe=1))
+    applied = plans.apply(olga, plan.pk, reason="pod lost")
+    now = timezone.now()
+    tomorrow = now + timedelta(days=1)
+    assert RepairPlan.objects.claimed(plan.pk, tomorrow, tomorrow + timedelta(minutes=1))
+    applied.refresh_from_db()
+    seen = [applied.is_worked_on(moment) for moment in (tomorrow, now)]
+
+    applying.work(applied, seconds=60)
+
+    assert seen == [True, False]
+    assert outcomes(plan) == {"done": 1}
