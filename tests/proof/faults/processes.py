@@ -23,6 +23,7 @@ CHILDREN = {"web server": WORKER, "task cluster": "task cluster's child"}
 ROLES = (SUPERVISOR, *PROGRAMS.values(), *CHILDREN.values())
 END_WITHIN = 30.0  # seconds; the hub's own limits sum up to 10, and the machine is busy
 WHOLE_WITHIN = 90.0
+THREADS_WHILE_LOADING = 3  # at most, of a web worker
 
 
 class OutlivingProcessError(AssertionError):
@@ -64,17 +65,29 @@ def kill_everything(stage: Stage, _: random.Random) -> None:
     _settle(stage, tree)
 
 
-def workers_killed(count: int, pause: float = 0.7) -> Callable[[Stage, random.Random], None]:
-    """Return a strike that kills web workers one after the other, each as soon as another one answers."""
+def workers_killed(count: int, pause: float = 0.1) -> Callable[[Stage, random.Random], None]:
+    """Return a strike that kills web workers one after the other, the oldest first, while another one runs.
 
-    def strike(stage: Stage, rng: random.Random) -> None:
+    The web server gives up on a worker that dies twice within six seconds. The oldest one has run for longer.
+    """
+
+    def strike(stage: Stage, _: random.Random) -> None:
         for _ in range(count):
-            _await(lambda: len(roles(stage).get(WORKER, ())) >= min(2, stage.workers), "no second web worker")
-            _kill([rng.choice(roles(stage)[WORKER])])
+            _await(lambda: len(_loaded_workers(stage)) > 1, "no second web worker")
+            _kill([min(_loaded_workers(stage), key=psutil.Process.create_time)])
             time.sleep(pause)
         await_whole(stage)
 
     return strike
+
+
+def _loaded_workers(stage: Stage) -> list[psutil.Process]:
+    """Return the web workers that have loaded the hub. Only then do they start the threads that answer requests."""
+    loaded = []
+    for worker in roles(stage).get(WORKER, ()):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            loaded += [worker] if worker.num_threads() > THREADS_WHILE_LOADING else []
+    return loaded
 
 
 def await_whole(stage: Stage) -> None:
