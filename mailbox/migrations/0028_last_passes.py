@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('mailbox', '0025_jobs_by_their_new_names'),
+        ('mailbox', '0026_spent_receive_attempts'),
     ]
 
     operations = [

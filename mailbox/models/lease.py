@@ -52,8 +52,8 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         return self.select_related("holder", "task__sender", "task__recipient")
 
     def received_by(self, attempt_id: UUID, holder: Agent | None) -> LeaseQuerySet:
-        """Return the live leases of one receive attempt, in order. ``holder`` None is any holder."""
-        given = self.live().filter(receive_attempt_id=attempt_id).order_by("receive_index")
+        """Return the leases of one receive attempt, live and ended, in order. ``holder`` None is any holder."""
+        given = self.filter(receive_attempt_id=attempt_id).order_by("receive_index")
         return given.of_holder(holder)
 
     def timed_out(self, now: datetime) -> LeaseQuerySet:
@@ -109,7 +109,8 @@ class Lease(models.Model):
     ended_at = models.DateTimeField(null=True)  # None while live
     end = models.CharField(max_length=20, choices=End.choices, null=True)  # None while live
     # The caller's id of the receive call that took this lease, and the number of the lease within the call.
-    # A repeat with the same id returns the same leases, so a lost response costs nothing.
+    # A repeat with the same id returns those of its leases that are live, and takes no other task. So a lost response
+    # costs nothing, and a request that its client has given up takes nothing.
     receive_attempt_id = models.UUIDField(null=True)
     receive_index = models.PositiveSmallIntegerField(default=0)
 
@@ -121,7 +122,7 @@ class Lease(models.Model):
             models.UniqueConstraint(fields=["task", "attempt"], name="lease_attempt_unique"),
             models.UniqueConstraint(
                 fields=["holder", "receive_attempt_id", "receive_index"],
-                condition=Q(ended_at=None, receive_attempt_id__isnull=False),
+                condition=Q(receive_attempt_id__isnull=False),
                 name="lease_receive_attempt_unique",
             ),
             models.CheckConstraint(

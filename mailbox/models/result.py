@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Case, Count, ExpressionWrapper, F, Max, OuterRef, Q, Subquery, Sum, Value, When
@@ -35,6 +36,10 @@ class ResultQuerySet(models.QuerySet["Result"]):
     def addressed_to(self, sender: Agent | None) -> ResultQuerySet:
         """Narrow to results of tasks that this agent sent. None is any sender."""
         return self if sender is None else self.filter(sender=sender)
+
+    def drained_by(self, attempt_id: UUID, sender: Agent | None) -> ResultQuerySet:
+        """Return the results of one drain, also the acknowledged results, in order. ``sender`` None is any sender."""
+        return self.addressed_to(sender).filter(receive_attempt_id=attempt_id).order_by("receive_index")
 
     def for_series(self) -> models.QuerySet[Result, tuple[Any, ...]]:
         """Return (pk, posted_at, recipient, status, replayed_from, leased_at) of each, as roll-ups count them.
@@ -115,9 +120,9 @@ class Result(models.Model):
     delivery = models.CharField(max_length=10, choices=Delivery.choices, default=Delivery.PENDING)
     delivered_at = models.DateTimeField(null=True)  # the time of its last drain
     acked_at = models.DateTimeField(null=True)
-    receive_attempt_id = models.UUIDField(
-        null=True
-    )  # the sender's id of the drain; results are numbered within the call
+    # The sender's id of the drain that delivered this result, and the number of the result within the drain.
+    # An acknowledged result keeps both. See `Lease.receive_attempt_id`.
+    receive_attempt_id = models.UUIDField(null=True)
     receive_index = models.PositiveSmallIntegerField(default=0)
 
     objects: ClassVar[ResultQuerySet] = managed_by(ResultQuerySet)
@@ -126,7 +131,7 @@ class Result(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["sender", "receive_attempt_id", "receive_index"],
-                condition=Q(delivery="delivered", receive_attempt_id__isnull=False),
+                condition=Q(receive_attempt_id__isnull=False),
                 name="result_receive_attempt_unique",
             ),
             models.CheckConstraint(

@@ -1,4 +1,7 @@
-"""A lost reply costs nothing: repeating the request with its attempt id gets the same lease or result again."""
+"""A lost reply costs nothing: repeating the request with its attempt id gets the same lease or result again.
+
+The hub may still be at work on the request that was cut. It takes nothing after its repeat was answered.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from tests.load.cast import Worker, must, pairs
 from tests.load.client import Client
 from tests.support.hub import served, wait_until
 
+WAIT_MS = 1500
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
@@ -46,6 +50,13 @@ def sent(work: Worker) -> str:
     return task_id
 
 
+def resolve(work: Worker, path: str = "/a2a/tasks/next") -> None:
+    """Lease the next task and post its result."""
+    leased = must(work.worker.get(path))
+    lease = {"task_id": leased["task"]["id"], "lease_id": leased["lease"]["lease_id"]}
+    must(work.worker.post("/a2a/results", {**lease, "status": "ok"}))
+
+
 def kinds(work: Worker, task_id: str) -> list[str]:
     return [event["kind"] for event in must(work.sender.get(f"/a2a/tasks/{task_id}/timeline"))["events"]]
 
@@ -69,8 +80,7 @@ def test_a_repeated_drain_returns_the_result_until_it_is_acknowledged(hub, work)
     task_id, attempt = sent(work), str(uuid.uuid4())
     other = sent(work)
     for _ in range(2):
-        leased = must(work.worker.get("/a2a/tasks/next"))
-        must(work.worker.post("/a2a/results", {"task_id": leased["task"]["id"], "status": "ok"}))
+        resolve(work)
 
     with Client(hub.url, work.pair.sender.key) as cut:
         ask_and_hang_up(cut, "/a2a/results/next", attempt, until=lambda: "a2a_result_delivered" in kinds(work, task_id))
@@ -79,8 +89,45 @@ def test_a_repeated_drain_returns_the_result_until_it_is_acknowledged(hub, work)
     after = must(work.sender.call("GET", "/a2a/results/next", headers={"A2A-Receive-Attempt-Id": attempt}))
 
     assert again["result"]["task_id"] == task_id
-    assert after["result"]["task_id"] == other
+    assert after["result"] is None
     assert kinds(work, task_id).count("a2a_result_delivered") == 1
+    assert "a2a_result_delivered" not in kinds(work, other)
+    assert must(work.sender.get(f"/a2a/results/next?attempt_id={uuid.uuid4()}"))["result"]["task_id"] == other
+
+
+def test_a_waiting_lease_that_was_given_up_takes_nothing_after_its_repeat(hub, work):
+    attempt = str(uuid.uuid4())
+    path = f"/a2a/tasks/next?attempt_id={attempt}"
+
+    with Client(hub.url, work.pair.worker.key) as given_up:
+        given_up.send("GET", f"{path}&wait_ms={WAIT_MS}")
+    first = sent(work)
+    resolve(work, path)
+    second = sent(work)
+
+    # The hub ends this request after the request that was given up, since both wait equally long.
+    assert must(work.worker.get(f"{path}&wait_ms={WAIT_MS}"))["task"] is None
+    assert kinds(work, first).count("a2a_task_leased") == 1
+    assert kinds(work, second) == ["a2a_task_sent"]
+    assert must(work.worker.get(f"/a2a/tasks/next?attempt_id={uuid.uuid4()}"))["task"]["id"] == second
+
+
+def test_a_waiting_drain_that_was_given_up_takes_nothing_after_its_repeat(hub, work):
+    attempt = str(uuid.uuid4())
+    path = f"/a2a/results/next?attempt_id={attempt}"
+
+    with Client(hub.url, work.pair.sender.key) as given_up:
+        given_up.send("GET", f"{path}&wait_ms={WAIT_MS}")
+    first = sent(work)
+    resolve(work)
+    assert must(work.sender.get(path))["result"]["task_id"] == first
+    must(work.sender.post("/a2a/results/ack", {"task_ids": [first]}))
+    second = sent(work)
+    resolve(work)
+
+    assert must(work.sender.get(f"{path}&wait_ms={WAIT_MS}"))["result"] is None
+    assert "a2a_result_delivered" not in kinds(work, second)
+    assert must(work.sender.get(f"/a2a/results/next?attempt_id={uuid.uuid4()}"))["result"]["task_id"] == second
 
 
 def test_a_request_that_is_cut_off_changes_nothing(hub, work):

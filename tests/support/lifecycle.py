@@ -26,6 +26,7 @@ from tests.support.machine import Machine
 from tests.support.wanted import RECIPIENTS, SENDERS, WANTED, Pick, Wanted, picks
 
 MINUTE = timedelta(minutes=1)
+NAMES = st.sampled_from([None, "new", "old", "old"])
 GUARDS = st.sampled_from(["none", "live", "live", "stale"])
 
 
@@ -49,11 +50,12 @@ class Lifecycle(Machine):
         task = self.picked(pick)
         self.send(Wanted(task.sender, task.recipient, task.safety, task.key, task.kind, None, None))
 
-    @rule(recipient=st.sampled_from(RECIPIENTS), limit=st.integers(1, 3))
-    def lease(self, recipient: str, limit: int) -> None:
-        expected = self.model.lease(recipient, limit, timezone.now())
+    @rule(recipient=st.sampled_from(RECIPIENTS), limit=st.integers(1, 3), name=NAMES)
+    def lease(self, recipient: str, limit: int, name: str | None = None) -> None:
+        attempt_id = self.attempt_id(recipient, name)
+        expected = self.model.lease(recipient, limit, timezone.now(), attempt_id=attempt_id)
 
-        taken = leasing.lease_tasks(self.cast[recipient], limit=limit)
+        taken = leasing.lease_tasks(self.cast[recipient], limit=limit, attempt_id=attempt_id)
 
         assert [(lease.task.uuid, lease.attempt) for lease in taken] == expected
 
@@ -128,11 +130,9 @@ class Lifecycle(Machine):
         assert [(skip.lease.task.uuid, str(skip.reason)) for skip in report.skipped] == skipped
         assert report.considered == len(done) + len(skipped)
 
-    @rule(sender=st.sampled_from(SENDERS), limit=st.integers(1, 3), name=st.sampled_from([None, "new", "old", "old"]))
+    @rule(sender=st.sampled_from(SENDERS), limit=st.integers(1, 3), name=NAMES)
     def drain(self, sender: str, limit: int, name: str | None) -> None:
-        if name == "new" or (name == "old" and sender not in self.drains):
-            self.drains[sender] = self.new_id()
-        self.drain_as(sender, limit, attempt_id=self.drains[sender] if name else None)
+        self.drain_as(sender, limit, attempt_id=self.attempt_id(sender, name))
 
     @rule(pick=picks("answered"), limit=st.integers(1, 3))
     def drain_acknowledging(self, pick: Pick, limit: int) -> None:
@@ -216,7 +216,10 @@ class Lifecycle(Machine):
         if acknowledged:
             self.acknowledge(this)
             self.acknowledge(this)
+            self.drain(task.sender, 3, "old")
         self.wait(MINUTE)
+        self.compact()
+        self.wait(MINUTE * 10)
         self.compact()
         self.acknowledge(this)
         self.post_result(this, ResultStatus.OK, "a", "none")
@@ -237,6 +240,7 @@ class Lifecycle(Machine):
         other = TaskEnvelope(id=task.id, recipient=factories.ref(self.cast[task.recipient]), intent_text="other")
 
         if not task.dropped:
+            self.model.expire_due([task], timezone.now())
             assert sending.send_task(self.cast[task.sender], self.envelopes[task.id]).uuid == task.id
         for caller, envelope in [(sender, other), *([(task.sender, self.envelopes[task.id])] if task.dropped else [])]:
             with pytest.raises(TaskConflictError):

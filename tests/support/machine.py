@@ -43,7 +43,7 @@ class Machine(RuleBasedStateMachine):
         self.olga, self.ada = factories.person("olga", Role.OPERATOR), factories.person("ada", Role.ADMIN)
         self.envelopes: dict[UUID, TaskEnvelope] = {}
         self.named = 0
-        self.drains: dict[str, UUID] = {}
+        self.attempts: dict[str, UUID] = {}
         self.watch = tables.Watch()
 
     def teardown(self) -> None:
@@ -126,6 +126,12 @@ class Machine(RuleBasedStateMachine):
         ended = guard == "stale"
         known = Lease.objects.filter(task__uuid=task.id, ended_at__isnull=not ended).order_by("-attempt").first()
         return known.lease_id if known else uuid4()
+
+    def attempt_id(self, agent: str, name: str | None) -> UUID | None:
+        """Return the id of a receive: None, a ``new`` id, or the ``old`` id that the agent used last."""
+        if name == "new" or (name == "old" and agent not in self.attempts):
+            self.attempts[agent] = self.new_id()
+        return self.attempts[agent] if name else None
 
     def new_id(self) -> UUID:
         self.named += 1

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.utils import timezone
+
 from tests.support.model_rows import Answer, Lease, Refused, Task, Work
 
 
@@ -29,7 +31,15 @@ class Model:
         self.tasks.append(task)
         return task
 
-    def lease(self, recipient: str, limit: int, now: datetime) -> list[tuple[UUID, int]]:
+    def lease(
+        self, recipient: str, limit: int, now: datetime, *, attempt_id: UUID | None = None
+    ) -> list[tuple[UUID, int]]:
+        mine = [task for task in self.tasks if task.recipient == recipient and not task.dropped]
+        if given := [(lease.index, task, lease) for task in mine if (lease := task.lease_of(attempt_id))]:
+            for _, task, lease in given:
+                task.story.append("leased-again" if lease.end is None else "not-leased-again")
+            given.sort(key=lambda one: one[0])
+            return [(task.id, lease.attempt) for _, task, lease in given if lease.end is None]
         taken: list[tuple[UUID, int]] = []
         while len(taken) < limit and (batch := self._leasable(recipient)[: limit - len(taken)]):
             for task in batch:
@@ -37,7 +47,7 @@ class Model:
                     self._expire(task, "deadline exceeded")
                     continue
                 task.state = "in_flight"
-                task.leases.append(Lease(attempt=len(task.leases) + 1, leased_at=now))
+                task.leases.append(Lease(len(task.leases) + 1, now, attempt_id=attempt_id, index=len(taken)))
                 task.story.append("leased")
                 taken.append((task.id, len(task.leases)))
         return taken
@@ -116,17 +126,15 @@ class Model:
         if ack:
             self.acknowledge(sender, ack, now)
         mine = [task for task in self.tasks if task.sender == sender and not task.dropped]
-        given = [task for task in mine if task.answer and task.answer.delivery == "delivered"]
-        given = [task for task in given if attempt_id and task.answer and task.answer.attempt_id == attempt_id]
+        given = [task for task in mine if attempt_id and task.answer and task.answer.attempt_id == attempt_id]
         if given:
+            again = [task for task in given if task.answer and task.answer.delivery == "delivered"]
             for task in given:
-                task.story.append("delivered-again")
-            return [task.id for task in _in_order(given)]
-        pending = _pending(mine)
-        if len(pending) < limit:
-            self._expire_due(mine, now)
-            pending = _pending(mine)
-        pending = pending[:limit]
+                task.story.append("delivered-again" if task in again else "not-delivered-again")
+            return [task.id for task in _in_order(again)]
+        if len(_pending(mine)) < limit:
+            self.expire_due(mine, now)
+        pending = _pending(mine)[:limit]
         for task in pending:
             assert task.answer
             task.answer.delivery, task.answer.delivered_at, task.answer.attempt_id = "delivered", now, attempt_id
@@ -147,14 +155,15 @@ class Model:
                 task.story.append("acked-again")
 
     def sweep(self, now: datetime, batch: int) -> int:
-        ended = total = self._expire_due(self.tasks, now, batch)
+        ended = total = self.expire_due(self.tasks, now, batch)
         while ended >= batch:
-            ended = self._expire_due(self.tasks, now, batch)
+            ended = self.expire_due(self.tasks, now, batch)
             total += ended
         return total
 
     def compact(self, now: datetime, keep_delivered: timedelta) -> int:
-        finished = [task for task in self.tasks if not task.dropped and _is_finished(task.answer, now, keep_delivered)]
+        kept = [task for task in self.tasks if not task.dropped]
+        finished = [task for task in kept if task.is_finished(now, keep_delivered) and not task.is_spent_lately(now)]
         for task in finished:
             task.dropped = True
             task.story.append("compacted")
@@ -196,7 +205,7 @@ class Model:
 
     def _end_lease(self, task: Task, end: str) -> None:
         if (lease := task.live) is not None:
-            lease.end = end
+            lease.end, lease.ended_at = end, timezone.now()
 
     def _return_to_queue(self, task: Task, end: str, event: str, now: datetime) -> None:
         self._end_lease(task, end)
@@ -206,7 +215,7 @@ class Model:
     def _expire(self, task: Task, message: str) -> None:
         self._resolve(task, "expired", "expired", end="expired", message=message)
 
-    def _expire_due(self, tasks: Collection[Task], now: datetime, limit: int = 100) -> int:
+    def expire_due(self, tasks: Collection[Task], now: datetime, limit: int = 100) -> int:
         timed_out = [task for task in tasks if task.has_timed_out(now)][:limit]
         for task in timed_out:
             self._expire(task, "Task timed out")
@@ -286,11 +295,3 @@ def _in_order(tasks: Iterable[Task]) -> list[Task]:
 
 def _pending(tasks: Iterable[Task]) -> list[Task]:
     return _in_order(task for task in tasks if task.answer and task.answer.delivery == "pending")
-
-
-def _is_finished(answer: Answer | None, now: datetime, keep_delivered: timedelta) -> bool:
-    if answer is None or answer.delivery == "pending":
-        return False
-    return answer.delivery == "acked" or (
-        answer.delivered_at is not None and answer.delivered_at <= now - keep_delivered
-    )

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
+SPENT_IDS_KEPT = timedelta(minutes=10)
 INTENT = "summarise the report"
 KINDS = {
     "sent": "a2a_task_sent",
@@ -42,11 +43,14 @@ class Work(NamedTuple):
     key: str
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Lease:
     attempt: int
     leased_at: datetime
+    ended_at: datetime | None = None
     end: str | None = None
+    attempt_id: UUID | None = None
+    index: int = 0  # within its receive attempt
 
 
 @dataclass(kw_only=True)
@@ -98,6 +102,10 @@ class Task:
     def live(self) -> Lease | None:
         return next((lease for lease in self.leases if lease.end is None), None)
 
+    def lease_of(self, attempt_id: UUID | None) -> Lease | None:
+        """Return its lease of a receive attempt, live or ended; None if it has none."""
+        return next((lease for lease in self.leases if attempt_id and lease.attempt_id == attempt_id), None)
+
     def wait_on(self, leader: Task | None) -> None:
         self.waits_on = leader
         if leader is not None:
@@ -109,3 +117,19 @@ class Task:
     def has_timed_out(self, now: datetime) -> bool:
         lease, limit = self.live, self.work_timeout
         return lease is not None and limit is not None and lease.leased_at + limit <= now
+
+    def is_finished(self, now: datetime, keep_delivered: timedelta) -> bool:
+        """Whether a compaction may drop it. Delivered results are kept this long, acknowledged results no longer."""
+        answer = self.answer
+        if answer is None or answer.delivery == "pending":
+            return False
+        return answer.delivery == "acked" or (
+            answer.delivered_at is not None and answer.delivered_at <= now - keep_delivered
+        )
+
+    def is_spent_lately(self, now: datetime) -> bool:
+        """Whether a lease or the answer came with a receive attempt and ended lately."""
+        times = [lease.ended_at for lease in self.leases if lease.attempt_id]
+        if self.answer and self.answer.attempt_id:
+            times += [self.answer.delivered_at, self.answer.acked_at]
+        return any(time is not None and time > now - SPENT_IDS_KEPT for time in times)

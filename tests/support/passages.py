@@ -17,6 +17,8 @@ PASSAGES = {
         "requeued, then leased again": r" requeued (.* )?leased ",
         "requeued by the retry gate, then leased again": r" auto-requeued (.* )?leased ",
         "released, then leased again": r" released (.* )?leased ",
+        "a lease is given again to the same attempt": r" leased-again ",
+        "an attempt whose lease ended takes no task": r" (posted|released|requeued) (\S+ )*not-leased-again ",
         "leased a third time": r"( leased .*){3}",
         "a late result of a requeued task that nobody holds is its result": r" (auto-)?requeued ([^l]\S+ )*posted ",
         "a fenced holder is refused while another holds the task": (
@@ -38,6 +40,7 @@ PASSAGES = {
         "a duplicate is answered after its source was compacted": r" replayed-the-compacted ",
         "a duplicate runs after its cached result was dropped": r"^ sent runs-again (\S+ )*leased ",
         "a result is given again to the same attempt, then acknowledged": r" delivered-again (\S+ )*acked ",
+        "an attempt whose result was acknowledged gets none": r" acked (\S+ )*not-delivered-again ",
         "a result is acknowledged twice": r" acked (\S+ )*acked-again ",
         "acknowledged work is compacted": r" acked (\S+ )*compacted ",
         "delivered work is compacted though never acknowledged": r" delivered (?!(\S+ )*acked )(\S+ )*compacted ",

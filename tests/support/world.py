@@ -51,7 +51,7 @@ class World:
                 factories.grant(factories.caller_of(self.agents[name]), action, **{"created_at": START, **fields})
         self.olga, self.ada = factories.person("olga", Role.OPERATOR), factories.person("ada", Role.ADMIN)
         self.sent: list[tuple[str, TaskEnvelope]] = []
-        self._attempts: dict[str, UUID] = {}
+        self._attempts: dict[str, list[UUID]] = {}
         self._ids = 0
 
     def caller(self, name: str) -> Caller:
@@ -71,10 +71,13 @@ class World:
         return uuid5(NAMESPACE_URL, str(self._ids))
 
     def attempt(self, name: str, which: str | None) -> UUID | None:
-        """Return the attempt id of a receive: None, a new id, or the last id that ``name`` used."""
-        if which == "new" or (which == "old" and name not in self._attempts):
-            self._attempts[name] = self.new_id()
-        return self._attempts[name] if which else None
+        """Return the id of a receive: None, a new id, or the ``last`` or the ``first`` id that ``name`` used."""
+        if which is None:
+            return None
+        used = self._attempts.setdefault(name, [])
+        if which == "new" or not used:
+            used.append(self.new_id())
+        return used[0 if which == "first" else -1]
 
     def task(self, state: str | None, number: int) -> Task | None:
         """Return a task in that state, or any task where the state has none; None while no task exists."""

@@ -38,12 +38,13 @@ WHERE display = %(display)s AND (%(pubkey)s{text} IS NULL OR pubkey = %(pubkey)s
 NEW_TASK = """
 INSERT INTO mailbox_task ({new_columns}) SELECT {new_values} FROM recipient WHERE true ON CONFLICT DO NOTHING"""
 
+# A receive attempt that took a task takes no other task, also after its lease has ended.
 QUEUED = """
 SELECT task.id FROM mailbox_task task
 WHERE task.recipient_id = %(holder)s AND task.state = {queued} AND task.waits_on_id IS NULL
   AND NOT EXISTS (
     SELECT 1 FROM mailbox_lease
-    WHERE holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid} AND ended_at IS NULL)
+    WHERE holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid})
 ORDER BY task.queued_at, task.id LIMIT 1"""
 
 TAKEN = """
@@ -87,12 +88,13 @@ SELECT id, sender_id, recipient_id, %(status)s{text}, %(content)s, %(error_messa
        {pending}, 0
 FROM task RETURNING {result_columns}"""
 
+# A receive attempt that got a result gets no other result, also after its result was acknowledged.
 PENDING = """
 SELECT result.id FROM mailbox_result result {joined}
 WHERE result.sender_id = %(sender)s AND result.delivery = {pending}
   AND NOT EXISTS (
     SELECT 1 FROM mailbox_result
-    WHERE sender_id = %(sender)s AND receive_attempt_id = %(attempt_id)s{uuid} AND delivery = {delivered})
+    WHERE sender_id = %(sender)s AND receive_attempt_id = %(attempt_id)s{uuid})
 ORDER BY result.posted_at, result.id LIMIT 1"""
 
 GIVEN = """

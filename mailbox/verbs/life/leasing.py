@@ -20,10 +20,11 @@ from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError, NotIn
 def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = None) -> list[Lease]:
     """Lease the caller's oldest queued tasks, at most ``limit``; return an empty list if it has none.
 
-    ``attempt_id`` names this receive call. While the leases taken with it are live, the same id returns the same
-    leases, with the same attempt. A lease ends by itself only at the task's work timeout. A task past its deadline is
-    resolved as expired and not leased. A paused recipient gets no task. A trusted caller without an agent receives for
-    every recipient.
+    ``attempt_id`` names this receive call. The same id returns the same leases, without those that have ended, and
+    takes no other task. So the id is spent once all its leases have ended: it returns an empty list. An empty answer
+    spends no id. A lease ends by itself only at the task's work timeout. A task past its deadline is resolved as
+    expired and not leased. A paused recipient gets no task. A trusted caller without an agent receives for every
+    recipient.
 
     Raises `WrongPartyError` for people. Locks each task row, and skips rows that another transaction has locked.
     Journals ``a2a_task_leased``. Source: Covenant A2A, "Mailbox"; receive attempt ids: Amazon SQS FIFO.
@@ -45,7 +46,7 @@ def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
         if attempt_id is not None:
             earlier = list(Lease.objects.with_task().received_by(attempt_id, caller.agent))
             if earlier:
-                return earlier
+                return [lease for lease in earlier if lease.ended_at is None]
         return begin_in_turn(caller, journal, limit=limit, attempt_id=attempt_id)
 
 
@@ -71,26 +72,49 @@ def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: U
 def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None) -> Lease:
     """Lease one task that is addressed to the caller, before older tasks.
 
-    ``attempt_id`` works as for `lease_tasks`: the same id returns the same lease while the lease is live.
+    ``attempt_id`` works as for `lease_tasks`: the same id returns the same lease while the lease is live. An id belongs
+    to one call of either verb.
 
     Raises, in this order: `WrongPartyError` for people and by a public route; `UnknownTaskError`; `LeaseMismatchError`
     for an ``attempt_id`` that leased another task; `AlreadyResolvedError`, also for a task past its deadline;
-    `NotInFlightError` for a task that is leased already, waits on another, or has a paused recipient. Locks the task
-    row; journals ``a2a_task_leased``, or ``a2a_task_expired``. Source: Marianne, ``mark_accepted``.
+    `NotInFlightError` for a spent ``attempt_id``, and for a task that is leased already, waits on another, or has a
+    paused recipient. Locks the task row; journals ``a2a_task_leased``, or ``a2a_task_expired``. Source: Marianne,
+    ``mark_accepted``.
     """
     caller.must_be_party()
     expiry.expire_if_due(caller, task_id)
+    return audit.once_more_on_conflict(lambda: _lease_named(caller, task_id, attempt_id))
+
+
+def _lease_named(caller: Caller, task_id: UUID, attempt_id: UUID | None) -> Lease:
     with audit.decision(caller) as journal:
         task = Task.objects.addressed_to(caller.agent).with_parties().locked().filter(uuid=task_id).first()
         if task is None:
             raise UnknownTaskError.of(task_id)
-        if attempt_id is not None:
-            earlier = Lease.objects.with_task().received_by(attempt_id, caller.agent).first()
-            if earlier is not None and earlier.task != task:
-                raise LeaseMismatchError(f"This attempt_id leased task {earlier.task.uuid} before.", task_id=task_id)
-            if earlier is not None:
-                return earlier
-        return begin_out_of_turn(task, journal, attempt_id=attempt_id)
+        earlier = None if attempt_id is None else _leased_by(attempt_id, caller, task)
+        if earlier is None:
+            return begin_out_of_turn(task, journal, attempt_id=attempt_id)
+        if earlier.ended_at is not None:
+            _must_be_unresolved(task)
+            raise NotInFlightError(
+                f"Task {task.uuid} cannot be leased: this attempt_id is spent, as its lease has ended.",
+                task_id=task.uuid,
+            )
+        return earlier
+
+
+def _leased_by(attempt_id: UUID, caller: Caller, task: Task) -> Lease | None:
+    """Return the attempt's lease of ``task``, live or ended; None if the attempt has leased nothing.
+
+    Raises `LeaseMismatchError` if the attempt has leased other tasks only.
+    """
+    earlier = list(Lease.objects.with_task().received_by(attempt_id, caller.agent))
+    for lease in earlier:
+        if lease.task == task:
+            return lease
+    if earlier:
+        raise LeaseMismatchError(f"This attempt_id leased task {earlier[0].task.uuid} before.", task_id=task.uuid)
+    return None
 
 
 def begin_out_of_turn(task: Task, journal: Journal, *, attempt_id: UUID | None = None) -> Lease:
@@ -98,11 +122,15 @@ def begin_out_of_turn(task: Task, journal: Journal, *, attempt_id: UUID | None =
 
     Raises `AlreadyResolvedError`, and `NotInFlightError` with the reason why the task cannot be leased.
     """
-    if task.state == Task.State.RESOLVED:
-        raise AlreadyResolvedError(f"Task {task.uuid} is already resolved as {task.outcome}.", task_id=task.uuid)
+    _must_be_unresolved(task)
     if (hindrance := _hindrance(task, journal)) is not None:
         raise NotInFlightError(f"Task {task.uuid} cannot be leased: {hindrance}.", task_id=task.uuid)
     return begin(task, journal, attempt_id=attempt_id)
+
+
+def _must_be_unresolved(task: Task) -> None:
+    if task.state == Task.State.RESOLVED:
+        raise AlreadyResolvedError(f"Task {task.uuid} is already resolved as {task.outcome}.", task_id=task.uuid)
 
 
 def _hindrance(task: Task, journal: Journal) -> str | None:

@@ -103,7 +103,9 @@ def drain_results(
 ) -> Sequence[Result]:
     """Return the caller's oldest pending results, at most ``limit``, and mark them delivered. No result is deleted.
 
-    ``attempt_id`` names this receive call. Until its results are acknowledged, the same id returns the same results.
+    ``attempt_id`` names this receive call. The same id returns the same results, without those acknowledged since, and
+    delivers no other result. So the id is spent once all its results are acknowledged: it returns an empty list. An
+    empty answer spends no id.
     ``ack`` acknowledges earlier results, by task id, in the same transaction. A trusted caller without an agent drains
     for every sender. If fewer than ``limit`` results are pending, the caller's tasks past their deadline or work
     timeout are expired, and their results are returned, too.
@@ -146,12 +148,9 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
         if ack and (unknown := _acknowledge(caller, ack, journal)):
             raise UnknownTaskError.of(unknown[0])
         if attempt_id is not None:
-            given = Result.objects.addressed_to(caller.agent).filter(
-                receive_attempt_id=attempt_id, delivery=Result.Delivery.DELIVERED
-            )
-            earlier = list(given.select_related("task").order_by("receive_index"))
+            earlier = list(Result.objects.drained_by(attempt_id, caller.agent).select_related("task"))
             if earlier:
-                return earlier
+                return [result for result in earlier if result.delivery == Result.Delivery.DELIVERED]
         pending = Result.objects.addressed_to(caller.agent).pending().in_order().select_related("task")
         free = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
         found = list(free[:limit])

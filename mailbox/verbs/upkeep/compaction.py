@@ -18,6 +18,9 @@ from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.upkeep import rollups
 
 BATCH = 500
+# How long the rows of a receive attempt stay after its lease or result has ended, so that its id stays spent. A request
+# that its client has given up waits 60 s at most. The rest is for its time in queues: of proxies, of web workers.
+SPENT_IDS_KEPT = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +39,8 @@ def compact(caller: Caller, retention: Retention) -> int:
     """Delete resolved tasks whose result was acknowledged or delivered, past their retention; return how many.
 
     Needs ``a2a.compact``. A task stays while a task that stays names it as parent, so that no tree is cut. Tasks that
-    are queued, leased or not delivered stay, and so do cached results and the journal.
+    are queued, leased or not delivered stay, and so do cached results and the journal. A task with a receive
+    attempt id stays for `SPENT_IDS_KEPT` after that lease ended, or that result was delivered or acknowledged.
 
     The tasks are read by index, outside of any transaction. Each transaction deletes at most `BATCH` of them, after it
     has checked them again, and skips locked rows. Journals ``a2a_tasks_compacted`` for each task. Source: Covenant A2A,
@@ -52,32 +56,50 @@ def compact(caller: Caller, retention: Retention) -> int:
 def cap_sent(caller: Caller, *, dialect: str, cap: int, cycle: int = 100) -> int:
     """Delete the oldest resolved tasks of a dialect if it has more than ``cap`` tasks; at most ``cycle`` in one call.
 
-    Returns how many. Source: corvid-agent, "Task store", which keeps 1,000 tasks and deletes 100 in a cycle.
+    Returns how many. Tasks with a receive attempt id stay as in `compact`. Source: corvid-agent, "Task store", which
+    keeps 1,000 tasks and deletes 100 in a cycle.
     """
     of_dialect = Task.objects.filter(dialect=dialect)
     if of_dialect.count() <= cap:
         return 0
     with audit.decision(caller) as journal:
-        return _drop(of_dialect.filter(state=Task.State.RESOLVED), journal, reason="cap", limit=cycle)
+        resolved = of_dialect.filter(state=Task.State.RESOLVED).exclude(_spent_lately(journal.now))
+        return _drop(resolved, journal, reason="cap", limit=cycle)
 
 
 def clear(caller: Caller, *, dialect: str) -> int:
-    """Delete every resolved task of a dialect, delivered or not; return how many. Needs ``a2a.compact``."""
+    """Delete every resolved task of a dialect, delivered or not; return how many. Needs ``a2a.compact``.
+
+    Tasks with a receive attempt id stay as in `compact`.
+    """
     with audit.decision(caller) as journal:
         journal.admit(Request.to_compact())
-    resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED)
+        now = journal.now
+    resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED).exclude(_spent_lately(now))
     return _drop_in_batches(caller, resolved, lambda: _keys(resolved), reason="cleared")
 
 
 def _finished(retention: Retention, now: datetime) -> TaskQuerySet:
     acked = Q(result__delivery=Result.Delivery.ACKED, result__acked_at__lte=now - retention.acked)
     delivered = Q(result__delivery=Result.Delivery.DELIVERED, result__delivered_at__lte=now - retention.delivered)
-    return Task.objects.filter(acked | delivered, state=Task.State.RESOLVED).exclude(_has_child("pk", "uuid"))
+    finished = Task.objects.filter(acked | delivered, state=Task.State.RESOLVED)
+    return finished.exclude(_has_child("pk", "uuid")).exclude(_spent_lately(now))
 
 
 def _has_child(key: str, task_id: str) -> Exists:
     """Whether another task names this one as parent. ``key`` and ``task_id`` are the fields of its key and id."""
     return Exists(Task.objects.filter(parent=OuterRef(task_id)).exclude(pk=OuterRef(key)))
+
+
+def _spent_lately(now: datetime, *, task: str = "pk", result: str = "result__") -> Q:
+    """Whether a receive attempt must still find its rows of this task.
+
+    ``task`` is the field of the task's key, and ``result`` the path to the fields of its result.
+    """
+    since = now - SPENT_IDS_KEPT
+    leases = Lease.objects.filter(task=OuterRef(task), receive_attempt_id__isnull=False, ended_at__gt=since)
+    given = Q((f"{result}delivered_at__gt", since)) | Q((f"{result}acked_at__gt", since))
+    return Q(Exists(leases)) | Q((f"{result}receive_attempt_id__isnull", False)) & given
 
 
 def _to_drop(retention: Retention, now: datetime) -> Sequence[int]:
@@ -86,9 +108,10 @@ def _to_drop(retention: Retention, now: datetime) -> Sequence[int]:
     delivered = Result.objects.delivered_until(now - retention.delivered)
     found: list[int] = []
     for results in (acked, delivered):
-        found += results.exclude(_has_child("task_id", "task__uuid")).values_list("task_id", flat=True)[
-            : BATCH - len(found)
-        ]
+        free = results.exclude(_has_child("task_id", "task__uuid")).exclude(
+            _spent_lately(now, task="task_id", result="")
+        )
+        found += free.values_list("task_id", flat=True)[: BATCH - len(found)]
     return found
 
 

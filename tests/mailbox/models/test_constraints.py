@@ -11,6 +11,7 @@ from django.db.models import ProtectedError
 from django.utils import timezone
 
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, Lease, Result, Task
+from mailbox.verbs.life import results
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -145,10 +146,11 @@ def test_a_lease_has_both_the_time_and_the_way_of_its_end_or_neither(alice, bob,
         change(Lease.objects.all(), **fields)
 
 
-def test_a_receive_attempt_gives_each_index_one_live_lease(alice, bob):
+@pytest.mark.parametrize("ended", [{}, {"ended_at": timezone.now(), "end": "result"}], ids=["live", "ended"])
+def test_a_receive_attempt_gives_each_index_one_lease(alice, bob, ended):
     attempt = uuid4()
     lease = factories.leased_task(alice, bob)
-    change(Lease.objects.all(), receive_attempt_id=attempt)
+    change(Lease.objects.all(), receive_attempt_id=attempt, **ended)
     other = factories.sent_task(alice, bob)
 
     with refuses("lease_receive_attempt_unique"):
@@ -172,9 +174,11 @@ def test_a_result_has_the_time_of_its_ack_if_and_only_if_acked(alice, bob, field
         change(Result.objects.all(), **fields)
 
 
-def test_a_receive_attempt_gives_each_index_one_delivered_result(alice, bob):
-    for _ in range(2):
-        factories.drained_task(alice, bob)
+@pytest.mark.parametrize("is_acked", [False, True], ids=["delivered", "acknowledged"])
+def test_a_receive_attempt_gives_each_index_one_result(alice, bob, is_acked):
+    first, _ = (factories.drained_task(alice, bob) for _ in range(2))
+    if is_acked:
+        results.ack_results(alice, [first.task.uuid])
 
     with refuses("result_receive_attempt_unique"):
         change(Result.objects.all(), receive_attempt_id=uuid4())

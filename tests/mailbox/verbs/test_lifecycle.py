@@ -59,8 +59,10 @@ def holders(machine: Lifecycle) -> None:
     for way in ("requeue", "retry", "release"):
         for again in (True, False):
             machine.send(SAFE._replace(key=f"{way} {again}"))
-            machine.lease("bob", 1)
+            machine.lease("bob", 1, "new")
+            machine.lease("bob", 1, "old")
             machine.a_holder_comes_back_late(("running", 0), way, again)
+            machine.lease("bob", 1, "old")
             machine.the_tables_agree_and_are_sound()
 
 

@@ -210,7 +210,13 @@ def test_disabled_callbacks_are_found_by_index(crowd):
     ("name", "indexes"),
     [
         ("LEASE", {"task_lease_order", "lease_receive_attempt_unique"}),
-        ("DRAIN", {"result_pending_by_sender", "task_queued_by_deadline", "lease_live_by_timeout"}),
+        (
+            "DRAIN",
+            {
+                *("result_pending_by_sender", "result_receive_attempt_unique"),
+                *("task_queued_by_deadline", "lease_live_by_timeout"),
+            },
+        ),
     ],
 )
 def test_the_one_statement_of_a_hot_verb_walks_its_indexes(crowd, name, indexes):
@@ -235,7 +241,20 @@ def test_the_task_that_leads_a_key_is_found_by_its_constraint(crowd):
     [(ResultQuerySet.acked_until, "result_acked"), (ResultQuerySet.delivered_until, "result_delivered")],
 )
 def test_tasks_to_compact_are_found_by_index(crowd, results, index):
-    found = results(Result.objects.all(), timezone.now()).exclude(compaction._has_child("task_id", "task__uuid"))
+    now = timezone.now()
+    found = results(Result.objects.all(), now).exclude(compaction._has_child("task_id", "task__uuid"))
+    found = found.exclude(compaction._spent_lately(now, task="task_id", result=""))
 
     plan = assert_walks(found.values_list("task_id", flat=True)[: compaction.BATCH], index)
     assert "task_children" in plan, plan
+
+
+@pytest.mark.parametrize(
+    ("rows", "index"),
+    [
+        (Lease.objects.received_by, "lease_receive_attempt_unique"),
+        (Result.objects.drained_by, "result_receive_attempt_unique"),
+    ],
+)
+def test_the_rows_of_a_receive_attempt_are_found_by_their_constraint(crowd, rows, index):
+    assert_walks(rows(uuid4(), crowd.sender), index)

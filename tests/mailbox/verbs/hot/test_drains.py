@@ -89,7 +89,7 @@ def a_result_of_another_receive_attempt_was_delivered(on: Stage) -> Step:
     return on.drain(on.alice, ATTEMPT)
 
 
-@SERVED.case(["second"])
+@LEFT.case([])
 def a_drain_is_repeated_after_its_result_was_acknowledged(on: Stage) -> Step:
     first = on.resolved("first")
     results.drain_results(on.alice, attempt_id=ATTEMPT)

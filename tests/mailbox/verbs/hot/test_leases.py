@@ -113,7 +113,7 @@ def a_lease_of_another_receive_attempt_is_live(on: Stage) -> Step:
     return on.lease(on.bob, ATTEMPT)
 
 
-@SERVED.case(["second"])
+@LEFT.case([])
 def a_receive_attempt_is_repeated_after_its_lease_ended(on: Stage) -> Step:
     on.sent("first")
     (lease,) = leasing.lease_tasks(on.bob, attempt_id=ATTEMPT)

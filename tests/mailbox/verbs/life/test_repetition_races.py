@@ -104,10 +104,10 @@ def test_an_acknowledgement_against_a_drain_of_the_same_attempt(alice, bob, _rou
     )
 
     assert acked.value.acked == [result.task.uuid]
-    assert redelivered.value in ([result], [other])
+    assert redelivered.value in ([result], [])
     assert factories.life_of(result.task)[-2:] == ["a2a_result_delivered", "a2a_result_acked"]
-    rest = results.drain_results(alice, limit=10, attempt_id=attempt_id)
-    assert {one.task_id for one in [*redelivered.value, *rest]} - {result.task_id} == {other.task_id}
+    assert results.drain_results(alice, limit=10, attempt_id=attempt_id) == []
+    assert results.drain_results(alice, limit=10, attempt_id=uuid4()) == [other]
 
 
 @pytest.mark.parametrize("_round", ROUNDS)

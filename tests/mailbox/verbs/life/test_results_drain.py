@@ -188,7 +188,8 @@ def test_a_repeated_drain_gives_the_unacknowledged_results_of_its_attempt(alice,
     again = results.drain_results(alice, limit=2, attempt_id=attempt_id, ack=[posted[0].task.uuid])
     after = results.drain_results(alice, limit=2, attempt_id=attempt_id, ack=[posted[1].task.uuid])
 
-    assert (again, after) == ([posted[1]], posted[2:])
+    assert (again, after) == ([posted[1]], [])
+    assert results.drain_results(alice, limit=2, attempt_id=uuid4()) == posted[2:]
 
 
 def test_a_drain_with_an_unknown_ack_acknowledges_and_drains_nothing(alice, bob):
