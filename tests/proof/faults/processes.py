@@ -18,8 +18,8 @@ from tests.support.hub import command_of, has_ended
 SUPERVISOR = "supervisor"
 WORKER = "web worker"
 # A word of the command line of each program that the supervisor starts.
-PROGRAMS = {"granian": "web server", "qcluster": "task cluster", "carry": "carrier"}
-CHILDREN = {"web server": WORKER, "task cluster": "task cluster's child"}
+PROGRAMS = {"granian": "web server", "cluster": "task cluster", "carry": "carrier"}
+CHILDREN = {"web server": WORKER}
 ROLES = (SUPERVISOR, *PROGRAMS.values(), *CHILDREN.values())
 END_WITHIN = 30.0  # seconds; the hub's own limits sum up to 10, and the machine is busy
 WHOLE_WITHIN = 90.0
