@@ -146,8 +146,8 @@ def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int, d
     """Submit a task, once, within 30 seconds; return the remote agent's id of it.
 
     ``depth`` counts the agents that have passed the request on, including the hub; None leaves it out.
-    Raises `SubmitRefusedError` if the agent did not take the task. After any other `ExternalServiceError` it is
-    unknown whether the agent took the task.
+    Raises `SubmitRefusedError` if the agent did not take the task, and `NotReachedError` if it received nothing. After
+    any other `ExternalServiceError` it is unknown whether the agent took the task.
     """
     given = {"message": storable(message), "skill": skill, "timeoutMs": timeout_ms, "depth": depth}
     params = {name: value for name, value in given.items() if value is not None}

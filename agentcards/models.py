@@ -57,6 +57,11 @@ class AgentProfileQuerySet(models.QuerySet["AgentProfile"]):
         waiting = Task.objects.leasable().filter(recipient=OuterRef("agent"))
         return self.filter(Exists(waiting), agent__paused_at=None)
 
+    def callable_at(self, now: datetime) -> AgentProfileQuerySet:
+        """Leave out agents whose next call is put off, because the hub could not connect to their URL."""
+        put_off = RemoteOutage.objects.put_off(now).filter(agent=OuterRef("agent"), base_url=OuterRef("remote_url"))
+        return self.exclude(Exists(put_off))
+
 
 class AgentProfile(models.Model):
     """The description of an agent, and its settings. Source: corvid-agent, agent rows and agent cards."""
@@ -238,3 +243,45 @@ class RemoteCall(models.Model):
         unclaimed = RemoteCall.objects.filter(pk=self.pk, next_look_at=self.next_look_at)
         self.next_look_at = until
         return bool(unclaimed.update(next_look_at=until))
+
+
+class RemoteOutageQuerySet(models.QuerySet["RemoteOutage"]):
+    def put_off(self, now: datetime) -> RemoteOutageQuerySet:
+        """Narrow to outages whose next call is not due yet.
+
+        A time beyond the longest pause was set by a clock that was ahead, and does not count.
+        """
+        return self.filter(next_call_at__gt=now, next_call_at__lte=now + RemoteOutage.LONGEST_PAUSE)
+
+
+class RemoteOutage(models.Model):
+    """A remote agent to which the hub could not connect. The row is deleted after the next connection."""
+
+    SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=5)
+
+    agent = models.OneToOneField(Agent, models.CASCADE, related_name="remote_outage")
+    base_url = models.CharField(max_length=500)  # of the agent, when the calls failed
+    since = models.DateTimeField()  # time of the first failure
+    next_call_at = models.DateTimeField()
+
+    objects: ClassVar[RemoteOutageQuerySet] = managed_by(RemoteOutageQuerySet)
+
+    def __str__(self) -> str:
+        return f"no connection to {self.agent} since {self.since}"
+
+    @classmethod
+    def extend(cls, agent: Agent, base_url: str, now: datetime) -> RemoteOutage:
+        """Record a failed connection, and put the next call off by the time since the first failure, within bounds.
+
+        So the pauses double. The failure of a call that had begun before the last pause changes nothing. Runs in a
+        transaction, and locks the row.
+        """
+        begun = {"base_url": base_url, "since": now, "next_call_at": now + cls.SHORTEST_PAUSE}
+        row, is_new = cls.objects.select_for_update().get_or_create(agent=agent, defaults=begun)
+        if is_new or (row.base_url == base_url and now < row.next_call_at <= now + cls.LONGEST_PAUSE):
+            return row
+        if row.base_url != base_url or row.since > now:
+            row.base_url, row.since = base_url, now
+        row.next_call_at = now + min(max(now - row.since, cls.SHORTEST_PAUSE), cls.LONGEST_PAUSE)
+        row.save(update_fields=["base_url", "since", "next_call_at"])
+        return row

@@ -1,8 +1,9 @@
 """Brings tasks to remote agents, and their results back.
 
 To the mailbox a remote agent is a recipient like any other. The hub leases its task, submits it, polls it, and posts
-the result under that lease. It submits a task once per lease and never repeats a submission. If a carrier dies before
-it knows the id of the remote task, the lease stays until operators or the automatic retry requeue it.
+the result under that lease. It submits a task once per lease and never repeats a submission. If no connection is made,
+the agent has nothing: the hub releases the lease and calls the agent again after a pause, for a day. If a carrier dies
+before it knows the id of the remote task, the lease stays until operators or the automatic retry requeue it.
 """
 
 from __future__ import annotations
@@ -13,16 +14,31 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
 from agentcards import client
 from agentcards.client import RemoteTask
-from agentcards.models import MAX_A2A_DEPTH, AgentProfile, AgentProfileQuerySet, RemoteCall, RemoteCallQuerySet
+from agentcards.models import (
+    MAX_A2A_DEPTH,
+    AgentProfile,
+    AgentProfileQuerySet,
+    RemoteCall,
+    RemoteCallQuerySet,
+    RemoteOutage,
+)
+from mailbox.database import write_turns
 from mailbox.gate import audit
 from mailbox.gate.callers import Caller
 from mailbox.models import Agent, AuditEvent, Lease
 from mailbox.outbound.destinations import BaseUrl
-from mailbox.outbound.errors import AnswerTooLargeError, BlockedUrlError, ExternalServiceError, NoAnswerError
+from mailbox.outbound.errors import (
+    AnswerTooLargeError,
+    BlockedUrlError,
+    ExternalServiceError,
+    NoAnswerError,
+    NotReachedError,
+)
 from mailbox.verbs.life import leasing, results, updates
 from mailbox.verbs.life.updates import MAX_UPDATES, Update
 from mailbox.words import json_text
@@ -32,14 +48,16 @@ from mailbox.words.errors import MailboxError
 LOOK_EVERY = timedelta(seconds=client.LOOK_EVERY)
 LOOK_LASTS = timedelta(seconds=client.LOOK_WITHIN + 5)  # longer than any poll can take
 DEFAULT_TIMEOUT = timedelta(milliseconds=client.DEFAULT_TIMEOUT_MS)
+GIVEN_UP_AFTER = timedelta(days=1)  # without any connection to the agent
 LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 600_000  # the bounds of corvid-agent's timeoutMs
 
 _logger = logging.getLogger(__name__)
 
 
 def agents_with_work() -> AgentProfileQuerySet:
-    """Return the profiles of the remote agents that have a task to lease, in the order of their creation."""
-    return AgentProfile.objects.remote().with_work().select_related("agent").order_by("pk")
+    """Return the profiles of the remote agents that may be called with a task, in the order of their creation."""
+    found = AgentProfile.objects.remote().with_work().callable_at(timezone.now())
+    return found.select_related("agent").order_by("pk")
 
 
 def take_on(profile: AgentProfile) -> RemoteCall | None:
@@ -77,9 +95,10 @@ def due(now: datetime) -> RemoteCallQuerySet:
 def submit(call: RemoteCall) -> bool | None:
     """Submit the task, once. Return whether the remote agent answered; None: the hub sent no request.
 
-    If the agent did not take the task, or might not have, the task gets an error as result. Any exception before the
-    remote task is known also ends the call, because no carrier would continue it. Error texts show at most the host
-    of the remote agent to the sender: its URL may hold a secret.
+    If no connection was made, the lease is released and the next call to the agent is put off. A task that is a day
+    old gets an error instead. If the agent did not take the task, or might not have, the task gets an error. Any
+    exception before the remote task is known also ends the call, because no carrier would continue it. Error texts
+    show at most the host of the remote agent to the sender: its URL may hold a secret.
     """
     try:
         return _submit(BaseUrl.parse(call.base_url), call)
@@ -108,14 +127,40 @@ def _submit(base: BaseUrl, call: RemoteCall) -> bool | None:
             timeout_ms=timeout_ms,
             depth=depth,
         )
+    except NotReachedError:
+        _put_off(call, base)
+        return False
     except ExternalServiceError as failure:
+        _forget_outage(call)
         _logger.info("submitting %s failed: %s", call, failure.message.replace(base.text, base.host))
         answer(call, ResultStatus.ERROR, error=failure.public_message.replace(base.text, base.host))
         return not isinstance(failure, NoAnswerError)
+    _forget_outage(call)
     call.remote_task_id, call.next_look_at = remote_task_id, timezone.now()
     call.save(update_fields=["remote_task_id", "next_look_at"])
     _post(call, [Update(progress=0, note=f"submitted to {base.host} as {remote_task_id}")])
     return True
+
+
+def _put_off(call: RemoteCall, base: BaseUrl) -> None:
+    """Return the task, of which the agent has received nothing, to the queue. Put off all calls to the agent."""
+    caller, task, now = caller_for(call.lease.holder), call.lease.task, timezone.now()
+    with write_turns.turn(), transaction.atomic(durable=True):
+        outage = RemoteOutage.extend(call.lease.holder, call.base_url, now)
+    if now - max(outage.since, task.sent_at) >= GIVEN_UP_AFTER:
+        answer(call, ResultStatus.ERROR, error=f"no connection to {base.host} for a day; nothing was submitted")
+        return
+    next_call = outage.next_call_at.isoformat(timespec="seconds").replace("+00:00", "Z")
+    reason = f"no connection to {base.host}, so nothing was submitted; the next call is due at {next_call}"
+    try:
+        leasing.release(caller, task.uuid, reason=reason, lease_id=call.lease.lease_id)
+    except MailboxError as refusal:
+        _logger.info("the hub rejected the release of %s: %s", call, refusal)
+
+
+def _forget_outage(call: RemoteCall) -> None:
+    if RemoteOutage.objects.filter(agent=call.lease.holder).exists():
+        RemoteOutage.objects.filter(agent=call.lease.holder).delete()
 
 
 def _depth_of(metadata: Mapping[str, Any]) -> int | None:

@@ -38,6 +38,12 @@ class NoAnswerError(ExternalServiceError):
     code = "no_answer"
 
 
+class NotReachedError(NoAnswerError):
+    """No connection was made, so the server has received nothing of the request."""
+
+    code = "not_reached"
+
+
 class AnswerTooLargeError(ExternalServiceError):
     """A server's answer is larger than the hub reads. ``status`` is its HTTP status."""
 

@@ -19,7 +19,7 @@ import httpcore
 import httpx
 
 from mailbox.outbound import connections
-from mailbox.outbound.errors import AnswerTooLargeError, NoAnswerError
+from mailbox.outbound.errors import AnswerTooLargeError, NoAnswerError, NotReachedError
 
 LARGEST_ANSWER = 1024 * 1024
 GLIMPSE_WITHIN = 1.0  # seconds to wait for the first bytes of a body
@@ -59,8 +59,9 @@ def exchange(
     Without ``glimpse`` the answer is read whole. With it, the answer is complete once its status and headers are
     there. Its body is then at most its first ``glimpse`` bytes, without decompression, as far as they arrive within
     a second; errors while reading them are ignored.
-    Raises `BlockedUrlError` before any connection is made. Raises `NoAnswerError` if the answer is not complete in
-    time, and `AnswerTooLargeError` if its body is larger than 1 MiB.
+    Raises `BlockedUrlError` before any connection is made. Raises `NotReachedError` if no connection or TLS session was
+    made: no byte of the request was sent. Raises `NoAnswerError` if the answer is not complete in time, and
+    `AnswerTooLargeError` if its body is larger than 1 MiB.
     """
     with _one_at_a_time:
         client = _client(os.getpid())
@@ -71,6 +72,10 @@ def exchange(
             client.stream(method, url, headers=sent, content=content, timeout=within) as response,
         ):
             body = b"".join(_body(response, url)) if glimpse is None else _beginning(response, glimpse)
+    except httpx.ConnectTimeout as error:
+        raise NotReachedError(f"no answer from {url} within {within:g} s") from error
+    except httpx.ConnectError as error:
+        raise NotReachedError(f"no answer from {url}", detail=str(error) or type(error).__name__) from error
     except httpx.TimeoutException as error:
         raise NoAnswerError(f"no answer from {url} within {within:g} s") from error
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, zlib.error) as error:
