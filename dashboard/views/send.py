@@ -10,8 +10,9 @@ from django.utils.html import format_html
 
 from dashboard.base.page import DashboardView
 from dashboard.forms.send import SendForm
-from mailbox.gate import actions
+from mailbox.gate import actions, compacted
 from mailbox.inspection import agents
+from mailbox.models import Task
 from mailbox.verbs.life import operators
 from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError
 
@@ -44,14 +45,20 @@ class Send(DashboardView):
         except TaskConflictError:
             return self.problem(409, "Nothing was sent", "This form had been sent already, with other content.")
         else:
-            messages.success(request, f"Sent to {task.recipient}. Its result will stand here.")
-            if not operators.may_answer(task.recipient):
-                how = f"manage.py a2a grant {task.recipient} {actions.RESPOND}.{operators.OPERATORS}"
-                messages.warning(
-                    request, format_html("{} may not answer it yet. Grant it: <code>{}</code>", task.recipient, how)
-                )
+            self._report(task)
             return HttpResponseRedirect(reverse("ops:task", args=[task.uuid]), status=303)
         return self._form(form, status=422)
+
+    def _report(self, task: Task) -> None:
+        if compacted.is_compacted(task):
+            messages.info(self.request, "This form was sent before. Its task has ended and was compacted since.")
+            return
+        messages.success(self.request, f"Sent to {task.recipient}. Its result will stand here.")
+        if not operators.may_answer(task.recipient):
+            how = f"manage.py a2a grant {task.recipient} {actions.RESPOND}.{operators.OPERATORS}"
+            messages.warning(
+                self.request, format_html("{} may not answer it yet. Grant it: <code>{}</code>", task.recipient, how)
+            )
 
     def _form(self, form: SendForm, *, status: int = 200) -> HttpResponse:
         context = {

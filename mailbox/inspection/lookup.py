@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 from uuid import UUID
 
+from mailbox.gate import compacted
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.words.envelopes import DISPLAY
-from mailbox.words.kinds import Kind
 
 _PLAN = re.compile(r"(?:(?:repair|plan)[ :#]+|#)(\d{1,18})", re.IGNORECASE)
 _EVENT = re.compile(r"(?:(?:journal|audit)[ :#]+|#)?(\d{1,18})", re.IGNORECASE)
@@ -100,8 +100,8 @@ def is_kept(task_id: UUID) -> bool:
 
 
 def recipient_of(task_id: UUID) -> Agent | None:
-    """Return the recipient of a task; None without such a task."""
-    task = Task.objects.select_related("recipient").filter(uuid=task_id).first()
+    """Return the recipient of a task, also of a compacted task; None for an unknown id."""
+    task = Task.objects.select_related("recipient").filter(uuid=task_id).first() or compacted.find(task_id)
     return task.recipient if task else None
 
 
@@ -114,7 +114,7 @@ def end_of(task_id: UUID) -> AuditEvent | None:
 
 def compaction_of(task_id: UUID) -> AuditEvent | None:
     """Return the journal row of the task's compaction; None for a task that was not compacted."""
-    return AuditEvent.objects.filter(task_id=task_id, kind=Kind.TASKS_COMPACTED).first()
+    return AuditEvent.objects.compaction_of(task_id).first()
 
 
 def _by_id(text: str) -> Task | Lease | AuditEvent | CompactedTask | None:

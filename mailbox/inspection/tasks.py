@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import OuterRef, Subquery
 
 from mailbox.database.paging import Page, keyset
+from mailbox.gate import compacted
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import AuditEvent, Lease, Message, ReplayEntry, Result, Task
@@ -77,8 +78,14 @@ def open_children(task: Task) -> TaskQuerySet:
 
 
 def earlier_from(caller: Caller, task_id: UUID) -> Task | None:
-    """Return the task of this id that the caller sent, with its parties; None without one."""
-    return Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first()
+    """Return the task of this id that the caller sent, with its parties; None without one.
+
+    A compacted task is returned as an object without a row and without its content.
+    """
+    if kept := Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first():
+        return kept
+    gone = compacted.find(task_id)
+    return gone.as_task() if gone and gone.sender == caller.agent else None
 
 
 def newest_lease(task: Task) -> Lease | None:

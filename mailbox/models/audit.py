@@ -27,6 +27,10 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         """Return which of these tasks have numbered rows, also compacted tasks."""
         return self.filter(task_id__in=task_ids, seq=1).values_list("task_id", flat=True)
 
+    def compaction_of(self, task_id: UUID) -> AuditEventQuerySet:
+        """Narrow to the row of the task's compaction; a task has at most one."""
+        return self.filter(task_id=task_id, kind=Kind.TASKS_COMPACTED)
+
     def received_among(self, task_ids: Collection[UUID], sender: Agent | None) -> models.QuerySet[AuditEvent, UUID]:
         """Return which of these tasks have a result that ``sender`` received or acknowledged, None for any caller.
 

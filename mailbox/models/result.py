@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 from uuid import UUID
@@ -100,6 +101,11 @@ class Result(models.Model):
         ERROR = "error"  # also for cancelled, rejected and expired tasks; the message tells them apart
         PARTIAL = "partial"
 
+        @classmethod
+        def of(cls, outcome: str) -> Result.Status:
+            """Return the status of the result of a task with this outcome."""
+            return cls(outcome) if outcome in cls.values else cls.ERROR
+
     class Delivery(models.TextChoices):
         PENDING = "pending"  # the sender has not drained it
         DELIVERED = "delivered"  # drained by the sender; the response may have been lost
@@ -160,8 +166,8 @@ class Result(models.Model):
 
     def says(self, envelope: ResultEnvelope) -> bool:
         """Whether ``envelope`` repeats this result."""
-        return (
-            self.status == envelope.status
-            and self.error_message == envelope.error_message
-            and json_text.same(self.blocks, [dict(block) for block in envelope.content])
-        )
+        return json_text.same(self.said(), envelope.said())
+
+    def said(self) -> Sequence[object]:
+        """Return what a repeated result must repeat, as `ResultEnvelope.said` does."""
+        return [self.status, self.error_message, self.blocks]

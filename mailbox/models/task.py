@@ -214,8 +214,16 @@ class Task(models.Model):
 
     def says(self, other: Task) -> bool:
         """Whether ``other`` repeats this task, sent by the same sender."""
-        equal = all(getattr(self, name) == getattr(other, name) for name in _CONTENT)
-        return equal and json_text.same(json_text.loads(self.metadata), json_text.loads(other.metadata))
+        has_same_parties = self.sender_id == other.sender_id and self.recipient_id == other.recipient_id
+        return has_same_parties and json_text.same(self.said(), other.said())
+
+    def said(self) -> Sequence[object]:
+        """Return what a repeated send must repeat beside the parties, as JSON values."""
+        return [
+            *(self.intent_text, self.task_kind, self.deadline_ms, self.context_id),
+            *(self.duplicate_safety, self.idempotency_key, json_text.loads(self.metadata)),
+            *(str(value) if value else None for value in (self.parent, self.work_timeout)),
+        ]
 
     @property
     def is_idempotent(self) -> bool:
@@ -276,12 +284,11 @@ class Task(models.Model):
     ) -> Result:
         """Resolve the task and store its result. A live lease must have been ended before."""
         self.change(state=Task.State.RESOLVED, outcome=outcome, resolved_at=now, waits_on=None)
-        status = outcome if outcome in Result.Status.values else Result.Status.ERROR
         result = Result(
             task=self,
             sender_id=self.sender_id,
             recipient_id=self.recipient_id,
-            status=status,
+            status=Result.Status.of(outcome),
             content=json_text.dumps([dict(block) for block in content]),
             error_message=error_message,
             posted_by=posted_by,
@@ -290,10 +297,3 @@ class Task(models.Model):
         )
         result.save(force_insert=True)
         return result
-
-
-# The fields that a repeated send must repeat.
-_CONTENT = (
-    *("sender_id", "recipient_id", "intent_text", "task_kind", "parent", "deadline_ms"),
-    *("duplicate_safety", "idempotency_key", "context_id", "work_timeout"),
-)

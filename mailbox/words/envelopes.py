@@ -185,6 +185,10 @@ class ResultEnvelope:
         problems["error_message"] = json_text.problem_with(self.error_message or "")
         _refuse(problems)
 
+    def said(self) -> Sequence[object]:
+        """Return what a repeated result must repeat, as JSON values."""
+        return [self.status, self.error_message, [dict(block) for block in self.content]]
+
 
 def check_reason(reason: str, *, path: str = "reason", limit: int = 500) -> str:
     """Return the trimmed reason. Raises `InvalidRequestError` if it is not text, blank, or longer than ``limit``."""

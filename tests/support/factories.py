@@ -11,12 +11,14 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import base58
+import pytest
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 from factory.declarations import LazyAttribute, LazyFunction, Sequence, SubFactory
 from factory.django import DjangoModelFactory
 
 from agentcards.models import AgentProfile, Tool
+from mailbox.gate import compacted
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import (
     Agent,
@@ -34,6 +36,7 @@ from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words import json_text, tokens
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
+from mailbox.words.kinds import Entry, Kind
 
 SOME_TEXT = [{"type": "text", "text": "done"}]
 AT_ONCE = Retention(acked=timedelta(0))  # of a compaction: acknowledged tasks are not kept any longer
@@ -218,6 +221,15 @@ def drained_task(sender: Caller, recipient: Caller) -> Result:
     resolved_task(sender, recipient)
     (result,) = results.drain_results(sender)
     return result
+
+
+def without_digests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let compactions journal the reason alone, as the first versions of the hub did."""
+
+    def reason_alone(task: Task, callback: object, reason: str) -> Entry[dict[str, str]]:
+        return Entry(Kind.TASKS_COMPACTED, {"reason": reason}, task.uuid)
+
+    monkeypatch.setattr(compacted, "kept", reason_alone)
 
 
 def life_of(task: Task) -> list[str]:

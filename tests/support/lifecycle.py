@@ -223,6 +223,7 @@ class Lifecycle(Machine):
         self.compact()
         self.acknowledge(this)
         self.post_result(this, ResultStatus.OK, "a", "none")
+        self.post_result(this, ResultStatus.OK, "b", "none")
         if forgotten:
             self.drop_a_cached_result(0)
         self.send(Wanted(task.sender, task.recipient, task.safety, task.key, task.kind, None, None))

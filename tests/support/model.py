@@ -53,7 +53,6 @@ class Model:
         return taken
 
     def post(self, task: Task, status: str, text: str, guard: str, now: datetime) -> None:
-        self._known(task)
         if task.has_timed_out(now):
             self._expire(task, "Task timed out")
         if (answer := task.answer) is not None:

@@ -45,7 +45,10 @@ PASSAGES = {
         "acknowledged work is compacted": r" acked (\S+ )*compacted ",
         "delivered work is compacted though never acknowledged": r" delivered (?!(\S+ )*acked )(\S+ )*compacted ",
         "a compacted result is acknowledged again": r" compacted (\S+ )*acked-after-compaction ",
-        "compacted work is unknown to a late result": r" compacted (\S+ )*post-refused:unknown_task ",
+        "the result of compacted work is posted again": r" compacted (\S+ )*posted-again ",
+        "another result of compacted work is refused": (
+            r" compacted (\S+ )*post-refused:(result_conflict|already_resolved) "
+        ),
         "a lease outlives a new connection, then its result is posted": r" leased reopened (\S+ )*posted ",
         "a duplicate waits through a new connection, then goes on": r" waits reopened (\S+ )*(woken|replayed) ",
         "a delivered result outlives a new connection and is given again": r" reopened (\S+ )*delivered-again ",

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from mailbox.dialects.base.fields import AgentId
 
 ResultStatus = Literal["ok", "error", "partial"]
+Outcome = Literal["ok", "partial", "error", "cancelled", "rejected", "expired"]
 
 
 class WireIdempotency(TypedDict):
@@ -84,7 +85,7 @@ class TaskEntry(WireQueueEntry):
     """A task with its state and its times. ``outcome`` is null until the task is resolved."""
 
     task: WireWork  # type: ignore[misc]
-    outcome: Literal["ok", "partial", "error", "cancelled", "rejected", "expired"] | None
+    outcome: Outcome | None
     sent_at_ms: int
     queued_at_ms: int
     resolved_at_ms: int | None
@@ -117,8 +118,15 @@ class JournalEvent(TypedDict):
 
 
 class TaskQueued(BaseModel):
+    """The task is stored. ``compacted`` and ``outcome`` are there only for a repeat of a task that was deleted since.
+
+    Its result was deleted too.
+    """
+
     kind: Literal["a2a_task_queued"]
     task_id: UUID
+    outcome: Outcome | None = None
+    compacted: bool = False
 
 
 class TaskOpt(BaseModel):

@@ -33,7 +33,7 @@ class TasksView(MailboxView):
     def post(self, request: Request) -> Response:
         envelope = self.body(requests.TaskBody).envelope()
         sent = sending.send_task(self.caller, envelope)
-        return Response({"kind": "a2a_task_queued", "task_id": sent.uuid})
+        return Response(wire.queued(sent))
 
 
 class RecentTasksView(MailboxView):

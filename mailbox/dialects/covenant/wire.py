@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
+from mailbox.gate import compacted
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
@@ -53,6 +54,12 @@ def work(row: Task) -> answers.WireWork:
     if row.metadata != "{}":
         rendered["metadata"] = json(row.metadata)
     return rendered
+
+
+def queued(row: Task) -> dict[str, Any]:
+    """Render the answer to a send. A repeat of a compacted task also gets the task's outcome: no drain will."""
+    answer = {"kind": "a2a_task_queued", "task_id": row.uuid}
+    return {**answer, "outcome": row.outcome, "compacted": True} if compacted.is_compacted(row) else answer
 
 
 def result(row: Result) -> answers.WireResult:

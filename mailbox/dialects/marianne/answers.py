@@ -11,8 +11,14 @@ from mailbox.dialects.marianne.values import A2ATask
 
 
 class InboxTask(BaseModel):
+    """``compacted`` is there only for a repeat about a task that was deleted since.
+
+    The hub then shows what the repeat contains: a repeated submission has no artifacts, a repeated end no description.
+    """
+
     kind: Literal["a2a_inbox_task"]
     task: A2ATask
+    compacted: bool = False
 
 
 class InboxTasks(BaseModel):

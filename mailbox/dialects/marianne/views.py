@@ -16,6 +16,7 @@ from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.marianne import answers, delegation, exchange, inbox, requests, wire
 from mailbox.dialects.marianne.answers import Delegated
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
+from mailbox.gate import compacted
 from mailbox.inspection import inboxes
 from mailbox.models import Agent
 from mailbox.verbs.agents import finding
@@ -97,7 +98,7 @@ class InboxTasksView(InboxView):
                 task_id=body.task_id,
             ),
         )
-        return _shown(inbox.render(sent))
+        return _shown(inbox.render(sent), is_compacted=compacted.is_compacted(sent))
 
 
 class InboxTaskView(InboxView):
@@ -137,7 +138,9 @@ class CompleteView(InboxView):
 
     def _finished(self, agent: str, posted: ResultEnvelope) -> Response:
         owner = self.require_owner(agent)
-        results.post_result(self.caller, posted, lease_first=True)
+        task = results.post_result(self.caller, posted, lease_first=True).task
+        if compacted.is_compacted(task):
+            return _shown(inbox.render(task), is_compacted=True)
         return self.shown(owner, posted.task_id)
 
 
@@ -233,5 +236,6 @@ class DelegateView(InboxView):
         return delegated
 
 
-def _shown(task: A2ATask) -> Response:
-    return Response({"kind": "a2a_inbox_task", "task": task.model_dump(mode="json")})
+def _shown(task: A2ATask, *, is_compacted: bool = False) -> Response:
+    answer = {"kind": "a2a_inbox_task", "task": task.model_dump(mode="json")}
+    return Response({**answer, "compacted": True} if is_compacted else answer)

@@ -60,7 +60,7 @@ def _sent(caller: Caller, envelope: Envelope, work: SubmittedWork, message_id: s
 
 
 def _gone(*receipts: Receipt) -> dict[str, str]:
-    if all(receipt.task for receipt in receipts):
+    if not any(receipt.is_compacted for receipt in receipts):
         return {}
     return {"warning": "This message was received before. Its task has ended and was compacted since."}
 

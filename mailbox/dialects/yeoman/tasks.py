@@ -14,6 +14,7 @@ from django.utils.crypto import salted_hmac
 from agentcards import default_recipient
 from mailbox.dialects.yeoman import status
 from mailbox.dialects.yeoman.requests import SubmittedWork
+from mailbox.gate import compacted
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, lookup, tasks
 from mailbox.models import Agent, Task
@@ -31,10 +32,15 @@ MESSAGE_SHOWN = 200  # characters of a message's id, in an error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """The receipt of an accepted task. ``task`` is None if the task has ended since and was compacted."""
+    """The receipt of an accepted task. ``task`` is None for a task that an earlier version of the hub compacted."""
 
     task_id: UUID
     task: Task | None
+
+    @property
+    def is_compacted(self) -> bool:
+        """Whether the task has ended since and was compacted."""
+        return self.task is None or compacted.is_compacted(self.task)
 
 
 def draft(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id: str = "") -> TaskEnvelope:
@@ -74,7 +80,7 @@ def submit(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id
             # The same message may have been received twice at once. The second draft reads the first one's task.
             if not is_last:
                 continue
-            if envelope.id is not None and not lookup.is_kept(envelope.id):
+            if envelope.id is not None and not lookup.is_kept(envelope.id) and compacted.find(envelope.id) is None:
                 return Receipt(task_id=envelope.id, task=None)
             text = f"{message_id[:MESSAGE_SHOWN]!r} was used for another task. A new task needs a new id."
             raise TaskConflictError(text, task_id=envelope.id) from error
@@ -90,7 +96,8 @@ def enveloped(work: SubmittedWork, **facts: str) -> SubmittedWork:
 def taken(caller: Caller, work: SubmittedWork, *, message_id: str) -> TaskStatus:
     """Send ``work`` as `submit` does, with its errors, and return its record.
 
-    Raise `TaskConflictError` if a task of this id was compacted.
+    The record of a compacted task has no result but a note. Raise `TaskConflictError` if an earlier version of the hub
+    compacted the task.
     """
     task = submit(caller, work, message_id=message_id).task
     if task is None:

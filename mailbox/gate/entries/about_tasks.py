@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, NotRequired, TypedDict
 from uuid import UUID
 
@@ -31,11 +32,48 @@ def result_rejected(task_id: UUID, reason: str) -> Entry[ResultRejectedData]:
 
 class TasksCompactedData(TypedDict):
     reason: Annotated[str, "retention, cap, or cleared for a request to delete all finished tasks of a dialect"]
+    sender: Annotated[str, "public key of the sender"]
+    recipient: Annotated[str, "public key of the recipient"]
+    outcome: Annotated[str, "how the task ended"]
+    attempt: Annotated[int, "number of its leases"]
+    context_id: Annotated[str | None, "its conversation; null without one"]
+    sent_at: Annotated[str, "time of the send, in ISO 8601"]
+    resolved_at: Annotated[str, "time of its end, in ISO 8601"]
+    request_digest: Annotated[str | None, "keyed digest of its content; null if a callback's secret was unreadable"]
+    result_digest: Annotated[str, "keyed digest of its result"]
 
 
-def tasks_compacted(task_id: UUID, reason: str) -> Entry[TasksCompactedData]:
-    """Record that a finished task was deleted with its leases, messages and result."""
-    return Entry(Kind.TASKS_COMPACTED, TasksCompactedData(reason=reason), task_id)
+def tasks_compacted(
+    task_id: UUID,
+    reason: str,
+    *,
+    sender: str,
+    recipient: str,
+    outcome: str,
+    attempt: int,
+    context_id: str | None,
+    sent_at: datetime,
+    resolved_at: datetime,
+    request_digest: str | None,
+    result_digest: str,
+) -> Entry[TasksCompactedData]:
+    """Record that a finished task was deleted with its leases, messages and result.
+
+    With the digests the hub recognises a repeated send or result. Rows of the first versions have the reason alone.
+    """
+    data = TasksCompactedData(
+        reason=reason,
+        sender=sender,
+        recipient=recipient,
+        outcome=outcome,
+        attempt=attempt,
+        context_id=context_id,
+        sent_at=sent_at.isoformat(),
+        resolved_at=resolved_at.isoformat(),
+        request_digest=request_digest,
+        result_digest=result_digest,
+    )
+    return Entry(Kind.TASKS_COMPACTED, data, task_id)
 
 
 class ReplayDroppedData(TypedDict):

@@ -72,7 +72,7 @@ def _send(options: Namespace) -> str:
     )
     task = sending.send_task(Caller.command_line(arguments.agent(options.sender)), envelope)
     if options.json:
-        return output.as_json({"kind": "a2a_task_queued", "task_id": task.uuid})
+        return output.as_json(wire.queued(task))
     return str(task.uuid)
 
 

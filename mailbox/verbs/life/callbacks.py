@@ -76,10 +76,17 @@ def is_asked_again(task: Task, envelope: TaskEnvelope) -> bool:
     if known is None or envelope.callback_url is None:
         return known is None and envelope.callback_url is None
     try:
-        secret = secret_box.unseal(known.sealed_secret) if known.sealed_secret else None
+        secret = target(known)[1]
     except secret_box.UnreadableSecretError:  # the secrets cannot be compared
         secret = envelope.callback_secret
     return (known.url, secret) == (envelope.callback_url, envelope.callback_secret)
+
+
+def target(config: PushConfig | None) -> tuple[str | None, str | None]:
+    """Return the URL and the secret of a task's callback, None for what is missing; raise `UnreadableSecretError`."""
+    if config is None:
+        return None, None
+    return config.url, secret_box.unseal(config.sealed_secret) if config.sealed_secret else None
 
 
 def enqueue(task: Task, result: Result, now: datetime) -> None:

@@ -10,9 +10,10 @@ from uuid import UUID
 from django.utils import timezone
 
 from mailbox.database import waiting
-from mailbox.gate import audit, capabilities, entries
+from mailbox.gate import audit, capabilities, compacted, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
+from mailbox.gate.compacted import RememberedTask
 from mailbox.gate.requests import Request
 from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.verbs.hot import plain
@@ -25,6 +26,9 @@ from mailbox.words.errors import AlreadyResolvedError, MailboxError, ResultConfl
 
 def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool = False) -> Result:
     """Resolve a task with a result of its recipient; return the stored result. An identical repeat changes nothing.
+
+    A repeat for a compacted task is known by the journal. It returns the result as an object without a row, whose task
+    has no content.
 
     ``envelope.lease_id`` must be the live lease. Without it any unresolved task is accepted, also a queued one.
     ``lease_first`` leases a queued task in the same transaction, for dialects whose agents answer tasks that they
@@ -52,6 +56,9 @@ def _whole_post(caller: Caller, envelope: ResultEnvelope, lease_first: bool) -> 
     with audit.decision(caller) as journal:
         task = Task.objects.addressed_to(caller.agent).with_parties().locked().filter(uuid=envelope.task_id).first()
         if task is None:
+            gone = compacted.find(envelope.task_id)
+            if gone and caller.agent in (None, gone.recipient):
+                return _post_again(gone, envelope, journal)
             entry = entries.result_rejected(envelope.task_id, UnknownTaskError.code)
             raise capabilities.not_theirs(
                 caller, envelope.task_id, only="only its recipient can post its result", entry=entry
@@ -70,18 +77,33 @@ def _whole_post(caller: Caller, envelope: ResultEnvelope, lease_first: bool) -> 
         return _resolve(task, lease, envelope, journal)
 
 
+def _post_again(gone: RememberedTask, envelope: ResultEnvelope, journal: Journal) -> Result:
+    """Return the repeated result of a compacted task, without a row; raise as for a resolved task with another one."""
+    if gone.was_answered_with(envelope):
+        return gone.as_result(envelope)
+    journal.admit(Request.to_respond(gone.sender, gone.task_id, envelope.lease_id))
+    refusal = _conflict(gone.task_id, gone.outcome, was_posted=gone.has_posted_result())
+    refusal.entry = entries.result_rejected(gone.task_id, refusal.code)
+    raise refusal
+
+
 def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope, now: datetime) -> Lease | None:
     """Return the live lease that the result ends, None for a queued task; raise if the task takes no result."""
-    if earlier is not None and earlier.posted_by is not None:
-        raise ResultConflictError(f"Task {task.uuid} already has a different result.", task_id=task.uuid)
     if earlier is not None:
-        raise AlreadyResolvedError(f"Task {task.uuid} is already resolved as {task.outcome}.", task_id=task.uuid)
+        raise _conflict(task.uuid, task.outcome, was_posted=earlier.posted_by is not None)
     lease = task.live_lease()
     if lease is not None and lease.has_timed_out(now):
         raise AlreadyResolvedError(f"Task {task.uuid} has timed out.", task_id=task.uuid)
     if envelope.lease_id is None:
         return lease
     return require_lease(task, lease, envelope.lease_id)
+
+
+def _conflict(task_id: UUID, outcome: str | None, *, was_posted: bool) -> MailboxError:
+    """Return the error for another result of a resolved task. ``was_posted``: the recipient posted its result."""
+    if was_posted:
+        return ResultConflictError(f"Task {task_id} already has a different result.", task_id=task_id)
+    return AlreadyResolvedError(f"Task {task_id} is already resolved as {outcome}.", task_id=task_id)
 
 
 def _resolve(task: Task, lease: Lease | None, envelope: ResultEnvelope, journal: Journal) -> Result:

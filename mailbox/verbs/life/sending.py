@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import IntegrityError
 
-from mailbox.gate import audit, capabilities, entries
+from mailbox.gate import audit, capabilities, compacted, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -29,7 +29,8 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
 
     A repeat names an earlier task of the caller with the same content and callback. It stores no second row, counts no
     use of a grant, and returns the earlier task with its result. If that task is past its deadline or work timeout, it
-    is resolved as expired first.
+    is resolved as expired first. If it was compacted, the repeat returns it from the journal, as an object without a
+    row. Its result then has no content, and its error message says that the result was deleted.
 
     An idempotent task whose result is cached is resolved at once. An idempotent task whose work is under way waits on
     the task that does the work.
@@ -57,7 +58,7 @@ def _whole_send(caller: Caller, envelope: TaskEnvelope) -> Task:
     try:
         return audit.once_more_on_conflict(lambda: _send(caller, envelope))
     except IntegrityError as error:
-        # The task of this id was compacted. Its life stays in the journal, so its numbers are taken.
+        # Another task of this id was compacted. Its life stays in the journal, so its numbers are taken.
         if envelope.id is None or not AuditEvent.objects.of_task(envelope.id).exists():
             raise
         raise TaskConflictError(task_id=envelope.id) from error
@@ -69,17 +70,31 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
         fitting = Agent.objects.fitting(envelope.recipient)
         known = fitting[0] if len(fitting) == 1 else None
         earlier = Task.objects.whole().filter(uuid=envelope.id).first() if envelope.id else None
-        if known and earlier:
-            repeat = Task.from_envelope(envelope, sender=sender, recipient=known, now=journal.now)
-            if earlier.says(repeat) and callbacks.is_asked_again(earlier, envelope):
-                expired = expiry.expire_within(journal, earlier)
-                return Task.objects.whole().get(pk=earlier.pk) if expired else earlier
+        if known and envelope.id and (again := _sent_before(sender, known, earlier, envelope, journal)):
+            return again
         journal.admit(Request.to_send(known or envelope.recipient, envelope.id))
         recipient = finding.the_one(caller, envelope.recipient, fitting)
         if earlier:
             raise TaskConflictError(task_id=envelope.id)
         task = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
         return _insert(task, envelope, journal)
+
+
+def _sent_before(
+    sender: Agent, recipient: Agent, earlier: Task | None, envelope: TaskEnvelope, journal: Journal
+) -> Task | None:
+    """Return the task that ``envelope`` repeats, also a compacted one; None if it repeats none.
+
+    ``earlier`` is the task of this id. The journal is read after it, since a compaction may delete its rows meanwhile.
+    """
+    repeat = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
+    if earlier and earlier.says(repeat) and callbacks.is_asked_again(earlier, envelope):
+        expired = expiry.expire_within(journal, earlier)
+        return Task.objects.whole().get(pk=earlier.pk) if expired else earlier
+    gone = compacted.find(repeat.uuid)
+    if gone and gone.was_sent_as(repeat, (envelope.callback_url, envelope.callback_secret)):
+        return gone.as_task(repeat)
+    return None
 
 
 def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:

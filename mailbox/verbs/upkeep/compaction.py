@@ -9,15 +9,18 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, compacted
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.models.task import TaskQuerySet
+from mailbox.verbs.life import callbacks
 from mailbox.verbs.upkeep import rollups
+from mailbox.words.secret_box import UnreadableSecretError
 
 BATCH = 500
+READ_AT_ONCE = 25
 # How long the rows of a receive attempt stay after its lease or result has ended, so that its id stays spent. A request
 # that its client has given up waits 60 s at most. The rest is for its time in queues: of proxies, of web workers.
 SPENT_IDS_KEPT = timedelta(minutes=10)
@@ -43,8 +46,8 @@ def compact(caller: Caller, retention: Retention) -> int:
     attempt id stays for `SPENT_IDS_KEPT` after that lease ended, or that result was delivered or acknowledged.
 
     The tasks are read by index, outside of any transaction. Each transaction deletes at most `BATCH` of them, after it
-    has checked them again, and skips locked rows. Journals ``a2a_tasks_compacted`` for each task. Source: Covenant A2A,
-    compaction; idempotency policy.
+    has checked them again, and skips locked rows. Journals ``a2a_tasks_compacted`` for each task. That row answers
+    repeated sends and results later. Source: Covenant A2A, compaction; idempotency policy.
     """
     with audit.decision(caller) as journal:
         journal.admit(Request.to_compact())
@@ -135,14 +138,32 @@ def _drop_in_batches(
 def _drop(tasks: TaskQuerySet, journal: Journal, *, reason: str, limit: int) -> int:
     """Delete up to ``limit`` of these tasks, oldest first, with their leases, messages and results; return how many."""
     oldest = tasks.order_by("pk").select_for_update(skip_locked=True, of=("self",))
-    found = dict(oldest.values_list("pk", "uuid")[:limit])
+    found = list(oldest.values_list("pk", flat=True)[:limit])
     if not found:
         return 0
-    rollups.keep(list(found))
+    _remember(found, journal, reason)
+    rollups.keep(found)
     Result.objects.filter(task__in=found).delete()
     Message.objects.filter(task__in=found).delete()
     Lease.objects.filter(task__in=found).delete()
     Task.objects.filter(pk__in=found).delete()
-    for task_id in found.values():
-        journal.beside(entries.tasks_compacted(task_id, reason))
     return len(found)
+
+
+def _remember(keys: Sequence[int], journal: Journal, reason: str) -> None:
+    """Journal the compaction of these tasks, with what answers repeated sends and results later.
+
+    The payloads may be large, so they are read `READ_AT_ONCE` tasks at a time.
+    """
+    for start in range(0, len(keys), READ_AT_ONCE):
+        some = Task.objects.with_parties().select_related("result", "push_config").order_by("pk")
+        for task in some.filter(pk__in=keys[start : start + READ_AT_ONCE]):
+            journal.beside(compacted.kept(task, _callback(task), reason))
+
+
+def _callback(task: Task) -> compacted.Callback | None:
+    """Return the target of the task's callback; None if its secret is unreadable."""
+    try:
+        return callbacks.target(getattr(task, "push_config", None))
+    except UnreadableSecretError:
+        return None

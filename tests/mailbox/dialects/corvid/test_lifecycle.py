@@ -193,8 +193,8 @@ def test_invariant_4_the_task_store_is_capped(alice, bob, settings):
     newest = [send(alice) for _ in range(2)]
 
     assert set(Task.objects.values_list("uuid", flat=True)) == {task["id"] for task in newest}
-    dropped = {row.task_id: row.fields for row in factories.journal(Kind.TASKS_COMPACTED)}
-    assert dropped == {task_id: {"reason": "cap"} for task_id in oldest}
+    dropped = {row.task_id: row.fields["reason"] for row in factories.journal(Kind.TASKS_COMPACTED)}
+    assert dropped == dict.fromkeys(oldest, "cap")
 
 
 def test_invariant_4_the_oldest_hundred_are_pruned_per_cycle(alice, bob, settings):

@@ -4,8 +4,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Task
 from mailbox.verbs.life import leasing
+from mailbox.verbs.upkeep import compaction
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 from tests.support.api import Api, error_of, task_to
@@ -25,6 +27,25 @@ def test_a_sent_task_is_acknowledged_with_its_id(alice, bob):
     assert (answer.status_code, answer.json()) == (200, {"kind": "a2a_task_queued", "task_id": body["id"]})
     assert answer["Cache-Control"] == "no-store"
     assert factories.life_of(Task.objects.get(uuid=body["id"])) == ["a2a_task_sent"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_repeat_of_a_compacted_task_is_answered_with_its_outcome(alice, bob, mallory):
+    factories.grant(mallory, "a2a.send.*")
+    api, body = Api(alice), task_to(bob)
+    api.post("/a2a/tasks", body)
+    api.post(f"/a2a/tasks/{body['id']}/cancel")
+    api.post("/a2a/results/ack", {"task_ids": [body["id"]]})
+    compaction.compact(Caller.command_line(), factories.AT_ONCE)
+
+    again, changed = api.post("/a2a/tasks", body), api.post("/a2a/tasks", {**body, "intent_text": "other"})
+    foreign = Api(mallory).post("/a2a/tasks", body)
+
+    queued = {"kind": "a2a_task_queued", "task_id": body["id"]}
+    assert (again.status_code, again.json()) == (200, {**queued, "outcome": "cancelled", "compacted": True})
+    assert error_of(changed) == (409, "task_conflict")
+    assert foreign.text == changed.text
+    assert not Task.objects.exists()
 
 
 def test_the_hub_chooses_the_id_of_a_task_without_one(alice, bob):

@@ -5,7 +5,10 @@ from uuid import uuid4
 import pytest
 
 from mailbox.dialects.marianne import views
+from mailbox.gate.callers import Caller
+from mailbox.gate.compacted import RESULT_DELETED
 from mailbox.models import Lease, Task
+from mailbox.verbs.upkeep import compaction
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.api import Api
@@ -193,3 +196,30 @@ def test_an_unknown_inbox_is_not_found(sender):
 
     assert response.status_code == 404
     assert response.json()["code"] == "unknown_agent"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("end", "said", "status"),
+    [("complete", {"artifacts": {"score": 5}}, "completed"), ("fail", {"reason": "no paper"}, "failed")],
+)
+def test_repeats_about_a_compacted_task_show_what_they_contain(sender, owner, alice, end, said, status):
+    task_id, context = str(uuid4()), {"a": [1]}
+    task = submit(sender, task_id=task_id, context=context)
+    ended = owner.post(f"{INBOX}/tasks/{task_id}/{end}", said).json()["task"]
+    sender.post("/a2a/results/ack", {"task_ids": [task_id]})
+    compaction.compact(Caller.command_line(), factories.AT_ONCE)
+
+    sent = sender.post(
+        f"{INBOX}/tasks", {"description": "review", "source_job_id": "j2", "task_id": task_id, "context": context}
+    )
+    again = owner.post(f"{INBOX}/tasks/{task_id}/{end}", said)
+    other = owner.post(f"{INBOX}/tasks/{task_id}/fail", {"reason": "another"})
+
+    note = RESULT_DELETED if status == "failed" else None
+    assert (sent.status_code, sent.json()["compacted"]) == (200, True)
+    assert sent.json()["task"] == {**task, "status": status, "failure_reason": note}
+    assert (again.status_code, again.json()["compacted"]) == (200, True)
+    assert again.json()["task"] == {**ended, "description": "", "source_job_id": "", "context": {}}
+    assert (other.status_code, other.json()["code"]) == (409, "result_conflict")
+    assert not Task.objects.exists()

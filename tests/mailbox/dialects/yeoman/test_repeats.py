@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mailbox.gate.callers import Caller
+from mailbox.gate.compacted import RESULT_DELETED
 from mailbox.models import AuditEvent, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import leasing, results
@@ -120,13 +121,36 @@ def test_without_a_key_each_submission_is_a_task(peer, path):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_key_of_a_compacted_task_is_a_conflict_and_a_long_key_is_422(peer, alice, bob):
-    submit(peer, "/api/tasks", "k-1")
+@pytest.mark.parametrize("path", PATHS)
+def test_a_submission_whose_task_was_compacted_is_answered_with_its_end(peer, alice, bob, path):
+    first = submit(peer, path, "k-1")
     compacted(bob, alice)
 
-    gone, long = submit(peer, "/api/tasks", "k-1"), submit(peer, "/api/tasks", "k" * 501)
+    again, changed = submit(peer, path, "k-1"), submit(peer, path, "k-1", description="e", task="e")
+
+    assert again.status_code == first.status_code
+    shown = {**again.json(), "status": "pending", "updated_at": first.json()["updated_at"], "result": None}
+    assert shown == first.json()
+    assert again.json()["status"] == "completed"
+    assert again.json()["result"] == {"content": [], "message": RESULT_DELETED}
+    assert (changed.status_code, "used for another task" in changed.json()["detail"]) == (409, True)
+    assert not Task.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_task_that_an_earlier_version_compacted_is_a_conflict(peer, alice, bob, monkeypatch):
+    submit(peer, "/api/tasks", "k-1")
+    factories.without_digests(monkeypatch)
+    compacted(bob, alice)
+
+    gone = submit(peer, "/api/tasks", "k-1")
 
     assert (gone.status_code, "compacted" in gone.json()["detail"]) == (409, True)
+
+
+def test_a_key_that_is_too_long_is_422(peer):
+    long = submit(peer, "/api/tasks", "k" * 501)
+
     assert (long.status_code, long.json()["detail"][0]["loc"]) == (422, ["header", "Idempotency-Key"])
 
 

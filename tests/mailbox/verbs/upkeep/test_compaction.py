@@ -9,7 +9,7 @@ import time_machine
 
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
-from mailbox.verbs.life import results
+from mailbox.verbs.life import results, sending
 from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.errors import CapabilityMissingError, TaskConflictError, UnknownTaskError
@@ -125,7 +125,7 @@ def test_a_compacted_task_is_unknown(alice, bob, ada):
     compaction.compact(ada, factories.AT_ONCE)
 
     with pytest.raises(UnknownTaskError):
-        results.post_result(bob, factories.result_envelope(task))
+        sending.cancel(alice, task.uuid)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -135,7 +135,7 @@ def test_the_id_of_a_compacted_task_is_not_used_again(alice, bob, ada):
     before = factories.journal_length()
 
     with pytest.raises(TaskConflictError):
-        factories.sent_task(alice, bob, id=task.uuid)
+        factories.sent_task(alice, bob, id=task.uuid, intent_text="another task")
 
     assert not Task.objects.exists()
     assert factories.journal_length() == before
@@ -148,7 +148,7 @@ def test_work_is_dropped_in_batches_and_each_is_journalled(alice, bob, ada, monk
 
     assert compaction.compact(ada, factories.AT_ONCE) == 5
     rows = factories.journal("a2a_tasks_compacted")
-    assert [row.fields for row in rows] == [{"reason": "retention"}] * 5
+    assert [row.fields["reason"] for row in rows] == ["retention"] * 5
     assert {row.actor for row in rows} == {"user:ada"}
 
 
@@ -159,7 +159,7 @@ def test_each_compacted_task_is_journalled_with_its_time(alice, bob, ada, clock)
     compaction.compact(ada, factories.AT_ONCE)
 
     (row,) = AuditEvent.objects.filter(task_id=dropped.uuid, kind="a2a_tasks_compacted")
-    assert (row.at, row.seq, row.fields) == (NOW + DAY, None, {"reason": "retention"})
+    assert (row.at, row.seq, row.fields["reason"]) == (NOW + DAY, None, "retention")
     assert not AuditEvent.objects.filter(task_id=kept.uuid, kind="a2a_tasks_compacted").exists()
 
 
@@ -240,7 +240,7 @@ def test_a_dialect_over_its_cap_loses_its_oldest_finished_tasks(alice, bob, ada)
 
     assert dropped == 2
     assert set(Task.objects.all()) == {*kept, finished[2]}
-    assert [row.fields for row in factories.journal("a2a_tasks_compacted")] == [{"reason": "cap"}] * 2
+    assert [row.fields["reason"] for row in factories.journal("a2a_tasks_compacted")] == ["cap"] * 2
 
 
 def test_a_dialect_at_its_cap_loses_no_task(alice, bob, ada):
