@@ -63,6 +63,10 @@ fuzz: .venv/dev.stamp ## Give the parsers a million inputs, and a served hub 25,
 	DATABASE_URL= $(python) -m tests.fuzz requests $(FUZZ)
 	$(python) -m tests.support.postgres -- $(python) -m tests.fuzz requests --inputs 10000 $(FUZZ)
 
+.PHONY: mutations
+mutations: .venv/dev.stamp ## Make each hand-made bug in a copy of the tree; its test must fail (BUGS="no-fence-at-a-result")
+	$(python) -m tests.proof.mutations $(BUGS)
+
 .PHONY: bench
 bench: .venv/dev.stamp ## Measure full cycles, bare SQL and a queue of a million tasks (BENCH="--seconds 3")
 	A2A_VAR=var/bench $(python) -m tests.bench $(BENCH)

@@ -18,6 +18,7 @@ import grimp
 
 from mailbox.gate.entries import about_tasks, access, agents, hub, task_life
 from mailbox.words.kinds import Kind, LifeEntry
+from tests.proof.mutations.bugs import table as table_of_bugs
 from tests.support import state_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,10 +76,16 @@ def states() -> str:
     return _with_block(page, "changes", state_page.changes(steps))
 
 
+def mutations() -> str:
+    """Return docs/mutations.md with the list of bugs."""
+    return _with_block(_read("docs/mutations.md"), "bugs", table_of_bugs())
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/architecture.md": architecture,
     "docs/dialects.md": dialects,
     "docs/journal.md": journal,
+    "docs/mutations.md": mutations,
     "docs/states.md": states,
 }
 

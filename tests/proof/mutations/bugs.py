@@ -1,0 +1,23 @@
+"""The bugs, each with the test that catches it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tests.proof.mutations import of_promises, of_receipts
+from tests.proof.mutations.bug import Bug
+
+BUGS: Sequence[Bug] = (*of_receipts.BUGS, *of_promises.BUGS)
+
+
+def table() -> str:
+    """Return the bugs as a table of Markdown."""
+    rows = ["| Bug | The hub with this bug | Caught by |", "|---|---|---|"]
+    rows += [f"| `{bug.name}` | {bug.does} | {_test(bug)} |" for bug in BUGS]
+    return "\n".join(rows) + "\n"
+
+
+def _test(bug: Bug) -> str:
+    path, _, name = bug.fails.partition("::")
+    on = " on PostgreSQL" if bug.database == "postgresql" else ""
+    return f"`{name}` in `{path}`{on}"
