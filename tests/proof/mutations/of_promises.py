@@ -32,7 +32,7 @@ BUGS = (
         name="postgresql-commits-asynchronously",
         does="It acknowledges writes that a crash of PostgreSQL can take back.",
         changes=(Change(DATABASE, '"synchronous_commit": "on"', '"synchronous_commit": "off"'),),
-        fails="tests/load/test_durability.py::test_postgresql_syncs_its_log_for_each_acknowledgement",
+        fails="tests/load/test_durability.py::test_a_connection_to_postgresql_waits_for_its_log_at_each_commit",
         database="postgresql",
     ),
     Bug(
@@ -103,7 +103,7 @@ BUGS = (
                 "",
             ),
         ),
-        fails=f"{REPAIRS}/test_retry_decision.py::test_only_old_idempotent_leases_within_the_bounds_are_ever_requeued",
+        fails=f"{REPAIRS}/test_retry.py::test_unsafe_work_is_requeued_under_no_bound",
     ),
     Bug(
         name="duplicate-not-held",
