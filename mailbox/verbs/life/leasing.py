@@ -14,7 +14,13 @@ from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.hot import plain
 from mailbox.verbs.life import expiry
 from mailbox.words.envelopes import check_reason
-from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
+from mailbox.words.errors import (
+    AlreadyResolvedError,
+    LeaseMismatchError,
+    MailboxError,
+    NotInFlightError,
+    UnknownTaskError,
+)
 
 
 def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = None) -> list[Lease]:
@@ -162,9 +168,13 @@ def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None
     reason = check_reason(reason)
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
-        if (released := _released(caller, task_id, lease_id)) is not None:
+        try:
+            task, lease = own_lease(caller, task_id, lease_id, journal.now)
+        except MailboxError:
+            # This look comes after the wait for the task's lock. An earlier release may have held the lock until now.
+            if (released := _released(caller, task_id, lease_id)) is None:
+                raise
             return released
-        task, lease = own_lease(caller, task_id, lease_id, journal.now)
         task.return_to_queue(lease, Lease.End.RELEASE, journal.now)
         journal.life(task, entries.task_released(lease.lease_id, lease.attempt, reason))
     return lease

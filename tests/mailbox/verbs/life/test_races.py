@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from uuid import uuid4
 
 import pytest
@@ -119,6 +120,16 @@ def test_drains_at_once_never_give_one_result_twice(alice, bob):
     given = [result for found in outcomes for result in found]
     assert len(given) == len(set(given)) == Result.objects.filter(delivery="delivered").count()
     assert len(factories.journal("a2a_result_delivered")) == len(given)
+    assert_journal_is_whole()
+
+
+def test_one_release_twice_at_once_is_one_release(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    release = partial(leasing.release, bob, lease.task.uuid, reason="later", lease_id=lease.lease_id)
+
+    assert answers(release, release) == [lease, lease]
+    assert len(factories.journal("a2a_task_released")) == 1
+    assert Task.objects.get().state == Task.State.QUEUED
     assert_journal_is_whole()
 
 
