@@ -15,7 +15,11 @@ ATTEMPT_HEADER = OpenApiParameter(
     "A2A-Receive-Attempt-Id",
     {"type": "string", "format": "uuid"},
     OpenApiParameter.HEADER,
-    description="Names this receive call; the same id gets the same answer, so a lost response costs nothing.",
+    description=(
+        "Names this receive. The same id gets the same answer, so a lost response costs nothing. Use a new id for each "
+        "new receive. Keep an id only while you repeat one receive, until an answer has come. An id is spent once its "
+        "leases have ended or its results were acknowledged. A receive under a spent id returns nothing."
+    ),
 )
 
 

@@ -21,7 +21,7 @@ class SubmitBody(Exact):
 
 
 class AcceptBody(Exact):
-    """The same ``attempt_id`` gets the same answer again."""
+    """The same ``attempt_id`` gets the same answer again while its lease is live. After that the id is spent."""
 
     attempt_id: UUID | None = None
 

@@ -43,7 +43,7 @@ def add_receiving(parser: ArgumentParser) -> None:
         "--attempt-id",
         type=uuid("--attempt-id"),
         metavar="UUID",
-        help="id of this receive; the same id returns the same answer again",
+        help="id of this receive; the same id returns the same answer again until that has ended",
     )
 
 
