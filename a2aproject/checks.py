@@ -10,7 +10,7 @@ from django.core import checks
 from django.db import connections
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 SQLITE_PRAGMAS = {
     "journal_mode": {"wal"},
@@ -18,6 +18,8 @@ SQLITE_PRAGMAS = {
     "recursive_triggers": {"on", "1", "true", "yes"},
 }
 SQLITE_LEAST_TIMEOUT = 10
+POSTGRESQL_SERVER = {"fsync": "a2a.E008", "full_page_writes": "a2a.E009"}  # settings that must be on, and their errors
+DURABILITY = "durability"  # the tag of the check that `serve` runs once it can reach the database
 LARGEST_BODY_BYTES = 8 * 1024 * 1024
 
 
@@ -25,11 +27,17 @@ def register_all() -> None:
     """Register the checks below for `manage.py check` and every command that runs it."""
     for check in (check_databases, check_cluster, check_body_limit):
         checks.register(check, "a2a")
+    checks.register(check_servers, checks.Tags.database, DURABILITY)
 
 
 def check_databases(**_: object) -> list[checks.CheckMessage]:
     """Report databases that could lose an acknowledged write, and those that do not wait for a busy writer."""
     return [error for alias in connections for error in database_errors(alias, connections[alias].settings_dict)]
+
+
+def check_servers(databases: Sequence[str] | None = None, **_: object) -> list[checks.CheckMessage]:
+    """Report PostgreSQL servers that could lose an acknowledged write, or break a table, when their machine crashes."""
+    return [error for alias in databases or () for error in _server_errors(alias)]
 
 
 def check_cluster(**_: object) -> list[checks.CheckMessage]:
@@ -114,3 +122,18 @@ def _postgresql_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.C
             hint="Keep `-c synchronous_commit=on` in the connection's options.",
             id="a2a.E003",
         )
+
+
+def _server_errors(alias: str) -> Iterator[checks.CheckMessage]:
+    if connections[alias].vendor != "postgresql":
+        return
+    with connections[alias].cursor() as cursor:
+        for name, identity in POSTGRESQL_SERVER.items():
+            cursor.execute("SELECT current_setting(%s)", [name])
+            if cursor.fetchone() != ("on",):
+                yield checks.Error(
+                    f"The server of PostgreSQL database {alias!r} has {name} off: a crash could lose acknowledged "
+                    "writes or break tables.",
+                    hint=f"Set {name} to on in the server's configuration, and reload it.",
+                    id=identity,
+                )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 from django.core.checks.registry import registry
 
@@ -95,5 +97,46 @@ def test_a_body_limit_that_differs_from_django_s_is_reported(settings):
     assert ids(checks.check_body_limit()) == ["a2a.E007"]
 
 
+@pytest.fixture
+def server(monkeypatch):
+    """Return the settings of a PostgreSQL server, all on. The test may change them."""
+    given = {"fsync": "on", "full_page_writes": "on"}
+
+    class Server:
+        vendor = "postgresql"
+
+        @contextmanager
+        def cursor(self):
+            yield self
+
+        def execute(self, sql, parameters):
+            assert sql == "SELECT current_setting(%s)"
+            self.found = given[parameters[0]]
+
+        def fetchone(self):
+            return (self.found,)
+
+    monkeypatch.setattr(checks, "connections", {"default": Server()})
+    return given
+
+
+@pytest.mark.parametrize(("name", "identity"), [("fsync", "a2a.E008"), ("full_page_writes", "a2a.E009")])
+def test_a_server_that_could_lose_writes_in_a_crash_is_reported(server, name, identity):
+    assert checks.check_servers(databases=["default"]) == []
+    server[name] = "off"
+
+    (error,) = checks.check_servers(databases=["default"])
+
+    assert (error.id, f"{name} off" in error.msg, f"Set {name} to on" in str(error.hint)) == (identity, True, True)
+    assert checks.check_servers(databases=None) == []
+
+
+@pytest.mark.django_db
+def test_the_tests_own_database_passes_the_check_of_servers():
+    assert checks.check_servers(databases=["default"]) == []
+
+
 def test_the_checks_are_registered():
-    assert {checks.check_databases, checks.check_cluster, checks.check_body_limit} <= registry.registered_checks
+    own = {checks.check_databases, checks.check_cluster, checks.check_body_limit, checks.check_servers}
+
+    assert own <= registry.registered_checks

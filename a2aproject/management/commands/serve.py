@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import InterfaceError, OperationalError, connection, connections
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections
 
+from a2aproject.checks import DURABILITY
 from a2aproject.serving import first_run, services
 from a2aproject.serving.supervisor import Supervisor
 from mailbox.background import jobs
@@ -49,6 +50,7 @@ class Command(BaseCommand):
 
     def _prepare_database(self) -> None:
         try:
+            self.check(tags=[DURABILITY], databases=[DEFAULT_DB_ALIAS])
             with _one_at_a_time():
                 call_command("migrate", interactive=False, verbosity=0)
                 credentials = first_run.create_operator_and_agent()

@@ -87,6 +87,17 @@ def test_a_standby_is_not_served_and_one_sentence_says_why(tmp_path):
     assert page.status_code in (200, 503)
 
 
+def test_a_server_with_fsync_off_is_not_served(tmp_path, monkeypatch):
+    monkeypatch.setitem(servers.SETTINGS, "fsync", "off")
+    with servers.room() as room:
+        server = room.server()
+        refused = run("serve", A2A_VAR=str(tmp_path), PORT=str(free_port()), DATABASE_URL=server.url)
+
+    assert refused.returncode == 1
+    assert "(a2a.E008)" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
