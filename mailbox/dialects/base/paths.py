@@ -6,6 +6,7 @@ import re
 from uuid import UUID
 
 from django.urls import register_converter
+from django.urls.converters import StringConverter
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
@@ -31,4 +32,11 @@ class IdConverter:
         return str(value)
 
 
+class TextConverter(StringConverter):
+    """``<text:...>``, any text at the end of a path, also with slashes and line breaks."""
+
+    regex = "(?s:.+)"
+
+
 register_converter(IdConverter, "id")
+register_converter(TextConverter, "text")

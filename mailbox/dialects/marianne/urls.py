@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
+from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...> and <text:...>)
 from mailbox.dialects.marianne import registry_views, views
 
 urlpatterns = [
@@ -16,5 +16,5 @@ urlpatterns = [
     path("a2a/inboxes/<str:agent>/import", views.ImportView.as_view()),
     path("a2a/inboxes/<str:agent>/delegate", views.DelegateView.as_view()),
     path("a2a/registry", registry_views.CardsView.as_view()),
-    path("a2a/registry/<path:job_id>", registry_views.CardView.as_view()),
+    path("a2a/registry/<text:job_id>", registry_views.CardView.as_view()),
 ]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 import pytest
 
 from agentcards.models import AgentCard
@@ -85,6 +87,16 @@ def test_a_malformed_card_is_400(alice, body):
     assert refused.status_code == 400
     assert refused.json()["code"] in {"invalid_request", "invalid_json"}
     assert not AgentCard.objects.exists()
+
+
+@pytest.mark.parametrize("job_id", ["a/b", "a%0Ab", "%0A%C2%A4"])
+def test_a_job_id_may_be_any_text_with_words(alice, job_id):
+    client = Api(alice)
+
+    registered = put(client, job_id, CANYON)
+
+    assert registered.status_code == 200
+    assert client.get(f"/a2a/registry/{job_id}").json()["job_id"] == registered.json()["job_id"] == unquote(job_id)
 
 
 @pytest.mark.parametrize("job_id", ["%00", "x" * 201, "%20"])
