@@ -24,7 +24,7 @@ Envelope = TypeVar("Envelope", TaskEnvelope, ResultEnvelope)
 
 
 class Mailbox:
-    """Ten methods over the verbs that all other interfaces use too. Callers are trusted.
+    """Covenant's ten methods, and `delivered_results_for`, over the verbs of all interfaces. Callers are trusted.
 
     An agent is given by display, local part, `AgentRef` or row, and an id as a UUID or its text. No method needs a
     grant; every change is journalled. All methods raise `InvalidRequestError` for arguments that HTTP would refuse too.
@@ -124,6 +124,10 @@ class Mailbox:
     def recent_results(self, limit: int) -> Sequence[Result]:
         """Return up to ``limit``, 1 to 1000, results that were not drained yet, oldest first."""
         return lists.recent_results(Caller.local(), limit=_limit(limit)).items
+
+    def delivered_results_for(self, peer: AgentRef | Agent | str, limit: int) -> Sequence[Result]:
+        """Return up to ``limit``, 1 to 1000, results that ``peer`` drained and did not acknowledge, earliest first."""
+        return lists.delivered_results(Caller.local(_agent(peer, "peer")), limit=_limit(limit)).items
 
 
 def _envelope(given: object, kind: type[Envelope], path: str) -> Envelope:

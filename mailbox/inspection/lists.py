@@ -83,6 +83,15 @@ def recent_results(caller: Caller, *, limit: int = 10, cursor: str | None = None
     return keyset(results, "posted_at", datetime, limit=limit, cursor=cursor, name="results")
 
 
+def delivered_results(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Result]:
+    """Return a page of results that were drained and not acknowledged, the earliest drained first. Drains no result.
+
+    An agent gets the results of tasks that it sent. People get all results.
+    """
+    results = Result.objects.addressed_to(caller.party).delivered().select_related("task")
+    return keyset(results, "delivered_at", datetime, limit=limit, cursor=cursor, name="delivered")
+
+
 def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Lease]:
     """Return a page of live leases, oldest first: an agent's own leases, all leases for people."""
     live = Lease.objects.live().of_holder(caller.party).with_task()

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('mailbox', '0026_spent_receive_attempts'),
+        ('mailbox', '0027_delivered_results_by_sender'),
     ]
 
     operations = [

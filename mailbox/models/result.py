@@ -26,6 +26,10 @@ class ResultQuerySet(models.QuerySet["Result"]):
     def pending(self) -> ResultQuerySet:
         return self.filter(delivery=Result.Delivery.PENDING)
 
+    def delivered(self) -> ResultQuerySet:
+        """Narrow to results that their sender received and did not acknowledge."""
+        return self.filter(delivery=Result.Delivery.DELIVERED)
+
     def acked_until(self, moment: datetime) -> ResultQuerySet:
         """Narrow to results acknowledged until then, the earliest acknowledged first."""
         return self.filter(delivery=Result.Delivery.ACKED, acked_at__lte=moment).order_by("acked_at")
@@ -148,6 +152,12 @@ class Result(models.Model):
         indexes = [
             models.Index(
                 fields=["sender", "posted_at", "id"], name="result_pending_by_sender", condition=Q(delivery="pending")
+            ),
+            # inspection: the results that one sender received and did not acknowledge, the earliest received first.
+            models.Index(
+                fields=["sender", "delivered_at", "id"],
+                name="result_delivered_by_sender",
+                condition=Q(delivery="delivered"),
             ),
             # compaction: delivered and acknowledged results, by time.
             models.Index(fields=["acked_at"], name="result_acked", condition=Q(delivery="acked")),

@@ -49,6 +49,16 @@ class WireResult(TypedDict):
     error_message: NotRequired[str]
 
 
+class DeliveredResult(WireResult):
+    """A result that its sender received last at ``delivered_at_ms`` and did not acknowledge.
+
+    ``attempt_id`` is the sender's id of that receive, null without one.
+    """
+
+    delivered_at_ms: int
+    attempt_id: UUID | None
+
+
 class WireLease(TypedDict):
     """A lease. ``work_timeout_ms`` is how long the task may stay leased, null for no limit.
 
@@ -158,6 +168,12 @@ class ResultOpt(BaseModel):
 class Results(BaseModel):
     kind: Literal["a2a_results"]
     results: list[WireResult]
+    next_cursor: str | None
+
+
+class DeliveredResults(BaseModel):
+    kind: Literal["a2a_results_delivered"]
+    results: list[DeliveredResult]
     next_cursor: str | None
 
 

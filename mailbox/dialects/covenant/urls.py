@@ -20,6 +20,7 @@ urlpatterns = [
     path("a2a/results", views.ResultsView.as_view()),
     path("a2a/results/next", receive_views.NextResultView.as_view()),
     path("a2a/results/recent", views.RecentResultsView.as_view()),
+    path("a2a/results/delivered", views.DeliveredResultsView.as_view()),
     path("a2a/results/ack", views.AckView.as_view()),
     path("a2a/queue", views.QueueView.as_view()),
     path("a2a/status", views.StatusView.as_view()),

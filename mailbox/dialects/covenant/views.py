@@ -87,6 +87,19 @@ class RecentResultsView(MailboxView):
         return Response({"kind": "a2a_results", "results": rendered, "next_cursor": page.next_cursor})
 
 
+class DeliveredResultsView(MailboxView):
+    @describe(
+        summary="List results that you received and did not acknowledge",
+        tag="results",
+        query=requests.ListQuery,
+        answer=answers.DeliveredResults,
+    )
+    def get(self, request: Request) -> Response:
+        query = self.query(requests.ListQuery)
+        page = lists.delivered_results(self.caller, limit=query.limit, cursor=query.cursor)
+        return Response(wire.delivered_page(page))
+
+
 class QueueView(MailboxView):
     @describe(
         summary="List queued tasks, live leases and pending results",

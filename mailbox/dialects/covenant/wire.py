@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
+from mailbox.database.paging import Page
 from mailbox.gate import compacted
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
@@ -72,6 +73,15 @@ def result(row: Result) -> answers.WireResult:
     if row.error_message is not None:
         rendered["error_message"] = row.error_message
     return rendered
+
+
+def delivered_page(page: Page[Result]) -> dict[str, Any]:
+    """Render a page of results that were delivered and not acknowledged."""
+    rendered: list[answers.DeliveredResult] = [
+        {**result(row), "delivered_at_ms": ms(row.delivered_at) or 0, "attempt_id": row.receive_attempt_id}
+        for row in page.items
+    ]
+    return {"kind": "a2a_results_delivered", "results": rendered, "next_cursor": page.next_cursor}
 
 
 def posted(row: Result) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``post-result``, ``drain``."""
+"""``post-result``, ``drain``, ``delivered``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from mailbox.dialects.covenant import wire
 from mailbox.gate.callers import Caller
-from mailbox.inspection import lookup
+from mailbox.inspection import lists, lookup
 from mailbox.management.cli import arguments, output
 from mailbox.verbs.life import results
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
@@ -49,6 +49,19 @@ def add_commands(commands: arguments.Commands) -> None:
     arguments.add_json(drain)
     drain.set_defaults(run=_drain)
 
+    delivered = commands.add_parser("delivered", help="list the results that an agent received and did not acknowledge")
+    delivered.add_argument("name", metavar="NAME", help="the agent that sent the tasks")
+    delivered.add_argument(
+        "--limit",
+        type=arguments.integer("--limit", least=1, most=1000),
+        default=10,
+        metavar="N",
+        help="(default: %(default)s)",
+    )
+    delivered.add_argument("--cursor", metavar="CURSOR", help="the next_cursor of the page before")
+    arguments.add_json(delivered)
+    delivered.set_defaults(run=_delivered)
+
 
 def _post(options: Namespace) -> str:
     envelope = ResultEnvelope(
@@ -77,3 +90,15 @@ def _drain(options: Namespace) -> str:
     if options.json:
         return output.as_json({"kind": "a2a_result_opt", "result": wire.result(result) if result else None})
     return output.result(result) if result else "(no result waits)"
+
+
+def _delivered(options: Namespace) -> str:
+    caller = Caller.command_line(arguments.agent(options.name))
+    page = lists.delivered_results(caller, limit=options.limit, cursor=options.cursor)
+    if options.json:
+        return output.as_json(wire.delivered_page(page))
+    rows = [(str(row.task.uuid), row.status, output.moment(row.delivered_at or row.posted_at)) for row in page.items]
+    more = [f"(more: --cursor {page.next_cursor})"] if page.next_cursor else []
+    return output.lines(
+        [*(output.columns(rows) if rows else ()), *more], none="(no result waits for an acknowledgement)"
+    )

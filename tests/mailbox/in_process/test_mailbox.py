@@ -106,6 +106,18 @@ def test_recent_tasks_and_results_are_listed_oldest_first_and_stay(box):
 
 
 @pytest.mark.django_db
+def test_delivered_results_are_listed_for_their_sender_alone(box):
+    sent = [box.send_task(task()) for _ in range(3)]
+    posted = [box.send_result(factories.result_envelope(one)) for one in sent]
+    for _ in range(2):
+        box.try_recv_result_for("alice")
+
+    assert box.delivered_results_for("alice", 10) == posted[:2]
+    assert box.delivered_results_for("alice", 1) == posted[:1]
+    assert box.delivered_results_for("mallory", 10) == []
+
+
+@pytest.mark.django_db
 def test_the_task_queue_lists_queued_tasks_before_leased_tasks(box):
     first, second = box.send_task(task()), box.send_task(task())
     box.try_recv_task_for("mallory")

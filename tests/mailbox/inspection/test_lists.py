@@ -178,6 +178,20 @@ def test_only_the_sender_lists_a_pending_result(alice, bob, mallory, olga):
     assert lists.recent_results(mallory).items == []
 
 
+def test_only_the_sender_lists_a_result_that_it_received_and_did_not_acknowledge(alice, bob, mallory, olga, clock):
+    drained = []
+    for _ in range(5):
+        drained.append(factories.drained_task(alice, bob))
+        clock.shift(timedelta(milliseconds=1))
+    factories.resolved_task(alice, bob)
+    results.ack_results(alice, [drained.pop(2).task.uuid])
+
+    assert everything(lists.delivered_results, alice) == drained
+    assert lists.delivered_results(olga).items == drained
+    assert lists.delivered_results(bob).items == lists.delivered_results(mallory).items == []
+    assert everything(lists.delivered_results, alice) == drained
+
+
 def test_lists_change_nothing_and_are_not_journalled(alice, bob):
     task = factories.sent_task(alice, bob)
     before = (Task.objects.values().get(), factories.journal_length())

@@ -232,6 +232,12 @@ def test_the_one_statement_of_a_hot_verb_walks_its_indexes(crowd, name, indexes)
     assert not re.search(r"Seq Scan on mailbox_(task|lease|result|auditevent)", plan), plan
 
 
+def test_the_delivered_results_of_one_sender_are_found_by_index(crowd):
+    found = Result.objects.addressed_to(crowd.sender).delivered().order_by("delivered_at", "pk")
+
+    assert "result_delivered_by_sender" in plan_of(found[:11])
+
+
 def test_the_task_that_leads_a_key_is_found_by_its_constraint(crowd):
     assert "task_one_leader_per_cache_key" in plan_of(Task.objects.leading("0" * 64))
 

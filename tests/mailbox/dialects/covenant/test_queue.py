@@ -150,6 +150,7 @@ def test_operators_see_the_whole_queue(alice, bob, olga):
         ("/a2a/queue", "tasks", {"state_filter": "in_flight"}),
         ("/a2a/tasks/recent", "tasks", {}),
         ("/a2a/results/recent", "results", {}),
+        ("/a2a/results/delivered", "results", {}),
         ("/a2a/leases", "leases", {}),
         ("/audit/recent", "events", {}),
         ("/capabilities/recent", "capabilities", {}),
@@ -158,8 +159,10 @@ def test_operators_see_the_whole_queue(alice, bob, olga):
 )
 def test_every_list_is_read_to_its_end_by_its_cursors(alice, bob, olga, route, items, query):
     for number in range(3):
-        factories.resolved_task(alice, bob)
+        factories.drained_task(alice, bob)
         factories.agent(f"extra{number}", "a2a.send.*")
+    for _ in range(3):
+        factories.resolved_task(alice, bob)
     for _ in range(6):
         factories.sent_task(alice, bob)
     leasing.lease_tasks(bob, limit=3)
@@ -192,7 +195,7 @@ def test_a_timeline_is_read_to_its_end_by_its_cursors(alice, bob):
     assert second["next_cursor"] is None
 
 
-@pytest.mark.parametrize("other", ["/a2a/queue", "/a2a/results/recent", "/audit/recent"])
+@pytest.mark.parametrize("other", ["/a2a/queue", "/a2a/results/recent", "/a2a/results/delivered", "/audit/recent"])
 def test_a_cursor_of_another_list_is_refused(alice, bob, other):
     for _ in range(2):
         factories.sent_task(alice, bob)

@@ -8,6 +8,7 @@ from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Result, Task
 from mailbox.verbs.life import leasing, sending
 from mailbox.verbs.upkeep import compaction
+from mailbox.words.times import epoch_ms
 from tests.support import factories
 from tests.support.api import Api, error_of
 
@@ -220,6 +221,28 @@ def test_people_cannot_drain_or_acknowledge_results(alice, bob, olga):
     assert error_of(api.get("/a2a/results/next")) == (403, "not_an_agent")
     assert error_of(api.post("/a2a/results/ack", {"task_ids": [str(task_id)]})) == (403, "not_an_agent")
     assert Result.objects.get().delivery == Result.Delivery.DELIVERED
+
+
+def test_a_sender_that_lost_its_answers_lists_them_until_it_acknowledges(alice, bob, mallory):
+    attempt = str(uuid4())
+    task_id, other = (str(factories.resolved_task(alice, bob).task.uuid) for _ in range(2))
+    api = Api(alice)
+    got = api.get("/a2a/results/next", attempt_id=attempt).json()["result"]
+    api.get("/a2a/results/next")
+
+    answer = api.get("/a2a/results/delivered").json()
+    first, second = answer["results"]
+
+    assert (answer["kind"], answer["next_cursor"]) == ("a2a_results_delivered", None)
+    assert first == {**got, "delivered_at_ms": first["delivered_at_ms"], "attempt_id": attempt}
+    assert (second["task_id"], second["attempt_id"]) == (other, None)
+    delivered_at = Result.objects.get(task__uuid=task_id).delivered_at
+    assert delivered_at
+    assert first["delivered_at_ms"] == epoch_ms(delivered_at)
+    for stranger in (bob, mallory):
+        assert Api(stranger).get("/a2a/results/delivered").json()["results"] == []
+    api.post("/a2a/results/ack", {"task_ids": [task_id, other]})
+    assert api.get("/a2a/results/delivered").json()["results"] == []
 
 
 def test_recent_results_are_shown_and_not_drained(alice, bob):

@@ -32,6 +32,25 @@ def test_a_task_reaches_its_recipient_and_its_result_the_sender(a2a_json, cast):
     }
 
 
+def test_delivered_lists_results_page_by_page_until_their_acknowledgement(a2a, a2a_json, cast):
+    ids = []
+    for _ in range(2):
+        a2a("send", "--from", "alice", "--to", "bob", "count")
+        ids.append(a2a_json("recv", "bob", "--json")["task"]["id"])
+        a2a("post-result", ids[-1], "--status", "ok")
+        a2a("drain", "alice")
+
+    page = a2a_json("delivered", "alice", "--limit", 1, "--json")
+    rest = a2a_json("delivered", "alice", "--cursor", page["next_cursor"], "--json")
+
+    assert [one["task_id"] for one in page["results"] + rest["results"]] == ids
+    assert [line.split()[:2] for line in a2a("delivered", "alice").splitlines()] == [[one, "ok"] for one in ids]
+    assert a2a("delivered", "alice", "--limit", 1).splitlines()[1] == f"(more: --cursor {page['next_cursor']})"
+    assert a2a("delivered", "bob") == "(no result waits for an acknowledgement)"
+    a2a("drain", "alice", "--ack", ids[0])
+    assert [one["task_id"] for one in a2a_json("delivered", "alice", "--json")["results"]] == ids[1:]
+
+
 def test_send_passes_all_options_on(a2a, a2a_json, cast):
     task_id, parent = str(uuid.uuid4()), str(uuid.uuid4())
 
