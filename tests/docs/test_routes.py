@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.urls import URLResolver, get_resolver, resolve
 
+from mailbox.database.outages import Outage
 from tests.support import pages
 
 pytestmark = pytest.mark.one_database
@@ -42,3 +43,9 @@ def test_the_route_tables_list_what_is_served() -> None:
 @pytest.mark.parametrize("path", sorted({path for _, path in listed_routes()}))
 def test_a_listed_route_leads_to_a_view(path: str) -> None:
     resolve(path.replace("<>", SAMPLE_ID))
+
+
+def test_each_reason_of_the_readiness_probe_is_listed() -> None:
+    listed = pages.page("docs/routes.md")
+
+    assert [outage for outage in Outage if f"| `{outage}` |" not in listed] == []
