@@ -292,27 +292,3 @@ def test_senders_see_only_their_own_deliveries(alice, bob, mallory, olga):
     assert [one.pk for one in lists.deliveries(alice).items] == [row.pk]
     assert lists.deliveries(mallory).items == []
     assert [one.pk for one in lists.deliveries(olga).items] == [row.pk]
-
-
-@pytest.mark.parametrize("step", ["claimed", "failed"])
-def test_a_clock_that_ran_a_day_ahead_does_not_park_a_callback(alice, bob, time_machine, step):
-    time_machine.move_to("2026-03-01T12:00:00Z", tick=False)
-    failing(alice, bob)
-    time_machine.move_to("2026-03-02T12:00:00Z", tick=False)
-    (delivery,) = callbacks.claim_due(limit=1)
-    if step == "failed":
-        callbacks.report(delivery, callbacks.CallbackOutcome(status=500, problem="no"))
-    time_machine.move_to("2026-03-01T12:01:00Z", tick=False)
-
-    (again,) = callbacks.claim_due(limit=1)
-
-    assert (again.pk, again.attempts) == (delivery.pk, 2)
-
-
-@pytest.mark.parametrize("minutes", [1, 59, 64])
-def test_a_callback_that_waits_for_its_next_attempt_is_left_alone(alice, bob, time_machine, minutes):
-    time_machine.move_to("2026-03-01T12:00:00Z", tick=False)
-    delivery = failing(alice, bob)
-    PushDelivery.objects.update(next_attempt_at=delivery.created_at + timedelta(minutes=minutes))
-
-    assert callbacks.claim_due(limit=1) == []
