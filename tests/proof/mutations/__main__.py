@@ -13,11 +13,14 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import psutil
+
 from tests.proof.mutations.bug import Bug
 from tests.proof.mutations.bugs import BUGS
 from tests.support.hub import ROOT
 
 WITHIN = 600  # seconds for one run of tests
+MARK = "A2A_BUGS_TREE"  # in the environment of every process that the tests start
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
@@ -71,7 +74,7 @@ def tried(tree: Path, bug: Bug) -> str | None:
     try:
         for path, text in bug.applied(tree).items():
             path.write_text(text)
-        code, output = run(tree, bug.database, bug.fails)
+        code, output = run(tree, bug.database, "--exitfirst", bug.fails)
     finally:
         for path, text in before.items():
             path.write_text(text)
@@ -81,15 +84,26 @@ def tried(tree: Path, bug: Bug) -> str | None:
 
 
 def run(tree: Path, database: str, *tests: str) -> tuple[int, str]:
-    """Run tests in the tree; return pytest's exit code and output."""
+    """Run tests in the tree; return pytest's exit code and output. No process that the tests started outlives them."""
     command = [sys.executable, "-m", "pytest", "-q", "-rfE", "--tb=short", "-p", "no:cacheprovider", *tests]
-    environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": ""}
+    environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": "", MARK: str(tree)}
     if database == "postgresql":
         command = [sys.executable, "-m", "tests.support.postgres", "--", *command]
-    done = subprocess.run(
-        command, cwd=tree, env=environment, capture_output=True, text=True, timeout=WITHIN, check=False
-    )
+    try:
+        done = subprocess.run(
+            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=WITHIN, check=False
+        )
+    finally:
+        end_processes_of(tree)
     return done.returncode, done.stdout + done.stderr
+
+
+def end_processes_of(tree: Path) -> None:
+    """Kill the processes that tests of the tree have left behind."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(MARK) == str(tree):
+                process.kill()
 
 
 if __name__ == "__main__":

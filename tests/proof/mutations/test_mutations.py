@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import signal
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -9,7 +12,7 @@ import pytest
 from tests.proof.mutations import __main__ as runner
 from tests.proof.mutations.bug import Bug, Change, StaleBugError
 from tests.proof.mutations.bugs import BUGS
-from tests.support.hub import ROOT
+from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = pytest.mark.one_database
 
@@ -61,8 +64,18 @@ def test_a_bug_is_caught_only_if_its_own_test_fails(tmp_path, monkeypatch, code,
     monkeypatch.setattr(runner, "run", run)
 
     assert (runner.tried(tmp_path, BUG) is None) == is_caught
-    assert seen == [("x = 2\n", "sqlite", "t.py::test_a")]
+    assert seen == [("x = 2\n", "sqlite", "--exitfirst", "t.py::test_a")]
     assert module.read_text() == "x = 1\n"
+
+
+def test_a_process_that_a_test_left_behind_is_ended(tmp_path):
+    marked = {**os.environ, runner.MARK: str(tmp_path)}
+    with subprocess.Popen(["sleep", "60"], env=marked) as left, subprocess.Popen(["sleep", "60"]) as other:  # noqa: S607
+        runner.end_processes_of(tmp_path)
+
+        assert left.wait(PATIENCE) == -signal.SIGKILL
+        assert other.poll() is None
+        other.kill()
 
 
 def test_tests_that_fail_without_a_bug_are_reported(tmp_path, monkeypatch):
