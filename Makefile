@@ -67,6 +67,12 @@ fuzz: .venv/dev.stamp ## Give the parsers a million inputs, and a served hub 25,
 mutations: .venv/dev.stamp ## Make each hand-made bug in a copy of the tree; its test must fail (BUGS="no-fence-at-a-result")
 	$(python) -m tests.proof.mutations $(BUGS)
 
+SEED ?= 1
+
+.PHONY: prove
+prove: .venv/dev.stamp ## Prove for half an hour that faults lose nothing, into docs/reliability.md (PROVE=--short)
+	$(tests) DATABASE_URL= $(python) -m tests.proof --seed $(SEED) $(PROVE)
+
 .PHONY: bench
 bench: .venv/dev.stamp ## Measure full cycles, bare SQL and a queue of a million tasks (BENCH="--seconds 3")
 	A2A_VAR=var/bench $(python) -m tests.bench $(BENCH)

@@ -26,6 +26,7 @@ SLOW = (
     "tests/dashboard/browser/",
     "tests/load/",
     "tests/proof/test_checker.py",
+    "tests/proof/test_controls.py",
     "tests/proof/test_servers.py",
     "tests/proof/test_short.py",
     "tests/proof/test_stage.py",

@@ -43,12 +43,15 @@ class Actor:
             self.world.failures.append(failure)
             raise
         finally:
-            self.client.close()
+            self.close()
 
     def start(self) -> threading.Thread:
         thread = threading.Thread(target=self.run, name=self.name, daemon=True)
         thread.start()
         return thread
+
+    def close(self) -> None:
+        self.client.close()
 
     def new_id(self) -> str:
         return str(UUID(int=self.random.getrandbits(128), version=4))

@@ -26,6 +26,7 @@ RULES: Sequence[Rule] = (
     rules_tasks.leaders,
     rules_tasks.replays,
     rules_tasks.requeues,
+    rules_tasks.plans,
     rules_tasks.expiries,
     rules_tasks.leftovers,
     rules_results.stored,

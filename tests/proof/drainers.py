@@ -24,13 +24,29 @@ class Drainer(Actor):
             received = self._drain()
             if received is not None:
                 self.unacked.append(received)
+            elif self.world.mix.looks and (self.is_unsure or self.random.random() < 0.2):
+                self.look()
             most = 1 if received is None else self.random.choice([1, 1, 1, 4])
             if len(self.unacked) >= most and self.random.random() < 0.5:
                 self._ack()
             if received is None:
                 self.pause(IDLE)
+        self.finish()
+
+    def finish(self) -> None:
+        """Acknowledge the results that are left."""
         if self.unacked:
             self._ack()
+
+    def look(self) -> None:
+        """Learn of the results that were delivered without an answer that any thread got."""
+        looked = self.do("look", "GET", "/a2a/results/delivered?limit=1000")
+        self.is_unsure = False
+        if looked.is_acknowledged:
+            listed = [result["task_id"] for result in looked.answer["results"]]
+            looked.facts["adopted"] = self.drainage.orphans(listed)
+            self.unacked += looked.facts["adopted"]
+            self.is_unsure = bool(set(listed) - self.drainage.received)
 
     def _drain(self) -> str | None:
         """Receive the oldest result, in one of the forms of the route; return its task. It may acknowledge another."""
@@ -60,6 +76,7 @@ class Drainer(Actor):
         finally:
             with self.drainage.lock:
                 self.drainage.receiving.discard(request_id)
+        self.is_unsure = self.is_unsure or bool(drained.faults) or len(drained.tries) > 1
         return result["task_id"] if result else None
 
     def _ack(self) -> None:

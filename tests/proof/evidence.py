@@ -60,6 +60,10 @@ class Evidence:
         return {row["task__uuid"]: row for row in self._rows.results if row["task__uuid"] in self.tasks}
 
     @cached_property
+    def plan_rows(self) -> Sequence[Row]:
+        return [row for row in self._rows.plan_rows if row["task_id"] in self.lives]
+
+    @cached_property
     def deliveries(self) -> Mapping[str, Sequence[Row]]:
         found = defaultdict(list)
         for row in self._rows.deliveries:
@@ -119,16 +123,22 @@ class Evidence:
     @cached_property
     def known_leases(self) -> frozenset[str]:
         """The leases that an answer named to their holder."""
-        return frozenset(held.lease_id for _, held, _ in self.leased) | self._adopted("leases")
+        return frozenset(held.lease_id for _, held, _ in self.leased) | self._adopted("GET /a2a/leases")
 
     @cached_property
     def known_results(self) -> frozenset[str]:
         """The tasks whose result an answer named to their sender."""
-        return frozenset(result["task_id"] for _, result in self.drained) | self._adopted("results")
+        return frozenset(result["task_id"] for _, result in self.drained) | self._adopted("GET /a2a/results/delivered")
 
-    def _adopted(self, what: str) -> frozenset[str]:
-        looks = self.history.acknowledged("look")
-        return frozenset(one for look in looks if what in look.answer for one in look.facts.get("adopted", ()))
+    @cached_property
+    def stuck(self) -> frozenset[str]:
+        """The leases that no worker ended, so that the load had to repair them."""
+        return frozenset(note["lease_id"] for note in self.history.noted("stuck"))
+
+    def _adopted(self, route: str) -> frozenset[str]:
+        """The ids that an actor learned of from this list."""
+        looks = (look for look in self.history.acknowledged("look") if look.route == route)
+        return frozenset(one for look in looks for one in look.facts.get("adopted", ()))
 
     def is_gone(self, task_id: str) -> bool:
         """Whether the task was compacted."""

@@ -9,6 +9,7 @@ import dataclasses
 import json
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -75,6 +76,7 @@ class History:
         self._start = time.monotonic()
         self._lock = threading.Lock()
         self._by_request: dict[str, Operation] = {}
+        self._writes: deque[Try] = deque(maxlen=5000)  # the newest acknowledged writes
         self._file: IO[str] | None = path.open("a") if path else None
 
     def now(self) -> float:
@@ -91,6 +93,9 @@ class History:
     def end(self, operation: Operation) -> None:
         """Record that the operation has its answer, which is that of its last try."""
         operation.ended_at = self.now()
+        if operation.verb in WRITES and operation.is_acknowledged:
+            with self._lock:
+                self._writes.append(operation.tries[-1])
         self._write(dataclasses.asdict(operation))
 
     def faulted(self, request_id: str, kind: str) -> None:
@@ -121,14 +126,7 @@ class History:
     def first_write_after(self, moment: float) -> float | None:
         """Return when the first write that was tried after ``moment`` was acknowledged; None if there is none."""
         with self._lock:
-            operations = list(self.operations)
-        ends = [
-            last.ended_at
-            for operation in operations
-            if operation.verb in WRITES and operation.is_acknowledged
-            for last in operation.tries[-1:]
-            if last.began_at >= moment
-        ]
+            ends = [last.ended_at for last in self._writes if last.began_at >= moment]
         return min(ends, default=None)
 
     def close(self) -> None:

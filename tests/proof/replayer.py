@@ -28,6 +28,7 @@ class Life:
     ends: dict[str, str | None] = field(default_factory=dict)  # how each lease ended, by id; None while live
     attempts: dict[str, int] = field(default_factory=dict)  # the attempt of each lease
     spans: dict[str, tuple[int, float]] = field(default_factory=dict)  # the keys of the rows from begin to end
+    ended_by: dict[str, Row] = field(default_factory=dict)  # the row that ended each lease
     sent: Row | None = None
     result: Row | None = None  # the row that resolved the task
     problems: list[str] = field(default_factory=list)
@@ -51,7 +52,7 @@ class Life:
 
     def end_lease(self, row: Row, how: str) -> None:
         if self.live is not None:
-            self.ends[self.live] = how
+            self.ends[self.live], self.ended_by[self.live] = how, row
             self.spans[self.live] = (self.spans[self.live][0], row["pk"])
             self.live = None
 

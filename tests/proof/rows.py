@@ -45,6 +45,7 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "events": ("AuditEvent", ("pk", "kind", "actor", "task_id", "seq", "data", "at", "request_id", "source")),
+    "plan_rows": ("RepairPlanRow", ("plan_id", "task_id", "lease_id", "outcome")),
     "deliveries": ("PushDelivery", ("task_uuid", "state", "attempts")),
 }
 
@@ -57,6 +58,7 @@ class Rows:
     leases: Sequence[Row]
     results: Sequence[Row]
     events: Sequence[Row]
+    plan_rows: Sequence[Row]
     deliveries: Sequence[Row]
 
 

@@ -52,6 +52,8 @@ def answers(evidence: Evidence) -> Iterator[Violation]:
 def refusals(evidence: Evidence) -> Iterator[Violation]:
     """A client that keeps its contract is refused only where another decision came first."""
     for operation in evidence.history.operations:
+        if operation.is_acknowledged and operation.verb == "ack" and operation.answer.get("unknown"):
+            yield Violation("unexpected_refusal", operation.request_id, f"unknown: {operation.answer['unknown']}")
         if operation.status is None or operation.is_acknowledged:
             continue
         subject, rows = f"{operation.request_id} {operation.route}", evidence.by_request[operation.request_id]

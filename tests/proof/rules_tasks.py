@@ -66,15 +66,10 @@ def lease_answers(evidence: Evidence) -> Iterator[Violation]:
             yield Violation("lease_answered_twice", held.lease_id, f"to {first} and {operation.request_id}")
     for operation in evidence.history.of("lease", "accept"):
         for row in of_kind(evidence.by_request[operation.request_id], "a2a_task_leased"):
-            data = data_of(row)
-            if data["lease_id"] in evidence.known_leases or data["holder"] != operation.actor:
-                continue
-            end = (
-                evidence.lives[row["task_id"]].ends.get(data["lease_id"]) if row["task_id"] in evidence.lives else None
-            )
-            if end not in ("auto_requeue", "expired", "cancel") and operation.ended_at is not None:
-                detail = f"{operation.request_id} took it, faults {operation.faults}; it ended by {end}"
-                yield Violation("leased_to_nobody", data["lease_id"], detail)
+            lease_id, life = data_of(row)["lease_id"], evidence.lives.get(row["task_id"])
+            is_left = life is None or life.ends.get(lease_id) is None or lease_id in evidence.stuck
+            if is_left and lease_id not in evidence.known_leases and operation.ended_at is not None:
+                yield Violation("leased_to_nobody", lease_id, f"{operation.request_id} took it, {operation.faults}")
 
 
 def leaders(evidence: Evidence) -> Iterator[Violation]:
@@ -122,6 +117,16 @@ def requeues(evidence: Evidence) -> Iterator[Violation]:
             yield Violation("unsafe_task_requeued", task_id)
 
 
+def plans(evidence: Evidence) -> Iterator[Violation]:
+    """Each lease that a plan repaired has the journal row of that plan, and each such row is of a repaired lease."""
+    for row in evidence.plan_rows:
+        life = evidence.lives[row["task_id"]]
+        ended_by = life.ended_by.get(row["lease_id"])
+        by_plan = ended_by is not None and ended_by["request_id"] == f"plan:{row['plan_id']}"
+        if by_plan != (row["outcome"] == "done"):
+            yield Violation("plan_differs_from_journal", row["lease_id"], f"plan {row['plan_id']}: {row['outcome']}")
+
+
 def expiries(evidence: Evidence) -> Iterator[Violation]:
     """A task expires only at its deadline or its work timeout, and no lease ends by itself."""
     for task_id, life in evidence.lives.items():
@@ -135,6 +140,8 @@ def expiries(evidence: Evidence) -> Iterator[Violation]:
 
 def leftovers(evidence: Evidence) -> Iterator[Violation]:
     """After the drain each task is resolved, and none waits on another."""
+    for note in evidence.history.noted("not_drained"):
+        yield Violation("not_drained", "", str(note["left"])[:300])
     for task_id, row in evidence.tasks.items():
         if row["waits_on__uuid"] is not None:
             yield Violation("waiter_left", task_id, f"on {row['waits_on__uuid']}")

@@ -229,7 +229,7 @@ class Pair:
 
     @property
     def url(self) -> str:
-        """The URL that finds the primary, whichever of the two servers that is."""
+        """The URL that finds the primary among the two servers."""
         first, second = sorted([self.primary.port, self.standby.port])
         query = "target_session_attrs=read-write&connect_timeout=3&tcp_user_timeout=10000&keepalives_idle=10"
         return f"postgresql://postgres@{HOST}:{first},{HOST}:{second}/postgres?{query}"

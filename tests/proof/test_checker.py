@@ -102,8 +102,9 @@ def answer_a_false_lease(tables: Tables, history: History) -> None:
 
 
 def answer_nobody(tables: Tables, history: History) -> None:
-    evidence = Evidence(history, Rows(**tables))
-    evidence.leased[0][0].answer["task"] = None
+    operation, held, _ = Evidence(history, Rows(**tables)).leased[0]
+    operation.answer["task"] = None
+    history.note("stuck", lease_id=held.lease_id)
 
 
 def deliver_to_nobody(tables: Tables, history: History) -> None:

@@ -20,7 +20,7 @@ class Fault:
     acknowledged write. ``missing`` returns what this machine lacks to strike so; None if it lacks nothing.
 
     ``times`` is how often the long form strikes at least, on each database. ``is_short`` faults strike in the short
-    form too, once.
+    form too, once. ``counted`` is the number of single faults in one strike.
     """
 
     name: str
@@ -29,3 +29,4 @@ class Fault:
     missing: Callable[[], str | None] = lambda: None
     times: int = 1
     is_short: bool = False
+    counted: int = 1

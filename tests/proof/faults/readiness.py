@@ -1,4 +1,4 @@
-"""What /readyz answers while a fault lasts."""
+"""The answers of /readyz while a fault lasts."""
 
 from __future__ import annotations
 

@@ -1,0 +1,94 @@
+"""Prove that the hub loses nothing: python -m tests.proof [--short] [--seed N] [--seconds N] [--databases sqlite,...]
+
+The long form takes about half an hour on two cores, and writes docs/reliability.md. The exit code is 1 if a promise is
+broken, or if a control run does not report what it should.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tests.proof import controls, edits, forms, report
+from tests.proof.faults.fault import DATABASES
+from tests.proof.forms import Part
+from tests.proof.report import Proof
+from tests.support.hub import ROOT
+
+CUTS = 5_200  # for each database
+SENDS = 450  # in each load
+STRIKES = 10  # beside each load
+SECONDS = 1_700
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.proof", description=__doc__)
+    parser.add_argument("--short", action="store_true", help="run the short form, which writes no page")
+    parser.add_argument("--seed", type=int, default=1, help="seed of all choices (default: %(default)s)")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="begin no load after this time (%(default)s)")
+    parser.add_argument("--databases", default=",".join(DATABASES), help="databases to prove (%(default)s)")
+    parser.add_argument("--folder", type=Path, help="folder for histories, which is kept (default: a temporary one)")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "reliability.md", help="page of the long form")
+    options = parser.parse_args(arguments)
+    databases = options.databases.split(",")
+    with tempfile.TemporaryDirectory(prefix="a2a-proof-") as temporary:
+        folder = options.folder or Path(temporary)
+        proof = Proof(commit=report.commit(), seed=options.seed)
+        for number, database in enumerate(databases):
+            ends_at = time.monotonic() + options.seconds / len(databases)
+            seed = options.seed * 1_000_000 + number * 100_000
+            form = forms.short(database, folder / database, seed) if options.short else None
+            for part in form or _long(proof, database, folder / database, seed, ends_at):
+                proof.parts.append(part)
+                say(report.line(part))
+                for violation in part.violations:
+                    say(f"    {violation}")
+            if not options.short:
+                _control(proof, database, folder, seed + 90_000)
+    if not options.short:
+        proof.missing = forms.missing()
+        options.page.write_text(report.page(proof))
+    say(report.verdict(proof))
+    return 0 if proof.holds else 1
+
+
+def _long(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) -> Iterator[Part]:
+    """Load one hub again and again: first through many cuts, and then beside each fault."""
+    cuts = 0
+    with forms.staged(database, folder, edits.COMPACT_SOON) as stage:
+        while cuts < CUTS:
+            seed += 1
+            part = forms.loaded(stage, seed, "cuts and hang-ups, with compaction and plans", sends=SENDS)
+            cuts += part.cuts
+            yield part
+    faults = forms.in_random_order(forms.faults_for(database, short=False), seed)
+    with forms.staged(database, folder / "faults") as stage:
+        while faults and time.monotonic() < ends_at:
+            seed += 1
+            yield forms.struck(stage, seed, "faults", faults[:STRIKES])
+            del faults[:STRIKES]
+    for fault in faults:
+        proof.left_out[fault.name] += 1
+
+
+def _control(proof: Proof, database: str, folder: Path, seed: int) -> None:
+    """Run each control; record which of its violations were reported."""
+    for number, control in enumerate(controls.CONTROLS):
+        if database in control.databases:
+            part = controls.run(control, database, folder / f"control-{database}-{number}", seed + number)
+            proof.controls.append((control, part))
+            found = {violation.name for violation in part.violations}
+            say(f"control on {database}: {control.name}: {', '.join(sorted(found))}")
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,69 @@
+"""Edits of a served hub: texts of its modules that change while the modules are imported.
+
+The product itself knows nothing of them. Control runs put bugs into a hub this way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "edited"
+
+Edit = tuple[str, str, str]  # module, old text, new text
+
+
+def environment(*edits: Edit) -> dict[str, str]:
+    """Return the environment of a hub with these edits."""
+    path = os.pathsep.join([str(FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {"PYTHONPATH": path, "A2A_PROOF_EDITS": json.dumps(edits)}
+
+
+# The rows of a receive attempt are kept for minutes. With seconds, tasks are compacted within a run, too.
+COMPACT_SOON: Edit = (
+    "mailbox.verbs.upkeep.compaction",
+    "SPENT_IDS_KEPT = timedelta(minutes=10)",
+    "SPENT_IDS_KEPT = timedelta(seconds=20)",
+)
+
+# The id of a receive counts only while its lease lives, or its result is not acknowledged. A receive that its client
+# has given up then takes another task or result.
+FORGETFUL_ATTEMPTS: tuple[Edit, ...] = (
+    (
+        "mailbox.verbs.hot.statements",
+        "receive_attempt_id = %(attempt_id)s{uuid})\nORDER BY task.queued_at",
+        "receive_attempt_id = %(attempt_id)s{uuid} AND ended_at IS NULL)\nORDER BY task.queued_at",
+    ),
+    (
+        "mailbox.verbs.hot.statements",
+        "receive_attempt_id = %(attempt_id)s{uuid})\nORDER BY result.posted_at",
+        "receive_attempt_id = %(attempt_id)s{uuid} AND delivery = {delivered})\nORDER BY result.posted_at",
+    ),
+    (
+        "mailbox.models.lease",
+        "given = self.filter(receive_attempt_id=attempt_id)",
+        "given = self.live().filter(receive_attempt_id=attempt_id)",
+    ),
+    (
+        "mailbox.models.result",
+        "self.addressed_to(sender).filter(receive_attempt_id=attempt_id)",
+        'self.addressed_to(sender).filter(receive_attempt_id=attempt_id, delivery="delivered")',
+    ),
+    (
+        "mailbox.migrations.0026_spent_receive_attempts",
+        'unique("lease", "holder", Q(receive_attempt_id__isnull=False))',
+        'unique("lease", "holder", Q(ended_at=None, receive_attempt_id__isnull=False))',
+    ),
+    (
+        "mailbox.migrations.0026_spent_receive_attempts",
+        'unique("result", "sender", Q(receive_attempt_id__isnull=False))',
+        'unique("result", "sender", Q(delivery="delivered", receive_attempt_id__isnull=False))',
+    ),
+)
+
+# A commit is answered before it is on the disk, so that the death of PostgreSQL's machine loses it.
+UNSYNCED_COMMITS: tuple[Edit, ...] = (
+    ("a2aproject.settings.database", '"synchronous_commit": "on"', '"synchronous_commit": "off"'),
+    ("a2aproject.checks", 'not in (["on"], ["remote_apply"])', 'not in (["off"],)'),
+)
