@@ -25,4 +25,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None  # what a shell reports for a program stopped by Ctrl-C

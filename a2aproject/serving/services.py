@@ -13,6 +13,7 @@ from a2aproject.serving.supervisor import Service
 
 BACKLOG = 2048
 REQUESTS_PER_WORKER = 4096  # accepted at once; requests beyond WEB_THREADS wait for a thread
+SILENT_CLUSTER = 180.0  # seconds without a finished job: a sweep is due every minute
 WEB = "web"
 WRONG_USAGE = 2
 
@@ -47,16 +48,16 @@ def _web_server() -> Service:
 
 
 def _cluster() -> Service:
-    return _service("task cluster", "manage", "cluster")
+    return _service("task cluster", "manage", "cluster", late_after=SILENT_CLUSTER)
 
 
 def _carrier() -> Service:
     return _service("carrier", "manage", "a2a", "carry")
 
 
-def _service(name: str, module: str, *arguments: str) -> Service:
+def _service(name: str, module: str, *arguments: str, late_after: float | None = None) -> Service:
     """Return the service that runs a module as a program."""
-    return Service(name=name, command=[sys.executable, program.PATH, module, *arguments])
+    return Service(name=name, command=[sys.executable, program.PATH, module, *arguments], late_after=late_after)
 
 
 SERVICES: Mapping[str, Callable[[], Service]] = {WEB: _web_server, "cluster": _cluster, "carrier": _carrier}

@@ -32,10 +32,13 @@ def call_at_stop(call: Callable[[], object]) -> None:
 
 
 def _wait(reader: socket.socket, _writer: socket.socket, call: Callable[[], object]) -> None:
-    """Wait for the signal, then run ``call``. The thread holds the writing end too, which would else be closed."""
-    while reader.recv(1)[0] not in STOP_SIGNALS:
-        pass
-    call()
+    """Run ``call`` at each stop signal.
+
+    The thread never ends and holds both sockets. A signal that finds its socket closed would print a traceback.
+    """
+    while True:
+        if reader.recv(1)[0] in STOP_SIGNALS:
+            call()
 
 
 def _is_main_thread() -> bool:

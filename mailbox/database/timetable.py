@@ -58,9 +58,10 @@ def bring_near(now: datetime) -> None:
     """
     for row in Schedule.objects.filter(_ours(), schedule_type=Schedule.MINUTES):
         span = timedelta(minutes=row.minutes)
-        near = min(max(row.next_run, now - span), now + span)
-        if near != row.next_run:
-            Schedule.objects.filter(pk=row.pk, next_run=row.next_run).update(next_run=near)
+        if row.next_run > now + span:
+            Schedule.objects.filter(pk=row.pk, next_run__gt=now + span).update(next_run=now + span)
+        elif row.next_run < now - span:
+            Schedule.objects.filter(pk=row.pk, next_run__lt=now - span).update(next_run=now - span)
     latest = now + timedelta(seconds=Conf.RETRY)
     ahead = OrmQ.objects.filter(lock__gt=latest)
     if ahead.exists():

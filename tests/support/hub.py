@@ -21,7 +21,7 @@ import psutil
 import psycopg
 
 ROOT = Path(__file__).resolve().parents[2]
-MAKE_THE_SWEEP_DUE = "UPDATE django_q_schedule SET next_run = '2001-01-01 00:00:00' WHERE func LIKE '%.sweep_pass'"
+MAKE_THE_SWEEP_DUE = "UPDATE django_q_schedule SET next_run = '2001-01-01 00:00:00' WHERE func LIKE '%sweep_pass'"
 LAST_SWEEP = "SELECT finished_at FROM mailbox_lastpass WHERE job LIKE '%.sweep_pass'"
 PATIENCE = 180.0  # seconds that tests wait at most: enough for a busy machine
 

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import resource
 import socket
+import time
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -12,8 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections
 
 from a2aproject.checks import DURABILITY
-from a2aproject.serving import first_run, services
-from a2aproject.serving.supervisor import Supervisor
+from a2aproject.serving import first_run, services, supervise
 from mailbox.background import jobs
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MIGRATION_LOCK = 0xA2A
+PORT_PATIENCE = 15.0  # seconds
+PORT_PAUSE = 0.2  # seconds between two looks at a port in use
 
 
 class Command(BaseCommand):
@@ -38,7 +40,7 @@ class Command(BaseCommand):
     def handle(self, *, no_migrate: bool, only: str, **_: Any) -> None:
         words = services.chosen(only)
         if services.WEB in words:
-            _require_free_port(settings.BIND_HOST, settings.PORT)
+            self._wait_for_port(settings.BIND_HOST, settings.PORT)
         if not no_migrate:
             self._prepare_database()
         connections.close_all()
@@ -46,7 +48,7 @@ class Command(BaseCommand):
         self.stdout.write("\n".join(["A2A Hub", *pages, "Stop it with Ctrl-C."]))
         self.stdout.flush()
         _raise_open_files_limit()
-        Supervisor([services.SERVICES[word]() for word in words], say=self._say, grace=settings.STOP_GRACE).run()
+        supervise.become([services.SERVICES[word]() for word in words], grace=settings.STOP_GRACE)
 
     def _prepare_database(self) -> None:
         try:
@@ -60,9 +62,17 @@ class Command(BaseCommand):
         if credentials is not None:
             self.stdout.write(f"{credentials.describe()}\n")
 
-    def _say(self, line: str) -> None:
-        self.stderr.write(line, self.style.NOTICE)
-        self.stderr.flush()
+    def _wait_for_port(self, host: str, port: int) -> None:
+        """Wait until the port is free, at most `PORT_PATIENCE` seconds: a killed hub needs some to end.
+
+        Raise `CommandError` for a port that stays in use, before the database changes. The web server itself would
+        share it.
+        """
+        give_up_at = time.monotonic() + PORT_PATIENCE
+        while not (is_free := _is_free(host, port)) and time.monotonic() < give_up_at:
+            time.sleep(PORT_PAUSE)
+        if not is_free:
+            raise CommandError(f"Port {port} on {host} is in use. Stop the other program, or set PORT.")
 
 
 def _addresses() -> list[str]:
@@ -70,8 +80,8 @@ def _addresses() -> list[str]:
     return [f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages]
 
 
-def _require_free_port(host: str, port: int) -> None:
-    """Raise `CommandError` for a port in use, before the database changes. The web server itself would share it."""
+def _is_free(host: str, port: int) -> bool:
+    """Whether no program listens on the port. Raise `CommandError` for an address that no program can listen on."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
@@ -79,8 +89,9 @@ def _require_free_port(host: str, port: int) -> None:
             probe.bind(address)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise CommandError(f"Port {port} on {host} is in use. Stop the other program, or set PORT.") from error
+            return False
         raise CommandError(f"Cannot listen on {host}:{port}: {error}. Set BIND_HOST and PORT.") from error
+    return True
 
 
 @contextlib.contextmanager

@@ -156,6 +156,59 @@ def test_a_stop_signal_ends_every_process(hub):
 
 
 @pytest.mark.one_database
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_every_process_at_once_stops_the_hub_in_silence(hub, number):
+    processes = [*hub.roles().values()]
+    printed = hub.printed
+
+    for process in reversed(processes):
+        process.send_signal(number)
+
+    assert hub.process.wait(PATIENCE) == 0
+    assert all(map(has_ended, processes))
+    assert "Traceback" not in hub.printed
+    assert "did not stop in time" not in hub.printed
+    assert hub.printed.removeprefix(printed).endswith("Stopping.\n")
+
+
+@pytest.mark.one_database
+def test_the_hub_has_six_processes(lasting_hub):
+    lasting_hub.roles()
+
+    assert len(lasting_hub.descendants()) + 1 == 6
+
+
+@pytest.mark.one_database
+@pytest.mark.skipif("not __import__('sys').platform.startswith('linux')")
+def test_the_idle_hub_needs_little_memory(lasting_hub):
+    lasting_hub.wait_for_a_sweep()
+
+    shares = [process.memory_full_info().pss for process in lasting_hub.roles().values()]
+
+    assert sum(shares) < 300 * 2**20
+
+
+@pytest.mark.one_database
+def test_the_supervisor_has_no_django(lasting_hub):
+    (supervisor, *_) = lasting_hub.roles().values()
+
+    assert "supervise.py" in command_of(supervisor)[-1]
+    assert supervisor.memory_info().rss < 40 * 2**20
+
+
+@pytest.mark.one_database
+def test_a_hub_starts_while_its_killed_predecessor_ends(hub):
+    processes = hub.descendants()
+    hub.process.kill()
+    hub.process.wait()
+
+    port = urlsplit(hub.url).port
+    with served(hub.log.parent, database_url=hub.database_url, port=port or 0) as successor:
+        wait_until(lambda: all(map(has_ended, processes)))
+        successor.wait_for_a_sweep()
+
+
+@pytest.mark.one_database
 def test_long_polls_return_on_shutdown(hub):
     key = re.findall(r"API key +(a2a_\w+)", hub.printed)[-1]
 

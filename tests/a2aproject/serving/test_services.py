@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import socket
+import time
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connections
 
 from a2aproject.management.commands import serve
-from a2aproject.serving import services
+from a2aproject.serving import services, supervise
 from tests.support.hub import free_port
 
 pytestmark = pytest.mark.one_database
@@ -39,15 +40,7 @@ def test_unknown_services_are_rejected_with_the_choices(text):
 def supervised(monkeypatch):
     """Return the names of the services that a `serve` in this process starts; it leaves the database alone."""
     names: list[str] = []
-
-    class Recorder:
-        def __init__(self, services, **_):
-            names.extend(service.name for service in services)
-
-        def run(self):
-            pass
-
-    monkeypatch.setattr(serve, "Supervisor", Recorder)
+    monkeypatch.setattr(supervise, "become", lambda services, **_: names.extend(service.name for service in services))
     monkeypatch.setattr(connections, "close_all", lambda: None)
     return names
 
@@ -71,6 +64,36 @@ def test_without_the_web_server_no_port_is_checked(supervised, settings, capsys)
 
     assert supervised == ["task cluster", "carrier"]
     assert "://" not in capsys.readouterr().out
+
+
+def test_a_port_that_becomes_free_in_time_is_used(supervised, settings, monkeypatch):
+    with socket.socket() as taken:
+        taken.bind((settings.BIND_HOST, 0))
+        taken.listen()
+        settings.PORT = taken.getsockname()[1]
+        monkeypatch.setattr(time, "sleep", lambda _: taken.close())
+
+        call_command("serve", no_migrate=True)
+
+    assert supervised == ["web server", "task cluster", "carrier"]
+
+
+def test_a_port_that_stays_in_use_is_refused_with_advice(supervised, settings, monkeypatch):
+    monkeypatch.setattr(serve, "PORT_PATIENCE", 0.3)
+    with socket.socket() as taken:
+        taken.bind((settings.BIND_HOST, 0))
+        taken.listen()
+        settings.PORT = taken.getsockname()[1]
+        with pytest.raises(CommandError, match=f"Port {settings.PORT} on .* is in use. Stop the other program"):
+            call_command("serve", no_migrate=True)
+
+    assert supervised == []
+
+
+def test_only_the_cluster_is_restarted_when_it_finishes_nothing():
+    silent = {word: make().late_after for word, make in services.SERVICES.items()}
+
+    assert silent == {"web": None, "cluster": 180, "carrier": None}
 
 
 def test_web_requests_get_two_thirds_of_the_stop_grace(settings):

@@ -3,13 +3,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import time
 
 import psutil
 import pytest
 
-from a2aproject.serving import lifeline, supervisor
+from a2aproject.serving import beats, lifeline, supervisor
 from a2aproject.serving.supervisor import Child, Service, Supervisor
-from tests.support.hub import wait_until
+from tests.support.hub import PATIENCE, ROOT, wait_until
 
 pytestmark = pytest.mark.one_database
 
@@ -24,11 +26,27 @@ WAIT_FOR_DEAF = """
 import os, time
 while not os.path.exists(os.environ["DEAF"]): time.sleep(0.01)
 """
+FROZEN = """
+import os, signal
+from a2aproject.serving import beats
+beats.sender()()
+os.kill(os.getpid(), signal.SIGSTOP)
+"""
+BEATING = """
+import time
+from a2aproject.serving import beats
+beat = beats.sender()
+for _ in range(50):
+    beat()
+    time.sleep(0.05)
+raise SystemExit(7)
+"""
 PARENT = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEP!r}]); sys.exit(3)"
 
 
-def service(code: str, **environment: str) -> Service:
-    return Service(name="program", command=[sys.executable, "-c", code], environment=environment)
+def service(code: str, late_after: float | None = None, **environment: str) -> Service:
+    given = {"PYTHONPATH": str(ROOT), **environment}
+    return Service(name="program", command=[sys.executable, "-c", code], environment=given, late_after=late_after)
 
 
 def live(child: Child, *, start: float) -> int:
@@ -101,6 +119,70 @@ def test_a_program_that_ignores_the_signal_is_killed_after_the_grace(tmp_path):
 
     assert listener.heard[-1] == "Some processes did not stop in time and are killed."
     assert psutil.Process().children() == before
+
+
+@pytest.mark.parametrize("code", [SLEEP, FROZEN], ids=["silent", "frozen"])
+def test_a_program_without_beats_is_killed_and_started_again(code):
+    listener = Listener(stop_after=3)
+
+    Supervisor([service(code, late_after=1)], say=listener, grace=5).run()
+
+    late = "The program finished nothing for 1 s and is killed."
+    killed = "The program was killed by SIGKILL; starting it again in 0.01 s."
+    assert listener.heard[:3] == [late, killed, late]
+
+
+def test_a_program_with_beats_runs_longer_than_its_limit():
+    listener = Listener(stop_after=1)
+
+    Supervisor([service(BEATING, late_after=2)], say=listener, grace=5).run()
+
+    assert listener.heard[0] == "The program ended with exit code 7; starting it again in 0.01 s."
+
+
+def test_the_time_in_which_the_supervisor_was_suspended_is_no_silence():
+    receiver, writer = beats.pipe(now=100)
+    try:
+        assert receiver.silence(101, longest_step=2) == 1
+        assert receiver.silence(1001, longest_step=2) == 3
+        os.write(writer, b"..")
+        assert receiver.silence(1002, longest_step=2) == 0
+    finally:
+        os.close(writer)
+        receiver.close()
+
+
+def test_a_beat_to_a_full_pipe_or_a_dead_supervisor_does_not_wait(monkeypatch):
+    receiver, writer = beats.pipe(now=100)
+    monkeypatch.setenv(beats.VARIABLE, str(writer))
+    beat = beats.sender()
+
+    for _ in range(2**17):
+        beat()
+    receiver.close()
+    beat()
+
+    os.close(writer)
+    assert beats.VARIABLE not in os.environ
+
+
+@pytest.mark.parametrize(("one_stop", "grace"), [(3600.0, 1.0), (0.0, 3600.0)], ids=["together", "one after another"])
+def test_only_a_later_stop_signal_kills_the_programs_at_once(tmp_path, monkeypatch, one_stop, grace):
+    monkeypatch.setattr(supervisor, "ONE_STOP", one_stop)
+    deaf = str(tmp_path / "deaf")
+
+    class Impatient(Listener):
+        def __call__(self, line: str) -> None:
+            if line == "Stopping.":
+                threading.Timer(0.1, os.kill, [os.getpid(), signal.SIGTERM]).start()
+            super().__call__(line)
+
+    listener = Impatient(stop_after=1)
+    began_at = time.monotonic()
+    Supervisor([service(WAIT_FOR_DEAF, DEAF=deaf), service(DEAF, DEAF=deaf)], say=listener, grace=grace).run()
+
+    assert listener.heard[-1] == "Some processes did not stop in time and are killed."
+    assert grace <= 1.0 <= time.monotonic() - began_at or grace > PATIENCE > time.monotonic() - began_at
 
 
 def test_a_program_gets_its_environment():
