@@ -58,9 +58,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def _long(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) -> Iterator[Part]:
     """Load one hub again and again: first through many cuts, and then beside each fault."""
-    cuts = 0
+    cuts, cut_until = 0, (time.monotonic() + ends_at) / 2
     with forms.staged(database, folder, edits.COMPACT_SOON) as stage:
-        while cuts < CUTS:
+        while cuts < CUTS and time.monotonic() < cut_until:
             seed += 1
             part = forms.loaded(stage, seed, "cuts and hang-ups, with compaction and plans", sends=SENDS)
             cuts += part.cuts

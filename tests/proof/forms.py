@@ -102,7 +102,7 @@ def struck(stage: Stage, seed: int, name: str, faults: Sequence[Fault]) -> Part:
         for fault in faults:
             try:
                 fault.strike(stage, rng)
-                recovery = _recovery(load, fault.name)
+                recovery = recovery_of(load, fault.name)
             except AssertionError as problem:
                 broken.append(Violation("fault_promise_broken", fault.name, str(problem)[:500]))
                 stage.restart_hub()
@@ -114,7 +114,7 @@ def struck(stage: Stage, seed: int, name: str, faults: Sequence[Fault]) -> Part:
     return part
 
 
-def _recovery(load: Load, name: str) -> float:
+def recovery_of(load: Load, name: str) -> float:
     """Return the seconds until the next write is acknowledged."""
     history = load.history
     over = history.now()
