@@ -28,6 +28,7 @@ RULES: Sequence[Rule] = (
     rules_tasks.requeues,
     rules_tasks.plans,
     rules_tasks.expiries,
+    rules_tasks.reads,
     rules_tasks.leftovers,
     rules_results.stored,
     rules_results.rows,

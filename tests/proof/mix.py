@@ -50,6 +50,7 @@ class Mix:
     retries: bool = True  # operators run passes of the retry gate beside the load
     cancels: float = 0.07  # share of sends that are cancelled
     repeats: float = 0.04  # share of sends that are sent again later, under the same id
+    reads: float = 0.12  # share of sends after which an earlier task is read, in any dialect
     waits: float = 0.3  # share of receives that wait
     accepts: float = 0.08  # share of receives through an inbox
 

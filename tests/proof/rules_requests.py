@@ -32,7 +32,7 @@ REFUSALS: Mapping[str, frozenset[str]] = {
     "cancel": frozenset({"already_resolved"}),
     "repair": frozenset({"lease_mismatch", "already_resolved", "not_in_flight", "duplicate_risk_mismatch"}),
 }
-FORGETS = ("post", "accept", "release", "update", "heartbeat", "cancel", "repair")  # 404 after compaction
+FORGETS = ("read", "post", "accept", "release", "update", "heartbeat", "cancel", "repair")  # 404 after compaction
 REPEATABLE = ("send", "post", "release", "cancel", "ack", "lease", "drain")
 
 

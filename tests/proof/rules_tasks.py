@@ -9,6 +9,13 @@ from itertools import pairwise
 from tests.proof.evidence import Evidence, Violation, data_of, of_kind
 from tests.proof.rows import Row
 
+# The outcomes that other dialects show by one word.
+ENDS: Mapping[str, set[str]] = {
+    "completed": {"ok", "partial"},
+    "failed": {"error", "rejected", "expired", "cancelled"},
+    "cancelled": {"cancelled"},
+}
+
 
 def journal(evidence: Evidence) -> Iterator[Violation]:
     """The rows of a task are numbered from 1 without gaps, and each follows from those before it."""
@@ -136,6 +143,20 @@ def expiries(evidence: Evidence) -> Iterator[Violation]:
         has_timeout = sent.dialect == "corvid"
         if not has_timeout and (deadline is None or deadline != sent.facts.get("task", {}).get("deadline_ms")):
             yield Violation("expired_without_a_limit", task_id, str(data_of(life.result)))
+
+
+def reads(evidence: Evidence) -> Iterator[Violation]:
+    """A task that an answer showed as ended ended so: no dialect shows an end that changes later."""
+    for read in evidence.history.acknowledged("read"):
+        task_id, answer = read.facts["task_id"], read.answer
+        if read.dialect == "mailbox":
+            outcome = answer["entry"]["outcome"]
+            ends = {outcome} if outcome else None
+        else:
+            ends = ENDS.get(answer["state" if read.dialect == "corvid" else "status"])
+        life = evidence.lives.get(task_id)
+        if ends is not None and (life is None or life.outcome not in ends):
+            yield Violation("end_changed", task_id, f"{read.request_id} showed {ends}, it is {life and life.outcome}")
 
 
 def leftovers(evidence: Evidence) -> Iterator[Violation]:

@@ -21,6 +21,7 @@ class Sender(Actor):
     def __init__(self, world: World, number: int, drainage: Drainage) -> None:
         super().__init__(world, f"s{number}", drainage.party.key, drainage.party.display)
         self.sent: deque[tuple[str, dict[str, Any]]] = deque(maxlen=REMEMBERED)
+        self.known: deque[str] = deque(maxlen=REMEMBERED)  # tasks of every dialect
         self.keys = 0
         self.last = ""  # the newest task, for its children
 
@@ -31,6 +32,8 @@ class Sender(Actor):
                 self._cancel()
             if self.sent and self.random.random() < self.world.mix.repeats:
                 self._repeat()
+            if self.known and self.random.random() < self.world.mix.reads:
+                self._read()
             self.pause(0.02)
 
     def _recipient(self) -> str:
@@ -44,6 +47,7 @@ class Sender(Actor):
         if operation.is_acknowledged:
             self.last = operation.facts["task_id"] = operation.answer["task_id"]
             self.sent.append((self.last, task))
+            self.known.append(self.last)
         return operation
 
     def _send_unsafe(self) -> None:
@@ -77,6 +81,7 @@ class Sender(Actor):
                 answer.get("id") if dialect == "corvid" else (answer.get("task") or answer)["task_id"]
             ]
             operation.facts["task_ids"] = ids
+            self.known.extend(ids)
         return operation
 
     def _send_corvid(self) -> None:
@@ -118,6 +123,18 @@ class Sender(Actor):
             self.do("cancel", "DELETE", f"/api/tasks/{task_id}", dialect="yeoman", task_id=task_id)
         else:
             self.do("cancel", "POST", f"/a2a/tasks/{task_id}/cancel", {"reason": "enough"}, task_id=task_id)
+
+    def _read(self) -> None:
+        """Read a task in any dialect, also in another than its own."""
+        task_id = self.random.choice(self.known)
+        dialect, path = self.random.choice(
+            [
+                ("mailbox", f"/a2a/tasks/{task_id}/entry"),
+                ("corvid", f"/a2a/tasks/{task_id}"),
+                ("yeoman", f"/api/tasks/{task_id}"),
+            ]
+        )
+        self.do("read", "GET", path, dialect=dialect, task_id=task_id)
 
     def _repeat(self) -> None:
         """Send an earlier task again, as a client does that has lost its notes."""

@@ -169,6 +169,12 @@ def expire_without_a_limit(tables: Tables, history: History) -> None:
     del sent.facts["task"]["deadline_ms"]
 
 
+def show_an_end_that_changes(tables: Tables, history: History) -> None:
+    for read in history.acknowledged("read"):
+        if read.dialect == "mailbox":
+            read.answer["entry"]["outcome"] = "rejected"
+
+
 def lose_a_callback(tables: Tables, history: History) -> None:
     tables["deliveries"].clear()
 
@@ -217,6 +223,7 @@ PLANTED: Mapping[str, tuple[Callable[[Tables, History], None], str]] = {
         (leave_a_task, "task_left_unresolved"),
         (replay_for_another, "replay_of_other_work"),
         (expire_without_a_limit, "expired_without_a_limit"),
+        (show_an_end_that_changes, "end_changed"),
         (lose_a_callback, "callback_not_written_once"),
         (fail, "server_error"),
         (refuse_what_was_done, "refused_but_done"),
