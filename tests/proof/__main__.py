@@ -14,9 +14,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.proof import controls, edits, forms, report
+from tests.proof.evidence import Violation
 from tests.proof.faults.fault import DATABASES
 from tests.proof.forms import Part
 from tests.proof.report import Proof
+from tests.proof.scenarios import SCENARIOS
+from tests.proof.scenarios.scenario import Scenario
 from tests.support.hub import ROOT
 
 CUTS = 5_200  # for each database
@@ -50,7 +53,8 @@ def main(arguments: Sequence[str]) -> int:
             if not options.short:
                 _control(proof, database, folder, seed + 90_000)
     if not options.short:
-        proof.missing = forms.missing()
+        of_scenarios = {scenario.name: reason for scenario in SCENARIOS if (reason := scenario.missing())}
+        proof.missing = forms.missing() | of_scenarios
         options.page.write_text(report.page(proof))
     say(report.verdict(proof))
     return 0 if proof.holds else 1
@@ -66,13 +70,25 @@ def _long(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) 
             cuts += part.cuts
             yield part
     faults = forms.in_random_order(forms.faults_for(database, short=False), seed)
-    with forms.staged(database, folder / "faults") as stage:
+    with forms.staged(database, folder / "faults", preloads=True) as stage:
         while faults and time.monotonic() < ends_at:
             seed += 1
             yield forms.struck(stage, seed, "faults", faults[:STRIKES])
             del faults[:STRIKES]
     for fault in faults:
         proof.left_out[fault.name] += 1
+    for number, scenario in enumerate(SCENARIOS):
+        if database in scenario.databases and not scenario.missing():
+            yield from _played(scenario, database, folder / f"scenario-{number}", seed + 10 * (number + 1))
+
+
+def _played(scenario: Scenario, database: str, folder: Path, seed: int) -> Sequence[Part]:
+    """Run the scenario. A scenario that cannot go on to its end is a broken promise."""
+    try:
+        return scenario.run(database, folder, seed)
+    except Exception as problem:  # noqa: BLE001 the other scenarios and the page should not be lost with it
+        broken = Violation("scenario_failed", scenario.name, f"{type(problem).__name__}: {problem}"[:500])
+        return [Part(name=scenario.name, database=database, seed=seed, violations=[broken])]
 
 
 def _control(proof: Proof, database: str, folder: Path, seed: int) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.proof import checker, edits, servers
 from tests.proof.evidence import Violation
-from tests.proof.faults import FAULTS
+from tests.proof.faults import FAULTS, shim
 from tests.proof.faults.fault import Fault
 from tests.proof.history import History
 from tests.proof.load import Load, loading
@@ -65,23 +65,29 @@ class Part:
 
 
 @contextlib.contextmanager
-def staged(database: str, folder: Path, *changes: edits.Edit, only_web: bool = False) -> Iterator[Stage]:
-    """Serve a hub on an empty database for the block, with a PostgreSQL server of its own if it needs one."""
+def staged(
+    database: str, folder: Path, *changes: edits.Edit, only_web: bool = False, preloads: bool = False
+) -> Iterator[Stage]:
+    """Serve a hub on an empty database for the block, with a PostgreSQL server of its own if it needs one.
+
+    With ``preloads``, hub and server run with `faults.shim`, where the machine can build it.
+    """
+    environment = edits.environment(*changes) if changes else {}
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(servers.room()).server() if database == "postgresql" else None
-        yield stack.enter_context(
-            opened(
-                Stage(
-                    database=database,
-                    folder=folder,
-                    history=History(0),
-                    database_url=server.url if server else "",
-                    postgresql=server,
-                    options=("--only", "web") if only_web else (),
-                    environment=edits.environment(*changes) if changes else {},
-                )
-            )
+        server = None
+        if database == "postgresql":
+            room = stack.enter_context(servers.room())
+            server = room.server(shim.environment(room.folder / "shim") if preloads else None)
+        stage = Stage(
+            database=database,
+            folder=folder,
+            history=History(0),
+            database_url=server.url if server else "",
+            postgresql=server,
+            options=("--only", "web") if only_web else (),
+            environment=environment | (shim.environment(folder / "shim") if preloads else {}),
         )
+        yield stack.enter_context(opened(stage))
 
 
 def loaded(

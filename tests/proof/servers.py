@@ -40,16 +40,19 @@ class Room:
     programs: Path
     servers: list[Server] = field(default_factory=list)
 
-    def server(self, environment: Mapping[str, str] | None = None) -> Server:
-        """Make a server with an empty database, and start it. ``environment`` is added to its own."""
-        server = self._new(environment)
+    def server(self, environment: Mapping[str, str] | None = None, disk: Path | None = None) -> Server:
+        """Make a server with an empty database, and start it. ``environment`` is added to its own.
+
+        Its data is in the folder ``disk``, which its owner may write to; None for the room's own folder.
+        """
+        server = self._new(environment, disk)
         self.run("initdb", "-D", str(server.data), *postgres.INITDB_OPTIONS)
         server.start()
         return server
 
     def standby_of(self, primary: Server) -> Server:
         """Make a server that follows ``primary``, and start it."""
-        standby = self._new(None)
+        standby = self._new(None, None)
         standby.follow(primary)
         return standby
 
@@ -58,9 +61,10 @@ class Room:
         command = [str(self.programs / program), *arguments]
         subprocess.run(command, check=True, capture_output=True, text=True, user=self.owner, cwd=self.folder)
 
-    def _new(self, environment: Mapping[str, str] | None) -> Server:
+    def _new(self, environment: Mapping[str, str] | None, disk: Path | None) -> Server:
         port = free_port()
-        server = Server(room=self, data=self.folder / f"data-{port}", port=port, environment=dict(environment or {}))
+        data = (disk or self.folder) / f"data-{port}"
+        server = Server(room=self, data=data, port=port, environment=dict(environment or {}))
         self.servers.append(server)
         return server
 
@@ -81,7 +85,7 @@ class Server:
 
     @property
     def log(self) -> Path:
-        return self.data.with_suffix(".log")
+        return self.room.folder / f"{self.data.name}.log"
 
     def start(self) -> None:
         """Start the server, and wait until it answers. It recovers first, if it was killed."""

@@ -13,7 +13,7 @@ import psutil
 
 from tests.proof.history import History
 from tests.proof.servers import Pair, Server
-from tests.support.hub import Hub, free_port, has_ended, served, wait_until
+from tests.support.hub import ROOT, Hub, free_port, has_ended, served, wait_until
 
 # Limits that the load would reach, and the receiver of callbacks, which listens on the loopback.
 ENVIRONMENT = {
@@ -30,6 +30,7 @@ class Stage:
 
     ``database`` is "sqlite" or "postgresql". ``folder`` is the hub's own folder. ``database_url`` is "" for the SQLite
     file in that folder. ``postgresql`` are its servers, None if the stage has none of its own.
+    ``code`` is the folder of the project that serves.
     """
 
     database: str
@@ -41,6 +42,7 @@ class Stage:
     workers: int = 2
     environment: Mapping[str, str] = field(default_factory=dict)
     port: int = field(default_factory=free_port)
+    code: Path = ROOT
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -70,6 +72,7 @@ class Stage:
                 database_url=self.database_url,
                 port=self.port,
                 workers=self.workers,
+                code=self.code,
                 **{**ENVIRONMENT, **self.environment},
             )
         )

@@ -109,11 +109,18 @@ class Hub:
 
 @contextlib.contextmanager
 def served(
-    var: Path, *options: str, database_url: str = "", port: int = 0, workers: int = 1, **environment: str
+    var: Path,
+    *options: str,
+    database_url: str = "",
+    port: int = 0,
+    workers: int = 1,
+    code: Path = ROOT,
+    **environment: str,
 ) -> Iterator[Hub]:
     """Serve a hub with its data in `var`, or in `database_url`, until the block ends. It answers when this yields.
 
-    ``options`` are options of `manage.py serve`. ``workers`` is the number of its web server's processes.
+    ``options`` are options of `manage.py serve`. ``workers`` is the number of its web server's processes. ``code`` is
+    the folder of the project that serves.
     """
     port = port or free_port()
     var.mkdir(exist_ok=True)
@@ -122,7 +129,7 @@ def served(
     own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **environment}
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, str(ROOT / "manage.py"), "serve", *options],
+            [sys.executable, str(code / "manage.py"), "serve", *options],
             cwd=var,  # the working directory must not matter
             env=os.environ | own,
             stdin=subprocess.DEVNULL,

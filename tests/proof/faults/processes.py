@@ -72,7 +72,7 @@ def workers_killed(count: int, pause: float = 0.1) -> Callable[[Stage, random.Ra
     """
 
     def strike(stage: Stage, _: random.Random) -> None:
-        for _ in range(count):
+        for _number in range(count):
             _await(lambda: len(_loaded_workers(stage)) > 1, "no second web worker")
             _kill([min(_loaded_workers(stage), key=psutil.Process.create_time)])
             time.sleep(pause)

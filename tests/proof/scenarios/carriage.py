@@ -1,0 +1,198 @@
+"""Tasks that one hub carries to another, while either is killed and started again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import threading
+import time
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.proof import rows, servers
+from tests.proof.evidence import Violation
+from tests.proof.faults import processes
+from tests.proof.forms import Part, Strike
+from tests.proof.history import History
+from tests.proof.rows import Row, Rows
+from tests.proof.scenarios.commands import manage
+from tests.proof.scenarios.patient import Patient
+from tests.proof.scenarios.scenario import Scenario
+from tests.proof.stage import Stage, opened
+from tests.proof.world import operator_key
+
+TASKS = 60
+ROUNDS = 2
+BETWEEN_SENDS = 0.3  # seconds
+AWAY = 2.0  # seconds between the end of a hub and its start
+STUCK_AFTER = 15.0  # seconds without progress, after which an operator requeues what is in flight
+DRAINED_WITHIN = 400.0
+ENVIRONMENT = {"A2A_REMOTE_CONCURRENCY": "8", "A2A_RETENTION_ACKED_MS": "86400000"}
+
+
+@dataclass(slots=True, kw_only=True)
+class Cast:
+    """The clients: of the sender and the operator at the near hub, and of the worker at the far one."""
+
+    sender: Patient
+    operator: Patient
+    worker: Patient
+
+    @property
+    def tries(self) -> int:
+        return self.sender.tries + self.operator.tries + self.worker.tries
+
+
+def run(database: str, folder: Path, seed: int) -> Sequence[Part]:
+    """Send tasks to an agent of the near hub whose work the far hub does, and kill both hubs meanwhile."""
+    began, rng = time.monotonic(), random.Random(seed)
+    part = Part(name="tasks carried to another hub", database=database, seed=seed)
+    task_ids = [str(uuid.UUID(int=rng.getrandbits(128), version=4)) for _ in range(TASKS)]
+    with contextlib.ExitStack() as stack:
+        room = stack.enter_context(servers.room()) if database == "postgresql" else None
+        near, far = (stack.enter_context(opened(_stage(database, folder / name, room))) for name in ("near", "far"))
+        cast = _cast(near, far)
+        with _working(cast, task_ids):
+            part.strikes = [*_strikes(near, far, rng)]
+            _drain(cast, task_ids)
+        part.violations = [*broken(task_ids, rows.of_stage(near), rows.of_stage(far))]
+    part.operations.update({"send": TASKS, "drain": TASKS})
+    part.tries, part.seconds = cast.tries, time.monotonic() - began
+    return [part]
+
+
+def broken(task_ids: Sequence[str], near: Rows, far: Rows) -> Iterator[Violation]:
+    """Yield the tasks that were lost, ended as an error, or were submitted more often than leased.
+
+    The text of a task is its id, so the results of the far hub name the tasks that were submitted to it.
+    """
+    leases = Counter(row["task__uuid"] for row in near.leases)
+    submitted = Counter(_text(row) for row in far.results)
+    results: Mapping[str, Row] = {row["task__uuid"]: row for row in near.results}
+    for task_id in task_ids:
+        if submitted[task_id] > leases[task_id]:
+            yield Violation("submitted_twice", task_id, f"{submitted[task_id]} times under {leases[task_id]} leases")
+        result = results.get(task_id)
+        if result is None:
+            yield Violation("result_missing", task_id)
+        elif result["status"] != "ok" or _text(result) != task_id:
+            yield Violation("carried_task_failed", task_id, f"{result['error_message']} {result['content']}")
+
+
+def _text(row: Row) -> str:
+    blocks: list[dict[str, Any]] = json.loads(row["content"])
+    return str(blocks[-1].get("text", "")) if blocks else ""
+
+
+def _stage(database: str, folder: Path, room: servers.Room | None) -> Stage:
+    server = room.server() if room else None
+    return Stage(
+        database=database,
+        folder=folder,
+        history=History(0),
+        database_url=server.url if server else "",
+        postgresql=server,
+        environment=ENVIRONMENT,
+        workers=1,
+    )
+
+
+def _cast(near: Stage, far: Stage) -> Cast:
+    """Register the agents: anna sends to rita at the near hub, whose work wendy does at the far one."""
+    worker, sender = _key_of_new(far, "wendy"), _key_of_new(near, "anna")
+    _key_of_new(far, "gate")
+    _key_of_new(near, "rita")
+    manage(far, "profile", "wendy", "--default-project", "work")
+    manage(far, "grant", "gate", "a2a.send.*")
+    manage(far, "grant", "wendy", "a2a.respond.*")
+    route = json.loads(manage(far, "route", "add", "gate", "--rate", "100000", "--json"))["url"]
+    manage(near, "profile", "rita", "--remote-url", route)
+    manage(near, "grant", "anna", "a2a.send.*")
+    return Cast(sender=Patient(near, sender), operator=Patient(near, operator_key(near)), worker=Patient(far, worker))
+
+
+def _key_of_new(stage: Stage, name: str) -> str:
+    return str(json.loads(manage(stage, "agents", "add", name, "--json"))["api_key"])
+
+
+@contextlib.contextmanager
+def _working(cast: Cast, task_ids: Sequence[str]) -> Iterator[None]:
+    """Send the tasks, and do the far worker's tasks, until the block ends. Raises the first failure of either."""
+    is_over = threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        acting = [pool.submit(_send, cast.sender, task_ids), pool.submit(_work, cast.worker, is_over)]
+        try:
+            yield
+        finally:
+            is_over.set()
+        for ended in acting:
+            ended.result()
+
+
+def _send(sender: Patient, task_ids: Sequence[str]) -> None:
+    for task_id in task_ids:
+        sender.post("/a2a/tasks", {"id": task_id, "recipient": "rita", "intent_text": task_id})
+        time.sleep(BETWEEN_SENDS)
+
+
+def _work(worker: Patient, is_over: threading.Event) -> None:
+    while not is_over.is_set():
+        leased = worker.get(f"/a2a/tasks/next?wait_ms=500&attempt_id={uuid.uuid4()}")
+        if (task := leased["task"]) is not None:
+            content = [{"type": "text", "text": task["intent_text"]}]
+            fence = leased["lease"]["lease_id"]
+            worker.post("/a2a/results", {"task_id": task["id"], "lease_id": fence, "status": "ok", "content": content})
+
+
+def _strikes(near: Stage, far: Stage, rng: random.Random) -> Iterator[Strike]:
+    """Kill the far hub, the near one, and the near carrier, in turns; start each again."""
+    for _ in range(ROUNDS):
+        for name, stage, agent in (("far hub killed", far, "wendy"), ("near hub killed", near, "anna")):
+            time.sleep(AWAY)
+            stage.kill_hub()
+            time.sleep(AWAY)
+            over = time.monotonic()
+            stage.start_hub()
+            yield Strike(name=name, recovery=_written(stage, agent) - over)
+        processes.killed("carrier")(near, rng)
+        over = time.monotonic()
+        yield Strike(name="near carrier killed", recovery=_written(near, "anna") - over)
+
+
+def _written(stage: Stage, agent: str) -> float:
+    """Return the time at which the hub acknowledged a write, a grant that the agent has already."""
+    Patient(stage, operator_key(stage)).post("/capabilities/grant", {"subject": agent, "action": "a2a.respond.*"})
+    return time.monotonic()
+
+
+def _drain(cast: Cast, task_ids: Sequence[str]) -> None:
+    """Wait until each task is resolved. An operator requeues leases when nothing moves any more."""
+    before, changed_at = -1, time.monotonic()
+    give_up_at = changed_at + DRAINED_WITHIN
+    while left := cast.operator.get("/a2a/queue?limit=1000")["tasks"]:
+        now = time.monotonic()
+        if len(left) != before:
+            before, changed_at = len(left), now
+        elif now - changed_at > STUCK_AFTER:
+            _requeue(cast, left)
+            changed_at = now
+        assert now < give_up_at, f"{len(left)} of {len(task_ids)} tasks are left"
+        time.sleep(0.5)
+
+
+def _requeue(cast: Cast, left: Sequence[Mapping[str, Any]]) -> None:
+    for one in left:
+        if one["state"] == "in_flight":
+            command = {"action": "requeue", "duplicate_risk": "operator_accepted", "lease_id": one["lease_id"]}
+            body = {"task_id": one["task"]["id"], "reason": "its submission was cut", "command": command}
+            with contextlib.suppress(AssertionError):  # it ended meanwhile
+                cast.operator.post("/a2a/repair", body)
+
+
+CARRIAGE = Scenario(name="tasks carried to another hub", run=run)

@@ -1,0 +1,22 @@
+"""The command line of a stage's hub."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from tests.proof.stage import ENVIRONMENT, Stage
+from tests.support.hub import ROOT
+
+PATIENCE = 300.0
+
+
+def manage(stage: Stage, *words: str) -> str:
+    """Run `manage.py a2a` with the settings of the stage's hub; return its output. Fails if the command fails."""
+    own = {"A2A_VAR": str(stage.folder), "DATABASE_URL": stage.database_url, "PUBLIC_URL": stage.url}
+    command = [sys.executable, str(ROOT / "manage.py"), "a2a", *words]
+    environment = {**os.environ, **ENVIRONMENT, **stage.environment, **own}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, f"a2a {words[0]}: {done.stdout}{done.stderr}"
+    return done.stdout

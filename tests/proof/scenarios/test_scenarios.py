@@ -1,0 +1,75 @@
+"""The checks of the scenarios detect what they are for."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import uuid
+
+import pytest
+
+from tests.proof.history import History, Operation, Try
+from tests.proof.rows import Rows
+from tests.proof.scenarios import SCENARIOS, backup, carriage, failover
+
+pytestmark = pytest.mark.one_database
+
+FIRST, SECOND = (str(uuid.UUID(int=number, version=4)) for number in (1, 2))
+
+
+def rows(**tables):
+    return Rows(**{field.name: tables.get(field.name, []) for field in dataclasses.fields(Rows)})
+
+
+def result_of(task_id, text, status="ok"):
+    content = json.dumps([{"type": "text", "text": text}])
+    return {"task__uuid": task_id, "status": status, "content": content, "error_message": None}
+
+
+def acknowledged(history, verb, *, began, ended, **facts):
+    operation = history.begin(
+        Operation(verb=verb, actor="sender-1-0@proof", request_id=f"1.{began}", route="POST /x", dialect="mailbox")
+    )
+    operation.facts = facts
+    operation.began_at = began
+    operation.tries.append(Try(began_at=began, ended_at=ended, status=200, answer=dict(facts)))
+    operation.ended_at = ended
+
+
+def test_each_scenario_has_a_name_of_its_own():
+    assert len({scenario.name for scenario in SCENARIOS}) == len(SCENARIOS)
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "expected"),
+    [
+        ([result_of(FIRST, FIRST)], [result_of("a", FIRST)], []),
+        ([result_of(FIRST, FIRST)], [result_of("a", FIRST), result_of("b", FIRST)], ["submitted_twice"]),
+        ([], [result_of("a", FIRST)], ["result_missing"]),
+        ([result_of(FIRST, "", "error")], [], ["carried_task_failed"]),
+    ],
+)
+def test_a_carried_task_has_one_result_and_no_more_submissions_than_leases(near, far, expected):
+    leases = [{"task__uuid": FIRST}]
+
+    found = carriage.broken([FIRST], rows(leases=leases, results=near), rows(results=far))
+
+    assert [violation.name for violation in found] == expected
+
+
+@pytest.mark.parametrize(("began", "ended", "count"), [(11, 12, 1), (9, 12, 0), (11, 21, 0)])
+def test_a_write_that_is_acknowledged_without_the_standby_is_a_violation(began, ended, count):
+    history = History(1)
+    acknowledged(history, "send", began=began, ended=ended, task_id=FIRST)
+
+    assert len(list(failover.written_alone(history, 10, 20))) == count
+
+
+def test_a_restored_hub_lacks_a_task_that_was_acknowledged_before_the_backup():
+    history = History(1)
+    acknowledged(history, "send", began=1, ended=2, task_id=FIRST)
+    acknowledged(history, "send", began=3, ended=6, task_id=SECOND)
+
+    missed = {(violation.name, violation.subject) for violation in backup.missed(history, rows(), 5)}
+
+    assert missed == {("acknowledged_task_lost", FIRST), ("task_not_journalled", FIRST)}

@@ -1,0 +1,119 @@
+"""Two versions on one database: the previous one serves the migrated database, alone and beside this one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+
+from tests.proof import servers
+from tests.proof.forms import Part, part_of
+from tests.proof.history import History
+from tests.proof.load import loading, run_load
+from tests.proof.mix import Mix
+from tests.proof.proxy import QUIET
+from tests.proof.scenarios.mixes import BESIDE_ANOTHER
+from tests.proof.scenarios.scenario import Scenario
+from tests.proof.stage import Stage
+from tests.support.hub import ROOT
+
+PREVIOUS = "PROOF_PREVIOUS_REVISION"  # environment: the revision of the previous version
+WITHOUT_TAGS = "b81c24d"
+SECRET = "one secret for both versions of the proof, as several hubs need it"
+OPERATIONS = 600
+# The previous version may break promises that this one keeps under faults, so the loads have no faults.
+PLAIN = Mix(compacts=False)
+
+
+def previous() -> str:
+    """Return the revision of the previous version: of the environment, or the newest tag, or that before any tag."""
+    described = _git("describe", "--tags", "--abbrev=0").stdout.decode().strip()
+    return os.environ.get(PREVIOUS) or described or WITHOUT_TAGS
+
+
+def missing() -> str | None:
+    if shutil.which("git") is None:
+        return "no git"
+    known = _git("cat-file", "-e", f"{previous()}^{{commit}}").returncode == 0
+    return None if known else f"the repository lacks the revision {previous()}"
+
+
+def run(database: str, folder: Path, seed: int) -> Sequence[Part]:
+    """Migrate the database by this version, then load the previous one, and on PostgreSQL both at once."""
+    code = _checked_out(folder / "code")
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(servers.room()).server() if database == "postgresql" else None
+        new, old = (_stage(database, folder, server, root) for root in (ROOT, code))
+        with _serving(new):
+            old.first_output = new.first_output
+        with _serving(old):
+            parts = [_loaded(old, seed)]
+            if server is not None:
+                with _serving(new):
+                    parts += _loaded_at_once(new, old, seed + 1)
+    return parts
+
+
+def _git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True)  # noqa: S607
+
+
+def _checked_out(folder: Path) -> Path:
+    """Write the code of the previous version to ``folder``."""
+    archive = _git("archive", previous())
+    archive.check_returncode()
+    with tarfile.open(fileobj=BytesIO(archive.stdout)) as files:
+        files.extractall(folder, filter="data")
+    return folder
+
+
+def _stage(database: str, folder: Path, server: servers.Server | None, code: Path) -> Stage:
+    """Make a stage. Both share a folder where the database is a file in it."""
+    own = folder / "hub" if server is None else folder / ("new" if code == ROOT else "old")
+    own.mkdir(parents=True, exist_ok=True)
+    return Stage(
+        database=database,
+        folder=own,
+        history=History(0),
+        database_url=server.url if server else "",
+        postgresql=server,
+        environment={"SECRET_KEY": SECRET},
+        code=code,
+    )
+
+
+@contextlib.contextmanager
+def _serving(stage: Stage) -> Iterator[None]:
+    stage.start_hub()
+    try:
+        yield
+    finally:
+        stage.stop_hub()
+
+
+def _loaded(stage: Stage, seed: int) -> Part:
+    began = time.monotonic()
+    run_load(stage, seed, OPERATIONS, QUIET, mix=PLAIN)
+    return part_of(stage, "the previous version on this version's database", began)
+
+
+def _loaded_at_once(new: Stage, old: Stage, seed: int) -> list[Part]:
+    began, sends = time.monotonic(), OPERATIONS // 6
+    mix = BESIDE_ANOTHER
+    with (
+        loading(new, seed, sends=sends, rates=QUIET, mix=mix) as one,
+        loading(old, seed + 1, sends=sends, rates=QUIET, mix=mix) as other,
+    ):
+        one.wait_until_sent()
+        other.wait_until_sent()
+    named = ((new, "this version beside the previous one"), (old, "the previous version beside this one"))
+    return [part_of(stage, name, began) for stage, name in named]
+
+
+TWO_VERSIONS = Scenario(name="two versions on one database", run=run, missing=missing)
