@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
@@ -19,6 +20,26 @@ def end_at_once() -> None:
     if _is_main_thread():
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
+
+
+def end_forked_processes_at_once() -> None:
+    """Let a stop signal end each process that this process forks, from its first moment on, as `end_at_once` does.
+
+    A signal that arrives during the fork waits until the new process can obey it.
+    """
+
+    def unblock() -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
+
+    def begin() -> None:
+        end_at_once()
+        unblock()
+
+    os.register_at_fork(
+        before=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS),
+        after_in_parent=unblock,
+        after_in_child=begin,
+    )
 
 
 def call_at_stop(call: Callable[[], object]) -> None:

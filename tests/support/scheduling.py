@@ -7,6 +7,7 @@ from xdist.scheduler import LoadScopeScheduling
 # Tests that share a served hub or many rows, by the beginning of their ids. One process makes and uses them.
 SHARED = {
     "tests/a2aproject/serving/test_serve.py": "lasting hub",
+    "tests/a2aproject/serving/test_killed_pairs.py": "killed hub",
     "tests/load/test_cut_connections.py": "cut hub",
     "tests/mailbox/inspection/test_list_plans.py": "many rows",
     "tests/mailbox/verbs/test_query_plans.py": "crowd",

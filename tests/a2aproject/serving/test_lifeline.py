@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,18 @@ if __name__ == "__main__":
     sleep("main")
 """
 
+FORKING = """
+import multiprocessing, pathlib, signal, time
+
+def sleep():
+    pathlib.Path(__file__).with_name("fork").touch()
+    time.sleep(600)
+
+signal.signal(signal.SIGTERM, lambda *_: None)
+signal.signal(signal.SIGINT, lambda *_: None)
+multiprocessing.get_context("fork").Process(target=sleep).start()
+time.sleep(600)
+"""
 
 POLITE = """
 import pathlib, signal, sys, time
@@ -89,3 +102,14 @@ def test_a_program_may_stop_before_it_is_killed(tmp_path: Path) -> None:
 
     wait_until(lambda: has_ended(main))
     assert (tmp_path / "stopped").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_signal_ends_a_forked_process_that_has_no_handler_of_its_own(tmp_path: Path, number: int) -> None:
+    with supervised(tmp_path, FORKING, "fork") as supervisor:
+        (main,) = supervisor.children()
+        (forked,) = main.children()
+        forked.send_signal(number)
+
+        wait_until(lambda: has_ended(forked))
+        assert not has_ended(main)
