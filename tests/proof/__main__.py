@@ -7,6 +7,7 @@ broken, or if a control run does not report what it should.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 import time
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--folder", type=Path, help="folder for histories, which is kept (default: a temporary one)")
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "reliability.md", help="page of the long form")
     options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # SIGTERM stops hubs and servers too
     databases = options.databases.split(",")
     with tempfile.TemporaryDirectory(prefix="a2a-proof-") as temporary:
         folder = options.folder or Path(temporary)

@@ -87,6 +87,8 @@ def _load_both(stages: Sequence[Stage], seed: int) -> list[Part]:
             processes.killed(victim)(stage, rng)
             name = f"killed: {victim}"
             struck.append(Strike(name=name, recovery=recovery_of(load, name)))
+        for load in (one, other):  # the loads are drained one after the other, so neither sends any more
+            load.world.sending.clear()
     parts = [part_of(stage, f"two hubs on one database, hub {n}", began) for n, stage in enumerate(stages, 1)]
     for part, struck in zip(parts, strikes, strict=True):
         part.strikes = struck
