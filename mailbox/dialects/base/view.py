@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import logging
 import re
 import uuid
 from collections.abc import Mapping
@@ -37,6 +38,7 @@ from mailbox.words import advice, json_text, tokens
 from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
 
 Shape = TypeVar("Shape", bound=BaseModel)
+_logger = logging.getLogger(__name__)
 
 # The PublicRoute of a request that came by a public route, and the path before the request's own, with the token.
 ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
@@ -261,6 +263,11 @@ def _as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case OperationalError() | InterfaceError():
             outages.note(exc)
             return UnavailableError()
+        case MemoryError():
+            _logger.error("the hub has too little memory for a request")
+            return UnavailableError(
+                "The hub has too little memory. It is unknown whether a change was made, so repeat the request."
+            )
         case exceptions.MethodNotAllowed():
             return MethodNotAllowedError(f"{request.method} is not answered here")
         case TooManyFieldsSent():

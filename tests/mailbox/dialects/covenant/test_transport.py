@@ -94,9 +94,9 @@ def test_the_answer_is_json_for_every_accept_header(alice, accept):
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
 
 
-@pytest.mark.parametrize("failure", [OperationalError, InterfaceError])
+@pytest.mark.parametrize("failure", [OperationalError, InterfaceError, MemoryError])
 @pytest.mark.parametrize("when", ["authenticating", "deciding", "looking"])
-def test_a_database_out_of_reach_is_503_with_retry_after(alice, bob, monkeypatch, failure, when):
+def test_a_hub_without_database_or_memory_answers_503_with_retry_after(alice, bob, monkeypatch, failure, when):
     def fail(*args, **kwargs):
         raise failure("server closed the connection: secret detail")
 
