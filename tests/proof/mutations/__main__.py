@@ -10,15 +10,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import django
 import psutil
 
+from tests.proof.mix import Mix
 from tests.proof.mutations.bug import Bug
 from tests.proof.mutations.bugs import BUGS
 from tests.support.hub import ROOT
 
+SEED, SENDS = 5, 120
 WITHIN = 600  # seconds for one run of tests
 MARK = "A2A_BUGS_TREE"  # in the environment of every process that the tests start
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
@@ -28,16 +32,36 @@ def main(arguments: Sequence[str]) -> int:
     """Try the named bugs, or all; return 1 unless each is caught by its test."""
     parser = argparse.ArgumentParser(prog="python -m tests.proof.mutations", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(bug.name for bug in BUGS))
-    names = parser.parse_args(arguments).names
+    parser.add_argument("--proof", action="store_true", help="serve each bug under load; the proof must name it")
+    given = parser.parse_args(arguments)
+    names = given.names
     unknown = set(names) - {bug.name for bug in BUGS}
     if unknown:
         parser.error(f"no such bug: {', '.join(sorted(unknown))}")
     chosen = [bug for bug in BUGS if not names or bug.name in names]
-    with copied() as tree:
-        problems = [*sound(tree, chosen)] or [*filter(None, (tried(tree, bug) for bug in chosen))]
+    if given.proof:
+        problems = [*filter(None, (proven(bug) for bug in chosen if bug.breaks))]
+    else:
+        with copied() as tree:
+            problems = [*sound(tree, chosen)] or [*filter(None, (tried(tree, bug) for bug in chosen))]
     for problem in problems:
         print(problem, file=sys.stderr)  # noqa: T201
     return 1 if problems else 0
+
+
+def proven(bug: Bug) -> str | None:
+    """Serve a hub with the bug under load. Return the problem, None if the proof named the bug's violation."""
+    os.environ.setdefault("A2A_VAR", "var/test")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
+    django.setup()
+    from tests.proof import controls
+
+    control = controls.Control(name=bug.name, names=frozenset({bug.breaks}), mix=Mix(), changes=bug.edits)
+    with tempfile.TemporaryDirectory(prefix="a2a-bug-") as folder:
+        part = controls.run(control, bug.database, Path(folder), SEED, sends=SENDS)
+    named = Counter(violation.name for violation in part.violations)
+    print(f"{bug.name}: {dict(named)}", flush=True)  # noqa: T201
+    return None if bug.breaks in named else f"{bug.name}: the proof does not name {bug.breaks}"
 
 
 @contextlib.contextmanager

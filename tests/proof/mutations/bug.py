@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.proof.edits import Edit
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -29,7 +31,8 @@ class StaleBugError(Exception):
 class Bug:
     """A bug with its ``name``, what it ``does``, and the test that it ``fails``, as pytest names tests.
 
-    ``database`` is the database that the test runs on: "sqlite" or "postgresql".
+    ``database`` is the database that the test runs on: "sqlite" or "postgresql". ``breaks`` is the violation that the
+    proof names too, under a load of its own; "" if no run of the proof is known to meet the bug.
     """
 
     name: str
@@ -37,6 +40,14 @@ class Bug:
     changes: tuple[Change, ...]
     fails: str
     database: str = "sqlite"
+    breaks: str = ""
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """The changes as edits of a served hub."""
+        return tuple(
+            (change.path.removesuffix(".py").replace("/", "."), change.old, change.new) for change in self.changes
+        )
 
     def applied(self, root: Path) -> dict[Path, str]:
         """Return the changed files of the tree at ``root``, by path. Raises `StaleBugError`."""

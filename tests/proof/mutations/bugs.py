@@ -12,8 +12,8 @@ BUGS: Sequence[Bug] = (*of_attempts.BUGS, *of_receipts.BUGS, *of_promises.BUGS)
 
 def table() -> str:
     """Return the bugs as a table of Markdown."""
-    rows = ["| Bug | The hub with this bug | Caught by |", "|---|---|---|"]
-    rows += [f"| `{bug.name}` | {bug.does} | {_test(bug)} |" for bug in BUGS]
+    rows = ["| Bug | The hub with this bug | Caught by | Named by the proof |", "|---|---|---|---|"]
+    rows += [f"| `{bug.name}` | {bug.does} | {_test(bug)} | {bug.breaks and f'`{bug.breaks}`'} |" for bug in BUGS]
     return "\n".join(rows) + "\n"
 
 
