@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 
+from django.core.handlers.wsgi import WSGIRequest
 from django.core.wsgi import get_wsgi_application
 
 from a2aproject.serving import lifeline, stopping
@@ -13,6 +15,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
 os.environ["A2A_IS_WEB_PROCESS"] = "1"
 
 application = get_wsgi_application()
+
+# Django imports all pages at its first request. Without a free file descriptor the imports would fail.
+_PROBE = {"REQUEST_METHOD": "GET", "PATH_INFO": "/healthz", "HTTP_HOST": "localhost", "wsgi.url_scheme": "http"}
+application.get_response(WSGIRequest({**_PROBE, "SERVER_NAME": "", "SERVER_PORT": "", "wsgi.input": io.BytesIO()}))
 
 # Django imports this codec at its first answer of 4xx. Without a free file descriptor the import fails, and that error
 # would be answered as a 500, from then on at each 4xx.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import errno
 import json
 import logging
 import re
@@ -263,10 +264,10 @@ def _as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case OperationalError() | InterfaceError():
             outages.note(exc)
             return UnavailableError()
-        case MemoryError():
-            _logger.error("the hub has too little memory for a request")
+        case MemoryError() | OSError(errno=errno.EMFILE | errno.ENFILE | errno.ENOMEM):
+            _logger.error("the hub lacks memory or open files for a request: %r", exc)
             return UnavailableError(
-                "The hub has too little memory. It is unknown whether a change was made, so repeat the request."
+                "The hub lacks memory or open files. It is unknown whether a change was made, so repeat the request."
             )
         case exceptions.MethodNotAllowed():
             return MethodNotAllowedError(f"{request.method} is not answered here")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import base64
+import errno
 import gzip
 import json
 import threading
 import time
+from functools import partial
 
 import pytest
 from django.db import InterfaceError, OperationalError, connection
@@ -94,9 +96,9 @@ def test_the_answer_is_json_for_every_accept_header(alice, accept):
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
 
 
-@pytest.mark.parametrize("failure", [OperationalError, InterfaceError, MemoryError])
+@pytest.mark.parametrize("failure", [OperationalError, InterfaceError, MemoryError, partial(OSError, errno.EMFILE)])
 @pytest.mark.parametrize("when", ["authenticating", "deciding", "looking"])
-def test_a_hub_without_database_or_memory_answers_503_with_retry_after(alice, bob, monkeypatch, failure, when):
+def test_a_hub_without_database_memory_or_files_answers_503_with_retry_after(alice, bob, monkeypatch, failure, when):
     def fail(*args, **kwargs):
         raise failure("server closed the connection: secret detail")
 
