@@ -17,6 +17,7 @@ from tests.proof.world import World
 
 PATIENCE = 400.0  # seconds after which an operation without an answer is given up
 RETRIED = (429, 503)
+MOST_FAILURES = 10  # answers such as 500, after which an operation is given up, too
 CLIENT_TIMEOUT = 40.0
 
 
@@ -94,6 +95,8 @@ class Actor:
             operation.tries.append(tried)
             if tried.status is not None and tried.status not in RETRIED and tried.status < 500:
                 self.world.history.end(operation)
+                break
+            if sum(one.status not in (None, *RETRIED) for one in operation.tries) >= MOST_FAILURES:
                 break
             self.pause(0.1 if len(operation.tries) < 5 else 0.5)
         return operation

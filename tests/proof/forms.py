@@ -109,8 +109,10 @@ def struck(stage: Stage, seed: int, name: str, faults: Sequence[Fault]) -> Part:
             try:
                 fault.strike(stage, rng)
                 recovery = recovery_of(load, fault.name)
-            except AssertionError as problem:
-                broken.append(Violation("fault_promise_broken", fault.name, str(problem)[:500]))
+            except Exception as problem:  # noqa: BLE001 the other faults should not be lost with it
+                broken.append(
+                    Violation("fault_promise_broken", fault.name, f"{type(problem).__name__}: {problem}"[:500])
+                )
                 stage.restart_hub()
             else:
                 strikes.append(Strike(name=fault.name, recovery=recovery, counted=fault.counted))

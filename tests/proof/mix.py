@@ -31,6 +31,7 @@ WORK: Mapping[str, float] = {
     "complete": 5,  # Marianne
     "fail": 2,
     "message": 4,  # YEOMAN
+    "refence": 6,  # the result of a lease that the worker has released, and that another worker may have now
     "late": 4,
     "die": 5,
 }

@@ -68,6 +68,8 @@ def lease_answers(evidence: Evidence) -> Iterator[Violation]:
         life = evidence.lives.get(held.task_id)
         if life is None or life.attempts.get(held.lease_id) != attempt:
             yield Violation("lease_answer_is_false", held.lease_id, f"task {held.task_id}, attempt {attempt}")
+        elif life.sent is not None and data_of(life.sent)["recipient"] != operation.actor:
+            yield Violation("leased_to_another", held.task_id, f"{operation.actor} got it by {operation.request_id}")
         first = answered.setdefault(held.lease_id, operation.request_id)
         if first != operation.request_id:
             yield Violation("lease_answered_twice", held.lease_id, f"to {first} and {operation.request_id}")

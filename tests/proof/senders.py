@@ -57,10 +57,10 @@ class Sender(Actor):
         self._mailbox(idempotency={"duplicate_safety": "idempotent", "key": self.new_id()})
 
     def _send_duplicate(self) -> None:
-        """Send a task whose key a few others have, and whose recipient is the same, so that one is worked on."""
+        """Send a task whose key a few others have, so that one of them is worked on. Other senders use the key, too."""
         self.keys += 1
         recipient = self.world.crews[self.keys // 6 % len(self.world.crews)].party.display
-        key = {"duplicate_safety": "idempotent", "key": f"{self.agent} {self.keys // 6}"}
+        key = {"duplicate_safety": "idempotent", "key": f"copy {self.keys // 6}"}
         self._mailbox(recipient=recipient, task_kind="copy", idempotency=key)
 
     def _send_deadline(self) -> None:

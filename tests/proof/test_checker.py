@@ -101,6 +101,11 @@ def answer_a_false_lease(tables: Tables, history: History) -> None:
     evidence.leased[0][0].answer["lease"]["attempt"] = 9
 
 
+def lease_to_another(tables: Tables, history: History) -> None:
+    evidence = Evidence(history, Rows(**tables))
+    evidence.leased[0][0].actor = "stranger@proof"
+
+
 def answer_nobody(tables: Tables, history: History) -> None:
     operation, held, _ = Evidence(history, Rows(**tables)).leased[0]
     operation.answer["task"] = None
@@ -209,6 +214,7 @@ PLANTED: Mapping[str, tuple[Callable[[Tables, History], None], str]] = {
         (skip_an_attempt, "attempts_not_counted"),
         (give_a_lease_to_two, "lease_answered_twice"),
         (answer_a_false_lease, "lease_answer_is_false"),
+        (lease_to_another, "leased_to_another"),
         (answer_nobody, "leased_to_nobody"),
         (deliver_to_nobody, "delivered_to_nobody"),
         (deliver_to_two, "result_received_twice"),

@@ -11,6 +11,7 @@ from tests.proof.mix import chosen
 from tests.proof.world import Case, Crew, Held, World, held_of
 
 IDLE = 0.05
+MOST_LOOKS = 10
 LOST = ("late", "die")  # ways that leave the lease to an operator
 
 
@@ -103,7 +104,7 @@ class Worker(Actor):
 
     def _work(self, held: Held) -> None:
         way = chosen(self.random, self.world.mix.work)
-        if not self.world.sending.is_set() and way in (*LOST, "release"):
+        if not self.world.sending.is_set() and way in (*LOST, "release", "refence"):
             way = "ok"
         if way in LOST:
             self.world.cases.put(Case(held, self.crew, way == "late"))
@@ -133,6 +134,16 @@ class Worker(Actor):
         body = {"reason": "not now", "lease_id": held.lease_id}
         path = f"/a2a/tasks/{held.task_id}/release"
         self.do("release", "POST", path, body, task_id=held.task_id, lease_id=held.lease_id)
+
+    def _end_by_refence(self, held: Held) -> None:
+        """Release the lease, wait until the task is leased again or ended, and post a result under the old lease."""
+        self._end_by_release(held)
+        for _ in range(MOST_LOOKS):
+            read = self.do("read", "GET", f"/a2a/tasks/{held.task_id}/entry", task_id=held.task_id)
+            if not read.is_acknowledged or read.answer["entry"]["state"] != "queued":
+                break
+            self.pause(IDLE)
+        self._post(self._result(held, "ok"))
 
     def _end_by_unfenced(self, held: Held) -> None:
         result = self._result(held, "ok")
