@@ -80,6 +80,7 @@ BUGS = (
             ),
         ),
         fails=f"{REPAIRS}/test_repair.py::test_a_requeue_is_journalled_with_its_reason_and_risk",
+        breaks="journal_gap",
     ),
     Bug(
         name="stale-lease-guard-ignored",
@@ -116,6 +117,7 @@ BUGS = (
             ),
         ),
         fails=f"{LIFE}/test_waiting_duplicates.py::test_a_duplicate_of_running_work_waits_on_it_and_is_never_leased",
+        breaks="two_leaders",
     ),
     Bug(
         name="replay-across-senders",

@@ -70,6 +70,7 @@ BUGS = (
             ),
         ),
         fails=f"{LIFE}/test_results_drain.py::test_only_the_sender_drains_a_result",
+        breaks="result_to_another",
     ),
     Bug(
         name="task-to-the-wrong-recipient",
@@ -87,6 +88,7 @@ BUGS = (
             ),
         ),
         fails=f"{LIFE}/test_leasing.py::test_only_the_recipient_leases_a_task",
+        breaks="leased_to_another",
     ),
     Bug(
         name="drain-that-deletes",
@@ -107,6 +109,7 @@ BUGS = (
             ),
         ),
         fails=f"{LIFE}/test_results_drain.py::test_a_drained_result_is_delivered_and_stays_readable",
+        breaks="result_missing",
     ),
     Bug(
         name="acknowledged-result-given-again",
@@ -130,6 +133,7 @@ BUGS = (
         does="It acknowledges a result and numbers the change, but journals nothing.",
         changes=(Change(RESULTS, "            journal.life(task, entries.result_acked())\n", ""),),
         fails="tests/mailbox/verbs/life/test_races.py::test_one_ack_twice_at_once_is_journalled_once",
+        breaks="table_differs_from_journal",
     ),
     Bug(
         name="result-after-the-work-timeout",
