@@ -57,6 +57,14 @@ def test_a_carried_task_has_one_result_and_no_more_submissions_than_leases(near,
     assert [violation.name for violation in found] == expected
 
 
+def test_more_unanswered_submissions_than_kills_can_cut_are_violations():
+    most = carriage.AT_ONCE * carriage.ROUNDS
+    task_ids = [str(uuid.UUID(int=number, version=4)) for number in range(most + 2)]
+    cut = [result_of(task_id, "", "error") | {"error_message": "A2A: no answer from far"} for task_id in task_ids]
+
+    assert len(list(carriage.broken(task_ids, rows(results=cut), rows()))) == 2
+
+
 @pytest.mark.parametrize(("began", "ended", "count"), [(11, 12, 1), (9, 12, 0), (11, 21, 0)])
 def test_a_write_that_is_acknowledged_without_the_standby_is_a_violation(began, ended, count):
     history = History(1)
