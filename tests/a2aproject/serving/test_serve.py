@@ -173,7 +173,7 @@ def test_a_signal_to_every_process_at_once_stops_the_hub_in_silence(hub, number)
 
 @pytest.mark.one_database
 def test_the_hub_has_six_processes(lasting_hub):
-    lasting_hub.roles()
+    wait_until(lambda: len(lasting_hub.roles()) == 6)
 
     assert len(lasting_hub.descendants()) + 1 == 6
 
