@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 
 from mailbox.gate import audit, compacted
-from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
+from mailbox.gate.entries.about_tasks import TasksCompactedData
 from mailbox.gate.requests import Request
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.verbs.life import callbacks
 from mailbox.verbs.upkeep import rollups
+from mailbox.words.kinds import Entry
 from mailbox.words.secret_box import UnreadableSecretError
 
 BATCH = 500
@@ -65,9 +67,8 @@ def cap_sent(caller: Caller, *, dialect: str, cap: int, cycle: int = 100) -> int
     of_dialect = Task.objects.filter(dialect=dialect)
     if of_dialect.count() <= cap:
         return 0
-    with audit.decision(caller) as journal:
-        resolved = of_dialect.filter(state=Task.State.RESOLVED).exclude(_spent_lately(journal.now))
-        return _drop(resolved, journal, reason="cap", limit=cycle)
+    resolved = of_dialect.filter(state=Task.State.RESOLVED).exclude(_spent_lately(timezone.now()))
+    return _drop(caller, resolved, _keys(resolved, cycle), reason="cap")
 
 
 def clear(caller: Caller, *, dialect: str) -> int:
@@ -79,7 +80,7 @@ def clear(caller: Caller, *, dialect: str) -> int:
         journal.admit(Request.to_compact())
         now = journal.now
     resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED).exclude(_spent_lately(now))
-    return _drop_in_batches(caller, resolved, lambda: _keys(resolved), reason="cleared")
+    return _drop_in_batches(caller, resolved, lambda: _keys(resolved, BATCH), reason="cleared")
 
 
 def _finished(retention: Retention, now: datetime) -> TaskQuerySet:
@@ -118,8 +119,9 @@ def _to_drop(retention: Retention, now: datetime) -> Sequence[int]:
     return found
 
 
-def _keys(tasks: TaskQuerySet) -> Sequence[int]:
-    return list(tasks.order_by("pk").values_list("pk", flat=True)[:BATCH])
+def _keys(tasks: TaskQuerySet, limit: int) -> Sequence[int]:
+    """Return the keys of up to ``limit`` of these tasks, oldest first."""
+    return list(tasks.order_by("pk").values_list("pk", flat=True)[:limit])
 
 
 def _drop_in_batches(
@@ -127,38 +129,46 @@ def _drop_in_batches(
 ) -> int:
     total = 0
     while found := candidates():
-        with audit.decision(caller) as journal:
-            dropped = _drop(finished.filter(pk__in=found), journal, reason=reason, limit=BATCH)
+        dropped = _drop(caller, finished, found, reason=reason)
         total += dropped
         if not dropped:  # all of them are locked elsewhere
             break
     return total
 
 
-def _drop(tasks: TaskQuerySet, journal: Journal, *, reason: str, limit: int) -> int:
-    """Delete up to ``limit`` of these tasks, oldest first, with their leases, messages and results; return how many."""
-    oldest = tasks.order_by("pk").select_for_update(skip_locked=True, of=("self",))
-    found = list(oldest.values_list("pk", flat=True)[:limit])
-    if not found:
-        return 0
-    _remember(found, journal, reason)
-    rollups.keep(found)
-    Result.objects.filter(task__in=found).delete()
-    Message.objects.filter(task__in=found).delete()
-    Lease.objects.filter(task__in=found).delete()
-    Task.objects.filter(pk__in=found).delete()
+def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: str) -> int:
+    """Delete the tasks with these keys, with their leases, messages and results; return how many.
+
+    Tasks that are locked, or no longer among ``tasks``, stay. The journal rows are made before the transaction, because
+    large payloads would prolong it. The content of a resolved task never changes.
+    """
+    rows = _rows(keys, reason)
+    with audit.decision(caller) as journal:
+        free = tasks.filter(pk__in=keys).order_by("pk").select_for_update(skip_locked=True, of=("self",))
+        found = list(free.values_list("pk", flat=True))
+        if not found:
+            return 0
+        rollups.keep(found)
+        Result.objects.filter(task__in=found).delete()
+        Message.objects.filter(task__in=found).delete()
+        Lease.objects.filter(task__in=found).delete()
+        Task.objects.filter(pk__in=found).delete()
+        for key in found:
+            journal.beside(rows[key])
     return len(found)
 
 
-def _remember(keys: Sequence[int], journal: Journal, reason: str) -> None:
-    """Journal the compaction of these tasks, with what answers repeated sends and results later.
+def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry[TasksCompactedData]]:
+    """Return the journal row of each task's compaction, by the task's key.
 
-    The payloads may be large, so they are read `READ_AT_ONCE` tasks at a time.
+    The row answers repeated sends and results later. Payloads may be large: `READ_AT_ONCE` tasks are read at a time.
     """
+    rows: dict[int, Entry[TasksCompactedData]] = {}
     for start in range(0, len(keys), READ_AT_ONCE):
-        some = Task.objects.with_parties().select_related("result", "push_config").order_by("pk")
+        some = Task.objects.with_parties().select_related("result", "push_config")
         for task in some.filter(pk__in=keys[start : start + READ_AT_ONCE]):
-            journal.beside(compacted.kept(task, _callback(task), reason))
+            rows[task.pk] = compacted.kept(task, _callback(task), reason)
+    return rows
 
 
 def _callback(task: Task) -> compacted.Callback | None:

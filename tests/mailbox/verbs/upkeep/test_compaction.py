@@ -6,7 +6,9 @@ from uuid import uuid4
 
 import pytest
 import time_machine
+from django.db import connection
 
+from mailbox.gate import compacted
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
 from mailbox.verbs.life import results, sending
@@ -150,6 +152,28 @@ def test_work_is_dropped_in_batches_and_each_is_journalled(alice, bob, ada, monk
     rows = factories.journal("a2a_tasks_compacted")
     assert [row.fields["reason"] for row in rows] == ["retention"] * 5
     assert {row.actor for row in rows} == {"user:ada"}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("reason", ["retention", "cap", "cleared"])
+def test_large_payloads_are_read_before_the_transaction(alice, bob, ada, monkeypatch, reason):
+    acked_task(alice, bob, dialect="corvid")
+    kept, in_a_transaction = compacted.kept, []
+
+    def keep(*given):
+        in_a_transaction.append(connection.in_atomic_block)
+        return kept(*given)
+
+    monkeypatch.setattr(compacted, "kept", keep)
+    compact = {
+        "retention": lambda: compaction.compact(ada, factories.AT_ONCE),
+        "cap": lambda: compaction.cap_sent(ada, dialect="corvid", cap=0),
+        "cleared": lambda: compaction.clear(ada, dialect="corvid"),
+    }[reason]
+
+    assert compact() == 1
+    assert in_a_transaction == [False]
+    assert [row.fields["reason"] for row in factories.journal("a2a_tasks_compacted")] == [reason]
 
 
 def test_each_compacted_task_is_journalled_with_its_time(alice, bob, ada, clock):
