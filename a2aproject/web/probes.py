@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -54,7 +54,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
         if _is_newer(executor.loader):
             return _answer(503, "the database is newer than this code")
         outage = outages.standing()
-    except DatabaseError:
+    except Error:
         return _answer(503, "the database cannot be reached")
     return _answer(200 if outage is None else 503, outage or "ok")
 

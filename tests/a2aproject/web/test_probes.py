@@ -3,7 +3,7 @@ from __future__ import annotations
 import sqlite3
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
@@ -118,9 +118,10 @@ def test_a_request_to_a_full_database_is_logged_with_its_cause_and_ends_readines
 
 
 @pytest.mark.django_db
-def test_a_hub_without_its_database_is_not_ready(client, monkeypatch):
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_a_hub_without_its_database_is_not_ready(client, monkeypatch, error):
     def refuse(*args):
-        raise OperationalError
+        raise error
 
     monkeypatch.setattr("a2aproject.web.probes.MigrationExecutor", refuse)
 
