@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.utils import timezone
 
+from mailbox.database import write_turns
 from mailbox.models import LastPass
 
 
@@ -44,4 +45,5 @@ def _record_end(job: str, *, failed: bool) -> None:
 
 def _write(row: LastPass, *fields: str) -> None:
     """Write these fields of the job's row, and create the row if it is missing."""
-    LastPass.objects.bulk_create([row], update_conflicts=True, unique_fields=["job"], update_fields=fields)
+    with write_turns.turn():
+        LastPass.objects.bulk_create([row], update_conflicts=True, unique_fields=["job"], update_fields=fields)
