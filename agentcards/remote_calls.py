@@ -95,10 +95,10 @@ def due(now: datetime) -> RemoteCallQuerySet:
 def submit(call: RemoteCall) -> bool | None:
     """Submit the task, once. Return whether the remote agent answered; None: the hub sent no request.
 
-    If no connection was made, the lease is released and the next call to the agent is put off. A task that is a day
-    old gets an error instead. If the agent did not take the task, or might not have, the task gets an error. Any
-    exception before the remote task is known also ends the call, because no carrier would continue it. Error texts
-    show at most the host of the remote agent to the sender: its URL may hold a secret.
+    If no connection was made, the lease is released and the next call to the agent is put off. If both the outage and
+    the task are a day old, the task gets an error instead. If the agent did not take the task, or might not have, the
+    task gets an error. Any exception before the remote task is known also ends the call, because no carrier would
+    continue it. Error texts show at most the host of the remote agent to the sender: its URL may hold a secret.
     """
     try:
         return _submit(BaseUrl.parse(call.base_url), call)

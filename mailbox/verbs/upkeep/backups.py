@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -87,17 +85,11 @@ def _from_sqlite(writer: Writer, file: Path) -> Manifest:
 
 def _from_postgresql(writer: Writer) -> Manifest:
     postgresql.require_dumper()
-    with _moment() as (made_at, snapshot):
-        taken = _described(made_at)
+    made_at = timezone.now()
+    with postgresql.snapshot() as snapshot:
+        taken = _described(made_at.isoformat())
         writer.put(archive.DATABASE["postgresql"], postgresql.dump(snapshot), packed=False)
     return taken
-
-
-@contextmanager
-def _moment() -> Iterator[tuple[str, str]]:
-    made_at = timezone.now().isoformat()
-    with postgresql.snapshot() as snapshot:
-        yield made_at, snapshot
 
 
 def _described(made_at: str) -> Manifest:

@@ -91,17 +91,17 @@ class _Step:
 
     def into_postgresql(self) -> str | None:
         postgresql.require_alone()
-        folder = files.private(Path(settings.A2A_VAR) / "hub.dump.restoring")
+        dumped = files.private(Path(settings.A2A_VAR) / "hub.dump.restoring")
         try:
-            self._backup.extract(archive.DATABASE["postgresql"], folder)
+            self._backup.extract(archive.DATABASE["postgresql"], dumped)
             with transaction.atomic(durable=True):
                 self._allow(postgresql.content())
                 kept = postgresql.set_aside(self.name.replace("-", "_").lower())
-                postgresql.load(folder)
+                postgresql.load(dumped)
                 self._approve()
                 self._finish()
         finally:
-            folder.unlink(missing_ok=True)
+            dumped.unlink(missing_ok=True)
             connection.close()
         return kept
 
