@@ -24,10 +24,8 @@ def appearing(file: Path) -> Iterator[BinaryIO]:
     partial = beside(file, ".partial")
     descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
     with open(descriptor, "r+b") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise BackupError(f"Another process is writing {file}.") from error
+        if not _is_locked(stream, partial):
+            raise BackupError(f"Another process is writing {file}.")
         try:
             os.fchmod(stream.fileno(), PRIVATE)
             stream.truncate()
@@ -38,6 +36,15 @@ def appearing(file: Path) -> Iterator[BinaryIO]:
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
+
+
+def _is_locked(stream: BinaryIO, partial: Path) -> bool:
+    """Lock the file without waiting. Return False if another process has the lock, or has renamed the file since."""
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return os.path.samestat(os.fstat(stream.fileno()), partial.stat())
+    except (BlockingIOError, FileNotFoundError):
+        return False
 
 
 def rename(source: Path, target: Path) -> None:

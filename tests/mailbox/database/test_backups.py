@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import sqlite3
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -139,6 +141,23 @@ def test_two_processes_do_not_write_one_file(tmp_path: Path) -> None:
             pass
 
     assert (tmp_path / "file").read_bytes() == b"first"
+
+
+def test_a_file_that_another_process_has_just_finished_is_not_written_over(tmp_path, monkeypatch):
+    """The other process gives its file the name between the open and the lock of this process."""
+    file, lock = tmp_path / "file", fcntl.flock
+
+    def finish_first(*given: Any) -> None:
+        (tmp_path / "file.partial").write_bytes(b"first")
+        files.rename(tmp_path / "file.partial", file)
+        lock(*given)
+
+    monkeypatch.setattr(fcntl, "flock", finish_first)
+
+    with pytest.raises(BackupError, match="Another process"), files.appearing(file):
+        pass
+
+    assert file.read_bytes() == b"first"
 
 
 def test_an_open_database_is_not_replaced(tmp_path: Path) -> None:
