@@ -49,7 +49,7 @@ class Keeper(Actor):
         super().__init__(world, "k", world.operator_key, "operator")
 
     def act(self) -> None:
-        policy = {"enabled": True, "min_lease_age_ms": 1500, "max_attempts": 50, "max_requeues": 20, "scan_limit": 100}
+        policy = {"enabled": True, "min_lease_age_ms": 700, "max_attempts": 50, "max_requeues": 20, "scan_limit": 100}
         while self.world.sending.is_set():
             if self.world.mix.compacts:
                 self.do("compact", "POST", "/a2a/compact", {})

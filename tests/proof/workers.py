@@ -12,6 +12,7 @@ from tests.proof.world import Case, Crew, Held, World, held_of
 
 IDLE = 0.05
 MOST_LOOKS = 10
+LEFT_ALONE = 0.5  # share of deaths that no operator hears of
 LOST = ("late", "die")  # ways that leave the lease to an operator
 
 
@@ -106,6 +107,8 @@ class Worker(Actor):
         way = chosen(self.random, self.world.mix.work)
         if not self.world.sending.is_set() and way in (*LOST, "release", "refence"):
             way = "ok"
+        if way == "die" and self.random.random() < LEFT_ALONE:
+            return  # the lease grows stale, for the retry gate and for plans
         if way in LOST:
             self.world.cases.put(Case(held, self.crew, way == "late"))
             return
