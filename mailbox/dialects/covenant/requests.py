@@ -93,8 +93,8 @@ class NextTask(Exact):
     """How to receive, in the query or the body.
 
     With ``wait_ms`` the hub holds the request until something arrives. The same ``attempt_id`` gets the same answer
-    again. Use a new id for every new receive. Once its leases have ended or its results were acknowledged, an id is
-    spent and returns nothing.
+    again. Keep the id until it has brought something, also after an empty answer. Then use a new id. Once its leases
+    have ended or its results were acknowledged, an id is spent and returns nothing.
     """
 
     wait_ms: int = Field(default=0, ge=0, le=60_000)

@@ -59,6 +59,7 @@ class Worker:
         self._abandon = threading.Event()
         self._failure: str | None = None
         self._guard: Guard
+        self._attempt_id = uuid4()
 
     def run(self) -> str | None:
         """Work until ``max_tasks`` tasks are done or a signal arrives. Return the failure, None without any.
@@ -125,22 +126,26 @@ class Worker:
         return self._max_tasks is not None and self._finished >= self._max_tasks
 
     def _next(self) -> LeasedTask | None:
-        """Lease a task, repeating the request under one attempt id until it is answered, so that no lease is lost.
+        """Lease a task, repeating the request until it is answered, so that no lease is lost.
 
-        None: there is no task, or the worker stops.
+        None: there is no task, or the worker stops. The attempt id stays until it brings a task. An earlier request
+        under it may go on in the hub and take a task, which the hub returns under this id only.
         """
-        attempt_id, backoff = uuid4(), Backoff()
-        unanswered = trouble = False
+        backoff = Backoff()
+        trouble = False
+        lost_until = None  # the latest end of an unanswered request in the hub; None: every request was answered
         while True:
             stopping = self._stopping.is_set()
-            if self._abandon.is_set() or (stopping and not unanswered):
+            if self._abandon.is_set() or (stopping and lost_until is None):
                 return None
             try:
-                leased = self._hub.lease(attempt_id, wait=0 if stopping else POLL)
+                wait = max(0.0, lost_until - time.monotonic()) if stopping and lost_until else POLL
+                leased = self._hub.lease(self._attempt_id, wait=wait)
             except NotNowError as error:
                 if not trouble:
                     self._say(f"Cannot lease a task now, trying again: {error}")
-                trouble, unanswered = True, unanswered or error.may_have_arrived
+                trouble = True
+                lost_until = time.monotonic() + POLL if error.may_have_arrived else lost_until
                 (self._abandon if stopping else self._stopping).wait(backoff.pause(error))
             except RefusedError as error:
                 self._fail(str(error))
@@ -148,6 +153,7 @@ class Worker:
             else:
                 if trouble:
                     self._say("The hub answers again.")
+                self._attempt_id = self._attempt_id if leased is None else uuid4()
                 return leased
 
     def _may_begin(self, leased: LeasedTask) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -9,7 +10,9 @@ import httpx
 import pytest
 
 from mailbox.management.worker import backoff as persistence
+from mailbox.management.worker.attempt import ProgramSettings
 from mailbox.management.worker.client import ForbiddenError, Hub, HubError, LeaseEndedError, NotNowError, RefusedError
+from mailbox.management.worker.worker import Worker
 from mailbox.models import Lease, Task
 from tests.support import factories
 from tests.support.hub import PATIENCE
@@ -69,6 +72,52 @@ def test_lost_answers_cost_no_lease_and_repeat_no_message_or_result(cutter, desk
     assert text_of(result_of(task)) == "once"
     assert messages_of(task) == ["once"]
     assert len(factories.journal("a2a_result_posted")) == 1
+
+
+class ScriptedHub:
+    """A hub whose leases are scripted: each entry is returned, or raised if it is an error."""
+
+    url = "http://hub.test"
+
+    def __init__(self, *script):
+        self.script = list(script)
+        self.leases = []
+
+    def lease(self, attempt_id, *, wait):
+        self.leases.append((attempt_id, wait))
+        step = self.script.pop(0)
+        if isinstance(step, Exception):
+            raise step
+        return step
+
+
+def worker_of(hub):
+    return Worker(hub, "bob", ProgramSettings(command=("true",), environment={}, grace=0.1), say=lambda _: None)
+
+
+def test_an_empty_answer_keeps_the_attempt_id():
+    hub = ScriptedHub(None, RefusedError("closed"))
+
+    assert worker_of(hub).run() == "closed"
+
+    (first, _), (second, _) = hub.leases
+    assert first == second
+
+
+def test_a_stopped_worker_outwaits_the_poll_whose_answer_was_lost(monkeypatch):
+    def stop_in_trouble(line):
+        if line.startswith("Cannot lease"):
+            signal.raise_signal(signal.SIGINT)
+
+    hub = ScriptedHub(NotNowError("cut", may_have_arrived=True), None)
+    worker = worker_of(hub)
+    monkeypatch.setattr(worker, "_say", stop_in_trouble)
+
+    assert worker.run() is None
+
+    (first, _), (second, wait) = hub.leases
+    assert first == second
+    assert wait > 0
 
 
 @pytest.mark.parametrize(
