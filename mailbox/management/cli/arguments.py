@@ -30,6 +30,12 @@ def add_json(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the JSON that the API answers")
 
 
+def add_limit(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--limit", type=integer("--limit", least=1, most=1000), default=10, metavar="N", help="(default: %(default)s)"
+    )
+
+
 def add_receiving(parser: ArgumentParser) -> None:
     """Add the options of a receive: how long to wait, and the id under which it can be repeated."""
     parser.add_argument(

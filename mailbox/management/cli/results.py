@@ -15,6 +15,12 @@ from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 
 
 def add_commands(commands: arguments.Commands) -> None:
+    _add_post(commands)
+    _add_drain(commands)
+    _add_delivered(commands)
+
+
+def _add_post(commands: arguments.Commands) -> None:
     post = commands.add_parser("post-result", help="post a task's result as its recipient")
     post.add_argument("task_id", type=arguments.uuid("task-id"), metavar="TASK_ID", help="the task")
     post.add_argument(
@@ -40,6 +46,8 @@ def add_commands(commands: arguments.Commands) -> None:
     arguments.add_json(post)
     post.set_defaults(run=_post)
 
+
+def _add_drain(commands: arguments.Commands) -> None:
     drain = commands.add_parser("drain", help="receive the oldest pending result of the tasks that an agent sent")
     drain.add_argument("name", metavar="NAME", help="the agent that sent the tasks")
     arguments.add_receiving(drain)
@@ -49,15 +57,11 @@ def add_commands(commands: arguments.Commands) -> None:
     arguments.add_json(drain)
     drain.set_defaults(run=_drain)
 
+
+def _add_delivered(commands: arguments.Commands) -> None:
     delivered = commands.add_parser("delivered", help="list the results that an agent received and did not acknowledge")
     delivered.add_argument("name", metavar="NAME", help="the agent that sent the tasks")
-    delivered.add_argument(
-        "--limit",
-        type=arguments.integer("--limit", least=1, most=1000),
-        default=10,
-        metavar="N",
-        help="(default: %(default)s)",
-    )
+    arguments.add_limit(delivered)
     delivered.add_argument("--cursor", metavar="CURSOR", help="the next_cursor of the page before")
     arguments.add_json(delivered)
     delivered.set_defaults(run=_delivered)

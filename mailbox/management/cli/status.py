@@ -15,13 +15,7 @@ from mailbox.words import times
 
 def add_commands(commands: arguments.Commands) -> None:
     status = commands.add_parser("status", help="list queued tasks, live leases and pending results")
-    status.add_argument(
-        "--limit",
-        type=arguments.integer("--limit", least=1, most=1000),
-        default=10,
-        metavar="N",
-        help="(default: %(default)s)",
-    )
+    arguments.add_limit(status)
     status.add_argument(
         "--min-lease-age-ms",
         type=arguments.integer("--min-lease-age-ms", most=times.MOST_MS),
