@@ -17,6 +17,10 @@ from tests.proof.stage import Stage
 BEFORE_THE_KILL = 40  # acknowledged sends
 
 
+def _need_nothing(stage: Stage) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
     """A run that must fail. ``names`` are the violations of which it must report each."""
@@ -28,7 +32,7 @@ class Control:
     changes: tuple[edits.Edit, ...] = ()
     databases: tuple[str, ...] = ("sqlite", "postgresql")
     beside: Callable[[Load], None] = Load.wait_until_sent
-    prepare: Callable[[Stage], None] = lambda stage: None
+    prepare: Callable[[Stage], None] = _need_nothing
 
 
 def run(control: Control, database: str, folder: Path, seed: int, *, sends: int = 160) -> Part:

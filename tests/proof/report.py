@@ -60,12 +60,18 @@ class Proof:
     ``missing`` are the faults that this machine cannot strike. ``left_out`` are the faults for which no time was left.
     """
 
-    commit: str
-    seed: int
+    commit: str = ""
+    seed: int = 0
     parts: list[Part] = field(default_factory=list)
     controls: list[tuple[Control, Part]] = field(default_factory=list)
     missing: Mapping[str, str] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Proof) -> None:
+        """Take over the parts of a run on another database."""
+        self.parts += other.parts
+        self.controls += other.controls
+        self.left_out += other.left_out
 
     @property
     def violations(self) -> list[str]:
