@@ -35,6 +35,7 @@ SLOW = (
     "tests/mailbox/dialects/yeoman/test_served.py",
     "tests/mailbox/management/worker/",
     "tests/test_demo.py",
+    "tests/docs/test_operations.py",
     "tests/docs/test_tour.py",
     "tests/test_restarts.py",
 )
