@@ -16,8 +16,8 @@ ATTEMPT_HEADER = OpenApiParameter(
     {"type": "string", "format": "uuid"},
     OpenApiParameter.HEADER,
     description=(
-        "Names this receive. The same id gets the same answer, so a lost response costs nothing. Use a new id for each "
-        "new receive. Keep an id only while you repeat one receive, until an answer has come. An id is spent once its "
+        "Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it "
+        "has brought something, also after an empty answer. Then use a new id. An id is spent once its "
         "leases have ended or its results were acknowledged. A receive under a spent id returns nothing."
     ),
 )
