@@ -220,7 +220,8 @@ def ack_results(caller: Caller, task_ids: Collection[UUID]) -> Acknowledgement:
     caller.must_be_party()
     with audit.decision(caller) as journal:
         unknown = _acknowledge(caller, task_ids, journal)
-    acked = [task_id for task_id in task_ids if task_id not in unknown]
+    absent = frozenset(unknown)
+    acked = [task_id for task_id in task_ids if task_id not in absent]
     if unknown and not acked:
         raise UnknownTaskError.of(unknown[0])
     return Acknowledgement(acked=acked, unknown=unknown)
