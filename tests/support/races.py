@@ -11,8 +11,8 @@ from typing import Any
 from django.db import connection, connections
 
 from mailbox.words.errors import MailboxError
+from tests.support.hub import PATIENCE
 
-PATIENCE = 60.0
 # The winner differs from race to race. `make soak` runs more rounds.
 ROUNDS = range(25 if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else 3)
 
