@@ -38,6 +38,9 @@ INTRODUCTION = """\
 `make prove` wrote this page. It runs a hub under load on both databases, and a proxy cuts the requests of its clients.
 Faults strike the hub, its processes and its database meanwhile. A checker then compares the answers that the clients
 got with the tables and with the journal. Each number below comes from that run.
+
+[Mutations](mutations.md) lists bugs made by hand, each with the test that catches it. [Fuzzing](fuzzing.md) reports
+runs with random requests and inputs. [Operations](operations.md) says how to run a hub so that these promises hold.
 """
 OF_RECOVERY = """\
 ## Recovery
