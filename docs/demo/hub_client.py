@@ -14,6 +14,7 @@ import httpx
 WAIT_MS = 10_000  # the time one receive waits at the hub
 PATIENCE = 30.0  # seconds of retries while the hub does not answer
 PAUSE = 0.2
+NEXT_TASK, NEXT_RESULT = "/a2a/tasks/next", "/a2a/results/next"
 
 
 class RefusedError(Exception):
@@ -31,12 +32,14 @@ class UnreachableError(Exception):
 class HubClient:
     """A client that repeats a request whose answer was lost. Each request acts only once.
 
-    A task has an id that its sender chose. A receive has an attempt id. The hub accepts an identical result twice.
+    A task has an id that its sender chose. A receive has an attempt id, which stays until it has brought something. The
+    hub accepts an identical result twice.
     """
 
     def __init__(self, url: str, key: str) -> None:
         headers = {"Authorization": f"Bearer {key}"}
         self._http = httpx.Client(base_url=url, headers=headers, timeout=WAIT_MS / 1000 + 10)
+        self._attempt_ids = {path: str(uuid.uuid4()) for path in (NEXT_TASK, NEXT_RESULT)}
 
     @classmethod
     def from_environment(cls) -> Self:
@@ -59,16 +62,19 @@ class HubClient:
 
     def next_task(self) -> tuple[dict[str, Any], str] | None:
         """Wait for a task and lease it; return the task and the lease id, or None if no task came."""
-        answer = self.post("/a2a/tasks/next", wait_ms=WAIT_MS, attempt_id=str(uuid.uuid4()))
+        answer = self._receive(NEXT_TASK, "task")
         return None if answer["task"] is None else (answer["task"], answer["lease"]["lease_id"])
 
     def next_result(self, *, ack: str | None) -> dict[str, Any] | None:
         """Wait for a result; return it, or None. ``ack`` acknowledges the result of an earlier task."""
-        attempt_id = str(uuid.uuid4())
-        result: dict[str, Any] | None = self.post("/a2a/results/next", wait_ms=WAIT_MS, attempt_id=attempt_id, ack=ack)[
-            "result"
-        ]
+        result: dict[str, Any] | None = self._receive(NEXT_RESULT, "result", ack=ack)["result"]
         return result
+
+    def _receive(self, path: str, what: str, **fields: object) -> dict[str, Any]:
+        answer = self.post(path, wait_ms=WAIT_MS, attempt_id=self._attempt_ids[path], **fields)
+        if answer[what] is not None or answer.get("attempt_spent"):
+            self._attempt_ids[path] = str(uuid.uuid4())
+        return answer
 
     def _ask(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         give_up_at = time.monotonic() + PATIENCE

@@ -18,6 +18,7 @@ class Drainer(Actor):
         self.drainage = drainage
         self.unacked: list[str] = []
         self.is_unsure = False
+        self.attempt = self.new_id()  # stays until it has brought a result
 
     def act(self) -> None:
         while self.world.working.is_set():
@@ -52,7 +53,7 @@ class Drainer(Actor):
         """Receive the oldest result, in one of the forms of the route; return its task. It may acknowledge another."""
         fields: dict[str, Any] = {}
         if self.world.mix.names_attempts:
-            fields["attempt_id"] = self.new_id()
+            fields["attempt_id"] = self.attempt
         if self.random.random() < self.world.mix.waits:
             fields["wait_ms"] = self.random.choice([100, 400, 1500])
         acked = []
@@ -70,6 +71,8 @@ class Drainer(Actor):
             else:
                 drained = self.do("drain", "POST", "/a2a/results/next", fields, **facts)
             result = drained.answer["result"] if drained.is_acknowledged else None
+            if result or (drained.is_acknowledged and drained.answer.get("attempt_spent")):
+                self.attempt = self.new_id()
             if result:
                 with self.drainage.lock:
                     self.drainage.received.add(result["task_id"])

@@ -23,6 +23,7 @@ class Worker(Actor):
         super().__init__(world, f"w{number}", crew.party.key, crew.party.display)
         self.crew = crew
         self.is_unsure = False  # an answer may have been lost since the last look at the leases
+        self.attempt = self.new_id()
 
     def act(self) -> None:
         while self.world.working.is_set():
@@ -38,8 +39,8 @@ class Worker(Actor):
                 self.pause(IDLE)
 
     def _receive(self) -> Held | None:
-        """Lease the oldest task, in one of the forms of the route. Each new receive has a new attempt id."""
-        attempt = self.new_id() if self.world.mix.names_attempts else ""
+        """Lease the oldest task, in one of the forms of the route. An attempt id stays until it has brought a task."""
+        attempt = self.attempt if self.world.mix.names_attempts else ""
         waits = self.random.choice([100, 400, 1500]) if self.random.random() < self.world.mix.waits else 0
         query = f"?wait_ms={waits}" if waits else ""
         if self.random.random() < 0.5:
@@ -57,6 +58,8 @@ class Worker(Actor):
             held = held_of(received.answer) if received.is_acknowledged else None
             if held is not None:
                 self.crew.learn(held.lease_id)
+            if held is not None or (received.is_acknowledged and received.answer.get("attempt_spent")):
+                self.attempt = self.new_id()
         finally:
             with self.crew.lock:
                 self.crew.receiving.discard(request_id)

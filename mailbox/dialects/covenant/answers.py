@@ -140,11 +140,15 @@ class TaskQueued(BaseModel):
 
 
 class TaskOpt(BaseModel):
-    """The leased task with its lease. Both are null when nothing was there to lease."""
+    """The leased task with its lease. Both are null when nothing was there to lease.
+
+    ``attempt_spent`` is there only when the attempt id is spent: its leases have ended. Use a new id.
+    """
 
     kind: Literal["a2a_task_opt"]
     task: WireWork | None
     lease: WireLease | None
+    attempt_spent: bool = False
 
 
 class Tasks(BaseModel):
@@ -159,10 +163,14 @@ class ResultPosted(BaseModel):
 
 
 class ResultOpt(BaseModel):
-    """The drained result, null when nothing was there to drain."""
+    """The drained result, null when nothing was there to drain.
+
+    ``attempt_spent`` is there only when the attempt id is spent: its results are acknowledged. Use a new id.
+    """
 
     kind: Literal["a2a_result_opt"]
     result: WireResult | None
+    attempt_spent: bool = False
 
 
 class Results(BaseModel):

@@ -66,8 +66,8 @@ class NextTaskView(ReceivingView):
         leases = waiting.until(
             lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
         )
-        task, lease = (wire.work(leases[0].task), wire.lease(leases[0])) if leases else (None, None)
-        return Response({"kind": "a2a_task_opt", "task": task, "lease": lease})
+        spent = not leases and leasing.is_spent(self.caller, how.attempt_id)
+        return Response(wire.next_task(leases[0] if leases else None, spent=spent))
 
     @describe(
         summary="Lease the next task",
@@ -97,7 +97,8 @@ class NextResultView(ReceivingView):
         how = self.received(requests.NextResult)
         wait = timedelta(milliseconds=how.wait_ms)
         result = results.next_result(self.caller, attempt_id=how.attempt_id, ack=how.ack, wait=wait)
-        return Response({"kind": "a2a_result_opt", "result": wire.result(result) if result else None})
+        spent = result is None and results.is_spent(self.caller, how.attempt_id)
+        return Response(wire.next_result(result, spent=spent))
 
     @describe(
         summary="Drain the next result",

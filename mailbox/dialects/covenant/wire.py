@@ -63,6 +63,21 @@ def queued(row: Task) -> dict[str, Any]:
     return {**answer, "outcome": row.outcome, "compacted": True} if compacted.is_compacted(row) else answer
 
 
+def next_task(row: Lease | None, *, spent: bool) -> dict[str, Any]:
+    """Render the answer to a receive. ``spent``: its attempt id takes no task any more."""
+    leased = {"task": None, "lease": None} if row is None else {"task": work(row.task), "lease": lease(row)}
+    return {"kind": "a2a_task_opt", **leased, **_spent(spent)}
+
+
+def next_result(row: Result | None, *, spent: bool) -> dict[str, Any]:
+    """Render the answer to a drain. ``spent``: its attempt id takes no result any more."""
+    return {"kind": "a2a_result_opt", "result": None if row is None else result(row), **_spent(spent)}
+
+
+def _spent(spent: bool) -> dict[str, bool]:
+    return {"attempt_spent": True} if spent else {}
+
+
 def result(row: Result) -> answers.WireResult:
     """Render an A2ATaskResult. Its content is the stored text, byte for byte."""
     rendered: answers.WireResult = {

@@ -41,6 +41,10 @@ class LeaseEndedError(RefusedError):
     """The lease is no longer live: the task was answered, requeued, cancelled or expired."""
 
 
+class AttemptSpentError(HubError):
+    """The receive's attempt id took a task before, and its lease has ended. It takes no other task."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeasedTask:
     """A task as the hub's JSON shows it, and its lease. ``time_limit``: seconds for the work, None without a limit."""
@@ -85,10 +89,15 @@ class Hub:
         )
 
     def lease(self, attempt_id: UUID, *, wait: float) -> LeasedTask | None:
-        """Lease the oldest task, waiting up to ``wait`` seconds; None without one. A repeat gets the same lease."""
+        """Lease the oldest task, waiting up to ``wait`` seconds; None without one. A repeat gets the same lease.
+
+        Also raises `AttemptSpentError`.
+        """
         body = {"attempt_id": str(attempt_id), "wait_ms": int(wait * 1000)}
         answer = self._post("a2a/tasks/next", body, timeout=wait + ANSWER_WITHIN)
         if (task := answer["task"]) is None:
+            if answer.get("attempt_spent"):
+                raise AttemptSpentError("the leases of this attempt id have ended")
             return None
         lease = answer["lease"]
         limit = lease["work_timeout_ms"]

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from mailbox.management.worker.attempt import Attempt, AttemptOutcome, ProgramSettings
 from mailbox.management.worker.backoff import Backoff, insist
-from mailbox.management.worker.client import Hub, LeasedTask, NotNowError, RefusedError
+from mailbox.management.worker.client import AttemptSpentError, Hub, LeasedTask, NotNowError, RefusedError
 from mailbox.management.worker.guard import Guard
 
 # The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
@@ -140,7 +140,7 @@ class Worker:
                 return None
             try:
                 wait = max(0.0, lost_until - time.monotonic()) if stopping and lost_until else POLL
-                leased = self._hub.lease(self._attempt_id, wait=wait)
+                leased = self._receive(wait)
             except NotNowError as error:
                 if not trouble:
                     self._say(f"Cannot lease a task now, trying again: {error}")
@@ -153,8 +153,17 @@ class Worker:
             else:
                 if trouble:
                     self._say("The hub answers again.")
-                self._attempt_id = self._attempt_id if leased is None else uuid4()
                 return leased
+
+    def _receive(self, wait: float) -> LeasedTask | None:
+        """Request a task once. An attempt id that has brought a task, or is spent, is replaced by a new one."""
+        try:
+            leased = self._hub.lease(self._attempt_id, wait=wait)
+        except AttemptSpentError:
+            self._attempt_id = uuid4()
+            return None
+        self._attempt_id = self._attempt_id if leased is None else uuid4()
+        return leased
 
     def _may_begin(self, leased: LeasedTask) -> bool:
         """Release a task that must not be begun, and return False for it."""

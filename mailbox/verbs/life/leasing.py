@@ -56,6 +56,14 @@ def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
         return begin_in_turn(caller, journal, limit=limit, attempt_id=attempt_id)
 
 
+def is_spent(caller: Caller, attempt_id: UUID | None) -> bool:
+    """Whether ``attempt_id`` leased tasks of the caller and all those leases have ended. None is never spent."""
+    if attempt_id is None:
+        return False
+    ends = list(Lease.objects.received_by(attempt_id, caller.agent).values_list("ended_at", flat=True))
+    return bool(ends) and None not in ends
+
+
 def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: UUID | None = None) -> list[Lease]:
     """Lease the caller's oldest queued tasks, within the decision of ``journal``, which commits the leases.
 

@@ -158,6 +158,14 @@ def next_result(
     return next(iter(waiting.until(look, wait)), None)
 
 
+def is_spent(caller: Caller, attempt_id: UUID | None) -> bool:
+    """Whether ``attempt_id`` drained results of the caller and all are acknowledged. None is never spent."""
+    if attempt_id is None:
+        return False
+    deliveries = set(Result.objects.drained_by(attempt_id, caller.agent).values_list("delivery", flat=True))
+    return deliveries == {Result.Delivery.ACKED}
+
+
 def _whole_drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
     """Drain results in every case. `plain.drain_result` handles only the common case."""
     if attempt_id is None and not ack and not _something_to_drain(caller):

@@ -11,7 +11,15 @@ import pytest
 
 from mailbox.management.worker import backoff as persistence
 from mailbox.management.worker.attempt import ProgramSettings
-from mailbox.management.worker.client import ForbiddenError, Hub, HubError, LeaseEndedError, NotNowError, RefusedError
+from mailbox.management.worker.client import (
+    AttemptSpentError,
+    ForbiddenError,
+    Hub,
+    HubError,
+    LeaseEndedError,
+    NotNowError,
+    RefusedError,
+)
 from mailbox.management.worker.worker import Worker
 from mailbox.models import Lease, Task
 from tests.support import factories
@@ -102,6 +110,15 @@ def test_an_empty_answer_keeps_the_attempt_id():
 
     (first, _), (second, _) = hub.leases
     assert first == second
+
+
+def test_a_spent_attempt_id_is_replaced():
+    hub = ScriptedHub(AttemptSpentError("spent"), RefusedError("closed"))
+
+    assert worker_of(hub).run() == "closed"
+
+    (first, _), (second, _) = hub.leases
+    assert first != second
 
 
 def test_a_stopped_worker_outwaits_the_poll_whose_answer_was_lost(monkeypatch):
