@@ -68,7 +68,7 @@ def take_on(profile: AgentProfile) -> RemoteCall | None:
     """
     if not _has_room(profile):  # saves the write lock for agents that are busy
         return None
-    return audit.once_more_on_conflict(lambda: _take_on(profile))
+    return audit.again_on_conflict(lambda: _take_on(profile))
 
 
 def _take_on(profile: AgentProfile) -> RemoteCall | None:

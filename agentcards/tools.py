@@ -44,7 +44,7 @@ def import_tools(caller: Caller, listing: object, *, default: bool = False) -> I
     """
     given, is_partial = _tools_in(listing)
     wanted = _read(given)
-    return audit.once_more_on_conflict(lambda: _store(caller, wanted, default=default, is_partial=is_partial))
+    return audit.again_on_conflict(lambda: _store(caller, wanted, default=default, is_partial=is_partial))
 
 
 def _store(caller: Caller, wanted: Sequence[Tool], *, default: bool, is_partial: bool) -> Import:

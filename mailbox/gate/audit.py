@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -20,6 +20,7 @@ from mailbox.words import json_text
 from mailbox.words.errors import MailboxError
 from mailbox.words.kinds import Entry, Kind, LifeEntry
 
+MOST_CONFLICTS = 4
 Decided = TypeVar("Decided")
 
 
@@ -87,12 +88,16 @@ def decision(caller: Caller) -> Iterator[Journal]:
         raise
 
 
-def once_more_on_conflict(decide: Callable[[], Decided]) -> Decided:
-    """Return what ``decide`` returns. If a unique constraint stops it, run it again: it then reads the other's row."""
-    try:
-        return decide()
-    except IntegrityError:
-        return decide()
+def again_on_conflict(decide: Callable[[], Decided]) -> Decided:
+    """Return what ``decide`` returns. If a unique constraint stops it, run it again: it then reads the other's row.
+
+    A decision may meet several rows in turn, such as the leader of its work and then its own twin. After
+    `MOST_CONFLICTS` of them, `IntegrityError` is raised.
+    """
+    for _ in range(MOST_CONFLICTS - 1):
+        with suppress(IntegrityError):
+            return decide()
+    return decide()
 
 
 def note(caller: Caller, entry: Entry[Any]) -> AuditEvent:

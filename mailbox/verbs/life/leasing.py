@@ -44,7 +44,7 @@ def _whole_lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Le
     """Lease tasks in every case. `plain.lease_task` handles only the common case."""
     if attempt_id is None and not _leasable(caller).exists():
         return []
-    return audit.once_more_on_conflict(lambda: _lease(caller, limit, attempt_id))
+    return audit.again_on_conflict(lambda: _lease(caller, limit, attempt_id))
 
 
 def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
@@ -97,7 +97,7 @@ def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None)
     """
     caller.must_be_party()
     expiry.expire_if_due(caller, task_id)
-    return audit.once_more_on_conflict(lambda: _lease_named(caller, task_id, attempt_id))
+    return audit.again_on_conflict(lambda: _lease_named(caller, task_id, attempt_id))
 
 
 def _lease_named(caller: Caller, task_id: UUID, attempt_id: UUID | None) -> Lease:

@@ -170,7 +170,7 @@ def _whole_drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Colle
     """Drain results in every case. `plain.drain_result` handles only the common case."""
     if attempt_id is None and not ack and not _something_to_drain(caller):
         return []
-    return audit.once_more_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
+    return audit.again_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
 
 
 def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:

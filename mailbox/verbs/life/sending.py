@@ -56,7 +56,7 @@ def check(envelope: TaskEnvelope) -> None:
 def _whole_send(caller: Caller, envelope: TaskEnvelope) -> Task:
     """Send any task. `plain.send_task` handles only the common case."""
     try:
-        return audit.once_more_on_conflict(lambda: _send(caller, envelope))
+        return audit.again_on_conflict(lambda: _send(caller, envelope))
     except IntegrityError as error:
         # Another task of this id was compacted. Its life stays in the journal, so its numbers are taken.
         if envelope.id is None or not AuditEvent.objects.of_task(envelope.id).exists():

@@ -115,7 +115,7 @@ def make(
             journal.beside(entries.repair_plan_made(plan.pk, verb, leases=len(leases), query=query, among=among))
             return plan
 
-    return audit.once_more_on_conflict(decide)
+    return audit.again_on_conflict(decide)
 
 
 def apply(

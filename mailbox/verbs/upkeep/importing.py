@@ -50,7 +50,7 @@ def import_tasks(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Import
     registration.check_display(recipient)
     for one in kept:
         _check(one)
-    return audit.once_more_on_conflict(lambda: _import(caller, recipient, kept))
+    return audit.again_on_conflict(lambda: _import(caller, recipient, kept))
 
 
 def _import(caller: Caller, recipient: str, kept: Sequence[Kept]) -> ImportCounts:

@@ -5,25 +5,28 @@ One task does the work, each duplicate gets its answer, and no row in use is del
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 import pytest
 import time_machine
+from django.db import connection  # noqa: F401 (skipif reads it)
 from django.utils import timezone
 
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Lease, ReplayEntry, Result, Task
-from mailbox.verbs.life import expiry, leasing, results, sending
+from mailbox.verbs.life import expiry, leasing, replay, results, sending
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.times import epoch_ms
 from tests.support import factories, tables
-from tests.support.races import ROUNDS, race
+from tests.support.races import ROUNDS, answers, race
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,6 +53,27 @@ def test_duplicates_sent_at_once_have_one_leader(alice, bob, _round):
     (lease,) = leasing.lease_tasks(bob, limit=10)
     results.post_result(bob, factories.result_envelope(lease.task))
     assert len(results.drain_results(alice, limit=10)) == 4
+
+
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite locks the whole database")
+def test_a_duplicate_that_meets_its_leader_and_then_its_twin_is_acknowledged(alice, bob, monkeypatch):
+    promise, look_for_leader, this_thread = factories.idempotent(), replay.leader, threading.get_ident()
+    envelope, of_leader = (factories.task_envelope(bob, id=uuid4(), idempotency=promise) for _ in range(2))
+    meanwhile = [of_leader, envelope]
+
+    def leader(key: Any) -> Task | None:
+        """The leader commits after the first look for it, and the twin before the second."""
+        if threading.get_ident() != this_thread or not meanwhile:
+            return look_for_leader(key)
+        other = meanwhile.pop(0)
+        answers(partial(sending.send_task, alice, other))
+        return None if other is of_leader else look_for_leader(key)
+
+    monkeypatch.setattr(replay, "leader", leader)
+
+    assert sending.send_task(alice, envelope).uuid == envelope.id
+    assert meanwhile == []
+    assert Task.objects.count() == 2
 
 
 @pytest.mark.parametrize("_round", ROUNDS)
