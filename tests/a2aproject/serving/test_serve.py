@@ -168,7 +168,9 @@ def test_a_signal_to_every_process_at_once_stops_the_hub_in_silence(hub, number)
     assert all(map(has_ended, processes))
     assert "Traceback" not in hub.printed
     assert "did not stop in time" not in hub.printed
-    assert hub.printed.removeprefix(printed).endswith("Stopping.\n")
+    # The web server reports a worker that was stopped while it loaded.
+    lines = hub.printed.removeprefix(printed).splitlines()
+    assert [line for line in lines if "Unexpected exit from worker" not in line] == ["Stopping."]
 
 
 @pytest.mark.one_database

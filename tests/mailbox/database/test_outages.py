@@ -29,8 +29,8 @@ def at_once(monkeypatch):
     monkeypatch.setattr(outages, "REHEARSE_EVERY", 0.0)
 
 
-def write() -> None:
-    RateWindow.objects.create(key="x", started_at="2026-01-01T00:00:00Z", counted="x" * 2**20)
+def write(size: int = 2**20) -> None:
+    RateWindow.objects.create(key="x", started_at="2026-01-01T00:00:00Z", counted="x" * size)
 
 
 def error_of(act: Callable[..., object], *arguments: object) -> Exception:
@@ -44,6 +44,14 @@ def run(sql: str) -> None:
         cursor.execute(sql)
 
 
+def free_bytes() -> int:
+    """Return the bytes of the file's unused pages, which earlier tests have left."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
+        (found,) = cursor.fetchone()
+    return int(found)
+
+
 def raised_by_the_server(code: str) -> Exception:
     return error_of(run, f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}', MESSAGE = 'no space'; END $$")
 
@@ -55,8 +63,10 @@ def file() -> str:
 @pytest.fixture
 def full():
     run("PRAGMA max_page_count = 1")  # SQLite sets the number of pages that there are
-    yield error_of(write)
-    run("PRAGMA max_page_count = 1000000000")
+    try:
+        yield error_of(write, 2**20 + free_bytes())
+    finally:
+        run("PRAGMA max_page_count = 1000000000")
 
 
 @on_sqlite
