@@ -7,11 +7,18 @@ from django.db import connection
 
 from tests.proof import controls
 
-SENDS = 110
+SENDS = 160
+MOST_LOADS = 8  # the order of threads decides whether a load meets the bug
 
 
 @pytest.mark.django_db
 def test_a_hub_that_forgets_attempts_is_caught_by_name(tmp_path):
-    part = controls.run(controls.FORGETFUL, connection.vendor, tmp_path, 3, sends=SENDS)
+    control, named = controls.FORGETFUL, set[str]()
 
-    assert {violation.name for violation in part.violations} >= controls.FORGETFUL.names
+    for seed in range(MOST_LOADS):
+        part = controls.run(control, connection.vendor, tmp_path / str(seed), seed, sends=SENDS)
+        named |= {violation.name for violation in part.violations}
+        if named >= control.names:
+            break
+
+    assert named >= control.names
