@@ -70,7 +70,7 @@ mutations: .venv/dev.stamp ## Make each hand-made bug in a copy of the tree; its
 SEED ?= 1
 
 .PHONY: prove
-prove: .venv/dev.stamp ## Prove for half an hour that faults lose nothing, into docs/reliability.md (PROVE=--short)
+prove: .venv/dev.stamp ## Prove for an hour that faults lose nothing, into docs/reliability.md (PROVE=--short)
 	$(tests) DATABASE_URL= $(python) -m tests.proof --seed $(SEED) $(PROVE)
 
 .PHONY: bench

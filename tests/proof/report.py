@@ -139,6 +139,7 @@ def _counts(proof: Proof) -> Iterator[str]:
     yield _row("requests cut", *(sum(part.cuts for part in group) for group in groups))
     yield _row("requests delivered twice", *(sum(part.faults["duplicated"] for part in group) for group in groups))
     yield _row("kills of processes", *(_struck(group, _is_kill) for group in groups))
+    yield _row("kills of web workers among them", *(_struck(group, _is_kill_of_worker) for group in groups))
     yield _row("faults of PostgreSQL", *(_struck(group, _is_of_postgresql) for group in groups))
     yield _row("other faults", *(_struck(group, _is_other) for group in groups))
     counted = frozenset().union(*PROMISES.values())
@@ -150,6 +151,10 @@ def _counts(proof: Proof) -> Iterator[str]:
 
 def _is_kill(name: str) -> bool:
     return name.startswith(KILLS)
+
+
+def _is_kill_of_worker(name: str) -> bool:
+    return _is_kill(name) and "web worker" in name
 
 
 def _is_of_postgresql(name: str) -> bool:

@@ -21,7 +21,7 @@ def proof() -> Proof:
     struck.strikes = [
         Strike(name="PostgreSQL: stopped", recovery=0.5),
         Strike(name="PostgreSQL: stopped", recovery=1.5),
-        Strike(name="killed: web workers", recovery=0.1, counted=25),
+        Strike(name="killed: 25 web workers, one after the other", recovery=0.1, counted=25),
     ]
     cut = Part(name="cuts", database="sqlite", seed=1, operations=Counter(send=7, drain=3), tries=14)
     cut.faults = Counter(early=4, duplicated=2)
@@ -49,6 +49,7 @@ def test_the_page_counts_each_database_and_both():
     assert row(page, "tasks sent") == ["7", "5", "12"]
     assert row(page, "requests cut") == ["4", "0", "4"]
     assert row(page, "kills of processes") == ["0", "25", "25"]
+    assert row(page, "kills of web workers among them") == ["0", "25", "25"]
     assert row(page, "faults of PostgreSQL") == ["0", "2", "2"]
     assert row(page, "PostgreSQL: stopped") == ["2", "1.00", "1.50"]
     assert row(page, CONTROLS[0].name) == ["sqlite", "request_decided_twice 1"]
