@@ -94,7 +94,7 @@ class NextTask(Exact):
 
     With ``wait_ms`` the hub holds the request until something arrives. The same ``attempt_id`` gets the same answer
     again. Keep the id until it has brought something, also after an empty answer. Then use a new id. Once its leases
-    have ended or its results were acknowledged, an id is spent and returns nothing.
+    have ended or its results were acknowledged, an id is spent. The answer then has ``attempt_spent`` and nothing else.
     """
 
     wait_ms: int = Field(default=0, ge=0, le=60_000)
