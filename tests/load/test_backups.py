@@ -180,3 +180,20 @@ def test_another_secret_is_kept_beside_the_restored_secret(database: Database, b
     assert secret.read_text() == of_the_backup
     assert [kept.read_text() for kept in database.folder.glob("secret_key.before-*")] == ["another secret"]
     assert secret.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_secret_that_cannot_be_written_is_reported_after_the_database_was_restored(
+    database: Database, backup: Path
+) -> None:
+    secret = database.folder / "secret_key"
+    of_the_backup = secret.read_text()
+    secret.write_text("another secret")
+    (in_the_way := database.folder / "secret_key.partial").mkdir()
+
+    refused = refusal(a2a(database, "restore", backup, "--replace"))
+
+    assert "The database is restored, but not the hub's secret" in refused
+    assert secret.read_text() == "another secret"
+    in_the_way.rmdir()
+    done(a2a(database, "restore", backup, "--replace"))
+    assert secret.read_text() == of_the_backup

@@ -55,11 +55,11 @@ def restore(caller: Caller, file: Path, *, replaces: bool) -> Restored:
         step = _Step(caller, backup, file, replaces=replaces, name=f"before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
         try:
             kept = step.into_postgresql() if connection.vendor == "postgresql" else step.into_sqlite()
-            kept_secret = _bring(secret, step.name)
         except OSError as error:
             raise BackupError(f"{error.filename or file}: {error.strerror or error}.") from error
         except DatabaseError as error:
             raise BackupError(f"The database refused the restore, and is as before: {error}".strip()) from error
+        kept_secret = _bring(secret, step.name)
     return Restored(
         manifest=backup.manifest,
         kept=kept,
@@ -167,17 +167,27 @@ def _missing(applied: set[str]) -> list[str]:
 def _bring(secret: str | None, name: str) -> Path | None:
     """Write the secret of the backup to the hub's file, unless the environment holds the secret.
 
-    Keep an earlier, different secret under a new name, and return that.
+    Keep an earlier, different secret under a new name, and return that. Raise `BackupError` if the file cannot be
+    written; the database is the restored one by then.
     """
     file = backups.secret_file()
-    if secret is None or file is None or _present() == secret:
+    if secret is None or file is None:
         return None
     kept = None
-    if file.exists():
-        kept = files.beside(file, f".{name}")
-        os.link(file, kept)
-    with files.appearing(file) as stream:
-        stream.write(secret.encode("ascii"))
+    try:
+        if _present() == secret:
+            return None
+        if file.exists():
+            kept = files.beside(file, f".{name}")
+            os.link(file, kept)
+        with files.appearing(file) as stream:
+            stream.write(secret.encode("ascii"))
+    except OSError as error:
+        raise BackupError(
+            f"The database is restored, but not the hub's secret: {error.filename or file}: {error.strerror or error}. "
+            "The hub cannot open the secrets of callbacks without it. Make the file writable, and restore again with "
+            "--replace."
+        ) from error
     return kept
 
 
