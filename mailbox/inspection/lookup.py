@@ -94,11 +94,6 @@ def task_of_lease(lease_id: UUID) -> UUID | None:
     return known or AuditEvent.objects.naming(lease_id).values_list("task_id", flat=True).first()
 
 
-def is_kept(task_id: UUID) -> bool:
-    """Whether the hub has a task of this id now."""
-    return Task.objects.filter(uuid=task_id).exists()
-
-
 def recipient_of(task_id: UUID) -> Agent | None:
     """Return the recipient of a task, also of a compacted task; None for an unknown id."""
     task = Task.objects.select_related("recipient").filter(uuid=task_id).first() or compacted.find(task_id)
@@ -107,7 +102,7 @@ def recipient_of(task_id: UUID) -> Agent | None:
 
 def end_of(task_id: UUID) -> AuditEvent | None:
     """Return the newest numbered row of a compacted task; None for a task that the hub has, and for an unknown id."""
-    if is_kept(task_id):
+    if Task.objects.filter(uuid=task_id).exists():
         return None
     return AuditEvent.objects.of_task(task_id).last()
 

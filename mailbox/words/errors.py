@@ -199,6 +199,11 @@ class TaskConflictError(MailboxError):
 
     code = "task_conflict"
 
+    def __init__(self, message: str | None = None, *, is_forgotten: bool = False, task_id: object) -> None:
+        """``is_forgotten``: an earlier version compacted that task, so whether the request repeats it is unknown."""
+        super().__init__(message, task_id=task_id)
+        self.is_forgotten = is_forgotten
+
 
 class ResultConflictError(MailboxError):
     """The task already has a different result."""

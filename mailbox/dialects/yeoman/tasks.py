@@ -16,7 +16,7 @@ from mailbox.dialects.yeoman import status
 from mailbox.dialects.yeoman.requests import SubmittedWork
 from mailbox.gate import compacted
 from mailbox.gate.callers import Caller
-from mailbox.inspection import lists, lookup, tasks
+from mailbox.inspection import lists, tasks
 from mailbox.models import Agent, Task
 from mailbox.verbs.agents import finding
 from mailbox.verbs.life import expiry, sending
@@ -80,7 +80,7 @@ def submit(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id
             # The same message may have been received twice at once. The second draft reads the first one's task.
             if not is_last:
                 continue
-            if envelope.id is not None and not lookup.is_kept(envelope.id) and compacted.find(envelope.id) is None:
+            if envelope.id is not None and error.is_forgotten:
                 return Receipt(task_id=envelope.id, task=None)
             text = f"{message_id[:MESSAGE_SHOWN]!r} was used for another task. A new task needs a new id."
             raise TaskConflictError(text, task_id=envelope.id) from error
@@ -99,12 +99,11 @@ def taken(caller: Caller, work: SubmittedWork, *, message_id: str) -> TaskStatus
     The record of a compacted task has no result but a note. Raise `TaskConflictError` if an earlier version of the hub
     compacted the task.
     """
-    task = submit(caller, work, message_id=message_id).task
-    if task is None:
-        raise TaskConflictError(
-            f"{message_id[:MESSAGE_SHOWN]!r} was used before. Its task has ended and was compacted."
-        )
-    return status.render(task, task.result_or_none)
+    receipt = submit(caller, work, message_id=message_id)
+    if receipt.task is None:
+        text = f"{message_id[:MESSAGE_SHOWN]!r} was used before. Its task has ended and was compacted."
+        raise TaskConflictError(text, task_id=receipt.task_id)
+    return status.render(receipt.task, receipt.task.result_or_none)
 
 
 def record(caller: Caller, task_id: object) -> TaskStatus:

@@ -36,9 +36,11 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     the task that does the work.
 
     Raises, in this order: `InvalidRequestError`, `WrongPartyError` for callers without an agent, `SenderMismatchError`,
-    a capability error for ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. Locks the task that it
-    waits on. Journals ``capability_check``, ``a2a_task_sent``, and for a cached result ``a2a_result_replayed``. Source:
-    Covenant A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
+    a capability error for ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. The last has
+    ``is_forgotten`` if an earlier version compacted the task of that id. Locks the task that it waits on.
+
+    Journals ``capability_check``, ``a2a_task_sent``, and for a cached result ``a2a_result_replayed``. Source: Covenant
+    A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
     """
     check(envelope)
     return plain.send_task(caller, envelope) or _whole_send(caller, envelope)
@@ -61,7 +63,12 @@ def _whole_send(caller: Caller, envelope: TaskEnvelope) -> Task:
         # Another task of this id was compacted. Its life stays in the journal, so its numbers are taken.
         if envelope.id is None or not AuditEvent.objects.of_task(envelope.id).exists():
             raise
-        raise TaskConflictError(task_id=envelope.id) from error
+        raise TaskConflictError(task_id=envelope.id, is_forgotten=_is_forgotten(envelope.id)) from error
+
+
+def _is_forgotten(task_id: UUID) -> bool:
+    """Whether an earlier version compacted the task, and so kept no digest of its request."""
+    return not Task.objects.filter(uuid=task_id).exists() and compacted.find(task_id) is None
 
 
 def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
