@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,21 @@ AT_ONCE = 8
 ENVIRONMENT = {"A2A_REMOTE_CONCURRENCY": str(AT_ONCE), "A2A_RETENTION_ACKED_MS": "86400000"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kill:
+    """A kill of a hub, which fell between the two times."""
+
+    began: datetime
+    ended: datetime
+
+    def cuts(self, lease: Row) -> bool:
+        """Whether the lease was live at the kill, so that the kill may have cut its submission."""
+        leased_at, ended_at = (
+            lease[name] and datetime.fromisoformat(lease[name]) for name in ("leased_at", "ended_at")
+        )
+        return leased_at <= self.ended and (ended_at is None or ended_at >= self.began)
+
+
 @dataclass(slots=True, kw_only=True)
 class Cast:
     """The clients: of the sender and the operator at the near hub, and of the worker at the far one."""
@@ -60,32 +76,34 @@ def run(database: str, folder: Path, seed: int) -> Sequence[Part]:
         room = stack.enter_context(servers.room()) if database == "postgresql" else None
         near, far = (stack.enter_context(opened(_stage(database, folder / name, room))) for name in ("near", "far"))
         cast = _cast(near, far)
+        kills: list[Kill] = []
         with _working(cast, task_ids):
-            part.strikes = [*_strikes(near, far, rng)]
+            part.strikes = [*_strikes(near, far, rng, kills)]
             _drain(cast, task_ids)
-        part.violations = [*broken(task_ids, rows.of_stage(near), rows.of_stage(far))]
+        part.violations = [*broken(task_ids, rows.of_stage(near), rows.of_stage(far), kills)]
     part.operations.update({"send": TASKS, "drain": TASKS})
     part.tries, part.seconds = cast.tries, time.monotonic() - began
     return [part]
 
 
-def broken(task_ids: Sequence[str], near: Rows, far: Rows) -> Iterator[Violation]:
+def broken(task_ids: Sequence[str], near: Rows, far: Rows, kills: Sequence[Kill]) -> Iterator[Violation]:
     """Yield the tasks that were lost, ended as an error, or were submitted more often than leased.
 
-    The text of a task is its id, so the results of the far hub name the tasks that were submitted to it.
+    The text of a task is its id, so the results of the far hub name the tasks that were submitted to it. A submission
+    that a kill of the far hub cut ends as an error, since it may have arrived.
     """
     leases = Counter(row["task__uuid"] for row in near.leases)
     submitted = Counter(_text(row) for row in far.results)
     results: Mapping[str, Row] = {row["task__uuid"]: row for row in near.results}
-    may_be_cut = AT_ONCE * ROUNDS  # a submission without an answer ends as an error, since it may have arrived
+    cut = {row["task__uuid"] for row in near.leases if any(kill.cuts(row) for kill in kills)}
     for task_id in task_ids:
         if submitted[task_id] > leases[task_id]:
             yield Violation("submitted_twice", task_id, f"{submitted[task_id]} times under {leases[task_id]} leases")
         result = results.get(task_id)
         if result is None:
             yield Violation("result_missing", task_id)
-        elif may_be_cut and UNANSWERED in (result["error_message"] or ""):
-            may_be_cut -= 1
+        elif task_id in cut and UNANSWERED in (result["error_message"] or ""):
+            continue
         elif result["status"] != "ok" or _text(result) != task_id:
             yield Violation("carried_task_failed", task_id, f"{result['error_message']} {result['content']}")
 
@@ -155,12 +173,15 @@ def _work(worker: Patient, is_over: threading.Event) -> None:
             worker.post("/a2a/results", {"task_id": task["id"], "lease_id": fence, "status": "ok", "content": content})
 
 
-def _strikes(near: Stage, far: Stage, rng: random.Random) -> Iterator[Strike]:
-    """Kill the far hub, the near one, and the near carrier, in turns; start each again."""
+def _strikes(near: Stage, far: Stage, rng: random.Random, kills: list[Kill]) -> Iterator[Strike]:
+    """Kill the far hub, the near one, and the near carrier, in turns; start each again. Note kills of the far hub."""
     for _ in range(ROUNDS):
         for name, stage, agent in (("far hub killed", far, "wendy"), ("near hub killed", near, "anna")):
             time.sleep(AWAY)
+            began = datetime.now(UTC)
             stage.kill_hub()
+            if stage is far:
+                kills.append(Kill(began=began, ended=datetime.now(UTC)))
             time.sleep(AWAY)
             over = time.monotonic()
             stage.start_hub()

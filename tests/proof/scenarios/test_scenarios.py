@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import uuid
+from datetime import UTC, datetime
 
 import pytest
 
@@ -24,6 +25,10 @@ def rows(**tables):
 def result_of(task_id, text, status="ok"):
     content = json.dumps([{"type": "text", "text": text}])
     return {"task__uuid": task_id, "status": status, "content": content, "error_message": None}
+
+
+def second(number):
+    return datetime.fromtimestamp(number, UTC)
 
 
 def acknowledged(history, verb, *, began, ended, **facts):
@@ -52,17 +57,23 @@ def test_each_scenario_has_a_name_of_its_own():
 def test_a_carried_task_has_one_result_and_no_more_submissions_than_leases(near, far, expected):
     leases = [{"task__uuid": FIRST}]
 
-    found = carriage.broken([FIRST], rows(leases=leases, results=near), rows(results=far))
+    found = carriage.broken([FIRST], rows(leases=leases, results=near), rows(results=far), [])
 
     assert [violation.name for violation in found] == expected
 
 
-def test_more_unanswered_submissions_than_kills_can_cut_are_violations():
-    most = carriage.AT_ONCE * carriage.ROUNDS
-    task_ids = [str(uuid.UUID(int=number, version=4)) for number in range(most + 2)]
-    cut = [result_of(task_id, "", "error") | {"error_message": "A2A: no answer from far"} for task_id in task_ids]
+@pytest.mark.parametrize(
+    ("leased_at", "ended_at", "expected"),
+    [(9, 11, []), (10.5, 12, []), (9, None, []), (8, 9, ["carried_task_failed"]), (12, 13, ["carried_task_failed"])],
+)
+def test_a_submission_without_an_answer_is_a_violation_unless_a_kill_cut_it(leased_at, ended_at, expected):
+    kill = carriage.Kill(began=second(10), ended=second(11))
+    lease = {"task__uuid": FIRST, "leased_at": str(second(leased_at)), "ended_at": ended_at and str(second(ended_at))}
+    result = result_of(FIRST, "", "error") | {"error_message": "A2A: no answer from far"}
 
-    assert len(list(carriage.broken(task_ids, rows(results=cut), rows()))) == 2
+    found = carriage.broken([FIRST], rows(leases=[lease], results=[result]), rows(), [kill])
+
+    assert [violation.name for violation in found] == expected
 
 
 @pytest.mark.parametrize(("began", "ended", "count"), [(11, 12, 1), (9, 12, 0), (11, 21, 0)])
