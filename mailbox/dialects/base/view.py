@@ -77,9 +77,13 @@ class PathNotFoundError(MailboxError):
 
 
 class UnavailableError(MailboxError):
-    """The database cannot be reached. It is unknown whether a change was made, so repeat the request."""
+    """The database cannot be reached."""
 
     code = "unavailable"
+
+    def __init__(self, reason: str | None = None) -> None:
+        """``reason`` is a sentence."""
+        super().__init__(f"{reason or self.__doc__} It is unknown whether a change was made, so repeat the request.")
 
 
 TRANSPORT_STATUS: Mapping[type[MailboxError], HTTPStatus] = {
@@ -263,12 +267,11 @@ def _as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
             return exc
         case OperationalError() | InterfaceError():
             outages.note(exc)
-            return UnavailableError()
+            outage = outages.kind(exc)
+            return UnavailableError(f"{outage.capitalize()}." if outage else None)
         case MemoryError() | OSError(errno=errno.EMFILE | errno.ENFILE | errno.ENOMEM):
             _logger.error("the hub lacks memory or open files for a request: %r", exc)
-            return UnavailableError(
-                "The hub lacks memory or open files. It is unknown whether a change was made, so repeat the request."
-            )
+            return UnavailableError("The hub lacks memory or open files.")
         case exceptions.MethodNotAllowed():
             return MethodNotAllowedError(f"{request.method} is not answered here")
         case TooManyFieldsSent():

@@ -112,6 +112,7 @@ def test_a_request_to_a_full_database_is_logged_with_its_cause_and_ends_readines
     after = client.get("/readyz")
 
     assert (refused.status_code, refused["Retry-After"]) == (503, "1")
+    assert "login" in path or "The database is full. It is unknown" in refused.text
     assert "the database failed: database or disk is full" in caplog.messages
     assert (during.status_code, during.json()) == (503, {"status": "the database is full"})
     assert after.status_code == 200
