@@ -6,8 +6,9 @@ import contextlib
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from tests.proof import checker, edits, servers
@@ -38,10 +39,15 @@ FEW: Mapping[str, float] = {"early": 0.04, "after": 0.03, "truncated": 0.01, "du
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strike:
-    """A fault that struck. ``recovery`` is in seconds, from the end of its cause to the next acknowledged write."""
+    """A fault that struck. Times are in seconds.
+
+    ``recovery`` runs from the end of the cause to the next acknowledged write. ``silence`` is the longest time between
+    two acknowledged writes from the strike to the recovery; None without a load.
+    """
 
     name: str
     recovery: float
+    silence: float | None = None
     counted: int = 1  # the number of single faults
 
 
@@ -107,32 +113,34 @@ def struck(stage: Stage, seed: int, name: str, faults: Sequence[Fault]) -> Part:
     with loading(stage, seed, rates=FEW, mix=Mix(compacts=False)) as load:
         for fault in faults:
             try:
-                fault.strike(stage, rng)
-                recovery = recovery_of(load, fault.name)
+                strike = measured(load, fault.name, partial(fault.strike, stage, rng))
             except Exception as problem:  # noqa: BLE001 the other faults should not be lost with it
                 broken.append(
                     Violation("fault_promise_broken", fault.name, f"{type(problem).__name__}: {problem}"[:500])
                 )
                 stage.restart_hub()
             else:
-                strikes.append(Strike(name=fault.name, recovery=recovery, counted=fault.counted))
+                strikes.append(replace(strike, counted=fault.counted))
     part = part_of(stage, name, began)
     part.strikes = strikes
     part.violations += broken
     return part
 
 
-def recovery_of(load: Load, name: str) -> float:
-    """Return the seconds until the next write is acknowledged."""
+def measured(load: Load, name: str, strike: Callable[[], object]) -> Strike:
+    """Strike beside the load, wait until the next write is acknowledged, and return the strike with its times."""
     history = load.history
+    began = history.now()
+    strike()
     over = history.now()
     while (back := history.first_write_after(over)) is None:
         if load.world.failures:
             raise load.world.failures[0]
         assert history.now() - over < RECOVERED_WITHIN, f"the hub did not recover from {name}"
         time.sleep(0.02)
-    history.note("strike", name=name, over=over, recovery=round(back - over, 3))
-    return back - over
+    found = Strike(name=name, recovery=back - over, silence=history.longest_silence(began, back))
+    history.note("strike", began=began, over=over, **asdict(found))
+    return found
 
 
 def part_of(stage: Stage, name: str, began: float) -> Part:

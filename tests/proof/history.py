@@ -6,6 +6,7 @@ An operation is one intention of a client. It is tried under the same ids and th
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import threading
 import time
@@ -76,7 +77,7 @@ class History:
         self._start = time.monotonic()
         self._lock = threading.Lock()
         self._by_request: dict[str, Operation] = {}
-        self._writes: deque[Try] = deque(maxlen=5000)  # the newest acknowledged writes
+        self._writes: deque[Try] = deque(maxlen=100_000)  # the newest acknowledged writes
         self._file: IO[str] | None = path.open("a") if path else None
 
     def now(self) -> float:
@@ -128,6 +129,13 @@ class History:
         with self._lock:
             ends = [last.ended_at for last in self._writes if last.began_at >= moment]
         return min(ends, default=None)
+
+    def longest_silence(self, since: float, until: float) -> float:
+        """Return the longest time between two acknowledged writes in that span; its ends count as writes."""
+        with self._lock:
+            ends = [last.ended_at for last in self._writes]
+        moments = sorted([since, *(end for end in ends if since < end < until), until])
+        return max(later - earlier for earlier, later in itertools.pairwise(moments))
 
     def close(self) -> None:
         """Write the operations without an answer, and close the file."""

@@ -45,7 +45,9 @@ runs with random requests and inputs. [Operations](operations.md) says how to ru
 OF_RECOVERY = """\
 ## Recovery
 
-The time runs from the end of the cause to the next acknowledged write, in seconds. The load goes on meanwhile.
+A recovery runs from the end of the cause to the next acknowledged write. A killed process is whole again by the end.
+The silence is the longest time between two acknowledged writes, from the strike to the recovery. It includes the time
+that the fault itself lasts. Times are in seconds, and the load goes on meanwhile.
 """
 OF_CONTROLS = """\
 ## Control runs
@@ -190,11 +192,13 @@ def _recoveries(proof: Proof) -> Iterator[str]:
     for strike in proof.strikes:
         found[strike.name].append(strike)
     yield OF_RECOVERY
-    yield _row("fault", "strikes", "median", "longest")
-    yield _row("---", "---:", "---:", "---:")
+    yield _row("fault", "strikes", "recovery, median", "recovery, longest", "silence, longest")
+    yield _row("---", "---:", "---:", "---:", "---:")
     for name, strikes in sorted(found.items()):
         times = [strike.recovery for strike in strikes]
-        yield _row(name, len(strikes), f"{statistics.median(times):.2f}", f"{max(times):.2f}")
+        silence = max((strike.silence for strike in strikes if strike.silence is not None), default=None)
+        longest = "" if silence is None else f"{silence:.2f}"
+        yield _row(name, len(strikes), f"{statistics.median(times):.2f}", f"{max(times):.2f}", longest)
     yield ""
 
 

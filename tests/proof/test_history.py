@@ -50,6 +50,15 @@ def test_recovery_is_measured_to_the_first_write_that_was_tried_after_the_fault(
     assert history.first_write_after(8) is None
 
 
+def test_the_longest_silence_lies_between_two_acknowledged_writes_or_at_an_end():
+    history = History(1)
+    for at in (1, 2, 9):
+        answered(history, str(at), at=at)
+    answered(history, "read", at=5, verb="look")
+
+    assert [history.longest_silence(*span) for span in [(0, 5), (3.5, 12), (12, 19)]] == [3, 7, 7]
+
+
 def test_threads_write_whole_lines(tmp_path):
     history = History(1, tmp_path / "history.jsonl")
 

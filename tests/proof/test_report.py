@@ -20,7 +20,7 @@ def proof() -> Proof:
     struck = Part(name="faults", database="postgresql", seed=2, operations=Counter(send=5), tries=9)
     struck.strikes = [
         Strike(name="PostgreSQL: stopped", recovery=0.5),
-        Strike(name="PostgreSQL: stopped", recovery=1.5),
+        Strike(name="PostgreSQL: stopped", recovery=1.5, silence=4.25),
         Strike(name="killed: 25 web workers, one after the other", recovery=0.1, counted=25),
     ]
     cut = Part(name="cuts", database="sqlite", seed=1, operations=Counter(send=7, drain=3), tries=14)
@@ -51,7 +51,8 @@ def test_the_page_counts_each_database_and_both():
     assert row(page, "kills of processes") == ["0", "25", "25"]
     assert row(page, "kills of web workers among them") == ["0", "25", "25"]
     assert row(page, "faults of PostgreSQL") == ["0", "2", "2"]
-    assert row(page, "PostgreSQL: stopped") == ["2", "1.00", "1.50"]
+    assert row(page, "PostgreSQL: stopped") == ["2", "1.00", "1.50", "4.25"]
+    assert row(page, "killed: 25 web workers, one after the other") == ["1", "0.10", "0.10", ""]
     assert row(page, CONTROLS[0].name) == ["sqlite", "request_decided_twice 1"]
     assert "- clock: a day ahead: no C compiler" in page
     assert "- limit: little memory: no time was left for 2 strikes" in page

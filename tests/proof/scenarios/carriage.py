@@ -178,14 +178,15 @@ def _strikes(near: Stage, far: Stage, rng: random.Random, kills: list[Kill]) -> 
     for _ in range(ROUNDS):
         for name, stage, agent in (("far hub killed", far, "wendy"), ("near hub killed", near, "anna")):
             time.sleep(AWAY)
-            began = datetime.now(UTC)
+            began, killed_at = datetime.now(UTC), time.monotonic()
             stage.kill_hub()
             if stage is far:
                 kills.append(Kill(began=began, ended=datetime.now(UTC)))
             time.sleep(AWAY)
             over = time.monotonic()
             stage.start_hub()
-            yield Strike(name=name, recovery=_written(stage, agent) - over)
+            back = _written(stage, agent)
+            yield Strike(name=name, recovery=back - over, silence=back - killed_at)
         processes.killed("carrier")(near, rng)
         over = time.monotonic()
         yield Strike(name="near carrier killed", recovery=_written(near, "anna") - over)

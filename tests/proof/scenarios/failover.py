@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from tests.proof import servers
 from tests.proof.evidence import Violation
-from tests.proof.forms import FEW, Part, Strike, part_of, recovery_of
+from tests.proof.forms import FEW, Part, measured, part_of
 from tests.proof.history import WRITES, History
 from tests.proof.load import loading
 from tests.proof.mix import Mix
@@ -28,21 +29,29 @@ def run(_: str, folder: Path, seed: int) -> Sequence[Part]:
         with loading(stage, seed, rates=FEW, mix=Mix(compacts=False)) as load:
             for number in range(1, FAILOVERS + 1):
                 time.sleep(BETWEEN)
-                name = f"failover {number}"
-                pair.fail_over()
-                strikes.append(Strike(name=name, recovery=recovery_of(load, name)))
+                strikes.append(measured(load, f"failover {number}", pair.fail_over))
                 time.sleep(BETWEEN)
                 pair.rebuild()
-            lost_at = load.history.now()
-            pair.standby.kill()
-            time.sleep(ALONE)
-            back_at = load.history.now()
-            pair.standby.start()
-            strikes.append(Strike(name="standby lost", recovery=recovery_of(load, "standby lost")))
+            strikes.append(measured(load, "standby lost", partial(_lose_standby, pair, load.history)))
         part = part_of(stage, "failovers to a synchronous standby", began)
     part.strikes = strikes
-    part.violations += written_alone(load.history, lost_at + SETTLED, back_at)
+    part.violations += written_alone(load.history, *_span_alone(load.history))
     return [part]
+
+
+def _lose_standby(pair: servers.Pair, history: History) -> None:
+    """Kill the standby, and start it again after a while."""
+    lost = history.note("standby lost")
+    pair.standby.kill()
+    time.sleep(ALONE)
+    lost["until"] = history.now()
+    pair.standby.start()
+
+
+def _span_alone(history: History) -> tuple[float, float]:
+    """Return the times between which there was no standby, and no write was under way from before."""
+    (lost,) = history.noted("standby lost")
+    return lost["at"] + SETTLED, lost["until"]
 
 
 def _stage(folder: Path, pair: servers.Pair) -> Stage:

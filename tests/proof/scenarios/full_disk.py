@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from tests.proof import servers
 from tests.proof.faults.readiness import require_reason
-from tests.proof.forms import FEW, Part, Strike, part_of, recovery_of
+from tests.proof.forms import FEW, Part, measured, part_of
 from tests.proof.history import History
 from tests.proof.load import loading
 from tests.proof.mix import Mix
@@ -41,9 +42,7 @@ def run(database: str, folder: Path, seed: int) -> Sequence[Part]:
         with loading(stage, seed, rates=FEW, mix=Mix(compacts=False)) as load:
             for number in range(1, TIMES + 1):
                 time.sleep(BETWEEN)
-                _fill(stage, disk)
-                name = f"disk full {number}"
-                strikes.append(Strike(name=name, recovery=recovery_of(load, name)))
+                strikes.append(measured(load, f"disk full {number}", partial(_fill, stage, disk)))
         part = part_of(stage, "a full disk", began)
     part.strikes = strikes
     return [part]

@@ -8,12 +8,13 @@ import random
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from tests.proof import servers
 from tests.proof.evidence import Violation
 from tests.proof.faults import processes
-from tests.proof.forms import FEW, Part, Strike, part_of, recovery_of
+from tests.proof.forms import FEW, Part, Strike, measured, part_of
 from tests.proof.history import History
 from tests.proof.load import loading
 from tests.proof.scenarios.mixes import BESIDE_ANOTHER
@@ -84,9 +85,7 @@ def _load_both(stages: Sequence[Stage], seed: int) -> list[Part]:
     with loading(first, seed, rates=FEW, mix=mix) as one, loading(second, seed + 1, rates=FEW, mix=mix) as other:
         turns = itertools.cycle(zip(stages, (one, other), strikes, strict=True))
         for victim, (stage, load, struck) in zip(KILLS, turns, strict=False):
-            processes.killed(victim)(stage, rng)
-            name = f"killed: {victim}"
-            struck.append(Strike(name=name, recovery=recovery_of(load, name)))
+            struck.append(measured(load, f"killed: {victim}", partial(processes.killed(victim), stage, rng)))
         for load in (one, other):  # the loads are drained one after the other, so neither sends any more
             load.world.sending.clear()
     parts = [part_of(stage, f"two hubs on one database, hub {n}", began) for n, stage in enumerate(stages, 1)]
