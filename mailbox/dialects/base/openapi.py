@@ -18,8 +18,8 @@ ATTEMPT_HEADER = OpenApiParameter(
     description=(
         "Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it "
         "has brought something, also after an empty answer. Then use a new id. An id is spent once its "
-        "leases have ended or its results were acknowledged. A receive under a spent id returns nothing; where the "
-        "answer is one of the mailbox, it then has `attempt_spent`."
+        "leases have ended or its results were acknowledged. A receive under a spent id returns nothing. "
+        "The answers of the mailbox then have `attempt_spent`."
     ),
 )
 
