@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F, Q
 from django.utils import timezone
 
 from mailbox.database import write_turns
@@ -22,7 +23,6 @@ from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
-from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.outbound import destinations
 from mailbox.outbound.errors import BlockedUrlError
 from mailbox.words import json_text, secret_box
@@ -37,8 +37,7 @@ BACK_OFF = (
     timedelta(hours=1),
 )
 GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt without a report is repeated
-# The hub plans no attempt further ahead. The clocks of its machines may differ by the last minutes.
-FURTHEST = BACK_OFF[-1] + timedelta(minutes=5)
+CLOCKS_DIFFER = timedelta(minutes=5)  # at most, among the machines of a hub
 # Functions that render the body of a callback, by the dialect of its task. The hub fills the table at its start, so
 # this module knows no dialect. `OTHERWISE` is the key for dialects without a function.
 BODIES: dict[str, Callable[[Task, Result], Mapping[str, Any]]] = {}
@@ -118,10 +117,8 @@ def claim_due(
 
     A receiver gets at most ``at_one_receiver`` callbacks at once, None for any number. ``busy`` counts the callbacks
     under way by receiver. If a process dies during an attempt, the callback is due again after two minutes, and the
-    attempt is logged as lost. A callback planned further ahead than `FURTHEST` is due now: its time was taken from a
-    clock that ran ahead.
+    attempt is logged as lost.
     """
-    _bring_back(PushDelivery.objects.due_after(timezone.now() + FURTHEST))
     under_way, most = Counter(busy or {}), at_one_receiver or limit
     full = [name for name, count in under_way.items() if count >= most]
     due = PushDelivery.objects.to_receivers_but(full).order_by("next_attempt_at", "pk")
@@ -182,11 +179,25 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
     return row
 
 
-def _bring_back(parked: PushDeliveryQuerySet) -> None:
-    """Make callbacks due now that no process would attempt for long."""
-    if parked.exists():
-        with write_turns.turn():
-            parked.update(next_attempt_at=timezone.now())
+def bring_back() -> int:
+    """Make callbacks due now whose next attempt is planned later than their failures allow. Return their number.
+
+    Their times were taken from a clock that ran ahead.
+    """
+    now = timezone.now()
+    parked = PushDelivery.objects.due_after(now + GIVEN_UP_AFTER + CLOCKS_DIFFER).filter(_is_put_off(now))
+    if not parked.exists():  # the usual case, which needs no write lock
+        return 0
+    with write_turns.turn():
+        return parked.update(next_attempt_at=now)
+
+
+def _is_put_off(now: datetime) -> Q:
+    """Return whether the next attempt is later than the pause after the attempts so far, or after a lost one."""
+    pauses = (timedelta(0), *BACK_OFF, timedelta(0))  # by the number of attempts that count
+    late = (now + max(pause, GIVEN_UP_AFTER) + CLOCKS_DIFFER for pause in pauses)
+    cases = (Q(attempts=F("forgiven") + number, next_attempt_at__gt=moment) for number, moment in enumerate(late))
+    return Q(*cases, _connector=Q.OR)
 
 
 def _note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:

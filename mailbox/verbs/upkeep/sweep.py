@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from django.conf import settings
 
 from mailbox.gate.callers import Caller
-from mailbox.verbs.life import expiry, replay
+from mailbox.verbs.life import callbacks, expiry, replay
 from mailbox.verbs.repairs import applying
 from mailbox.verbs.upkeep import compaction, rollups
 from mailbox.verbs.upkeep.compaction import Retention
@@ -24,6 +24,7 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
             caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP
         ),
         "drop expired replay entries": lambda: replay.drop_expired(caller),
+        "bring callbacks back": callbacks.bring_back,
     }
     if settings.A2A_RETENTION_SWEEP:
         due["compact"] = lambda: compaction.compact(caller, Retention.from_settings())

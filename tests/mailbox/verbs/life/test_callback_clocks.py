@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from mailbox.background import jobs
 from mailbox.models import PushDelivery
 from mailbox.verbs.life import callbacks, sending
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def pending(alice, bob):
@@ -20,25 +22,39 @@ def pending(alice, bob):
     return PushDelivery.objects.get()
 
 
-@pytest.mark.parametrize("step", ["claimed", "failed"])
-def test_a_clock_that_ran_a_day_ahead_does_not_park_a_callback(alice, bob, time_machine, step):
-    time_machine.move_to("2026-03-01T12:00:00Z", tick=False)
-    pending(alice, bob)
-    time_machine.move_to("2026-03-02T12:00:00Z", tick=False)
-    (delivery,) = callbacks.claim_due(limit=1)
+@pytest.mark.parametrize("ahead", [timedelta(hours=1), timedelta(days=1)])
+@pytest.mark.parametrize("step", ["written", "claimed", "failed"])
+def test_a_clock_that_ran_ahead_does_not_park_a_callback(alice, bob, time_machine, step, ahead):
+    time_machine.move_to(NOON + ahead, tick=False)
+    delivery = pending(alice, bob)
+    if step != "written":
+        callbacks.claim_due(limit=1)
     if step == "failed":
-        callbacks.report(delivery, callbacks.CallbackOutcome(status=500, problem="no"))
-    time_machine.move_to("2026-03-01T12:01:00Z", tick=False)
+        fail(attempts=1)
+    time_machine.move_to(NOON, tick=False)
+
+    jobs.sweep_pass()
 
     (again,) = callbacks.claim_due(limit=1)
+    assert (again.pk, again.attempts) == (delivery.pk, 1 if step == "written" else 2)
 
-    assert (again.pk, again.attempts) == (delivery.pk, 2)
+
+@pytest.mark.parametrize(("failures", "minutes"), [(0, 6), (1, 6), (4, 9), (5, 64), (6, 6)])
+@pytest.mark.parametrize("forgiven", [0, 6])
+def test_a_callback_that_waits_for_its_next_attempt_is_left_alone(
+    alice, bob, time_machine, failures, minutes, forgiven
+):
+    time_machine.move_to(NOON, tick=False)
+    pending(alice, bob)
+    counts = {"attempts": forgiven + failures, "forgiven": forgiven}
+    PushDelivery.objects.update(next_attempt_at=NOON + timedelta(minutes=minutes), **counts)
+
+    assert callbacks.bring_back() == 0
+    PushDelivery.objects.update(next_attempt_at=NOON + timedelta(minutes=minutes + 2))
+    assert callbacks.bring_back() == 1
 
 
-@pytest.mark.parametrize("minutes", [1, 59, 64])
-def test_a_callback_that_waits_for_its_next_attempt_is_left_alone(alice, bob, time_machine, minutes):
-    time_machine.move_to("2026-03-01T12:00:00Z", tick=False)
-    delivery = pending(alice, bob)
-    PushDelivery.objects.update(next_attempt_at=delivery.created_at + timedelta(minutes=minutes))
-
-    assert callbacks.claim_due(limit=1) == []
+def fail(*, attempts: int) -> None:
+    delivery = PushDelivery.objects.get()
+    assert delivery.attempts == attempts
+    callbacks.report(delivery, callbacks.CallbackOutcome(status=500, problem="no"))

@@ -10,7 +10,7 @@ from mailbox.background import jobs
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, ReplayEntry, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
-from mailbox.verbs.life import expiry, replay, results
+from mailbox.verbs.life import callbacks, expiry, replay, results
 from mailbox.verbs.repairs import applying, auto_retry
 from mailbox.verbs.upkeep import compaction, rollups
 from tests.support import factories
@@ -22,6 +22,7 @@ STEPS = [
     (rollups, "roll", "roll up minutes"),
     (compaction, "cap_sent", "keep tasks/send under its cap"),
     (replay, "drop_expired", "drop expired replay entries"),
+    (callbacks, "bring_back", "bring callbacks back"),
     (compaction, "compact", "compact"),
     (applying, "carry_on", "go on with plans"),
 ]
