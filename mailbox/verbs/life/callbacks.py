@@ -194,10 +194,10 @@ def bring_back() -> int:
 
 def _is_put_off(now: datetime) -> Q:
     """Return whether the next attempt is later than the pause after the attempts so far, or after a lost one."""
-    pauses = (timedelta(0), *BACK_OFF, timedelta(0))  # by the number of attempts that count
-    late = (now + max(pause, GIVEN_UP_AFTER) + CLOCKS_DIFFER for pause in pauses)
+    late = [now + max(pause, GIVEN_UP_AFTER) + CLOCKS_DIFFER for pause in (timedelta(0), *BACK_OFF)]
     cases = (Q(attempts=F("forgiven") + number, next_attempt_at__gt=moment) for number, moment in enumerate(late))
-    return Q(*cases, _connector=Q.OR)
+    # Lost attempts count without an end, and no pause follows them.
+    return Q(*cases, Q(attempts__gte=F("forgiven") + len(late), next_attempt_at__gt=late[0]), _connector=Q.OR)
 
 
 def _note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:

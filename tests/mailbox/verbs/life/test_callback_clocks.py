@@ -39,7 +39,7 @@ def test_a_clock_that_ran_ahead_does_not_park_a_callback(alice, bob, time_machin
     assert (again.pk, again.attempts) == (delivery.pk, 1 if step == "written" else 2)
 
 
-@pytest.mark.parametrize(("failures", "minutes"), [(0, 6), (1, 6), (4, 9), (5, 64), (6, 6)])
+@pytest.mark.parametrize(("failures", "minutes"), [(0, 6), (1, 6), (4, 9), (5, 64), (6, 6), (9, 6)])
 @pytest.mark.parametrize("forgiven", [0, 6])
 def test_a_callback_that_waits_for_its_next_attempt_is_left_alone(
     alice, bob, time_machine, failures, minutes, forgiven
