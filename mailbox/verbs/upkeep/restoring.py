@@ -52,7 +52,7 @@ def restore(caller: Caller, file: Path, *, replaces: bool) -> Restored:
     with archive.opened(file) as backup:
         _require_fit(backup.manifest)
         secret = backup.text(archive.SECRET) if backup.manifest.has_secret else None
-        step = _Step(caller, backup, file, replaces=replaces, name=f"before-{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        step = _Step(caller, backup, file, replaces=replaces, name=name_of_earlier(datetime.now(UTC)))
         try:
             kept = step.into_postgresql() if connection.vendor == "postgresql" else step.into_sqlite()
         except OSError as error:
@@ -67,6 +67,11 @@ def restore(caller: Caller, file: Path, *, replaces: bool) -> Restored:
         secret_differs=_differs(backup.manifest),
         migrated=step.migrated,
     )
+
+
+def name_of_earlier(now: datetime) -> str:
+    """Return the name that marks the database and the secret replaced at ``now``. Restores of one second differ."""
+    return f"before-{now:%Y%m%dT%H%M%S%f}Z"
 
 
 class _Step:
