@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -178,7 +179,9 @@ def test_another_secret_is_kept_beside_the_restored_secret(database: Database, b
     done(a2a(database, "restore", backup, "--replace"))
 
     assert secret.read_text() == of_the_backup
-    assert [kept.read_text() for kept in database.folder.glob("secret_key.before-*")] == ["another secret"]
+    (kept,) = database.folder.glob("secret_key.before-*")
+    assert re.fullmatch(r"secret_key\.before-\d{8}T\d{12}Z", kept.name)  # to the microsecond, so no restore replaces it
+    assert kept.read_text() == "another secret"
     assert secret.stat().st_mode & 0o777 == 0o600
 
 
