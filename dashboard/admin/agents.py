@@ -156,7 +156,12 @@ def _changed(row: models.Model) -> list[str]:
 def caller_of(request: HttpRequest) -> Caller:
     """Return the person who made the admin's request, as the journal names them."""
     name = f"user:{request.user.get_username()}"
-    return Caller(name=name, source=AuditEvent.Source.DASHBOARD, role=role_of_request(request))
+    return Caller(
+        name=name,
+        source=AuditEvent.Source.DASHBOARD,
+        role=role_of_request(request),
+        address=request.META.get("REMOTE_ADDR", ""),
+    )
 
 
 def note(caller: Caller, asked: Request, made: Iterable[Entry[Any]]) -> None:

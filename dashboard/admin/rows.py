@@ -81,7 +81,7 @@ def help_of(keys: Iterable[str], *, words: bool = False) -> str:
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(SearchedAdmin):
-    list_display = ("at", "kind", "actor", "source", "task_id", "on_dashboard")
+    list_display = ("at", "kind", "actor", "source", "address", "task_id", "on_dashboard")
     list_filter = (
         chosen("kind", sorted(Kind), search.EVENT_KEYS),
         typed("actor", "user:ana", search.EVENT_KEYS),

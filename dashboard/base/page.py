@@ -91,7 +91,12 @@ class DashboardView(View):
             return _to_sign_in(self.request)
         role = role_of(user)
         self.now = timezone.now()
-        self.caller = Caller(name=f"user:{user.username}", source=AuditEvent.Source.DASHBOARD, role=role)
+        self.caller = Caller(
+            name=f"user:{user.username}",
+            source=AuditEvent.Source.DASHBOARD,
+            role=role,
+            address=request.META.get("REMOTE_ADDR", ""),
+        )
         with timezone.override(Preferences.of(request).tzinfo):
             if role is None:
                 return self.problem(403, "You may not look", "You are in none of the groups viewer, operator, admin.")

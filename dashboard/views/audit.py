@@ -36,6 +36,7 @@ class AuditList(ListPage):
         "task_id": lambda event: event.task_id,
         "seq": lambda event: event.seq,
         "request_id": lambda event: event.request_id,
+        "address": lambda event: event.address,
         "data": lambda event: event.data,
     }
 

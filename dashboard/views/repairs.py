@@ -39,6 +39,7 @@ class RepairList(ListPage):
         "duplicate_risk": lambda event: event.fields.get("duplicate_risk"),
         "reason": lambda event: event.fields.get("reason"),
         "request_id": lambda event: event.request_id,
+        "address": lambda event: event.address,
     }
 
     def found(self, text: str) -> AuditEventQuerySet:

@@ -66,6 +66,7 @@ class Journal:
                 at=self.now,
                 request_id=self._caller.request_id,
                 source=self._caller.source,
+                address=self._caller.address,
             )
         )
 

@@ -35,6 +35,7 @@ class Caller:
     oversees: bool = False  # an agent of the hub itself, which sees all rows
     sends_only: bool = False  # came by a public route: may send tasks, and read the tasks that its agent sent
     credential: str = ""  # the public id of the API key; "" without a key
+    address: str = ""  # the network address of the client; "" for the command line, the scheduler and this process
 
     @classmethod
     def command_line(cls, agent: Agent | None = None) -> Caller:

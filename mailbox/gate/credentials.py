@@ -24,32 +24,33 @@ FAILURES_NOTED_EVERY = 60.0  # seconds, per process and reason
 _NO_DIGEST = "0" * 64
 
 
-def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str = "") -> Caller:
-    """Return the caller that presents ``key``.
+def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str = "", address: str = "") -> Caller:
+    """Return the caller that presents ``key`` from the network address ``address``.
 
     One query reads an agent's key, the agent and its live grants. A person's key needs further queries for the groups.
 
     Raises `UnauthenticatedError`, with a text for each case: no key (None), a malformed key, and an unknown, expired or
     revoked key. Raises it also for the key of a person without a role. A malformed key costs no query. Failures are
-    journalled as ``authentication_failed``, at most one row a minute and reason, with their count.
+    journalled as ``authentication_failed``, at most one row a minute and reason, with their count
+    and the newest address.
     """
     if _storms:
         _note_failures()
     if key is None:
-        raise _failed("missing", UnauthenticatedError.__doc__)
+        raise _failed("missing", UnauthenticatedError.__doc__, address)
     public_id = tokens.public_id(key)
     if public_id is None:
-        raise _failed("malformed", "This is not an API key of this hub: its form or checksum is wrong.")
+        raise _failed("malformed", "This is not an API key of this hub: its form or checksum is wrong.", address)
     now = timezone.now()
     rows = ApiKey.objects.credential_rows(public_id, now=now, unused_since=now - USE_NOTED_EVERY)
     known = rows[0][1] if rows else _NO_DIGEST
     if not hmac.compare_digest(known, tokens.digest(key)):
-        raise _failed("unknown", "The API key is unknown, expired or revoked.")
+        raise _failed("unknown", "The API key is unknown, expired or revoked.", address)
     key_pk, _, user_pk, use_is_due, agent_pk, display, pubkey, *_ = rows[0]
     if use_is_due:
         ApiKey.objects.filter(pk=key_pk).update(last_used_at=now)
     if agent_pk is None:
-        return _person(user_pk, source, request_id, public_id)
+        return _person(user_pk, source, request_id, public_id, address)
     return Caller(
         name=display,
         source=source,
@@ -57,6 +58,7 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
         request_id=request_id,
         grants=tuple(_grant(row[7:]) for row in rows if row[7] is not None),
         credential=public_id,
+        address=address,
     )
 
 
@@ -83,13 +85,15 @@ def person(username: str, *, source: AuditEvent.Source, request_id: str = "") ->
     return Caller(name=f"user:{username}", source=source, role=role_of(user) if user else None, request_id=request_id)
 
 
-def _person(user_pk: int, source: AuditEvent.Source, request_id: str, public_id: str) -> Caller:
+def _person(user_pk: int, source: AuditEvent.Source, request_id: str, public_id: str, address: str) -> Caller:
     user = User.objects.get(pk=user_pk)
     role = role_of(user) if user.is_active else None
     if role is None:
-        raise _failed("no role", "The owner of this API key is in none of the groups viewer, operator and admin.")
+        raise _failed(
+            "no role", "The owner of this API key is in none of the groups viewer, operator and admin.", address
+        )
     name = f"user:{user.username}"
-    return Caller(name=name, source=source, role=role, request_id=request_id, credential=public_id)
+    return Caller(name=name, source=source, role=role, request_id=request_id, credential=public_id, address=address)
 
 
 def _grant(row: tuple[Any, ...]) -> CapabilityGrant:
@@ -103,6 +107,7 @@ def _grant(row: tuple[Any, ...]) -> CapabilityGrant:
 class _Storm:
     count: int = 0  # failures since the last row
     noted_at: float = float("-inf")
+    address: str = ""  # of the newest failure
 
 
 _storms: dict[str, _Storm] = {}
@@ -119,15 +124,17 @@ def _note_failures() -> None:
     with _storms_lock:
         for reason, storm in _storms.items():
             if storm.count and now - storm.noted_at >= FAILURES_NOTED_EVERY:
-                due[reason], storm.count, storm.noted_at = storm.count, 0, now
-    stranger = Caller(name="anonymous", source=AuditEvent.Source.API)
-    for reason, count in due.items():
+                due[reason], storm.count, storm.noted_at = (storm.count, storm.address), 0, now
+    for reason, (count, address) in due.items():
+        stranger = Caller(name="anonymous", source=AuditEvent.Source.API, address=address)
         audit.note(stranger, entries.authentication_failed(reason, count))
 
 
-def _failed(reason: str, message: str | None) -> UnauthenticatedError:
+def _failed(reason: str, message: str | None, address: str) -> UnauthenticatedError:
     """Return the error, and count it for the next row of its reason, which may be due now."""
     with _storms_lock:
-        _storms.setdefault(reason, _Storm()).count += 1
+        storm = _storms.setdefault(reason, _Storm())
+        storm.count += 1
+        storm.address = address
     _note_failures()
     return UnauthenticatedError(message)

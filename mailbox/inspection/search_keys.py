@@ -181,6 +181,7 @@ EVENT_KEYS: Mapping[str, Reading] = {
     "since": since("at", "last_event"),
     "source": _source,
     "request": text("request_id"),
+    "address": text("address"),
 }
 RESULT_KEYS: Mapping[str, Reading] = {
     "status": _status,

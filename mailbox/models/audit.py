@@ -124,6 +124,8 @@ class AuditEvent(models.Model):
     at = models.DateTimeField()
     request_id = models.CharField(max_length=64, blank=True)
     source = models.CharField(max_length=10, choices=Source.choices)
+    # The network address of the client; "" for callers without one, and for rows older than this column.
+    address = models.TextField(blank=True, default="", db_default="")
 
     objects: ClassVar[AuditEventQuerySet] = managed_by(AuditEventQuerySet)
 

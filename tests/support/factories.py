@@ -131,7 +131,7 @@ def agent(name: str, *actions: str) -> Caller:
 
 
 def caller_of(row: Agent) -> Caller:
-    return Caller(name=row.display, source=AuditEvent.Source.API, agent=row, request_id="test")
+    return Caller(name=row.display, source=AuditEvent.Source.API, agent=row, request_id="test", address="192.0.2.10")
 
 
 def person(name: str, role: Role | None) -> Caller:

@@ -158,11 +158,16 @@ class DialectView(APIView):
         return Response(status=HTTPStatus.NO_CONTENT)
 
     def perform_authentication(self, request: Request) -> None:
+        address = request.META.get("REMOTE_ADDR", "")
         if (route := self.route()) is not None:
-            self.caller = public_routes.caller(route, request_id=self.request_id)
+            self.caller = public_routes.caller(route, request_id=self.request_id, address=address)
             return
-        key = self.presented_key(request.headers)
-        self.caller = credentials.authenticate(key, source=AuditEvent.Source.API, request_id=self.request_id)
+        self.caller = credentials.authenticate(
+            self.presented_key(request.headers),
+            source=AuditEvent.Source.API,
+            request_id=self.request_id,
+            address=address,
+        )
 
     def presented_key(self, headers: Mapping[str, str]) -> str | None:
         """Return the API key of a request; None without a key. A dialect may override the order of headers."""

@@ -167,7 +167,7 @@ class AuditView(MailboxView):
     def get(self, request: Request) -> Response:
         query = self.query(admin_requests.AuditQuery)
         page = lists.recent_events(self.caller, limit=query.limit, cursor=query.cursor, since=moment(query.since_ms))
-        events = [wire.event(event) for event in page.items]
+        events = [wire.event(event, self.caller) for event in page.items]
         return Response({"kind": "audit_events", "events": events, "next_cursor": page.next_cursor})
 
 

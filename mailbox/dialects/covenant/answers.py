@@ -114,7 +114,10 @@ class TreeNode(TypedDict):
 
 
 class JournalEvent(TypedDict):
-    """A row of the journal. ``seq`` numbers the changes of one task, from 1; it is null in other rows."""
+    """A row of the journal. ``seq`` numbers the changes of one task, from 1; it is null in other rows.
+
+    Only people and trusted code see ``address``, the network address of the client. It is "" without one.
+    """
 
     id: int
     kind: str
@@ -124,6 +127,7 @@ class JournalEvent(TypedDict):
     at_ms: int
     source: Literal["api", "dashboard", "cli", "scheduler", "local"]
     request_id: str
+    address: NotRequired[str]
     data: dict[str, Any]
 
 

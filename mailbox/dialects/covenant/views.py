@@ -181,7 +181,7 @@ class TimelineView(MailboxView):
     def get(self, request: Request, task_id: UUID) -> Response:
         query = self.query(requests.TimelineQuery)
         page = tasks_.timeline(self.caller, task_id, limit=query.limit, cursor=query.cursor)
-        events = [wire.event(event) for event in page.items]
+        events = [wire.event(event, self.caller) for event in page.items]
         return Response({"kind": "a2a_timeline", "task_id": task_id, "events": events, "next_cursor": page.next_cursor})
 
 

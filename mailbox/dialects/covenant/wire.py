@@ -13,6 +13,7 @@ import orjson
 
 from mailbox.database.paging import Page
 from mailbox.gate import compacted
+from mailbox.gate.callers import Caller
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
@@ -184,9 +185,9 @@ def node(row: Node) -> answers.TreeNode:
     }
 
 
-def event(row: AuditEvent) -> answers.JournalEvent:
-    """Render a journal row. ``seq`` numbers the rows of one task."""
-    return {
+def event(row: AuditEvent, caller: Caller) -> answers.JournalEvent:
+    """Render a journal row. ``seq`` numbers the rows of one task. Agents see no address."""
+    rendered: answers.JournalEvent = {
         "id": row.pk,
         "kind": row.kind,
         "actor": row.actor,
@@ -197,6 +198,9 @@ def event(row: AuditEvent) -> answers.JournalEvent:
         "request_id": row.request_id,
         "data": json(row.data),
     }
+    if caller.agent is None:
+        rendered["address"] = row.address
+    return rendered
 
 
 def ms(moment: datetime | None) -> int | None:

@@ -85,7 +85,7 @@ def recognise(token: str) -> PublicRoute | None:
     return route
 
 
-def caller(route: PublicRoute, *, request_id: str) -> Caller:
+def caller(route: PublicRoute, *, request_id: str, address: str = "") -> Caller:
     """Return the caller by ``route``: its agent, limited to sending tasks and reading the tasks that it sent."""
     return Caller(
         name=f"{route.agent.display} (route {route.public_id})",
@@ -93,4 +93,5 @@ def caller(route: PublicRoute, *, request_id: str) -> Caller:
         agent=route.agent,
         request_id=request_id,
         sends_only=True,
+        address=address,
     )

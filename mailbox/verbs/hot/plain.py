@@ -208,4 +208,5 @@ def _journalled(caller: Caller, entry: LifeEntry[Any], now: datetime) -> dict[st
         "at": now,
         "request_id": caller.request_id,
         "source": str(caller.source),
+        "address": caller.address,
     }
