@@ -17,7 +17,7 @@ from xdist.remote import Producer
 from mailbox.verbs.hot import plain
 from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
 from tests.support.flush import quick_flush
-from tests.support.hub import Hub, served
+from tests.support.hub import NO_RATES, Hub, served
 from tests.support.scheduling import SharedScheduling
 
 # Tests that start hubs, processes or a browser. `make check` skips them, `make test` runs them.
@@ -140,6 +140,15 @@ def _the_test_s_own_transaction_does_not_count() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(plain, "is_outermost", is_outermost)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _rates_limit_no_test() -> Iterator[None]:
+    """Set no rate of requests: all tests share one process, one address and the agents' row numbers."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in NO_RATES:
+            patch.setattr(settings, name, 0)
         yield
 
 

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 
 from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.database import database, sqlite_file
-from a2aproject.settings.environment import Environment
+from a2aproject.settings.environment import env
+from a2aproject.settings.rates import *  # noqa: F403
 from a2aproject.settings.secret_key import opened
 
 CENTURY_MS = 3_155_760_000_000
 
-env = Environment()
 A2A_ENVIRONMENT_READ = env.seen  # by variable, for the page that lists the settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
@@ -164,17 +164,11 @@ A2A_RETENTION_DELIVERED = timedelta(
     milliseconds=env.integer("A2A_RETENTION_DELIVERED_MS", 604_800_000, least=0, most=CENTURY_MS)
 )
 A2A_RETENTION_SWEEP = env.switch("A2A_RETENTION_SWEEP", default=False)
-# tasks/send: requests per minute and credential, and the number of tasks beyond which resolved tasks are deleted.
 # With ROUTE_BY_SKILL on, an agent with the requested skill precedes the first agent with a default project.
-A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5, least=1)
-A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
 A2A_TASKS_SEND_ROUTE_BY_SKILL = env.switch("A2A_TASKS_SEND_ROUTE_BY_SKILL", default=False)
-# Requests per minute through a public route that was created without a limit of its own.
-A2A_ROUTE_RATE_LIMIT_PER_MIN = env.integer("A2A_ROUTE_RATE_LIMIT_PER_MIN", 120, least=1)
 
-# YEOMAN: messages and tasks per minute and credential, and when a silent peer counts as suspect, then as offline.
+# YEOMAN: when a silent peer counts as suspect, then as offline.
 # The capabilities are a fixed list. With DYNAMIC on, the skills of the hub's agents are added.
-A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.integer("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600, least=1)
 A2A_PEER_SUSPECT_AFTER = timedelta(
     milliseconds=env.integer("A2A_PEER_SUSPECT_AFTER_MS", 30_000, least=1, most=CENTURY_MS)
 )

@@ -95,6 +95,9 @@ class Environment(environ.Env):  # type: ignore[misc]
         return given
 
 
+env = Environment()  # the variables of this process
+
+
 def _is_address(text: str) -> bool:
     try:
         parts = urlsplit(text)

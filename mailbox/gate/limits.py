@@ -14,6 +14,7 @@ from django.utils import timezone
 from mailbox.database import write_turns
 from mailbox.models import RateWindow
 from mailbox.words import json_text
+from mailbox.words.allowances import Allowance
 from mailbox.words.errors import RateLimitedError
 
 ONCE = "once "
@@ -41,8 +42,10 @@ def once(key: str) -> Iterator[bool]:
         raise
 
 
-def take(key: str, *, limit: int, window: timedelta) -> None:
+def take(key: str, *, limit: int, window: timedelta) -> Allowance:
     """Count a request of ``key``; raise `RateLimitedError` if the last ``window`` has ``limit`` counted requests.
+
+    The name of the limit is the part of ``key`` before its colon.
 
     No period of that length has more than ``limit`` requests. A refused request is not counted. If ``limit`` exceeds
     `MOST_MOMENTS`, a request may be counted for up to a sixtieth of the window longer. Locks the key's row.
@@ -55,14 +58,28 @@ def take(key: str, *, limit: int, window: timedelta) -> None:
         counted = {at: many for at, many in json_text.loads(row.counted) if now - span < at <= now + span}
         if (excess := sum(counted.values()) - limit + 1) > 0:
             left = timedelta(microseconds=_when_gone(counted, excess) + span - now)
-            retry_after = math.ceil(left.total_seconds())
+            allowance = _allowance(key, limit, window, excess, left)
             raise RateLimitedError(
-                f"More than {limit} requests in {window.total_seconds():.0f} s.", retry_after=retry_after
+                f"More than {limit} requests in {window.total_seconds():.0f} s.",
+                retry_after=allowance.reset,
+                allowance=allowance,
             )
         moment = -(-now // grain) * grain  # rounded up: a moment that is too early would be forgotten too soon
         counted[moment] = counted.get(moment, 0) + 1
         row.counted = json_text.dumps(sorted(counted.items()))
         row.save(update_fields=["counted"])
+        return _allowance(key, limit, window, excess, timedelta(microseconds=min(counted) + span - now))
+
+
+def _allowance(key: str, limit: int, window: timedelta, excess: int, until_more: timedelta) -> Allowance:
+    """Return the state of a limit. ``excess`` counts the requests beyond the limit after the one under way."""
+    return Allowance(
+        policy=key.partition(":")[0],
+        quota=limit,
+        window=math.ceil(window.total_seconds()),
+        remaining=max(0, -excess),
+        reset=math.ceil(until_more.total_seconds()),
+    )
 
 
 def _when_gone(counted: Mapping[int, int], excess: int) -> int:

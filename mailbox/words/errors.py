@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any, Self
 from uuid import UUID
 
+from mailbox.words.allowances import Allowance
 from mailbox.words.kinds import Entry
 
 SHOWN = 200  # characters of a name that an error repeats
@@ -240,9 +241,10 @@ class RateLimitedError(MailboxError):
 
     code = "rate_limited"
 
-    def __init__(self, message: str | None = None, *, retry_after: int) -> None:
-        """``retry_after`` is in whole seconds."""
+    def __init__(self, message: str | None = None, *, retry_after: int, allowance: Allowance | None = None) -> None:
+        """``retry_after`` is in whole seconds. ``allowance`` is the state of the limit, None if it is no rate."""
         self.retry_after = retry_after
+        self.allowance = allowance
         super().__init__(message)
 
 

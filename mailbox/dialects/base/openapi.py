@@ -59,7 +59,7 @@ def describe(
     ``answer`` None is Markdown. ``status`` is the status of success. ``errors`` are the statuses of errors, without
     those that every route shares. ``public`` routes need no key.
     """
-    shared = (503,) if public else (400, 401, 503)
+    shared = (429, 503) if public else (400, 401, 429, 503)
     refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
         sorted({*shared, *((411, 413, 415) if body else ()), *errors}), refusal
     )

@@ -31,11 +31,12 @@ from rest_framework.views import APIView
 from mailbox.database import outages
 from mailbox.dialects.base.paths import MalformedId
 from mailbox.dialects.base.problems import problem
-from mailbox.gate import credentials, limits
+from mailbox.gate import credentials, limits, rates
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.verbs.agents import public_routes
 from mailbox.words import advice, json_text, tokens
+from mailbox.words.allowances import Allowance
 from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -131,6 +132,7 @@ class DialectView(APIView):
     open_to_routes: ClassVar[frozenset[str]] = frozenset()
     caller: Caller
     request_id: str
+    allowance: Allowance | None = None  # of the limit that counted the request; None if no limit has counted it
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         wanted = request.headers.get("X-Request-Id", "")
@@ -144,7 +146,9 @@ class DialectView(APIView):
             method = "GET" if request.method == "HEAD" else request.method
             if not self._is_open_to_routes(method):
                 raise MethodNotAllowedError(f"{method} is not answered here")
-            limits.take(f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1))
+            self.allowance = limits.take(
+                f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1)
+            )
         super().initial(request, *args, **kwargs)
         malformed = [name for name, value in kwargs.items() if isinstance(value, MalformedId)]
         if malformed:
@@ -162,12 +166,17 @@ class DialectView(APIView):
         if (route := self.route()) is not None:
             self.caller = public_routes.caller(route, request_id=self.request_id, address=address)
             return
-        self.caller = credentials.authenticate(
-            self.presented_key(request.headers),
-            source=AuditEvent.Source.API,
-            request_id=self.request_id,
-            address=address,
-        )
+        key = self.presented_key(request.headers)
+        with rates.of_strangers(address, key):
+            self.caller = credentials.authenticate(
+                key, source=AuditEvent.Source.API, request_id=self.request_id, address=address
+            )
+        self.allowance = rates.take(self.caller)
+
+    def let_anyone_in(self, request: Request) -> None:
+        """Count a request of a view that needs no key; raise `RateLimitedError`. Such a request has no caller."""
+        if self.route() is None:
+            self.allowance = rates.take_anonymous(request.META.get("REMOTE_ADDR", ""))
 
     def presented_key(self, headers: Mapping[str, str]) -> str | None:
         """Return the API key of a request; None without a key. A dialect may override the order of headers."""
@@ -224,6 +233,7 @@ class DialectView(APIView):
             response["Retry-After"] = "1"
         if isinstance(error, RateLimitedError):
             response["Retry-After"] = str(error.retry_after)
+            self.allowance = error.allowance
         if isinstance(error, MethodNotAllowedError):
             response["Allow"] = ", ".join(self.allowed_methods)
         if status == HTTPStatus.UNAUTHORIZED:
@@ -240,6 +250,8 @@ class DialectView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[arg-type]
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Request-Id"] = self.request_id
+        for name, value in self.allowance.headers().items() if self.allowance else ():
+            response.headers[name] = value
         return response
 
 

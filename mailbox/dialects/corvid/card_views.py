@@ -36,6 +36,7 @@ class PublicView(AgentRoute):
 
     def perform_authentication(self, request: Request) -> None:
         """Let any client read: a card is public."""
+        self.let_anyone_in(request)
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         return HttpResponse(

@@ -103,6 +103,7 @@ class PublicYeomanView(YeomanView):
 
     def perform_authentication(self, request: Request) -> None:
         """Let any client read: a peer has no credentials yet when it looks for capabilities."""
+        self.let_anyone_in(request)
 
 
 def _unauthenticated(headers: Mapping[str, str]) -> str:

@@ -1,0 +1,21 @@
+"""Settings of the rates of requests."""
+
+from __future__ import annotations
+
+from a2aproject.settings.environment import env
+
+# Requests a second of one agent, under all its keys, or of one person, and requests at once; 0 a second: no limit. Each
+# web process grants its share. A client with one connection meets one process, so the share must suit a fast worker.
+A2A_AGENT_REQUESTS_PER_S = env.integer("A2A_AGENT_REQUESTS_PER_S", 500, least=0)
+A2A_AGENT_REQUESTS_BURST = env.integer("A2A_AGENT_REQUESTS_BURST", 2000, least=1)
+# Requests a second from one address without a valid key, and requests at once.
+A2A_ADDRESS_REQUESTS_PER_S = env.integer("A2A_ADDRESS_REQUESTS_PER_S", 50, least=0)
+A2A_ADDRESS_REQUESTS_BURST = env.integer("A2A_ADDRESS_REQUESTS_BURST", 200, least=1)
+
+# tasks/send: requests per minute and credential, and the number of tasks beyond which resolved tasks are deleted.
+A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5, least=1)
+A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
+# YEOMAN: messages and tasks per minute and credential.
+A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.integer("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600, least=1)
+# Requests per minute through a public route that was created without a limit of its own.
+A2A_ROUTE_RATE_LIMIT_PER_MIN = env.integer("A2A_ROUTE_RATE_LIMIT_PER_MIN", 120, least=1)

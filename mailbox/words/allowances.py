@@ -1,0 +1,30 @@
+"""The requests that a limit still grants, as the headers RateLimit and RateLimit-Policy report them.
+
+Source: draft-ietf-httpapi-ratelimit-headers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """The state of one limit after a request.
+
+    ``policy`` is the limit's name. A caller gets ``quota`` requests in ``window`` seconds, and has ``remaining`` of
+    them now. ``reset`` is the number of whole seconds until it has more.
+    """
+
+    policy: str
+    quota: int
+    window: int
+    remaining: int
+    reset: int
+
+    def headers(self) -> dict[str, str]:
+        """Return both headers by name."""
+        return {
+            "RateLimit-Policy": f'"{self.policy}";q={self.quota};w={self.window}',
+            "RateLimit": f'"{self.policy}";r={self.remaining};t={self.reset}',
+        }
