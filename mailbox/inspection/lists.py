@@ -28,6 +28,7 @@ from mailbox.models import (
 )
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.words.times import epoch_ms
 
 
@@ -100,7 +101,7 @@ def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
 
 def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[Task], int]:
     """Return a slice of the tasks of ``dialect`` that the caller sent, newest first, and the number of all of them."""
-    sent = Task.objects.filter(dialect=dialect).sent_by(caller.party)
+    sent = Task.objects.filter(OF_OTHER_DIALECTS, dialect=dialect).sent_by(caller.party)
     return list(sent.whole().order_by("-pk")[offset : offset + limit]), sent.count()
 
 

@@ -130,6 +130,7 @@ class Result(models.Model):
     delivery = models.CharField(max_length=10, choices=Delivery.choices, default=Delivery.PENDING)
     delivered_at = models.DateTimeField(null=True)  # the time of its last drain
     acked_at = models.DateTimeField(null=True)
+    shown_at = models.DateTimeField(null=True)  # the first poll of its sender that showed it; None: no poll did
     # The sender's id of the drain that delivered this result, and the number of the result within the drain.
     # An acknowledged result keeps both. See `Lease.receive_attempt_id`.
     receive_attempt_id = models.UUIDField(null=True)

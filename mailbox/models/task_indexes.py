@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.expressions import RawSQL
+
+# Narrows to the dialects beside the hub's own. SQLite uses their indexes only if a literal excludes that one.
+OF_OTHER_DIALECTS = ~Q(RawSQL("mailbox_task.dialect = 'mailbox'", (), models.BooleanField()))
 
 INDEXES = [
     models.Index(fields=["waits_on"], name="task_waiters", condition=Q(waits_on__isnull=False)),
@@ -25,6 +29,10 @@ INDEXES = [
     ),
     # compaction.cap_sent: the tasks of one dialect, oldest first.
     models.Index(fields=["dialect", "id"], name="task_by_dialect", condition=~Q(dialect="mailbox")),
+    # compaction.cap_sent, and the list of a dialect: the tasks of one sender in one dialect, oldest first.
+    models.Index(
+        fields=["sender", "dialect", "id"], name="task_by_sender_and_dialect", condition=~Q(dialect="mailbox")
+    ),
     models.Index(fields=["parent"], name="task_children", condition=Q(parent__isnull=False)),
     # search: the tasks of one idempotency key, newest first.
     models.Index(

@@ -25,7 +25,6 @@ from mailbox.inspection import lists
 from mailbox.models import Agent
 from mailbox.verbs.agents import finding
 from mailbox.verbs.life import sending
-from mailbox.verbs.upkeep import compaction
 from mailbox.words import errors
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
@@ -150,15 +149,15 @@ class InvokeView(AgentRoute):
         body=shapes.InvokeAgentBody,
         answer=answers.Invoked,
         refusal=CorvidError,
-        errors=(403, 404),
+        errors=(403, 404, 429),
         operation_id="invoke_agent",
         status=HTTPStatus.CREATED,
     )
     def post(self, request: Request, name: str) -> Response:
         body = self.body(shapes.InvokeAgentBody)
+        handler.count(self.caller)
         named = finding.typed(self.caller, name)
         recipient = named if body.to_agent is None else finding.typed(self.caller, body.to_agent)
-        compaction.cap_sent(self.caller, dialect=handler.DIALECT, cap=settings.A2A_TASKS_SEND_CAP)
         sent = sending.send_task(
             self.caller,
             TaskEnvelope(
@@ -168,5 +167,6 @@ class InvokeView(AgentRoute):
                 dialect=handler.DIALECT,
             ),
         )
+        handler.drop_beyond_cap(self.caller, sent)
         answer = {"messageId": sent.uuid, "txid": None, "sessionId": None}
         return Response(answer, status=HTTPStatus.CREATED)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
+from django.db import DatabaseError
 
 from agentcards import default_recipient
 from agentcards.models import MAX_A2A_DEPTH
@@ -14,7 +16,8 @@ from mailbox.dialects.corvid import requests, wire
 from mailbox.gate import limits
 from mailbox.gate.callers import Caller
 from mailbox.inspection import tasks
-from mailbox.verbs.life import expiry, sending
+from mailbox.models import Task
+from mailbox.verbs.life import expiry, results, sending
 from mailbox.verbs.upkeep import compaction
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import MailboxError, UnknownTaskError
@@ -45,20 +48,15 @@ def handle_task_send(caller: Caller, body: object) -> CorvidTask:
 
     Order of refusals: `requests.ValidationFailedError`, `RateLimitedError`, `DepthExceededError`, `NotFoundError`,
     then those of `sending.send_task`. Each request after the first check counts for the rate limit of its credential.
-    Drops the oldest finished tasks beyond ``A2A_TASKS_SEND_CAP``, and no unfinished task.
+    Then `drop_beyond_cap` drops old tasks of the same sender.
     """
     wanted = requests.parse(body)
-    limits.take(
-        f"tasks/send:{caller.counted_as}",
-        limit=settings.A2A_INBOUND_RATE_LIMIT_PER_MIN,
-        window=timedelta(minutes=1),
-    )
+    count(caller)
     if wanted.depth > MAX_A2A_DEPTH:
         raise DepthExceededError
     recipient = default_recipient.recipient_for(wanted.skill, skill_first=settings.A2A_TASKS_SEND_ROUTE_BY_SKILL)
     if recipient is None:
         raise NotFoundError("Agent with default project")
-    compaction.cap_sent(caller, dialect=DIALECT, cap=settings.A2A_TASKS_SEND_CAP)
     sent = sending.send_task(
         caller,
         TaskEnvelope(
@@ -69,14 +67,33 @@ def handle_task_send(caller: Caller, body: object) -> CorvidTask:
             dialect=DIALECT,
         ),
     )
+    drop_beyond_cap(caller, sent)
     return wire.task(sent, lease=None, messages=(), is_all=True, result=None)
+
+
+def count(caller: Caller) -> None:
+    """Count a request of the caller's credential; raise `RateLimitedError` beyond the limit of a minute."""
+    limits.take(
+        f"tasks/send:{caller.counted_as}",
+        limit=settings.A2A_INBOUND_RATE_LIMIT_PER_MIN,
+        window=timedelta(minutes=1),
+    )
+
+
+def drop_beyond_cap(caller: Caller, sent: Task) -> None:
+    """Drop finished tasks of the sender of ``sent`` beyond ``A2A_TASKS_SEND_CAP``, as `compaction.cap_sent` does.
+
+    The task is stored already, so that an error of the database leaves the drop to the sweep.
+    """
+    with suppress(DatabaseError):
+        compaction.cap_sent(caller, dialect=DIALECT, cap=settings.A2A_TASKS_SEND_CAP, sender=sent.sender)
 
 
 def handle_task_get(caller: Caller, task_id: UUID | str) -> CorvidTask | None:
     """Return a task the caller is party to, as this dialect shows it; None without such a task.
 
     A task whose time is up is resolved as expired before it is shown. A long task shows its newest messages, at most
-    `wire.MESSAGES_BYTES` of them.
+    `wire.MESSAGES_BYTES` of them. A finished task of this dialect counts as shown to its sender from then on.
     """
     try:
         task = expiry.current(caller, UUID(str(task_id)))
@@ -84,6 +101,8 @@ def handle_task_get(caller: Caller, task_id: UUID | str) -> CorvidTask | None:
         return None
     messages, is_all = tasks.newest_messages(task, most=wire.MOST_MESSAGES, characters=wire.MESSAGES_BYTES)
     lease, result = tasks.newest_lease(task), task.result_or_none
+    if result is not None and task.dialect == DIALECT:
+        results.mark_shown(caller, result)
     return wire.task(task, lease=lease, messages=messages, is_all=is_all, result=result)
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from mailbox.database import waiting
+from mailbox.database import waiting, write_turns
 from mailbox.gate import audit, capabilities, compacted, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
@@ -203,6 +203,17 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
                 journal.life(result.task, entries.result_delivered(attempt_id))
                 delivered.append(result)
         return delivered
+
+
+def mark_shown(caller: Caller, result: Result) -> None:
+    """Record that a poll shows ``result`` to the caller, if the caller is the task's sender. Journals nothing.
+
+    The result stays pending: only a drain delivers it. The time of the first poll stays.
+    """
+    if caller.agent is None or caller.agent.pk != result.sender_id or result.shown_at is not None:
+        return
+    with write_turns.turn():
+        Result.objects.filter(pk=result.pk, shown_at=None).update(shown_at=timezone.now())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
 
 from mailbox.gate import audit, compacted
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.about_tasks import TasksCompactedData
 from mailbox.gate.requests import Request
-from mailbox.models import Lease, Message, Result, Task
+from mailbox.models import Agent, Lease, Message, Result, Task
 from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.verbs.life import callbacks
 from mailbox.verbs.upkeep import rollups
 from mailbox.words.kinds import Entry
@@ -58,17 +59,25 @@ def compact(caller: Caller, retention: Retention) -> int:
     return _drop_in_batches(caller, finished, lambda: _to_drop(retention, now), reason="retention")
 
 
-def cap_sent(caller: Caller, *, dialect: str, cap: int, cycle: int = 100) -> int:
-    """Delete the oldest resolved tasks of a dialect if it has more than ``cap`` tasks; at most ``cycle`` in one call.
+def cap_sent(caller: Caller, *, dialect: str, cap: int, sender: Agent | None = None, cycle: int = 100) -> int:
+    """Delete the oldest finished tasks of ``sender`` in a dialect if it has more than ``cap`` tasks there.
 
-    Returns how many. Tasks with a receive attempt id stay as in `compact`. Source: corvid-agent, "Task store", which
-    keeps 1,000 tasks and deletes 100 in a cycle.
+    At most ``cycle`` tasks are deleted for one sender; returns how many. ``sender`` None: every sender has the same cap
+    and cycle. A task is deleted only if its result was delivered, acknowledged, or shown to its sender by a poll. So
+    nothing is deleted if the other results have not reached the sender. For a given ``sender``, only its oldest
+    ``cap + cycle`` tasks are looked at, because it waits for the answer. Tasks with a receive attempt id stay as in
+    `compact`. Journals ``a2a_tasks_compacted`` for each task.
+
+    Source: corvid-agent, "Task store", which keeps 1,000 tasks and deletes 100 in a cycle.
     """
-    of_dialect = Task.objects.filter(dialect=dialect)
-    if of_dialect.count() <= cap:
-        return 0
-    resolved = of_dialect.filter(state=Task.State.RESOLVED).exclude(_spent_lately(timezone.now()))
-    return _drop(caller, resolved, _keys(resolved, cycle), reason="cap")
+    of_dialect = Task.objects.filter(OF_OTHER_DIALECTS, dialect=dialect)
+    reached = of_dialect.filter(_has_reached_its_sender()).exclude(_spent_lately(timezone.now()))
+    if sender is None:
+        candidates = [reached.filter(sender=over) for over in _senders_of_more_than(cap, of_dialect)]
+    else:
+        oldest = list(of_dialect.filter(sender=sender).order_by("pk").values_list("pk", flat=True)[: cap + cycle])
+        candidates = [reached.filter(sender=sender, pk__lte=oldest[-1])] if len(oldest) > cap else []
+    return sum(_drop(caller, reached, _keys(tasks, cycle), reason="cap") for tasks in candidates)
 
 
 def clear(caller: Caller, *, dialect: str) -> int:
@@ -81,6 +90,17 @@ def clear(caller: Caller, *, dialect: str) -> int:
         now = journal.now
     resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED).exclude(_spent_lately(now))
     return _drop_in_batches(caller, resolved, lambda: _keys(resolved, BATCH), reason="cleared")
+
+
+def _senders_of_more_than(many: int, tasks: TaskQuerySet) -> Sequence[int]:
+    counted = tasks.order_by().values("sender").annotate(sent=Count("pk")).filter(sent__gt=many)
+    return list(counted.values_list("sender", flat=True))
+
+
+def _has_reached_its_sender() -> Q:
+    return Q(result__delivery__in=[Result.Delivery.DELIVERED, Result.Delivery.ACKED]) | Q(
+        result__shown_at__isnull=False
+    )
 
 
 def _finished(retention: Retention, now: datetime) -> TaskQuerySet:

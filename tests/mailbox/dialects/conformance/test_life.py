@@ -10,6 +10,7 @@ import time_machine
 
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life import sending
+from mailbox.verbs.upkeep import compaction
 from mailbox.words.times import epoch_ms
 from tests.mailbox.dialects.conformance.registry import DOORS, doors_that
 from tests.support import factories
@@ -56,7 +57,8 @@ def test_a_repeated_send_makes_no_second_task(door, alice):
 
 
 @doors_that(Act.SEND)
-def test_a_send_is_answered_without_a_query_after_its_commit(door, alice):
+def test_a_send_is_answered_without_a_query_after_its_commit(door, alice, monkeypatch):
+    monkeypatch.setattr(compaction, "cap_sent", lambda *_, **__: 0)  # tasks/send answers also if its drop fails
     sender = door(alice)
 
     with no_query_after(sending, "send_task"):

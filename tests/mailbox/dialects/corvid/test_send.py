@@ -267,11 +267,12 @@ def test_options_are_answered_without_a_key(client, path):
     assert "Access-Control-Allow-Origin" not in answer
 
 
-def test_only_the_oldest_finished_tasks_are_pruned_beyond_the_cap(send, bob, settings):
+def test_only_the_oldest_finished_tasks_are_pruned_beyond_the_cap(send, alice, bob, settings):
     settings.A2A_TASKS_SEND_CAP = 3
     ids = [send({"message": f"task {number}"}).json()["id"] for number in range(4)]
     [lease] = leasing.lease_tasks(bob)
     results.post_result(bob, factories.result_envelope(lease.task))
+    results.drain_results(alice)
 
     send({"message": "one more"})
 

@@ -34,9 +34,12 @@ def ada() -> Caller:
     return factories.person("ada", Role.ADMIN)
 
 
+def answered_task(alice: Caller, bob: Caller, **fields: Any) -> Task:
+    return results.post_result(bob, factories.result_envelope(factories.leased_task(alice, bob, **fields).task)).task
+
+
 def acked_task(alice: Caller, bob: Caller, **fields: Any) -> Task:
-    task = factories.leased_task(alice, bob, **fields).task
-    results.post_result(bob, factories.result_envelope(task))
+    task = answered_task(alice, bob, **fields)
     results.drain_results(alice)
     results.ack_results(alice, [task.uuid])
     return task
@@ -241,43 +244,3 @@ def test_an_agent_needs_a_grant_to_compact(alice, bob):
     factories.grant(bob, "a2a.compact")
 
     assert compaction.compact(bob, factories.AT_ONCE) == 1
-
-
-def test_a_dialect_under_its_cap_loses_no_task(alice, bob, ada):
-    for _ in range(3):
-        factories.sent_task(alice, bob, dialect="corvid")
-
-    assert compaction.cap_sent(ada, dialect="corvid", cap=3) == 0
-    assert Task.objects.count() == 3
-
-
-def test_a_dialect_over_its_cap_loses_its_oldest_finished_tasks(alice, bob, ada):
-    kept = [factories.leased_task(alice, bob, dialect="corvid").task]
-    finished = []
-    for _ in range(3):
-        lease = factories.leased_task(alice, bob, dialect="corvid")
-        results.post_result(bob, factories.result_envelope(lease.task))
-        finished.append(lease.task)
-    kept += [factories.resolved_task(alice, bob).task, factories.sent_task(alice, bob, dialect="corvid")]
-
-    dropped = compaction.cap_sent(ada, dialect="corvid", cap=4, cycle=2)
-
-    assert dropped == 2
-    assert set(Task.objects.all()) == {*kept, finished[2]}
-    assert [row.fields["reason"] for row in factories.journal("a2a_tasks_compacted")] == ["cap"] * 2
-
-
-def test_a_dialect_at_its_cap_loses_no_task(alice, bob, ada):
-    for _ in range(2):
-        results.post_result(bob, factories.result_envelope(factories.leased_task(alice, bob, dialect="corvid").task))
-
-    assert compaction.cap_sent(ada, dialect="corvid", cap=2) == 0
-    assert compaction.cap_sent(ada, dialect="corvid", cap=1, cycle=1) == 1
-
-
-def test_the_cap_never_drops_unfinished_tasks(alice, bob, ada):
-    for _ in range(3):
-        factories.sent_task(alice, bob, dialect="corvid")
-
-    assert compaction.cap_sent(ada, dialect="corvid", cap=1) == 0
-    assert Task.objects.count() == 3
