@@ -9,11 +9,13 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
+from django.utils import timezone
 
-from mailbox.gate import actions
+from mailbox.gate import actions, own_agents
+from mailbox.gate.own_agents import SCHEDULER
 from mailbox.outbound.destinations import AllowList
 from mailbox.verbs.repairs import auto_retry
-from mailbox.verbs.repairs.auto_retry import SCHEDULER, AutoRetry, BadSettingError, Bound
+from mailbox.verbs.repairs.auto_retry import AutoRetry, BadSettingError, Bound
 
 
 @register()
@@ -55,6 +57,16 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
     hint = f"Grant it with: manage.py a2a grant {SCHEDULER} {actions.REQUEUE}"
     problem = f"The automatic retry is on, but {SCHEDULER} lacks the capability {actions.REQUEUE}: every pass fails."
     return [checks.Warning(problem, hint=hint, id="mailbox.W001")]
+
+
+@register(Tags.database)
+def hub_agents(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn about a program that registered under the name of an agent of the hub itself, on an earlier version."""
+    try:
+        found = own_agents.conflicts(timezone.now()) if databases else []
+    except DatabaseError:  # `migrate` has not created the tables yet
+        return []
+    return [checks.Warning(problem, id="mailbox.W003") for problem in found]
 
 
 def _is_granted() -> bool:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from dashboard.base.page import DashboardView
 from mailbox.inspection import health
 from mailbox.inspection.health import Health
+from mailbox.inspection.health_check import HealthStatus
 
 
 class HealthPage(DashboardView):
@@ -32,7 +33,7 @@ class HealthText(DashboardView):
 
 
 def _sentence(seen: Health) -> str:
-    bad = [check.name for check in seen.checks if check.word is not health.HealthStatus.OK]
+    bad = [check.name for check in seen.checks if check.word is not HealthStatus.OK]
     return f"{len(bad)} of {len(seen.checks)} checks: {', '.join(bad)}" if bad else f"All {len(seen.checks)} checks"
 
 

@@ -19,6 +19,7 @@ from dashboard.wording import commands, retry_verdicts
 from dashboard.wording.journal import in_words
 from mailbox.database import paging
 from mailbox.gate import actions
+from mailbox.gate.own_agents import SCHEDULER
 from mailbox.inspection import journal, lookup, search
 from mailbox.inspection.cluster import Cluster
 from mailbox.inspection.search import Moment
@@ -75,7 +76,7 @@ class Scheduler(DashboardView):
             "bounds": [(bound, _meaning(bound)) for bound in Bound.all_in_force()],
             "cluster": cluster,
             "is_running": cluster.is_running(self.now),
-            "agent": auto_retry.SCHEDULER,
+            "agent": SCHEDULER,
             "is_granted": auto_retry.is_granted(),
             "needs": actions.REQUEUE,
             "may_run": self.holds(actions.REQUEUE),

@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from dashboard.base.page import DashboardView
 from dashboard.forms.send import SendForm
 from mailbox.gate import actions, compacted
+from mailbox.gate.own_agents import OPERATORS
 from mailbox.inspection import agents
 from mailbox.models import Task
 from mailbox.verbs.life import operators
@@ -55,7 +56,7 @@ class Send(DashboardView):
             return
         messages.success(self.request, f"Sent to {task.recipient}. Its result will stand here.")
         if not operators.may_answer(task.recipient):
-            how = f"manage.py a2a grant {task.recipient} {actions.RESPOND}.{operators.OPERATORS}"
+            how = f"manage.py a2a grant {task.recipient} {actions.RESPOND}.{OPERATORS}"
             messages.warning(
                 self.request, format_html("{} may not answer it yet. Grant it: <code>{}</code>", task.recipient, how)
             )
@@ -63,7 +64,7 @@ class Send(DashboardView):
     def _form(self, form: SendForm, *, status: int = 200) -> HttpResponse:
         context = {
             "form": form,
-            "sender": operators.OPERATORS,
+            "sender": OPERATORS,
             "agents": agents.first_names(most=AGENTS_OFFERED),
             "allowed": self.holds(self.needs),
             "needs": self.needs,

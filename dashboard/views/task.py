@@ -14,9 +14,9 @@ from dashboard.wording.payload import File
 from mailbox.dialects.base.view import JSONRenderer
 from mailbox.dialects.covenant import wire
 from mailbox.gate import actions
+from mailbox.gate.own_agents import OPERATORS
 from mailbox.inspection import journal, leases, tasks
 from mailbox.models import Lease, Result, Task
-from mailbox.verbs.life import operators
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words import json_text
@@ -81,7 +81,7 @@ class TaskPage(DashboardView):
             "answer": payload.of_blocks(result.blocks) if result else [],
             "blocks_left": max(0, len(result.blocks) - payload.BLOCKS_SHOWN) if result else 0,
             "shown": payload.SHOWN,
-            "by_hand": task.sender.display == operators.OPERATORS,
+            "by_hand": task.sender.display == OPERATORS,
         }
 
     def _related(self, task: Task) -> dict[str, Any]:

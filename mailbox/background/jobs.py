@@ -15,9 +15,9 @@ from mailbox.database import timetable
 from mailbox.database.timetable import RETRY_JOB, SWEEP_JOB
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
+from mailbox.gate.own_agents import SCHEDULER
 from mailbox.models import AuditEvent
 from mailbox.verbs.repairs.auto_retry import (
-    SCHEDULER,
     AutoRetry,
     failure_text,
     run_pass,

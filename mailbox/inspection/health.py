@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 from functools import partial
 from importlib.metadata import version
 from typing import TypeVar
@@ -18,7 +17,9 @@ from django.conf import settings
 from django.db import connection
 
 from mailbox.database import timetable, vitals
+from mailbox.inspection import access_health
 from mailbox.inspection.cluster import SILENT_AFTER, Cluster
+from mailbox.inspection.health_check import HealthCheck, HealthStatus
 from mailbox.models import AuditEvent, PushDelivery, RollUp
 from mailbox.words import redaction, times
 
@@ -33,22 +34,6 @@ _INTERNAL = {"A2A_IS_WEB_PROCESS", "A2A_IS_COMMAND_LINE"}  # set by the hub itse
 _VALUE_SHOWN = 100
 Found = TypeVar("Found")
 _logger = logging.getLogger(__name__)
-
-
-class HealthStatus(StrEnum):
-    OK = "ok"
-    DEGRADED = "degraded"
-    FAILING = "failing"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthCheck:
-    """``saw`` is the measured value. ``note`` is its meaning or what to do; "" without either."""
-
-    name: str
-    word: HealthStatus
-    saw: str
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +82,7 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     yield "Sweep", _sweep
     yield "Callbacks", _callbacks
     yield "Roll-ups", _roll_ups
+    yield "Hub's own agents", access_health.hub_agents
 
 
 def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:

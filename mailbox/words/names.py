@@ -12,6 +12,7 @@ from mailbox.words import json_text
 from mailbox.words.errors import InvalidRequestError
 
 HOST = "inbox"  # of spelled names; agents cannot be registered there under a display
+HUB_HOST = "hub"  # of the agents of the hub itself
 _LOCAL = "@local"
 _PLAIN = frozenset(string.ascii_lowercase + string.digits)
 _PIECE = re.compile(r"(?P<plain>[a-z0-9]+)|(?P<space>-)|_(?P<capital>[a-z])|(?P<bytes>(?:\.[0-9a-f]{2})+)")

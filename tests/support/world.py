@@ -13,6 +13,7 @@ import time_machine
 from django.utils import timezone
 
 from mailbox.gate.callers import Caller, Role
+from mailbox.gate.own_agents import OPERATORS
 from mailbox.models import Agent, CapabilityGrant, Lease, Task
 from mailbox.verbs.life import operators, sending
 from mailbox.words.envelopes import TaskEnvelope
@@ -45,7 +46,7 @@ class World:
     def __init__(self, clock: time_machine.Traveller) -> None:
         self.clock = clock
         self.agents = {name: _agent(f"{name}@local") for name in GRANTS}
-        _agent(operators.OPERATORS)  # the hub would give it a random key
+        _agent(OPERATORS)  # the hub would give it a random key
         for name, held in GRANTS.items():
             for action, fields in held:
                 factories.grant(factories.caller_of(self.agents[name]), action, **{"created_at": START, **fields})

@@ -15,6 +15,7 @@ from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connec
 from a2aproject.checks import DURABILITY
 from a2aproject.serving import first_run, services, supervise
 from mailbox.background import jobs
+from mailbox.verbs.agents import own_agents
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -56,9 +57,12 @@ class Command(BaseCommand):
             with _one_at_a_time():
                 call_command("migrate", interactive=False, verbosity=0)
                 credentials = first_run.create_operator_and_agent()
+                conflicts = own_agents.make_all()
                 jobs.register()
         except (OperationalError, InterfaceError) as error:
             raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error
+        for problem in conflicts:
+            self.stderr.write(f"Warning: {problem}")
         if credentials is not None:
             self.stdout.write(f"{credentials.describe()}\n")
 

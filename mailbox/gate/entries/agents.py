@@ -39,6 +39,19 @@ def agent_resumed(display: str, reason: str, was_paused_for: str) -> Entry[Agent
     return Entry(Kind.AGENT_RESUMED, AgentResumedData(display=display, reason=reason, was_paused_for=was_paused_for))
 
 
+class AgentReclaimedData(TypedDict):
+    display: Annotated[str, "display of the hub's own agent"]
+    was: Annotated[str, "display that it had"]
+    pubkey: Annotated[str, "its new public key"]
+    old_pubkey: Annotated[str, "public key that it had"]
+
+
+def agent_reclaimed(display: str, was: str, pubkey: str, old_pubkey: str) -> Entry[AgentReclaimedData]:
+    """Record that the hub took back one of its own agents from a program that could act as it."""
+    data = AgentReclaimedData(display=display, was=was, pubkey=pubkey, old_pubkey=old_pubkey)
+    return Entry(Kind.AGENT_RECLAIMED, data)
+
+
 class AgentProfileChangedData(TypedDict):
     display: Annotated[str, "display of the agent"]
     changed: Annotated[dict[str, Any], "new values by field; a remote URL is not shown"]

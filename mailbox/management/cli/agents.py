@@ -1,4 +1,4 @@
-"""``agents add``, ``agents list``, ``agents pause``, ``agents resume``."""
+"""``agents add``, ``agents list``, ``agents pause``, ``agents resume``, ``agents reclaim``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mailbox.dialects.covenant import admin_wire, wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import own_agents, registration
 
 PAGE = 1000
 
@@ -38,6 +38,13 @@ def add_commands(commands: arguments.Commands) -> None:
     resume.add_argument("--reason", default="", metavar="TEXT", help="why; the journal keeps it")
     arguments.add_json(resume)
     resume.set_defaults(run=_resume)
+
+    reclaim = verbs.add_parser(
+        "reclaim", help="take an agent of the hub itself, such as operators@hub, back from another program"
+    )
+    reclaim.add_argument("name", metavar="NAME", help="operators@hub or scheduler@hub")
+    arguments.add_json(reclaim)
+    reclaim.set_defaults(run=_reclaim)
 
 
 def _add(options: Namespace) -> str:
@@ -69,3 +76,10 @@ def _resume(options: Namespace) -> str:
     if options.json:
         return output.as_json({"kind": "a2a_agent_resumed", "agent": wire.agent_id(resumed)})
     return f"resumed {resumed}"
+
+
+def _reclaim(options: Namespace) -> str:
+    reclaimed = own_agents.reclaim(Caller.command_line(), options.name)
+    if options.json:
+        return output.as_json({"kind": "a2a_agent_reclaimed", "agent": wire.agent_id(reclaimed)})
+    return f"reclaimed {reclaimed}: its keys, public routes and grants are revoked, and its public key is new"

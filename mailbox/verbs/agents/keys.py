@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, entries, own_agents
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, ApiKey
@@ -34,6 +34,7 @@ def add_key(
     if (agent is None) == (username is None):
         raise InvalidRequestError(dict.fromkeys(("agent", "username"), "must name an agent or a person, not both"))
     caller.must_do_more_than_send()
+    own_agents.refuse_credentials(agent)
     with audit.decision(caller) as journal:
         check_to_come(expires_at, journal.now, path="expires_at")
         _require_own(caller, agent, str(agent or username), journal)

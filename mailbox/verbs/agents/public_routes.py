@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, entries, own_agents
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, PublicRoute
@@ -37,6 +37,7 @@ def add(caller: Caller, agent: Agent, *, rate_limit: int) -> NewRoute:
     """
     if not 1 <= rate_limit <= HIGHEST_RATE:
         raise InvalidRequestError({"rate_limit": f"must be between 1 and {HIGHEST_RATE} requests a minute"})
+    own_agents.refuse_credentials(agent)
     with audit.decision(caller) as journal:
         journal.admit(Request.to_manage_route(agent))
         minted = tokens.mint(tokens.ROUTE)

@@ -9,7 +9,6 @@ from datetime import datetime
 import base58
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import IntegrityError
-from django.utils import timezone
 
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
@@ -64,7 +63,7 @@ def _register(
     check_display(display)
     if pubkey is not None:
         check_pubkey(pubkey, "pubkey")
-    private_key, pubkey = (None, pubkey) if pubkey else _new_pair()
+    private_key, pubkey = (None, pubkey) if pubkey else new_pair()
     try:
         with audit.decision(caller) as journal:
             journal.admit(Request.to_register(display))
@@ -123,7 +122,7 @@ def enrol(name: str, journal: audit.Journal) -> Agent:
     """Return the agent ``name`` as `ensure_agent` does, within the decision of ``journal``, and check no capability."""
     display = display_of(name)
     check_display(display)
-    return _known(display) or _create_agent(display, _new_pair()[1], journal)
+    return _known(display) or _create_agent(display, new_pair()[1], journal)
 
 
 def display_of(name: str) -> str:
@@ -132,15 +131,11 @@ def display_of(name: str) -> str:
 
 
 def check_display(display: str) -> None:
-    """Raise `InvalidRequestError` for text that cannot be the display of a new agent."""
+    """Raise `InvalidRequestError` for text that cannot be the display of a new agent, and for the hub's own host."""
     if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
         raise InvalidRequestError({"display": f'invalid AgentId.display: "{display[:DISPLAY_MAX_LENGTH]}"'})
-
-
-def hub_agent(display: str) -> Agent:
-    """Return an agent of the hub itself, registered on first use. Its private key is not stored."""
-    defaults = {"local": display.partition("@")[0], "pubkey": _new_pair()[1], "created_at": timezone.now()}
-    return Agent.objects.get_or_create(display=display, defaults=defaults)[0]
+    if display.lower().endswith(f"@{names.HUB_HOST}"):
+        raise InvalidRequestError({"display": f'the host "{names.HUB_HOST}" is reserved for agents of the hub itself'})
 
 
 def pause_agent(caller: Caller, agent: Agent, *, reason: str, renews: bool = True) -> Agent:
@@ -199,7 +194,8 @@ def _create_agent(display: str, pubkey: str, journal: audit.Journal) -> Agent:
     return agent
 
 
-def _new_pair() -> tuple[str, str]:
+def new_pair() -> tuple[str, str]:
+    """Return the private and the public key of a new agent, in base58."""
     private = Ed25519PrivateKey.generate()
     seed = base58.b58encode(private.private_bytes_raw()).decode()
     return seed, base58.b58encode(private.public_key().public_bytes_raw()).decode()

@@ -12,20 +12,20 @@ from django.utils import timezone
 
 from mailbox.gate import actions, audit, requests
 from mailbox.gate.callers import Caller
+from mailbox.gate.own_agents import OPERATORS
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, CapabilityGrant, Task
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import own_agents
 from mailbox.verbs.life import results, sending
 from mailbox.words.envelopes import TaskEnvelope, TaskSource
-
-OPERATORS = "operators@hub"
 
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     """Send a task for a person, from ``operators@hub`` and with source ``user``; return it once it is durable.
 
     Needs ``a2a.send``, which operators hold. An envelope with an ``id`` can be sent again. Raises and journals as
-    `sending.send_task` does. The result waits at ``operators@hub`` until a person calls `acknowledge`.
+    `sending.send_task` does. Raises `AgentConflictError` if another program may act as ``operators@hub``. The result
+    waits at ``operators@hub`` until a person calls `acknowledge`.
     """
     return sending.send_task(_as_operators(caller), replace(envelope, sender=None, source=TaskSource.USER))
 
@@ -43,11 +43,11 @@ def acknowledge(caller: Caller, task_id: UUID) -> None:
 
 def may_answer(agent: Agent) -> bool:
     """Whether the agent holds a live grant to post results for ``operators@hub``, within some scope."""
-    sender = registration.hub_agent(OPERATORS)
+    sender = own_agents.hub_agent(OPERATORS)
     live = CapabilityGrant.objects.live(timezone.now()).filter(subject=agent)
     return any(requests.is_for(grant, actions.RESPOND, sender) for grant in live)
 
 
 def _as_operators(caller: Caller) -> Caller:
     """Return the person as the hub's agent ``operators@hub``, without the grants of that agent."""
-    return replace(caller, agent=registration.hub_agent(OPERATORS), grants=())
+    return replace(caller, agent=own_agents.hub_agent(OPERATORS), grants=())

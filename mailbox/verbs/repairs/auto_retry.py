@@ -18,8 +18,9 @@ from django.utils import timezone
 
 from mailbox.gate import actions, audit, entries
 from mailbox.gate.callers import Caller
+from mailbox.gate.own_agents import SCHEDULER
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
-from mailbox.verbs.agents import registration
+from mailbox.verbs.agents import own_agents
 from mailbox.verbs.repairs import retry
 from mailbox.verbs.repairs.retry import RetryPolicy, RetryReport
 from mailbox.words.envelopes import check_reason
@@ -27,7 +28,6 @@ from mailbox.words.errors import MailboxError
 
 _logger = logging.getLogger(__name__)
 
-SCHEDULER = "scheduler@hub"
 LONGEST_INTERVAL = timedelta(days=20)  # the cluster stores the minutes in 15 bits
 LONGEST_SHOWN = 80  # characters of an invalid value in its error
 _MINUTE = timedelta(minutes=1)
@@ -97,14 +97,17 @@ def _whole_minutes(span: timedelta) -> timedelta:
 
 
 def scheduler_agent() -> Agent:
-    """Return the agent that the scheduler acts as, registered on first use. Operators give it grants."""
-    return registration.hub_agent(SCHEDULER)
+    """Return the agent that the scheduler acts as, registered on first use. Operators give it grants.
+
+    Raises `AgentConflictError` if another program may act as it.
+    """
+    return own_agents.hub_agent(SCHEDULER)
 
 
 @contextmanager
 def scheduler_locked() -> Iterator[None]:
     """Lock the row of the scheduler's agent for one transaction, so that one process at a time runs the block."""
-    agent = scheduler_agent()
+    agent = own_agents.hub_row(SCHEDULER)
     with transaction.atomic():
         Agent.objects.select_for_update().get(pk=agent.pk)
         yield

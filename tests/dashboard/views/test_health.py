@@ -12,7 +12,7 @@ from mailbox.background import jobs
 from mailbox.database import vitals
 from mailbox.inspection import health
 from mailbox.inspection.cluster import SILENT_AFTER
-from mailbox.inspection.health import HealthStatus
+from mailbox.inspection.health_check import HealthStatus
 from mailbox.models import LastPass, PushDelivery
 from mailbox.verbs.life import results
 from mailbox.verbs.upkeep import rollups
@@ -38,7 +38,7 @@ def test_every_health_check_has_a_status_and_a_finding(vic):
 
     seen = page.context["seen"]
     assert page.status_code == 200
-    assert len(seen.checks) == 9
+    assert len(seen.checks) == 10
     assert all(one.saw and one.word in HealthStatus for one in seen.checks)
 
 

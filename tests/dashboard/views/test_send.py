@@ -4,9 +4,11 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from mailbox.gate.callers import Role
 from mailbox.models import Result, Task
+from mailbox.verbs.agents.keys import create_key
 from mailbox.verbs.life import leasing, operators, results
 from mailbox.words.errors import CapabilityMissingError, UnknownTaskError
 from mailbox.words.kinds import Kind
@@ -191,3 +193,15 @@ def test_a_grant_of_the_operators_agent_does_not_extend_to_people(bob):
 def test_acknowledging_an_unknown_task_is_refused():
     with pytest.raises(UnknownTaskError):
         operators.acknowledge(factories.person("olga", Role.OPERATOR), uuid4())
+
+
+@pytest.mark.parametrize("display", ["operators@hub", "Operators@hub"])
+def test_a_form_cannot_send_while_another_program_may_act_as_the_operators(ana, bob, display):
+    taken = factories.AgentFactory.create(display=display)
+    create_key(timezone.now(), agent=taken)
+
+    response = send(ana)
+
+    assert response.status_code == 409
+    assert "manage.py a2a agents reclaim operators@hub" in response.text
+    assert not Task.objects.exists()

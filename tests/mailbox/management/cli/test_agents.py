@@ -11,6 +11,7 @@ from mailbox.gate import credentials
 from mailbox.gate.callers import Role
 from mailbox.models import ApiKey, AuditEvent, CapabilityGrant
 from mailbox.words.errors import UnauthenticatedError
+from tests.support import factories
 
 PUBKEY = "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi"
 
@@ -177,3 +178,9 @@ def test_an_agent_is_paused_with_a_reason_and_resumed(a2a, a2a_json, cast):
 def test_a_pause_without_a_reason_is_refused(a2a, cast):
     with pytest.raises(CommandError, match="reason must not be empty"):
         a2a("agents", "pause", "bob", "--reason", " ")
+
+
+def test_an_agent_of_the_hub_is_reclaimed(a2a):
+    factories.AgentFactory.create(display="Operators@hub")
+
+    assert a2a("agents", "reclaim", "operators@hub").startswith("reclaimed operators@hub: ")

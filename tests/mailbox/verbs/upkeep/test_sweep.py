@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from mailbox.background import jobs
 from mailbox.gate.callers import Caller
+from mailbox.gate.own_agents import SCHEDULER
 from mailbox.models import AuditEvent, ReplayEntry, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.verbs.life import callbacks, expiry, replay, results
-from mailbox.verbs.repairs import applying, auto_retry
+from mailbox.verbs.repairs import applying
 from mailbox.verbs.upkeep import compaction, rollups
 from tests.support import factories
 
@@ -79,7 +80,7 @@ def test_a_failed_step_of_a_sweep_is_journalled_and_the_others_run(broken, setti
     assert f"the sweep failed to {name}" in caplog.text
     (row,) = factories.journal("a2a_sweep_failed")
     assert row.fields == {"step": name, "error": "the disk is full"}
-    assert (row.actor, row.source) == (auto_retry.SCHEDULER, "scheduler")
+    assert (row.actor, row.source) == (SCHEDULER, "scheduler")
 
 
 def test_a_sweep_that_succeeds_is_not_journalled(caplog):

@@ -1,0 +1,48 @@
+"""The agents of the hub itself. Their displays end in ``@hub``, and no other program may act as them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from mailbox.models import Agent, ApiKey, PublicRoute
+from mailbox.words.errors import AgentConflictError, InvalidRequestError
+
+OPERATORS = "operators@hub"  # sends the tasks of people
+SCHEDULER = "scheduler@hub"  # requeues tasks on a timer
+OWN_AGENTS = (OPERATORS, SCHEDULER)
+
+
+def check(agent: Agent, display: str, now: datetime) -> None:
+    """Raise `AgentConflictError` unless ``agent`` is safely the hub's own agent ``display``.
+
+    An earlier version let agents register under these names. Such an agent has a display that differs in case, or an
+    API key or public route of its own.
+    """
+    if agent.display != display:
+        problem = f'"{agent}" stands in the way of the hub\'s own agent "{display}"'
+    elif ApiKey.objects.live(now).filter(agent=agent).exists():
+        problem = f'The hub\'s own agent "{display}" has an API key, so another program may act as it'
+    elif PublicRoute.objects.live().filter(agent=agent).exists():
+        problem = f'The hub\'s own agent "{display}" has a public route, so another program may act as it'
+    else:
+        return
+    raise AgentConflictError(f"{problem}. Run: manage.py a2a agents reclaim {display}", agent=agent.display)
+
+
+def conflicts(now: datetime) -> list[str]:
+    """Return the message of each conflict that `check` raises for an agent of `OWN_AGENTS`."""
+    found = []
+    for display in OWN_AGENTS:
+        agent = Agent.objects.spelled_like(display)
+        try:
+            if agent is not None:
+                check(agent, display, now)
+        except AgentConflictError as conflict:
+            found.append(conflict.message)
+    return found
+
+
+def refuse_credentials(agent: Agent | None) -> None:
+    """Raise `InvalidRequestError` for an agent of the hub itself: it gets no API key and no public route."""
+    if agent is not None and agent.display in OWN_AGENTS:
+        raise InvalidRequestError({"agent": f'"{agent}" is an agent of the hub itself and gets no credential'})

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+from uuid import uuid4
+
+import pytest
+from django.core import checks
+from django.utils import timezone
+
+from mailbox.background import jobs
+from mailbox.gate.callers import Caller, Role
+from mailbox.gate.own_agents import OPERATORS, SCHEDULER
+from mailbox.inspection import access_health
+from mailbox.inspection.health_check import HealthStatus
+from mailbox.models import Agent, ApiKey
+from mailbox.verbs.agents import keys, own_agents, public_routes, registration
+from mailbox.verbs.agents.keys import create_key
+from mailbox.verbs.upkeep import importing
+from mailbox.words.envelopes import AgentRef, TaskEnvelope
+from mailbox.words.errors import AgentConflictError, InvalidRequestError
+from mailbox.words.kinds import Kind
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+NAMES = [OPERATORS, SCHEDULER, "Operators@hub", "operators@HUB", "someone@hub", "hub@Hub"]
+
+
+@pytest.fixture
+def squatter():
+    """An agent that an earlier version let register under the hub's name."""
+    agent = factories.AgentFactory.create(display=OPERATORS)
+    create_key(timezone.now(), agent=agent)
+    return agent
+
+
+def all_warnings():
+    return [found.msg for found in checks.run_checks(databases=["default"]) if found.id == "mailbox.W003"]
+
+
+@pytest.mark.parametrize("display", NAMES)
+def test_no_verb_registers_an_agent_at_the_host_of_the_hub(display):
+    admin = factories.person("ada", Role.ADMIN)
+    attempts = [
+        lambda: registration.register_agent(admin, display),
+        lambda: registration.ensure_agent(Caller.command_line(), display),
+        lambda: registration.ensure_named(Caller.command_line(), display),
+        lambda: importing.import_tasks(Caller.command_line(), display, []),
+        lambda: importing.import_tasks(
+            Caller.command_line(),
+            "bob@local",
+            [
+                importing.Kept(
+                    task=TaskEnvelope(id=uuid4(), recipient=AgentRef(display="bob@local"), intent_text="x"),
+                    sender=display,
+                )
+            ],
+        ),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InvalidRequestError, match='the host "hub" is reserved'):
+            attempt()
+
+    assert not Agent.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["/a2a/agents", "/api/agents"])
+def test_no_route_registers_an_agent_at_the_host_of_the_hub(client, path):
+    factories.person("ada", Role.ADMIN)
+    key = keys.add_key(Caller.command_line(), username="ada")
+    body = {"display": "Operators@hub"} if path == "/a2a/agents" else {"name": "Operators@hub"}
+
+    response = client.post(
+        path, json.dumps(body), content_type="application/json", headers={"Authorization": f"Bearer {key}"}
+    )
+
+    assert response.status_code == 400, response.text
+    assert not Agent.objects.exists()
+
+
+def test_the_hub_makes_its_own_agents_once():
+    assert own_agents.make_all() == own_agents.make_all() == []
+    assert list(Agent.objects.order_by("display").values_list("display", flat=True)) == [OPERATORS, SCHEDULER]
+
+
+def test_an_agent_of_the_hub_gets_no_credential():
+    agent = own_agents.hub_agent(OPERATORS)
+    with pytest.raises(InvalidRequestError, match="gets no credential"):
+        keys.add_key(Caller.command_line(), agent=agent)
+    with pytest.raises(InvalidRequestError, match="gets no credential"):
+        public_routes.add(Caller.command_line(), agent, rate_limit=1)
+
+
+def test_a_squatted_name_is_refused_and_reported(squatter):
+    with pytest.raises(AgentConflictError, match=r"has an API key.*agents reclaim operators@hub"):
+        own_agents.hub_agent(OPERATORS)
+
+    (message,) = all_warnings()
+    assert "agents reclaim operators@hub" in message
+    check = access_health.hub_agents(timezone.now())
+    assert (check.word, check.saw) == (HealthStatus.FAILING, message)
+    assert own_agents.make_all() == [message]
+
+
+def test_a_name_in_other_case_is_refused_and_reported():
+    factories.AgentFactory.create(display="Operators@hub")
+
+    with pytest.raises(AgentConflictError, match='"Operators@hub" stands in the way'):
+        own_agents.hub_agent(OPERATORS)
+    assert len(all_warnings()) == 1
+
+
+def test_a_squatted_name_keeps_no_hub_from_its_timetable():
+    factories.AgentFactory.create(display="Scheduler@hub")
+    jobs.register()
+
+
+@pytest.mark.parametrize("display", ["operators@hub", "Operators@HUB"])
+def test_a_reclaimed_agent_is_the_hub_s_own(display):
+    taken = factories.AgentFactory.create(display=display)
+    key = create_key(timezone.now(), agent=taken)
+    factories.GrantFactory.create(subject=taken)
+
+    reclaimed = own_agents.reclaim(Caller.command_line(), display)
+
+    assert own_agents.hub_agent(OPERATORS) == reclaimed == taken
+    assert (reclaimed.display, reclaimed.local) == (OPERATORS, "operators")
+    assert reclaimed.pubkey != taken.pubkey
+    assert ApiKey.objects.get(public_id=key.public_id).revoked_at is not None
+    assert not reclaimed.grants.filter(revoked_at=None).exists()
+    (row,) = factories.journal(Kind.AGENT_RECLAIMED)
+    assert row.fields == {
+        "display": OPERATORS,
+        "was": display,
+        "pubkey": reclaimed.pubkey,
+        "old_pubkey": taken.pubkey,
+    }
+    assert own_agents.make_all() == []
+
+
+def test_only_an_agent_of_the_hub_is_reclaimed(alice):
+    with pytest.raises(InvalidRequestError, match="operators@hub, scheduler@hub"):
+        own_agents.reclaim(Caller.command_line(), "alice@local")
