@@ -13,7 +13,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, resolve
 
 from mailbox.database import outages
-from mailbox.dialects.base.view import ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE, DialectView, UnavailableError
+from mailbox.dialects.base.transport import UnavailableError
+from mailbox.dialects.base.view import ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE, DialectView
 from mailbox.verbs.agents import public_routes
 
 _PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)

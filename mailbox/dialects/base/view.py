@@ -31,6 +31,15 @@ from rest_framework.views import APIView
 from mailbox.database import outages
 from mailbox.dialects.base.paths import MalformedId
 from mailbox.dialects.base.problems import problem
+from mailbox.dialects.base.transport import (
+    TRANSPORT_STATUS,
+    BodyTooLargeError,
+    LengthRequiredError,
+    MethodNotAllowedError,
+    PathNotFoundError,
+    UnavailableError,
+    UnsupportedMediaTypeError,
+)
 from mailbox.gate import credentials, limits, rates
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, PublicRoute
@@ -45,56 +54,6 @@ _logger = logging.getLogger(__name__)
 # The PublicRoute of a request that came by a public route, and the path before the request's own, with the token.
 ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
-
-
-class BodyTooLargeError(MailboxError):
-    """The body is larger than this hub accepts."""
-
-    code = "body_too_large"
-
-
-class LengthRequiredError(MailboxError):
-    """Send the body with a Content-Length; chunked bodies are not accepted."""
-
-    code = "length_required"
-
-
-class UnsupportedMediaTypeError(MailboxError):
-    """Send the body as application/json, without Content-Encoding."""
-
-    code = "unsupported_media_type"
-
-
-class MethodNotAllowedError(MailboxError):
-    """This route does not answer that method."""
-
-    code = "method_not_allowed"
-
-
-class PathNotFoundError(MailboxError):
-    """There is no such route. /api/docs/ lists them."""
-
-    code = "not_found"
-
-
-class UnavailableError(MailboxError):
-    """The database cannot be reached."""
-
-    code = "unavailable"
-
-    def __init__(self, reason: str | None = None) -> None:
-        """``reason`` is a sentence."""
-        super().__init__(f"{reason or self.__doc__} It is unknown whether a change was made, so repeat the request.")
-
-
-TRANSPORT_STATUS: Mapping[type[MailboxError], HTTPStatus] = {
-    BodyTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    LengthRequiredError: HTTPStatus.LENGTH_REQUIRED,
-    UnsupportedMediaTypeError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    MethodNotAllowedError: HTTPStatus.METHOD_NOT_ALLOWED,
-    PathNotFoundError: HTTPStatus.NOT_FOUND,
-    UnavailableError: HTTPStatus.SERVICE_UNAVAILABLE,
-}
 
 
 class JSONRenderer(BaseRenderer):

@@ -10,7 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.view import BodyTooLargeError, DialectView, MethodNotAllowedError, presented_key
+from mailbox.dialects.base.transport import BodyTooLargeError, MethodNotAllowedError
+from mailbox.dialects.base.view import DialectView, presented_key
 from mailbox.dialects.corvid import answers, handler, requests
 from mailbox.gate import credentials
 from mailbox.words import advice, errors

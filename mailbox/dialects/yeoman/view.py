@@ -14,7 +14,8 @@ from pydantic import BaseModel
 from rest_framework.request import Request
 
 from mailbox.dialects.base import statuses, view
-from mailbox.dialects.base.view import BodyTooLargeError, DialectView, MethodNotAllowedError
+from mailbox.dialects.base.transport import BodyTooLargeError, MethodNotAllowedError
+from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.yeoman import requests
 from mailbox.gate import limits
 from mailbox.words import advice, errors

@@ -1,0 +1,58 @@
+"""The errors of HTTP itself, which every dialect answers with the same status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+
+from mailbox.words.errors import MailboxError
+
+
+class BodyTooLargeError(MailboxError):
+    """The body is larger than this hub accepts."""
+
+    code = "body_too_large"
+
+
+class LengthRequiredError(MailboxError):
+    """Send the body with a Content-Length; chunked bodies are not accepted."""
+
+    code = "length_required"
+
+
+class UnsupportedMediaTypeError(MailboxError):
+    """Send the body as application/json, without Content-Encoding."""
+
+    code = "unsupported_media_type"
+
+
+class MethodNotAllowedError(MailboxError):
+    """This route does not answer that method."""
+
+    code = "method_not_allowed"
+
+
+class PathNotFoundError(MailboxError):
+    """There is no such route. /api/docs/ lists them."""
+
+    code = "not_found"
+
+
+class UnavailableError(MailboxError):
+    """The database cannot be reached."""
+
+    code = "unavailable"
+
+    def __init__(self, reason: str | None = None) -> None:
+        """``reason`` is a sentence."""
+        super().__init__(f"{reason or self.__doc__} It is unknown whether a change was made, so repeat the request.")
+
+
+TRANSPORT_STATUS: Mapping[type[MailboxError], HTTPStatus] = {
+    BodyTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    LengthRequiredError: HTTPStatus.LENGTH_REQUIRED,
+    UnsupportedMediaTypeError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    MethodNotAllowedError: HTTPStatus.METHOD_NOT_ALLOWED,
+    PathNotFoundError: HTTPStatus.NOT_FOUND,
+    UnavailableError: HTTPStatus.SERVICE_UNAVAILABLE,
+}
