@@ -7,6 +7,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from a2aproject.web.probes import healthz, readyz
+from dashboard.views.session import SignIn, SignOut
 
 admin.autodiscover()
 
@@ -23,6 +24,9 @@ urlpatterns = [
     path("ops/", include("dashboard.urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs/", _docs_policy(SpectacularSwaggerView.as_view(url_name="api-schema")), name="api-docs"),
+    # Before the admin's own pages: people sign in and out by one door, which checks and journals all of it.
+    path("admin/login/", SignIn.as_view()),
+    path("admin/logout/", SignOut.as_view()),
     path("admin/", admin.site.urls),
 ]
 

@@ -15,6 +15,7 @@ from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
 from mailbox.verbs.hot import plain
+from mailbox.verbs.people import sign_ins
 from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
 from tests.support.flush import quick_flush
 from tests.support.hub import NO_RATES, Hub, served
@@ -168,3 +169,9 @@ def _static_files_are_looked_for_when_they_are_requested() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "WHITENOISE_AUTOREFRESH", True)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _no_failed_sign_in_is_remembered() -> None:
+    """Forget what earlier tests let this process count."""
+    sign_ins.forget()

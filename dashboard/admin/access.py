@@ -13,7 +13,7 @@ from django.utils import timezone
 from dashboard.admin.agents import ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
 from mailbox.gate import entries
 from mailbox.gate.callers import Caller, Role
-from mailbox.gate.entries.access import PersonData
+from mailbox.gate.entries.people import PersonData
 from mailbox.gate.requests import Request
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.verbs.agents import grants, keys

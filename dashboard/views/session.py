@@ -1,29 +1,67 @@
 from __future__ import annotations
 
+from datetime import timedelta
+from http import HTTPStatus
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth_views
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
-from dashboard.base import frame
+from dashboard.base import frame, passwords
 from dashboard.base.page import DashboardView
 from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
+from dashboard.forms.sign_in import SignInForm
+from mailbox.gate.password_checks import NotYetError
+from mailbox.verbs.people import sign_ins
 
 
 class SignIn(auth_views.LoginView):
-    """The sign-in. Django-axes slows down the guessing of passwords."""
+    """The one sign-in, of the dashboard and of Django's admin. Django-axes slows down the guessing of passwords."""
 
     template_name = "ops/sign_in.html"
+    authentication_form = SignInForm
     redirect_authenticated_user = True
     http_method_names = ["get", "post"]
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Refuse a signed-in person whom Django's admin sent here: a second sign-in would change nothing."""
+        user = request.user
+        if isinstance(user, User) and not user.is_staff and self.get_redirect_url().startswith(reverse("admin:index")):
+            raise PermissionDenied
+        return super().dispatch(request, *args, **kwargs)
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            return super().post(request, *args, **kwargs)
+        except NotYetError as later:
+            return self._later(later)
+
+    def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        response = super().form_valid(form)
+        sign_ins.signed_in(form.get_user().get_username(), passwords.address_of(self.request))
+        return response
+
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return {**super().get_context_data(**kwargs), **frame.look(self.request)}
+
+    def _later(self, later: NotYetError) -> HttpResponse:
+        """Return the form again, with the name but without the password, and say when to send it."""
+        form = self.authentication_form(self.request, initial={"username": self.request.POST.get("username", "")})
+        context = self.get_context_data(form=form, later=later)
+        status = HTTPStatus.SERVICE_UNAVAILABLE if later.is_busy else HTTPStatus.TOO_MANY_REQUESTS
+        response = self.render_to_response(context, status=status)
+        response["Retry-After"] = str(later.retry_after)
+        return response
 
 
 class SignOut(auth_views.LogoutView):
@@ -34,6 +72,13 @@ class SignOut(auth_views.LogoutView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return auth_views.redirect_to_login(reverse("ops:overview"), reverse("ops:sign-in"))
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        username = request.user.get_username()
+        response = super().post(request, *args, **kwargs)
+        if username:
+            sign_ins.signed_out(username, passwords.address_of(request), "person")
+        return response
 
 
 class Settings(DashboardView):
@@ -88,4 +133,6 @@ class Favicon(View):
 
 def locked_out(request: HttpRequest, response: object = None, credentials: object = None) -> HttpResponse:
     """Return the page for a person whom django-axes has locked out."""
-    return render(request, "ops/locked_out.html", frame.look(request), status=429)
+    response = render(request, "ops/locked_out.html", frame.look(request), status=HTTPStatus.TOO_MANY_REQUESTS)
+    response["Retry-After"] = str(settings.AXES_COOLOFF_TIME // timedelta(seconds=1))
+    return response

@@ -26,8 +26,6 @@ from mailbox.gate.entries.access import (
     capability_scope_rejected,
     key_added,
     key_revoked,
-    person_added,
-    person_changed,
     route_added,
     route_revoked,
 )
@@ -45,6 +43,14 @@ from mailbox.gate.entries.agents import (
     tools_imported,
 )
 from mailbox.gate.entries.hub import hub_backed_up, hub_restored
+from mailbox.gate.entries.people import (
+    person_added,
+    person_changed,
+    person_locked_out,
+    person_sign_in_failed,
+    person_signed_in,
+    person_signed_out,
+)
 from mailbox.gate.entries.task_life import (
     repair_applied,
     result_acked,
@@ -81,6 +87,10 @@ __all__ = [
     "key_revoked",
     "person_added",
     "person_changed",
+    "person_locked_out",
+    "person_sign_in_failed",
+    "person_signed_in",
+    "person_signed_out",
     "push_resent",
     "repair_applied",
     "repair_plan_applied",

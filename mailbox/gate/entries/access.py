@@ -1,4 +1,4 @@
-"""Rows about access: checks of capabilities, grants, keys, public routes and people."""
+"""Rows about access: checks of capabilities, grants, keys and public routes."""
 
 from __future__ import annotations
 
@@ -132,24 +132,3 @@ class RouteRevokedData(TypedDict):
 def route_revoked(agent: str, public_id: str) -> Entry[RouteRevokedData]:
     """Record that a public route was closed."""
     return Entry(Kind.ROUTE_REVOKED, RouteRevokedData(agent=agent, public_id=public_id))
-
-
-class PersonData(TypedDict):
-    username: Annotated[str, "name that the person signs in with"]
-    first_name: NotRequired[Annotated[str, "new first name"]]
-    last_name: NotRequired[Annotated[str, "new last name"]]
-    email: NotRequired[Annotated[str, "new address"]]
-    groups: NotRequired[Annotated[list[str], "the groups of the person now"]]
-    is_active: NotRequired[Annotated[bool, "whether the person can sign in now"]]
-    is_staff: NotRequired[Annotated[bool, "whether the person can open the admin now"]]
-    password: NotRequired[Annotated[str, "`changed` for a new password; the password itself is never kept"]]
-
-
-def person_added(person: PersonData) -> Entry[PersonData]:
-    """Record that an admin added a person."""
-    return Entry(Kind.PERSON_ADDED, person)
-
-
-def person_changed(person: PersonData) -> Entry[PersonData]:
-    """Record that an admin changed a person; only the changed fields are present."""
-    return Entry(Kind.PERSON_CHANGED, person)

@@ -1,0 +1,73 @@
+"""Rows about people: their accounts, and how they sign in and out."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired, TypedDict
+
+from mailbox.words.kinds import Entry, Kind
+
+UNKNOWN_NAME = "unknown name"
+
+
+class PersonData(TypedDict):
+    username: Annotated[str, "name that the person signs in with"]
+    first_name: NotRequired[Annotated[str, "new first name"]]
+    last_name: NotRequired[Annotated[str, "new last name"]]
+    email: NotRequired[Annotated[str, "new address"]]
+    groups: NotRequired[Annotated[list[str], "the groups of the person now"]]
+    is_active: NotRequired[Annotated[bool, "whether the person can sign in now"]]
+    is_staff: NotRequired[Annotated[bool, "whether the person can open the admin now"]]
+    password: NotRequired[Annotated[str, "`changed` for a new password; the password itself is never kept"]]
+
+
+def person_added(person: PersonData) -> Entry[PersonData]:
+    """Record that an admin added a person."""
+    return Entry(Kind.PERSON_ADDED, person)
+
+
+def person_changed(person: PersonData) -> Entry[PersonData]:
+    """Record that an admin changed a person; only the changed fields are present."""
+    return Entry(Kind.PERSON_CHANGED, person)
+
+
+class PersonSignedInData(TypedDict):
+    username: Annotated[str, "name that the person signed in with"]
+
+
+def person_signed_in(username: str) -> Entry[PersonSignedInData]:
+    """Record that a person signed in on a page."""
+    return Entry(Kind.PERSON_SIGNED_IN, PersonSignedInData(username=username))
+
+
+class RefusedSignInData(TypedDict):
+    username: Annotated[str, "name of an existing person, otherwise `unknown name`: a typed name may be a password"]
+    reason: Annotated[str, "`password` or `code`: what was wrong"]
+    count: Annotated[int, "number of attempts that the row stands for"]
+
+
+def person_sign_in_failed(username: str, reason: str, count: int) -> Entry[RefusedSignInData]:
+    """Record that attempts to sign in failed; one process writes at most one row a minute, name and reason."""
+    return Entry(Kind.PERSON_SIGN_IN_FAILED, RefusedSignInData(username=username, reason=reason, count=count))
+
+
+class PersonLockedOutData(TypedDict):
+    username: Annotated[str, "name of an existing person, otherwise `unknown name`"]
+    count: Annotated[int, "number of refused attempts that the row stands for"]
+
+
+def person_locked_out(username: str, count: int) -> Entry[PersonLockedOutData]:
+    """Record that a name was locked at an address, or was still; one process writes at most one row a minute and name.
+
+    The fifth failed attempt locks the name at the address for a quarter of an hour.
+    """
+    return Entry(Kind.PERSON_LOCKED_OUT, PersonLockedOutData(username=username, count=count))
+
+
+class PersonSignedOutData(TypedDict):
+    username: Annotated[str, "name of the person"]
+    reason: Annotated[str, "`person` for the button, `idle` or `limit` for a session that was too old"]
+
+
+def person_signed_out(username: str, reason: str) -> Entry[PersonSignedOutData]:
+    """Record that a session of a person ended; a session that no request presents again ends without a row."""
+    return Entry(Kind.PERSON_SIGNED_OUT, PersonSignedOutData(username=username, reason=reason))
