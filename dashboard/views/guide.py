@@ -68,6 +68,7 @@ EVENT_KEYS = {
     "since": "how long ago; 24h",
     "source": "the way in: api, dashboard, cli, scheduler or local",
     "request": "the id of the request it was part of",
+    "address": "the network address of the client",
 }
 REPLAY_KEYS = {
     "sender": "whose tasks it answers",
