@@ -14,6 +14,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
+from mailbox.gate import password_checks
 from mailbox.verbs.hot import plain
 from mailbox.verbs.people import sign_ins
 from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
@@ -175,3 +176,4 @@ def _static_files_are_looked_for_when_they_are_requested() -> Iterator[None]:
 def _no_failed_sign_in_is_remembered() -> None:
     """Forget what earlier tests let this process count."""
     sign_ins.forget()
+    password_checks.forget()

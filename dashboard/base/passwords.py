@@ -14,6 +14,8 @@ from mailbox.verbs.people.sign_ins import Cause
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
+TICKET = "ticket"  # the field with the ticket of a delay
+
 
 def person_with(request: HttpRequest, username: str, password: str) -> User | None:
     """Return the person with this name and password, None for a wrong one; raise `NotYetError` without a check.
@@ -21,10 +23,11 @@ def person_with(request: HttpRequest, username: str, password: str) -> User | No
     After too many failures django-axes marks the request, and its middleware answers with `session.locked_out`.
     """
     address = address_of(request)
-    with password_checks.admitted():
+    with password_checks.admitted(username, address, request.POST.get(TICKET, "")):
         user = authenticate(request, username=username, password=password)
     if isinstance(user, User):
         return user
+    password_checks.failed(username, address)
     is_locked = getattr(request, "axes_locked_out", False)
     sign_ins.refused(username, Cause.LOCKED if is_locked else Cause.PASSWORD, address)
     return None

@@ -117,7 +117,7 @@ def take_anonymous(address: str) -> Allowance | None:
     Raises `RateLimitedError`. The rate is ``A2A_ADDRESS_REQUESTS_PER_S``.
     """
     rate = _rate_of_addresses()
-    return OF_ADDRESSES.take(_network(address), rate) if rate else None
+    return OF_ADDRESSES.take(network_of(address), rate) if rate else None
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def of_strangers(address: str, key: str | None) -> Iterator[None]:
     key. So a stranger cannot shut out an agent that shares its address. Live keys are read again after
     `READ_KEYS_EVERY`, so a newer key may be refused, too.
     """
-    rate, network = _rate_of_addresses(), _network(address)
+    rate, network = _rate_of_addresses(), network_of(address)
     if rate and OF_ADDRESSES.is_empty(network, rate) and not _live_keys.has(key):
         OF_ADDRESSES.take(network, rate)
     try:
@@ -143,7 +143,7 @@ def _rate_of_addresses() -> Rate | None:
     return Rate.of_this_process(settings.A2A_ADDRESS_REQUESTS_PER_S, settings.A2A_ADDRESS_REQUESTS_BURST)
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
     """Return the address, or the network of an IPv6 address."""
     if ":" not in address:
         return address

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import pytest
+import time_machine
 from django.contrib.auth import hashers
 from django.contrib.auth.models import User
 from django.test import Client
@@ -14,6 +16,7 @@ from mailbox.gate import password_checks
 from mailbox.gate.callers import Role
 from mailbox.models import AuditEvent
 from mailbox.words.kinds import Kind
+from tests.dashboard.conftest import fields_of
 from tests.support import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -44,7 +47,7 @@ def test_a_fifth_password_at_once_is_refused_with_a_page(person, monkeypatch, do
     begun, go_on = threading.Barrier(password_checks.MOST_AT_ONCE + 1), threading.Event()
 
     def occupy():
-        with password_checks.admitted():
+        with password_checks.admitted("ben", "192.0.2.9"):
             begun.wait()
             go_on.wait()
 
@@ -136,3 +139,22 @@ def test_a_person_who_may_not_open_the_admin_is_refused_there(ana):
 
     assert answer.status_code == 403
     assert "This is not allowed" in answer.text
+
+
+def test_the_right_password_gets_in_after_the_delay_although_others_guess_on(person):
+    def guesses():
+        for number in range(password_checks.OF_A_NAME.burst):
+            Client(REMOTE_ADDR=f"2001:db8:{number:x}::1").post("/ops/sign-in/", WRONG)
+
+    with time_machine.travel("2026-01-01T12:00Z", tick=False) as clock:
+        guesses()
+        browser = Client(REMOTE_ADDR="192.0.2.7")
+        told = browser.post("/ops/sign-in/", RIGHT)
+        clock.shift(timedelta(seconds=password_checks.DELAY))
+        guesses()
+        entered = browser.post("/ops/sign-in/", {**RIGHT, "ticket": fields_of(told)["ticket"]})
+
+    assert (told.status_code, told["Retry-After"]) == (429, "20")
+    assert "Wait 20 seconds, then send it again." in told.text
+    assert entered.status_code == 302
+    assert factories.journal(Kind.PERSON_SIGNED_IN)
