@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import os
+import uuid
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -14,7 +15,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
-from mailbox.gate import password_checks
+from mailbox.gate import password_checks, seals
 from mailbox.verbs.hot import plain
 from mailbox.verbs.people import sign_ins
 from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
@@ -111,6 +112,15 @@ def served_hub(tmp_path_factory: pytest.TempPathFactory, django_db_setup: Databa
 def _tests_that_commit_leave_empty_tables() -> Iterator[None]:
     with quick_flush():
         yield
+
+
+@pytest.fixture(autouse=True)
+def _each_test_records_heads_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A test's journal ends with the test, but a record of its newest block would stay."""
+    file = tmp_path_factory.getbasetemp() / f"seal_head-{uuid.uuid4()}"
+    monkeypatch.setattr(seals, "head_file", lambda: file)
 
 
 @pytest.fixture(scope="session", autouse=True)

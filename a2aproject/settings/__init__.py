@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.database import database, sqlite_file
 from a2aproject.settings.environment import env
+from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.rates import *  # noqa: F403
-from a2aproject.settings.secret_key import opened
+from a2aproject.settings.secret_key import opened, opened_seal_key
 
 CENTURY_MS = 3_155_760_000_000
 
@@ -144,10 +145,6 @@ A2A_AUTO_RETRY = {
     for name, default in _AUTO_RETRY_DEFAULTS.items()
 }
 
-# Statuses of the results that the idempotency cache keeps, and for how long (0: until an operator drops the entry).
-A2A_REPLAY_STATUSES = env.words("A2A_REPLAY_STATUSES", ["ok"], "ok", "partial", "error")
-A2A_REPLAY_TTL = timedelta(milliseconds=env.integer("A2A_REPLAY_TTL_MS", 0, least=0, most=CENTURY_MS))
-
 # The pages of tasks and results hide the values of JSON fields with these names.
 A2A_REDACTED_FIELDS = env.list(
     "A2A_REDACTED_FIELDS",
@@ -157,13 +154,6 @@ A2A_REDACTED_FIELDS = env.list(
     ],
 )
 
-# How long finished tasks are kept: after the acknowledgement, and after a delivery without one. With SWEEP on, the
-# scheduler deletes them; otherwise operators do.
-A2A_RETENTION_ACKED = timedelta(milliseconds=env.integer("A2A_RETENTION_ACKED_MS", 3_600_000, least=0, most=CENTURY_MS))
-A2A_RETENTION_DELIVERED = timedelta(
-    milliseconds=env.integer("A2A_RETENTION_DELIVERED_MS", 604_800_000, least=0, most=CENTURY_MS)
-)
-A2A_RETENTION_SWEEP = env.switch("A2A_RETENTION_SWEEP", default=False)
 # With ROUTE_BY_SKILL on, an agent with the requested skill precedes the first agent with a default project.
 A2A_TASKS_SEND_ROUTE_BY_SKILL = env.switch("A2A_TASKS_SEND_ROUTE_BY_SKILL", default=False)
 
@@ -284,9 +274,7 @@ LOGGING = {
 
 # The last step, so that an invalid setting above creates no file. The mailbox's command line never creates a hub: it
 # reports that there is none.
-SECRET_KEY = opened(
-    A2A_VAR,
-    sqlite_file(DATABASES["default"]),
-    given_secret=env.str("SECRET_KEY", ""),
-    make=not env.switch("A2A_IS_COMMAND_LINE", default=False),
-)
+_makes = not env.switch("A2A_IS_COMMAND_LINE", default=False)
+_file = sqlite_file(DATABASES["default"])
+SECRET_KEY = opened(A2A_VAR, _file, given_secret=env.str("SECRET_KEY", ""), make=_makes)
+A2A_SEAL_KEY = opened_seal_key(A2A_VAR, _file, given=env.str("A2A_SEAL_KEY", ""), make=_makes)

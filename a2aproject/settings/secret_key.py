@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 from a2aproject.errors import UnusableSettingError
+
+_SEED = re.compile(r"[0-9a-fA-F]{64}")
 
 
 def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool) -> str:
@@ -30,6 +34,28 @@ def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool
         message = f"{variables}: the hub cannot use {error.filename or folder}: {error.strerror}."
         raise UnusableSettingError(message) from error
     return kept
+
+
+def opened_seal_key(folder: Path, database: Path | None, *, given: str, make: bool) -> str:
+    """Return the hexadecimal seed of the key that seals the journal. ``given`` is that of the environment, or "".
+
+    Otherwise it is that of the file ``seal_key``, which is made under the conditions of `opened`. Raises
+    `UnusableSettingError` for a key of another form.
+    """
+    is_file = not given
+    if is_file and database is not None and not make and not database.exists():
+        return _new_seal_key()
+    try:
+        kept = given or secret(folder / "seal_key", _new_seal_key)
+    except OSError as error:
+        message = f"A2A_VAR: the hub cannot use {error.filename or folder}: {error.strerror}."
+        raise UnusableSettingError(message) from error
+    if not _SEED.fullmatch(kept.strip()):
+        where = folder / "seal_key" if is_file else "A2A_SEAL_KEY"
+        raise UnusableSettingError(
+            f"{where}: a seal key is 64 hexadecimal digits, such as `openssl rand -hex 32` prints."
+        )
+    return kept.strip()
 
 
 def private_folder(path: Path) -> Path:
@@ -55,14 +81,17 @@ def private_file(path: Path) -> Path:
     return path
 
 
-def secret(path: Path) -> str:
-    """Return the file's secret, creating it on first use. Processes that race to create it get the same secret."""
+def secret(path: Path, new: Callable[[], str] | None = None) -> str:
+    """Return the file's secret. On first use it is what ``new`` returns, or else a secret of Django's length.
+
+    Processes that race to create it get the same secret.
+    """
     try:
         return path.read_text("ascii")
     except FileNotFoundError:
         draft = private_file(path.with_name(f"{path.name}.{os.getpid()}"))
         try:
-            draft.write_text(_new_secret(), "ascii")
+            draft.write_text((new or _new_secret)(), "ascii")
             os.link(draft, path)  # fails if another process was first, unlike a rename
         except FileExistsError:
             pass
@@ -73,3 +102,7 @@ def secret(path: Path) -> str:
 
 def _new_secret() -> str:
     return secrets.token_urlsafe(48)
+
+
+def _new_seal_key() -> str:
+    return secrets.token_hex(32)

@@ -26,6 +26,7 @@ ACT = {
     Kind.REPAIR_PLAN_DISCARDED: "discarded a repair in bulk",
     Kind.RESULT_REJECTED: "result rejected",
     Kind.AUTO_RETRY_SCAN: "retry scan",
+    Kind.ERASED: "payload erased",
     Kind.SWEEP_FAILED: "a step of the sweep failed",
     Kind.CAPABILITY_CHECK: "capability checked",
 }

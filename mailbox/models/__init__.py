@@ -15,6 +15,7 @@ from mailbox.models.repair_plan import RepairPlan, RepairPlanRow
 from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
 from mailbox.models.rollup import RollUp, RollUpTurn
+from mailbox.models.seal import Seal
 from mailbox.models.task import Task
 
 __all__ = [
@@ -37,5 +38,6 @@ __all__ = [
     "Result",
     "RollUp",
     "RollUpTurn",
+    "Seal",
     "Task",
 ]

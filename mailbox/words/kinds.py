@@ -41,6 +41,7 @@ class Kind(StrEnum):
     ROUTE_REVOKED = "route_revoked"
     HUB_BACKED_UP = "hub_backed_up"
     HUB_RESTORED = "hub_restored"
+    ERASED = "a2a_erased"
 
     TASK_SENT = "a2a_task_sent"
     TASK_LEASED = "a2a_task_leased"

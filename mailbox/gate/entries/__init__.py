@@ -42,7 +42,7 @@ from mailbox.gate.entries.agents import (
     tool_removed,
     tools_imported,
 )
-from mailbox.gate.entries.hub import hub_backed_up, hub_restored
+from mailbox.gate.entries.hub import erased, hub_backed_up, hub_restored
 from mailbox.gate.entries.people import (
     person_added,
     person_changed,
@@ -81,6 +81,7 @@ __all__ = [
     "capability_granted",
     "capability_revoked",
     "capability_scope_rejected",
+    "erased",
     "hub_backed_up",
     "hub_restored",
     "key_added",

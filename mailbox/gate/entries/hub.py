@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, TypedDict
+from uuid import UUID
 
 from mailbox.words.kinds import Entry, Kind
 
@@ -29,3 +31,18 @@ class HubRestoredData(TypedDict):
 def hub_restored(file: str, *, sha256: str, made_at: str, tasks: int) -> Entry[HubRestoredData]:
     """Record that the hub was restored from a backup; the row is in the restored journal."""
     return Entry(Kind.HUB_RESTORED, HubRestoredData(file=file, sha256=sha256, made_at=made_at, tasks=tasks))
+
+
+class ErasedData(TypedDict):
+    subject: Annotated[str, "task:<id> or agent:<display>, as the request named it"]
+    reason: Annotated[str, "why the payload was erased"]
+    rows: Annotated[list[int], "ids of the journal rows whose data was erased in this step"]
+    erased: Annotated[dict[str, int], "number of erased rows by table"]
+
+
+def erased(
+    subject: str, reason: str, *, rows: Sequence[int], counts: Mapping[str, int], task_id: UUID | None = None
+) -> Entry[ErasedData]:
+    """Record one step of an erasure. The row backs the tombstones that name it."""
+    data = ErasedData(subject=subject, reason=reason, rows=list(rows), erased=dict(counts))
+    return Entry(Kind.ERASED, data, task_id)

@@ -9,7 +9,7 @@ from django.conf import settings
 from mailbox.gate.callers import Caller
 from mailbox.verbs.life import callbacks, expiry, replay
 from mailbox.verbs.repairs import applying
-from mailbox.verbs.upkeep import compaction, rollups
+from mailbox.verbs.upkeep import compaction, rollups, sealing
 from mailbox.verbs.upkeep.compaction import Retention
 
 PLANS_FOR = 30.0  # seconds of each minute for applied plans
@@ -25,6 +25,7 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
         ),
         "drop expired replay entries": lambda: replay.drop_expired(caller),
         "bring callbacks back": callbacks.bring_back,
+        "seal the journal": sealing.seal,
     }
     if settings.A2A_RETENTION_SWEEP:
         due["compact"] = lambda: compaction.compact(caller, Retention.from_settings())

@@ -13,7 +13,7 @@ from mailbox.models import AuditEvent, ReplayEntry, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.verbs.life import callbacks, expiry, replay, results
 from mailbox.verbs.repairs import applying
-from mailbox.verbs.upkeep import compaction, rollups
+from mailbox.verbs.upkeep import compaction, rollups, sealing
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +24,7 @@ STEPS = [
     (compaction, "cap_sent", "keep tasks/send under its cap"),
     (replay, "drop_expired", "drop expired replay entries"),
     (callbacks, "bring_back", "bring callbacks back"),
+    (sealing, "seal", "seal the journal"),
     (compaction, "compact", "compact"),
     (applying, "carry_on", "go on with plans"),
 ]

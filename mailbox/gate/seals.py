@@ -1,0 +1,94 @@
+"""The seal key, the recorded head, and the rows of sealed blocks as they are hashed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+import orjson
+from django.conf import settings
+
+from mailbox.database.backups import files
+from mailbox.database.backups.errors import BackupError
+from mailbox.models import AuditEvent, Seal
+from mailbox.words import sealed
+from mailbox.words.seal_check import UNREADABLE
+from mailbox.words.sealed import Block, Row
+
+READ_AT_ONCE = 100  # rows; old rows may hold updates of a megabyte
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """The newest block: its last row and its hash. The hash stands for the whole journal up to there."""
+
+    last_id: int
+    hash: str
+
+    @classmethod
+    def of(cls, block: Block) -> Self:
+        return cls(last_id=block.last_id, hash=block.hash)
+
+    @classmethod
+    def recorded(cls) -> Self | None:
+        """Return the head that this machine recorded beside the seal key; None without a record.
+
+        Raises ValueError if the record is unreadable, and OSError.
+        """
+        try:
+            found = orjson.loads(head_file().read_bytes())
+            return cls(last_id=int(found["last_id"]), hash=str(found["hash"]))
+        except FileNotFoundError:
+            return None
+        except (LookupError, TypeError, ValueError) as error:
+            raise ValueError(f"{head_file()} is unreadable") from error
+
+    def record(self) -> None:
+        """Record this head beside the seal key, unless another process records a head now. Raises OSError."""
+        with contextlib.suppress(BackupError), files.appearing(head_file()) as stream:
+            stream.write(orjson.dumps({"last_id": self.last_id, "hash": self.hash}))
+
+    def is_in_the_journal(self) -> bool:
+        """Whether a seal has this hash."""
+        found = Seal.objects.filter(last_id=self.last_id).first()
+        return found is not None and found.block.hash == self.hash
+
+
+def head_file() -> Path:
+    """Return the file in which this machine records the head."""
+    return Path(settings.A2A_VAR) / "seal_head"
+
+
+def trusted_keys() -> list[str]:
+    """Return the public keys whose seals are accepted: the hub's own, and those of A2A_SEAL_TRUSTED_KEYS."""
+    return [sealed.public_key(settings.A2A_SEAL_KEY), *settings.A2A_SEAL_TRUSTED_KEYS]
+
+
+def rows(first: int, last: int, *, form: int = sealed.NEWEST_FORM) -> Iterator[Row]:
+    """Yield the rows with these ids, in order, a few at a time.
+
+    A row that the database returns in another type than it was written has its id alone.
+    """
+    mark = first - 1
+    while True:
+        span = AuditEvent.objects.filter(pk__gt=mark, pk__lte=last).order_by("pk")
+        keys = list(span.values_list("pk", flat=True)[:READ_AT_ONCE])
+        if not keys:
+            return
+        yield from _read(keys, form)
+        mark = keys[-1]
+
+
+def _read(keys: list[int], form: int) -> Iterator[Row]:
+    columns = sealed.FORMS[form]
+    try:
+        yield from list(AuditEvent.objects.filter(pk__in=keys).order_by("pk").values(*columns))
+    except UNREADABLE:
+        for key in keys:
+            try:
+                yield AuditEvent.objects.values(*columns).get(pk=key)
+            except UNREADABLE:
+                yield {"id": key}

@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import logging
+import threading
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from django.db import connection, connections, transaction
+from django.utils import timezone
+
+from mailbox.database import settled
+from mailbox.gate import seals, verification
+from mailbox.gate.seals import Head
+from mailbox.models import AuditEvent, Seal
+from mailbox.verbs.upkeep import sealing
+from mailbox.words import merkle, sealed
+from tests.support import races, tampering
+from tests.support.hub import PATIENCE
+from tests.support.tampering import old_rows, triggers_off
+
+pytestmark = pytest.mark.django_db
+
+
+def problem_of(found):
+    assert found.finding is not None
+    return found.finding
+
+
+def test_the_newest_form_covers_every_column_of_the_journal():
+    columns = {field.column for field in AuditEvent._meta.concrete_fields}
+
+    assert set(sealed.FORMS[sealed.NEWEST_FORM]) == columns
+
+
+def test_blocks_cover_all_ids_without_a_hole_and_name_each_other(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 10)
+    rows = old_rows(25)
+
+    made = sealing.seal()
+
+    blocks = [seal.block for seal in Seal.objects.order_by("first_id")]
+    assert made == len(blocks) == 3
+    assert [block.count for block in blocks] == [10, 10, 5]
+    assert blocks[0].first_id == 1
+    assert blocks[-1].last_id == rows[-1].pk
+    for before, after in pairwise(blocks):
+        assert after.first_id == before.last_id + 1
+        assert after.previous == before.hash
+
+
+def test_young_rows_stay_unsealed_and_are_counted():
+    old = old_rows(3)
+    old_rows(2, at=timezone.now())
+
+    sealing.seal()
+
+    found = verification.verify()
+    assert Seal.objects.get().last_id == old[-1].pk
+    assert (found.finding, found.rows, found.unsealed) == (None, 3, 2)
+
+
+def test_a_row_of_a_time_far_ahead_does_not_hold_up_the_sealing():
+    old_rows(2, at=timezone.now() + timedelta(days=400))
+
+    assert sealing.seal() == 1
+
+
+def test_a_pass_without_new_rows_makes_no_seal():
+    old_rows(3)
+    sealing.seal()
+
+    assert sealing.seal() == 0
+    assert Seal.objects.count() == 1
+
+
+def test_a_seal_of_an_earlier_key_is_right_only_if_its_key_is_trusted(settings):
+    old_rows(3)
+    sealing.seal()
+    earlier = sealed.public_key(settings.A2A_SEAL_KEY)
+    settings.A2A_SEAL_KEY = "ab" * 32
+
+    found = verification.verify().finding
+    settings.A2A_SEAL_TRUSTED_KEYS = [earlier]
+
+    assert found is not None
+    assert found.problem == f"the seal is signed by an unknown key, {earlier}"
+    assert verification.verify().finding is None
+
+
+def test_a_hub_whose_newest_seals_are_gone_does_not_seal_their_rows_anew():
+    old_rows(3)
+    sealing.seal()
+    Seal.objects.all().delete()
+
+    with pytest.raises(sealing.BrokenSealsError, match="is missing or was changed"):
+        sealing.seal()
+
+
+def test_a_hub_does_not_continue_a_seal_that_was_changed():
+    old_rows(3)
+    sealing.seal()
+    Seal.objects.update(count=4)
+    seals.head_file().unlink()
+
+    with pytest.raises(sealing.BrokenSealsError, match="was changed"):
+        sealing.seal()
+
+
+def test_a_head_that_was_recorded_elsewhere_is_looked_for(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 2)
+    old_rows(6)
+    sealing.seal()
+    heads = [seal.block.hash for seal in Seal.objects.order_by("first_id")]
+
+    assert [verification.verify(head=head).finding for head in heads] == [None] * 3
+    assert problem_of(verification.verify(head="0" * 64)).problem == f"no block has the hash {'0' * 64}"
+
+
+def test_a_record_of_the_head_that_cannot_be_read_is_an_alarm():
+    old_rows(1)
+    sealing.seal()
+    seals.head_file().write_text("{}")
+
+    assert problem_of(verification.verify()).problem == verification.UNREADABLE_RECORD
+
+
+def test_the_head_is_recorded_and_logged(caplog):
+    old_rows(1)
+
+    with caplog.at_level(logging.INFO):
+        sealing.seal()
+
+    head = Head.of(Seal.objects.get().block)
+    assert Head.recorded() == head
+    assert head.hash in caplog.text
+
+
+def test_a_verification_in_steps_finds_what_one_of_all_blocks_finds(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 2)
+    rows = old_rows(7)
+    sealing.seal()
+    with triggers_off():
+        AuditEvent.objects.filter(pk=rows[5].pk).update(actor="mallory@local")
+
+    steps, after = [], None
+    while True:
+        steps.append(verification.verify(after=after, blocks=1))
+        after = steps[-1].next_after
+        if after is None:
+            break
+
+    assert [step.blocks for step in steps] == [1, 1, 0]
+    assert steps[-1].finding == verification.verify().finding
+    assert problem_of(steps[-1]).row == rows[5].pk
+
+
+def test_a_range_checks_the_blocks_that_hold_its_rows(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 2)
+    rows = old_rows(8)
+    sealing.seal()
+    with triggers_off():
+        AuditEvent.objects.filter(pk=rows[0].pk).update(actor="mallory@local")
+
+    later = verification.verify(first=rows[3].pk, last=rows[4].pk)
+
+    assert (later.finding, later.blocks) == (None, 2)
+    assert problem_of(verification.verify(last=rows[1].pk)).row == rows[0].pk
+
+
+def test_a_proof_leads_from_the_row_to_the_signed_root():
+    rows = old_rows(5)
+    sealing.seal()
+
+    proof = verification.prove(rows[2].pk)
+
+    assert proof.row["data"] == rows[2].data
+    assert merkle.climbed(sealed.leaf(proof.block.form, proof.row), proof.steps).hex() == proof.block.root
+    assert proof.block.is_signed()
+
+
+def test_there_is_no_proof_of_a_row_that_is_not_sealed_or_was_changed():
+    rows = old_rows(2)
+
+    with pytest.raises(verification.NotSealedError, match="not sealed yet"):
+        verification.prove(rows[0].pk)
+    sealing.seal()
+    with triggers_off():
+        AuditEvent.objects.filter(pk=rows[1].pk).update(actor="mallory@local")
+    with pytest.raises(verification.NotSealedError, match="not whole: the row was changed"):
+        verification.prove(rows[0].pk)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_passes_at_once_one_seals_each_block(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 5)
+    old_rows(40)
+
+    made = races.answers(sealing.seal, sealing.seal, sealing.seal)
+
+    assert sum(made) == Seal.objects.count() == 8
+    assert verification.verify().finding is None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite commits ids in their order")
+def test_no_row_is_sealed_while_a_smaller_id_may_still_be_committed(monkeypatch):
+    monkeypatch.setattr(settled, "LONGEST_WAIT", 0.1)
+    inserted, end = threading.Event(), threading.Event()
+
+    def slow():
+        try:
+            with transaction.atomic():
+                old_rows(1)
+                inserted.set()
+                end.wait(PATIENCE)
+        finally:
+            connections.close_all()
+
+    writer = threading.Thread(target=slow)
+    writer.start()
+    assert inserted.wait(PATIENCE)
+    later = old_rows(2)
+    before = sealing.seal()
+    end.set()
+    writer.join(PATIENCE)
+    after = sealing.seal()
+
+    assert (before, after) == (0, 1)
+    assert Seal.objects.get().count == 3
+    assert min(AuditEvent.objects.values_list("pk", flat=True)) < later[0].pk
+    assert verification.verify().finding is None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite draws no id without the write lock")
+def test_an_id_that_was_drawn_without_a_transaction_number_holds_up_the_sealing(monkeypatch):
+    """A transaction draws its id, and only then gets a number: no snapshot shows it in between."""
+    monkeypatch.setattr(settled, "LONGEST_WAIT", 0.1)
+    drawn, end = threading.Event(), threading.Event()
+
+    def slow():
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(f"LOCK TABLE {tampering.TABLE} IN ROW EXCLUSIVE MODE")
+                cursor.execute(f"SELECT nextval(pg_get_serial_sequence('{tampering.TABLE}', 'id'))")
+                (key,) = cursor.fetchone()
+                drawn.set()
+                end.wait(PATIENCE)
+                old_rows(1, pk=key)
+        finally:
+            connections.close_all()
+
+    writer = threading.Thread(target=slow)
+    writer.start()
+    assert drawn.wait(PATIENCE)
+    old_rows(2)
+    before = sealing.seal()
+    end.set()
+    writer.join(PATIENCE)
+
+    assert (before, sealing.seal()) == (0, 1)
+    assert verification.verify().finding is None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite gives the next id after the largest")
+def test_a_row_beyond_the_drawn_ids_is_not_sealed():
+    rows = old_rows(2)
+    old_rows(1, pk=rows[-1].pk + 10**12)
+
+    sealing.seal()
+    old_rows(3)
+    sealing.seal()
+
+    found = verification.verify()
+    assert (found.finding, found.rows, found.unsealed) == (None, 5, 1)
