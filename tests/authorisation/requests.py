@@ -1,0 +1,182 @@
+"""A valid request for each route and method: the ids in its path, its query and its body."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from django.apps import apps
+
+from mailbox.words import tokens
+from tests.authorisation.world import PASSWORD, World
+
+Body = Callable[[World], dict[str, Any]]
+_PARAMETER = re.compile(r"<(\w+)>")
+
+
+def _result(world: World) -> dict[str, Any]:
+    return {"task_id": str(world.leased.task.uuid), "status": "ok", "lease_id": str(world.leased.lease_id)}
+
+
+def _task(world: World) -> dict[str, Any]:
+    return {"recipient": "bob@local", "intent_text": "more"}
+
+
+def _message(world: World) -> dict[str, Any]:
+    return {
+        "id": "1",
+        "type": "a2a:delegate",
+        "fromPeerId": "self",
+        "toPeerId": "hub",
+        "timestamp": 1,
+        "payload": {"task": "more", "agent": "bob@local"},
+    }
+
+
+def _submitted(world: World) -> dict[str, Any]:
+    return {"title": "more", "description": "more"}
+
+
+def _reason(world: World) -> dict[str, Any]:
+    return {"reason": "a test"}
+
+
+def _empty(world: World) -> dict[str, Any]:
+    return {}
+
+
+def _form(**fields: Any) -> Body:
+    return lambda world: {"reason": "a test", "form_token": str(uuid4()), **fields}
+
+
+def _repair(**fields: Any) -> Body:
+    def body(world: World) -> dict[str, Any]:
+        lease = world.leased
+        shown = {"lease_id": lease.lease_id, "task_id": lease.task.uuid, "attempt": lease.attempt}
+        return {"reason": "a test", "form_token": str(uuid4()), **shown, **fields}
+
+    return body
+
+
+# The JSON of each request of the API that has a body.
+BODIES: dict[tuple[str, str], Body] = {
+    ("POST", "/a2a/tasks"): _task,
+    ("POST", "/a2a/tasks/<task_id>/release"): _reason,
+    ("POST", "/a2a/tasks/<task_id>/updates"): lambda _: {"updates": [{"message": "half"}]},
+    ("POST", "/a2a/tasks/<task_id>/cancel"): _reason,
+    ("POST", "/a2a/results"): _result,
+    ("POST", "/a2a/results/ack"): lambda world: {"task_ids": [str(world.pending.uuid)]},
+    ("POST", "/a2a/repair"): lambda world: {
+        "task_id": str(world.leased.task.uuid),
+        "reason": "a test",
+        "command": {"action": "requeue", "duplicate_risk": "operator_accepted"},
+    },
+    ("POST", "/a2a/replay-entries/drop"): lambda world: {"id": world.entry.pk, "reason": "a test"},
+    ("POST", "/a2a/deliveries/<delivery_id>/resend"): _reason,
+    ("POST", "/a2a/agents"): lambda _: {"display": "carol@local"},
+    ("POST", "/a2a/agents/<name>/pause"): _reason,
+    ("POST", "/a2a/agents/<name>/resume"): _reason,
+    ("POST", "/a2a/keys"): lambda _: {"agent": "bob@local"},
+    ("POST", "/a2a/keys/revoke"): lambda world: {"public_id": tokens.public_id(world.key_of_bob)},
+    ("POST", "/capabilities/grant"): lambda _: {"subject": "bob@local", "action": "a2a.send.*"},
+    ("POST", "/capabilities/revoke"): lambda world: {"grant_id": str(world.grant.grant_id)},
+    ("POST", "/a2a/tasks/send"): lambda _: {"message": "more"},
+    ("POST", "/api/agents"): lambda _: {"name": "carol"},
+    ("PUT", "/api/agents/<name>"): lambda _: {"description": "other"},
+    ("PATCH", "/api/agents/<name>"): lambda _: {"description": "other"},
+    ("POST", "/api/agents/<name>/invoke"): lambda _: {"content": "more"},
+    ("POST", "/a2a/inboxes/<agent>/tasks"): lambda _: {"description": "more"},
+    ("POST", "/a2a/inboxes/<agent>/tasks/<task_id>/fail"): _reason,
+    ("POST", "/a2a/inboxes/<agent>/import"): lambda _: {"job_id": "job-1", "agent_name": "bob"},
+    ("POST", "/a2a/inboxes/<agent>/delegate"): lambda _: {"text": "@delegate bob: more"},
+    ("PUT", "/a2a/registry/<job_id>"): lambda _: {"name": "books", "description": "other"},
+    ("POST", "/api/v1/a2a/receive"): _message,
+    ("POST", "/api/v1/a2a/peers/local"): lambda _: {"url": "https://node.example", "name": "node"},
+    ("POST", "/api/v1/a2a/tasks"): lambda _: {"task": "more"},
+    ("POST", "/api/tasks"): _submitted,
+    ("POST", "/api/v1/tasks"): _submitted,
+}
+# The fields of each form of the pages.
+FORMS: dict[str, Body] = {
+    "/ops/leases/<lease_id>/requeue/": _repair(posture="operator_accepted"),
+    "/ops/leases/<lease_id>/force-error/": _repair(message="given up"),
+    "/ops/tasks/<task_id>/read/": _form(),
+    "/ops/send/": _form(recipient="bob", intent_text="more"),
+    "/ops/agents/<name>/": _form(act="pause"),
+    "/ops/scheduler/run-once/": _form(),
+    "/ops/deliveries/<delivery_id>/": _form(),
+    "/ops/idempotency/<number>/": lambda world: _form(seen=world.entry.source_task_id)(world),
+    "/ops/repairs/": lambda world: {
+        "verb": "requeue",
+        "form_token": str(uuid4()),
+        "lease": str(world.leased.lease_id),
+    },
+    "/ops/repairs/<number>/": _form(with_unsafe="include", typed="1"),
+    "/ops/settings/": lambda _: {"theme": "dark"},
+    "/ops/sign-in/": lambda _: {"username": "viewer", "password": PASSWORD},
+    "/admin/login/": lambda _: {"username": "viewer", "password": PASSWORD},
+}
+QUERIES = {
+    "/ops/go/": "?q=bob",
+    "/admin/autocomplete/": "?app_label=mailbox&model_name=capabilitygrant&field_name=subject&term=b",
+}
+NUMBERS = {
+    "/ops/idempotency/": lambda world: world.entry.pk,
+    "/ops/scheduler/": lambda world: world.scan.pk,
+    "/ops/audit/": lambda world: world.event.pk,
+    "/ops/repairs/": lambda world: world.plan.pk,
+}
+# The routes that take another task than the queued one.
+TASKS = {
+    "/a2a/tasks/<task_id>/result": lambda world: world.pending,
+    "/a2a/tasks/<task_id>/release": lambda world: world.leased.task,
+    "/a2a/tasks/<task_id>/heartbeat": lambda world: world.leased.task,
+    "/a2a/tasks/<task_id>/updates": lambda world: world.leased.task,
+    "/ops/tasks/<task_id>/read/": lambda world: world.by_hand,
+}
+
+
+def path_of(route: str, world: World) -> str:
+    """Return the path of the route, with ids of the world's rows, and with the query that the route needs."""
+    values: dict[str, object] = {
+        "task_id": TASKS.get(route, lambda world: world.queued)(world).uuid,
+        "root": world.queued.uuid,
+        "lease_id": world.leased.lease_id,
+        "delivery_id": world.delivery.delivery_id,
+        "name": "bob@local",
+        "agent": "bob@local",
+        "job_id": "job-1",
+        "number": next((of(world) for start, of in NUMBERS.items() if route.startswith(start)), 1),
+        "form": "csv",
+        "part": "intent",
+        "file": "ops/ops.css",
+        "url": "nowhere",
+        "app_label": "mailbox",
+        "content_type_id": 1,
+    }
+    if "<object_id>" in route or "<id>" in route:
+        values["object_id"] = values["id"] = _row_of(route)
+    return _PARAMETER.sub(lambda name: quote(str(values[name[1]])), route) + QUERIES.get(route, "")
+
+
+def _row_of(route: str) -> object:
+    """Return the key of a row of the model that a route of Django's admin names."""
+    _, site, label, model, *rest = (*route.split("/"), "", "")
+    if site != "admin" or model.startswith("<") or not rest[0]:
+        return 1
+    row = apps.get_model(label, model)._default_manager.order_by("pk").first()
+    return 1 if row is None else row.pk
+
+
+def body_of(method: str, route: str, world: World) -> tuple[str, str]:
+    """Return the body of a request and its media type."""
+    if (method, route) in BODIES:
+        return json.dumps(BODIES[method, route](world)), "application/json"
+    if method == "POST" and route in FORMS:
+        fields = {name: str(value) for name, value in FORMS[route](world).items()}
+        return "&".join(f"{name}={quote(value)}" for name, value in fields.items()), "application/x-www-form-urlencoded"
+    return "", "application/x-www-form-urlencoded" if route.startswith(("/ops/", "/admin/")) else "application/json"

@@ -1,0 +1,110 @@
+"""Walks every route with every kind of caller and every method, and compares the answers with ``expected.txt``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.cookies import SimpleCookie
+from typing import Any
+
+import pytest
+from django.db import connection, transaction
+from django.test import Client
+
+from tests.authorisation import requests, routes, table, world
+from tests.authorisation.routes import METHODS
+from tests.authorisation.world import CANARY, Principal, World
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+
+TABLE = table.read(table.FILE.read_text())
+SERVED = routes.served()
+CALLERS: dict[str, Callable[[World], Iterator[Principal]]] = {
+    "api": world.callers_of_the_api,
+    "pages": world.callers_of_the_pages,
+    "admin": world.callers_of_the_admin,
+    "public": world.callers_of_the_public,
+    "tokens": world.callers_by_token,
+}
+LEAST_CELLS, MOST_SHOWN = 3000, 60
+WRITE = re.compile(r'\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM) "(\w+)"', re.IGNORECASE)
+# The tables that a refused request may write: the journal, the use of a key or token, rates, sign-ins and sessions.
+OF_REFUSALS = (
+    *("mailbox_auditevent", "mailbox_apikey", "mailbox_publicroute", "mailbox_ratewindow", "axes_", "django_session"),
+)
+
+
+def routes_of(section: str) -> list[str]:
+    """Return the routes of a section. Callers by a token try all routes but those of Django's admin."""
+    kinds = {"api", "pages", "public"} if section == "tokens" else {section}
+    return [route for route, kind in SERVED.items() if kind in kinds]
+
+
+@contextmanager
+def undone() -> Iterator[list[str]]:
+    """Roll back what happens inside. Yield the names of the tables that were written."""
+    written: list[str] = []
+
+    def note(execute: Any, sql: str, *rest: Any) -> Any:
+        if (change := WRITE.match(sql)) is not None:
+            written.append(change[1])
+        return execute(sql, *rest)
+
+    block = transaction.atomic()
+    block._from_testcase = True  # type: ignore[attr-defined]  # the hot verbs then take their fast form
+    with block, connection.execute_wrapper(note):
+        yield written
+        transaction.set_rollback(True)
+
+
+def answer(client: Client, cookies: str, method: str, path: str, body: tuple[str, str]) -> str:
+    """Return the status, with ``+`` if the answer shows the text between alice and bob, and undo the request.
+
+    A refusal that wrote more than refusals write is marked with ``!``.
+    """
+    client.cookies = SimpleCookie(cookies)
+    with undone() as written:
+        response: Any = client.generic(method, path, *body)
+        shown = response.getvalue() if response.streaming else response.content
+    mark = "+" if CANARY.encode() in shown else ""
+    wrote = [name for name in written if not name.startswith(OF_REFUSALS)]
+    return f"{response.status_code}{mark}{'!' if wrote and response.status_code >= 400 else ''}"
+
+
+def answers(section: str) -> Iterator[tuple[str, str, Principal, str]]:
+    """Yield the answer of each cell: route, method, caller, answer."""
+    hub = World()
+    paths = {route: requests.path_of(route, hub) for route in routes_of(section)}
+    for caller in list(CALLERS[section](hub)):  # all of them exist at the first request
+        client = caller.client()
+        cookies = client.cookies.output(header="", sep=";")
+        for route, path in paths.items():
+            for method in METHODS:
+                body = requests.body_of(method, route, hub)
+                yield route, method, caller, answer(client, cookies, method, caller.prefix + path, body)
+
+
+@pytest.mark.parametrize("section", TABLE)
+def test_every_route_answers_every_caller_as_the_table_says(section: str) -> None:
+    wrong = [
+        f"{method} {route}: {caller.name}: expected {expected}, got {got}"
+        for route, method, caller, got in answers(section)
+        if got != (expected := TABLE[section].expected(route, method, caller.column))
+    ]
+
+    assert not wrong, f"{len(wrong)} cells:\n" + "\n".join(wrong[:MOST_SHOWN])
+
+
+def test_every_route_has_a_row_and_every_row_a_route() -> None:
+    kinds = {kind: {route for route in SERVED if SERVED[route] == kind} for kind in SERVED.values()}
+
+    assert {kind: TABLE[kind].routes() for kind in kinds} == kinds
+    assert TABLE["tokens"].routes() == routes.open_to_tokens()
+
+
+def test_the_table_covers_at_least_3000_cells() -> None:
+    callers = {name: len(TABLE[name].columns) for name in TABLE}
+    cells = sum(len(routes_of(name)) * len(METHODS) * callers[name] for name in TABLE)
+
+    assert cells >= LEAST_CELLS
