@@ -30,6 +30,11 @@ WHERE schemaname = current_schema() ORDER BY n_dead_tup DESC LIMIT 1
 """
 TRANSACTIONS_LEFT = "SELECT 2147483647 - age(datfrozenxid) FROM pg_database WHERE datname = current_database()"
 
+RIGHTS = """
+SELECT right_name FROM unnest(ARRAY['UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) right_name
+WHERE has_table_privilege(current_user, %s, right_name)
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
@@ -141,3 +146,13 @@ def _row(sql: str) -> Any:
 
 def _file() -> str:
     return str(connection.settings_dict["NAME"])
+
+
+def rights_to_change(table: str) -> list[str]:
+    """Return the rights of this connection's role that go beyond reading and adding rows of ``table``, on PostgreSQL.
+
+    The owner of a table has them all.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(RIGHTS, [connection.ops.quote_name(table)])
+        return [name for (name,) in cursor.fetchall()]

@@ -28,7 +28,7 @@ from mailbox.words.kinds import Entry
 _OPERATOR_ACTIONS = frozenset(
     {
         *(actions.SEND, actions.REQUEUE, actions.FORCE_ERROR, actions.DROP_REPLAY, actions.RESEND),
-        *(actions.ROUTES, actions.PAUSE, actions.MANAGE_REGISTRY),
+        *(actions.ROUTES, actions.PAUSE, actions.MANAGE_REGISTRY, actions.VERIFY),
     }
 )
 _ADMIN_ACTIONS = frozenset(

@@ -169,6 +169,11 @@ class Request:
         return cls(verb=actions.MANAGE_REGISTRY, scope_id=f"a2a-registry:{job_id}")
 
     @classmethod
+    def to_verify(cls) -> Self:
+        """Verify the sealed journal, or prove one of its rows."""
+        return cls(verb=actions.VERIFY, scope_id="a2a-audit")
+
+    @classmethod
     def to_manage_tools(cls) -> Self:
         return cls(verb=actions.TOOLS, scope_id="a2a-tools")
 

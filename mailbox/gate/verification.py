@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mailbox.gate import seals
+from mailbox.gate import audit, capabilities, seals
+from mailbox.gate.callers import Caller
+from mailbox.gate.requests import Request
 from mailbox.gate.seals import Head
 from mailbox.models import AuditEvent, Seal
 from mailbox.words import json_text, merkle, sealed
-from mailbox.words.errors import MailboxError
+from mailbox.words.errors import MailboxError, NotSealedError
 from mailbox.words.kinds import Kind
 from mailbox.words.merkle import Step
 from mailbox.words.seal_check import UNREADABLE, Chain, Finding, unbacked
@@ -46,10 +48,13 @@ class Proof:
     block: Block
 
 
-class NotSealedError(MailboxError):
-    """The journal has no sealed row with this id, or its block is not whole."""
+def admit(caller: Caller) -> None:
+    """Raise `CapabilityMissingError` for a caller that may not read the seals. Operators and admins may.
 
-    code = "not_sealed"
+    Journals a refusal, and nothing else.
+    """
+    with audit.decision(caller) as journal:
+        capabilities.require(caller, Request.to_verify(), journal.now)
 
 
 def verify(

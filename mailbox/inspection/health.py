@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from mailbox.database import timetable, vitals
-from mailbox.inspection import access_health
+from mailbox.inspection import access_health, seals
 from mailbox.inspection.cluster import SILENT_AFTER, Cluster
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
 from mailbox.models import AuditEvent, PushDelivery, RollUp
@@ -81,6 +81,9 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     yield "Cluster's queue", _queue
     yield "Sweep", _sweep
     yield "Callbacks", _callbacks
+    yield "Journal seals", _seals
+    if connection.vendor == "postgresql":
+        yield "Journal rights", _rights
     yield "Roll-ups", _roll_ups
     yield "Hub's own agents", access_health.hub_agents
 
@@ -186,6 +189,27 @@ def _callbacks(now: datetime) -> HealthCheck:
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
     note = "" if word is HealthStatus.OK else "manage.py a2a carry sends them. manage.py serve starts it."
     return HealthCheck(name="Callbacks", word=word, saw=f"the oldest is due for {times.write(late)}", note=note)
+
+
+def _seals(now: datetime) -> HealthCheck:
+    seen = seals.state()
+    if seen.problem:
+        note = "manage.py a2a audit verify names the first wrong row."
+        return HealthCheck(name="Journal seals", word=HealthStatus.FAILING, saw=seen.problem, note=note)
+    head = f"head {seen.head.hash} at row {seen.head.last_id}" if seen.head else "no block yet"
+    waits = now - seen.waits_since if seen.waits_since else timedelta(0)
+    word = _graded(waits, timedelta(minutes=10), timedelta(days=1))
+    note = (
+        "" if word is HealthStatus.OK else f"A row waits for its seal for {times.write(waits)}. The sweep seals rows."
+    )
+    return HealthCheck(name="Journal seals", word=word, saw=head, note=note)
+
+
+def _rights(now: datetime) -> HealthCheck:
+    held = vitals.rights_to_change(AuditEvent._meta.db_table)
+    saw = f"this role may {', '.join(held)}" if held else "this role may only add rows"
+    note = "A role without these rights is a second layer; the page on operations describes it." if held else ""
+    return HealthCheck(name="Journal rights", word=HealthStatus.OK, saw=saw, note=note)
 
 
 def _roll_ups(now: datetime) -> HealthCheck:

@@ -107,6 +107,12 @@ class WrongPartyError(MailboxError):
     code = "not_an_agent"
 
 
+class NotSealedError(MailboxError):
+    """The journal has no sealed row with this id, or its block is not whole."""
+
+    code = "not_sealed"
+
+
 class SenderMismatchError(MailboxError):
     """task.sender must be the authenticated caller; leave it out to send as yourself."""
 

@@ -46,7 +46,7 @@ class Chain:
         try:
             found = self._of_seal(block) or self._of_rows(block, rows)
         except UNREADABLE:
-            found = _at(block, "the seal cannot be read")
+            found = _at(block, "the seal or its rows cannot be read")
         if found is None:
             self.last = block
             self.blocks += 1

@@ -18,6 +18,7 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.WrongPartyError: HTTPStatus.FORBIDDEN,
     errors.UnknownTaskError: HTTPStatus.NOT_FOUND,
     errors.UnknownAgentError: HTTPStatus.NOT_FOUND,
+    errors.NotSealedError: HTTPStatus.NOT_FOUND,
     errors.UnknownGrantError: HTTPStatus.NOT_FOUND,
     errors.UnknownKeyError: HTTPStatus.NOT_FOUND,
     errors.UnknownRouteError: HTTPStatus.NOT_FOUND,

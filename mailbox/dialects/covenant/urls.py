@@ -3,7 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
-from mailbox.dialects.covenant import admin_views, receive_views, repair_views, views
+from mailbox.dialects.covenant import admin_views, audit_views, receive_views, repair_views, views
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
@@ -42,4 +42,6 @@ urlpatterns = [
     path("capabilities/revoke", admin_views.RevokeView.as_view()),
     path("capabilities/recent", admin_views.RecentGrantsView.as_view()),
     path("audit/recent", admin_views.AuditView.as_view()),
+    path("audit/verify", audit_views.VerifyView.as_view()),
+    path("audit/proof/<str:row_id>", audit_views.ProofView.as_view()),
 ]

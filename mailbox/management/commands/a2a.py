@@ -12,6 +12,7 @@ from mailbox.management.cli import (
     agents,
     backups,
     grants,
+    journal,
     keys,
     output,
     profile,
@@ -28,7 +29,23 @@ from mailbox.management.cli import (
 from mailbox.words import advice
 from mailbox.words.errors import MailboxError
 
-GROUPS = (agents, profile, tools, keys, grants, routes, tasks, results, status, repair, upkeep, backups, work, remote)
+GROUPS = (
+    agents,
+    profile,
+    tools,
+    keys,
+    grants,
+    routes,
+    tasks,
+    results,
+    status,
+    repair,
+    upkeep,
+    journal,
+    backups,
+    work,
+    remote,
+)
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 
 

@@ -15,6 +15,7 @@ from mailbox.gate.seals import Head
 from mailbox.models import AuditEvent, Seal
 from mailbox.verbs.upkeep import sealing
 from mailbox.words import merkle, sealed
+from mailbox.words.errors import NotSealedError
 from tests.support import races, tampering
 from tests.support.hub import PATIENCE
 from tests.support.tampering import old_rows, triggers_off
@@ -182,12 +183,12 @@ def test_a_proof_leads_from_the_row_to_the_signed_root():
 def test_there_is_no_proof_of_a_row_that_is_not_sealed_or_was_changed():
     rows = old_rows(2)
 
-    with pytest.raises(verification.NotSealedError, match="not sealed yet"):
+    with pytest.raises(NotSealedError, match="not sealed yet"):
         verification.prove(rows[0].pk)
     sealing.seal()
     with triggers_off():
         AuditEvent.objects.filter(pk=rows[1].pk).update(actor="mallory@local")
-    with pytest.raises(verification.NotSealedError, match="not whole: the row was changed"):
+    with pytest.raises(NotSealedError, match="not whole: the row was changed"):
         verification.prove(rows[0].pk)
 
 

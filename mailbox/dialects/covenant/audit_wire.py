@@ -1,0 +1,55 @@
+"""Verifications and proofs of the journal as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from mailbox.gate import journal_file
+from mailbox.gate.verification import Proof, Verification
+from mailbox.words.seal_check import Finding
+
+
+def verification(found: Verification) -> dict[str, Any]:
+    """Render a verification. ``whole`` says whether the blocks of this answer are right."""
+    finding = found.finding
+    return {
+        "kind": "audit_verification",
+        "whole": finding is None,
+        "finding": None
+        if finding is None
+        else {
+            "problem": finding.problem,
+            "first_id": finding.first_id,
+            "last_id": finding.last_id,
+            "row": finding.row,
+        },
+        "blocks": found.blocks,
+        "rows": found.rows,
+        "erased": list(found.erased),
+        "unsealed": found.unsealed,
+        "head": None if found.head is None else {"last_id": found.head.last_id, "hash": found.head.hash},
+        "next_after": found.next_after,
+    }
+
+
+def proof(made: Proof) -> dict[str, Any]:
+    """Render the proof of a row."""
+    block = journal_file.as_json(made.block)
+    return {
+        "kind": "audit_proof",
+        "row": journal_file.row_as_json(made.row),
+        "leaf": made.leaf.hex(),
+        "steps": [{"side": side, "hash": sibling.hex()} for side, sibling in made.steps],
+        "block": block | {"marks_sha256": hashlib.sha256(made.block.marks).hexdigest(), "hash": made.block.hash},
+    }
+
+
+def sentence(finding: Finding) -> str:
+    """Return the finding in words, without a full stop."""
+    places = [f"row {finding.row}"] if finding.row is not None else []
+    if finding.first_id is not None and finding.last_id is not None:
+        places.append(f"block of rows {finding.first_id} to {finding.last_id}")
+    elif finding.last_id is not None:
+        places.append(f"block that ends with row {finding.last_id}")
+    return ": ".join([", ".join(places), finding.problem] if places else [finding.problem])

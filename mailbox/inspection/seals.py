@@ -1,0 +1,41 @@
+"""The state of the seals, in a few indexed queries. Only a verification reads the rows of blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from mailbox.gate.seals import Head
+from mailbox.models import AuditEvent, Seal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealState:
+    """``head`` is the newest block, None without one. ``waits_since`` is the time of the oldest row without a seal.
+
+    ``problem`` says why the seals cannot be right, "" without a reason.
+    """
+
+    head: Head | None
+    waits_since: datetime | None
+    problem: str
+
+
+def state() -> SealState:
+    """Return the state of the seals."""
+    newest = Seal.objects.newest()
+    waiting = AuditEvent.objects.filter(pk__gt=newest.last_id if newest else 0).order_by("pk")
+    return SealState(
+        head=Head.of(newest.block) if newest else None,
+        waits_since=waiting.values_list("at", flat=True).first(),
+        problem=_problem(newest),
+    )
+
+
+def _problem(newest: Seal | None) -> str:
+    recorded = Head.recorded()
+    if recorded is not None and not recorded.is_in_the_journal():
+        return f"the block up to row {recorded.last_id} is missing or was changed"
+    if newest is not None and not newest.block.is_signed():
+        return f"the block up to row {newest.last_id} was changed"
+    return ""

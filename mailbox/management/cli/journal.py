@@ -1,0 +1,97 @@
+"""``audit verify``, ``audit export``."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mailbox.database.backups import files
+from mailbox.dialects.covenant import audit_wire
+from mailbox.gate import journal_file, verification
+from mailbox.gate.verification import Verification
+from mailbox.management.cli import arguments, output
+from mailbox.words.errors import MailboxError
+
+
+class JournalChangedError(MailboxError):
+    """The journal is not as it was sealed."""
+
+    code = "journal_changed"
+
+
+class _File(Action):
+    """Reads a file instead of the database, which then need not exist."""
+
+    def __call__(
+        self, parser: ArgumentParser, namespace: Namespace, values: str | Sequence[Any] | None, *_: object
+    ) -> None:
+        namespace.file, namespace.skip_checks = values, True
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    group = commands.add_parser("audit", help="verify the sealed journal, and export it to a file")
+    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    verify = verbs.add_parser(
+        "verify",
+        help="check that no sealed row of the journal was changed; exit with 1 if one was",
+        description="The command names the first wrong block and row. The newest rows are not sealed yet.",
+    )
+    number = arguments.integer("a row", least=1)
+    verify.add_argument("--from", dest="first", type=number, default=1, metavar="ROW", help="begin at this row's block")
+    verify.add_argument("--to", dest="last", type=number, metavar="ROW", help="end at this row's block")
+    verify.add_argument("--head", default="", metavar="HASH", help="a head recorded elsewhere, which must be there")
+    verify.add_argument("--file", type=Path, action=_File, metavar="FILE", help="check an exported journal instead")
+    verify.add_argument("--key", default="", metavar="HEX", help="with --file: the public key that must have signed")
+    arguments.add_json(verify)
+    verify.set_defaults(run=_verify)
+
+    export = verbs.add_parser("export", help="write rows, seals and public key as JSON lines to a private file")
+    export.add_argument("file", type=Path, metavar="FILE", help="the new file; an earlier one is replaced")
+    arguments.add_json(export)
+    export.set_defaults(run=_export)
+
+
+def _verify(options: Namespace) -> str:
+    try:
+        found = (
+            journal_file.verify(options.file, key=options.key, head=options.head)
+            if options.file
+            else verification.verify(first=options.first, last=options.last, head=options.head)
+        )
+    except OSError as error:
+        raise MailboxError(f"cannot read {options.file}: {error.strerror}") from error
+    if options.json:
+        line = output.as_json(audit_wire.verification(found))
+        if found.finding is None:
+            return line
+        sys.stdout.write(f"{line}\n")
+        raise SystemExit(1)
+    if found.finding is not None:
+        raise JournalChangedError(f"the journal was changed: {audit_wire.sentence(found.finding)}")
+    return _sentence(found)
+
+
+def _sentence(found: Verification) -> str:
+    erased = f", of which {len(found.erased)} were erased" if found.erased else ""
+    lines = [f"the journal is whole: {found.rows} row(s) in {found.blocks} block(s) are as sealed{erased}"]
+    if found.unsealed:
+        lines.append(f"{found.unsealed} newest row(s) are not sealed yet")
+    if found.head is not None:
+        lines.append(f"head {found.head.hash} at row {found.head.last_id}")
+    return "\n".join(lines)
+
+
+def _export(options: Namespace) -> str:
+    try:
+        with files.appearing(options.file) as stream:
+            made = journal_file.write(stream)
+    except OSError as error:
+        raise MailboxError(f"cannot write {options.file}: {error.strerror}") from error
+    if options.json:
+        written = {"file": str(options.file.absolute()), "rows": made.rows, "blocks": made.blocks}
+        return output.as_json({"kind": "audit_export", **written, "head": made.head and made.head.hash})
+    return f"wrote {options.file}: {made.rows} row(s) in {made.blocks} block(s)"
