@@ -8,3 +8,10 @@ class DashboardConfig(AppConfig):
 
     name = "dashboard"
     label = "dashboard"
+
+    def ready(self) -> None:
+        from django.contrib.auth.signals import user_logged_in
+
+        from dashboard.base import sessions
+
+        user_logged_in.connect(sessions.begin, dispatch_uid="the session's times")

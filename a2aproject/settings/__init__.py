@@ -12,6 +12,7 @@ from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.database import database, sqlite_file
 from a2aproject.settings.environment import env
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.people import *  # noqa: F403
 from a2aproject.settings.rates import *  # noqa: F403
 from a2aproject.settings.secret_key import opened, opened_seal_key
 
@@ -94,6 +95,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "a2aproject.web.people.PeopleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",

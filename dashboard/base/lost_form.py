@@ -1,7 +1,8 @@
-"""A form that the hub cannot accept because it is old, incomplete, or from a signed-out person. Its reason is kept."""
+"""A form that the hub cannot accept because it is old, incomplete, or from a signed-out person. Its text is kept."""
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -12,16 +13,20 @@ from dashboard.base import frame
 from dashboard.base.htmx import HtmxRequest
 from dashboard.forms.repair import REASON_MAX_LENGTH
 
+SECRET = ("csrf", "password", "code", "ticket")  # in the names of fields that no page repeats
 
-def answer(request: HtmxRequest, *, status: int = 403) -> HttpResponse:
+
+def answer(request: HtmxRequest, *, status: int = HTTPStatus.FORBIDDEN) -> HttpResponse:
     """Return the page that leads to the form again, through the sign-in if needed; within a dialog, its panel."""
     again, reason = request.path if request.htmx else "", kept(request)
     if reason:
         again = with_reason(request.path, reason)
-    is_signed_out = bool(again) and not request.user.is_authenticated
-    if is_signed_out:
+    is_signed_out = not request.user.is_authenticated
+    fields = fields_of(request) if status == HTTPStatus.FORBIDDEN else []
+    if is_signed_out and again:
         again = f"{reverse('ops:sign-in')}?{urlencode({'next': again})}"
     context = {**frame.look(request), "kept": reason, "again": again, "is_signed_out": is_signed_out}
+    context |= {"fields": fields, "path": request.get_full_path()}
     template = "ops/unheeded.html#panel" if request.htmx else "ops/unheeded.html"
     return render(request, template, context, status=status)
 
@@ -31,6 +36,21 @@ def kept(request: HttpRequest) -> str:
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         return ""
     return request.POST.get("reason", "").strip()[:REASON_MAX_LENGTH]
+
+
+def fields_of(request: HttpRequest) -> list[tuple[str, str]]:
+    """Return the name and value of each field of a form of this site, to be sent again; none of another site's form.
+
+    Passwords and codes are left out.
+    """
+    if request.headers.get("Sec-Fetch-Site") != "same-origin":
+        return []
+    return [
+        (name, value)
+        for name, values in request.POST.lists()
+        if not any(secret in name for secret in SECRET)
+        for value in values
+    ]
 
 
 def with_reason(path: str, reason: str) -> str:

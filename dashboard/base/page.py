@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -22,7 +23,7 @@ from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
-from dashboard.base import frame, lost_form
+from dashboard.base import frame, lost_form, sessions
 from dashboard.base.htmx import HtmxRequest
 from dashboard.base.preferences import Preferences
 from dashboard.figures.nav_counts import NavCounts
@@ -197,12 +198,13 @@ class DashboardView(View):
 
 def _to_sign_in(request: HtmxRequest) -> HttpResponseBase:
     sign_in = reverse("ops:sign-in")
-    if request.htmx and request.method == "POST":
+    if request.method == "POST" and (request.htmx or lost_form.fields_of(request)):
         return lost_form.answer(request)
     if request.htmx:
-        response = HttpResponse(status=204)
-        response["HX-Redirect"] = sign_in
-        return response
+        here = request.htmx.current_url_abs_path or reverse("ops:overview")
+        # A page that refreshes itself shows a link, because a person may be typing on it.
+        header = "X-Signed-Out" if sessions.LIVE in request.headers else "HX-Redirect"
+        return HttpResponse(status=204, headers={header: f"{sign_in}?{urlencode({'next': here})}"})
     if request.method == "GET":
         return redirect_to_login(request.get_full_path(), sign_in)
     reason = lost_form.kept(request)

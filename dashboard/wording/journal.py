@@ -29,6 +29,10 @@ ACT = {
     Kind.ERASED: "payload erased",
     Kind.SWEEP_FAILED: "a step of the sweep failed",
     Kind.CAPABILITY_CHECK: "capability checked",
+    Kind.PERSON_SIGNED_IN: "signed in",
+    Kind.PERSON_SIGNED_OUT: "signed out",
+    Kind.PERSON_SIGN_IN_FAILED: "sign-in failed",
+    Kind.PERSON_LOCKED_OUT: "sign-in locked",
 }
 PLAN_KINDS = (Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED)
 REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "forced to an error"}

@@ -15,6 +15,7 @@ from mailbox.words.kinds import FREQUENT, Kind
 
 LATELY = 5_000
 NAMED_AMONG = 20_000
+_PRESENCE = (Kind.PERSON_SIGNED_IN, Kind.PERSON_SIGNED_OUT, Kind.PERSON_SIGN_IN_FAILED, Kind.PERSON_LOCKED_OUT)
 _RECEIPTS = (Kind.RESULT_DELIVERED, Kind.RESULT_ACKED)
 
 
@@ -48,8 +49,9 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         return found if source == AuditEvent.Source.API else found.exclude(source=AuditEvent.Source.API)
 
     def by_people(self) -> AuditEventQuerySet:
-        """Narrow to the decisions of people on the dashboard, without the single repairs of a plan."""
-        return self.through(AuditEvent.Source.DASHBOARD).exclude(kind=Kind.CAPABILITY_CHECK).one_by_one()
+        """Narrow to the decisions of people on the dashboard, without sign-ins and the single repairs of a plan."""
+        decided = self.through(AuditEvent.Source.DASHBOARD).exclude(kind__in=[Kind.CAPABILITY_CHECK, *_PRESENCE])
+        return decided.one_by_one()
 
     def last_before(self, moment: datetime, mark: int) -> int:
         """Return the key up to which all rows are older than ``moment``. The rows up to ``mark`` must be."""

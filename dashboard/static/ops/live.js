@@ -97,10 +97,21 @@
     offline.hidden = false;
     root.toggleAttribute('data-offline', true);
   };
+  const signedOut = address => {
+    const link = document.createElement('a');
+    link.href = address;
+    link.textContent = 'Sign in';
+    offline.replaceChildren(`Signed out, not live since ${clock.textContent}. `, link);
+    offline.hidden = false;
+    root.toggleAttribute('data-offline', true);
+    root.dataset.liveMs = 0;
+    clearTimeout(timer);
+  };
   const heard = header => {
     failed = 0; offline.hidden = true; root.toggleAttribute('data-offline', false);
     if (header('X-As-Of')) clock.textContent = header('X-As-Of');
     if (header('HX-Trigger') === 'live:slow') slowUntil = Date.now() + 120e3;
+    if (header('X-Signed-Out')) signedOut(header('X-Signed-Out'));
     if (header('X-Attention')) attend(JSON.parse(header('X-Attention')));
   };
   // A dialog's request without a response keeps its form and all input. The form can be sent again: it acts once.

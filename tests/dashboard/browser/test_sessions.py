@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 
+from mailbox.gate.callers import Role
 from mailbox.verbs.life import leasing
 from mailbox.words.kinds import Kind
 from tests.support import factories
@@ -100,3 +103,49 @@ def test_a_table_is_held_while_a_dialog_is_open_and_refreshed_after(browse, alic
     page.locator("#rows tbody tr").nth(1).wait_for()
 
     assert held == 1
+
+
+def test_a_live_page_of_an_ended_session_says_so_and_keeps_what_is_typed(browse, alice, bob):
+    stale(alice, bob)
+    page = browse("ana", live=5)
+    page.clock.install()
+    page.goto("/ops/leases/")
+    page.fill("#go", "half a search")
+    Session.objects.all().delete()
+
+    page.clock.fast_forward(6000)
+    page.wait_for_selector("[data-offline-since]:not([hidden]) a")
+
+    assert "Signed out" in page.inner_text("[data-offline-since]")
+    assert page.input_value("#go") == "half a search"
+    assert page.get_attribute("[data-offline-since] a", "href") == "/ops/sign-in/?next=%2Fops%2Fleases%2F"
+    assert violations(page) == []
+
+
+def test_a_form_of_an_ended_session_is_sent_after_the_sign_in(browse, alice, bob):
+    factories.person("ada", Role.OPERATOR)
+    person = User.objects.get(username="ada")
+    person.set_password("correct horse battery")
+    person.save()
+    page = browse("ada")
+    page.goto("/ops/send/")
+    page.fill("[name=recipient]", "bob@local")
+    page.fill("textarea", "pay the invoice")
+    Session.objects.all().delete()
+    page.click("main form [data-submit], main form button.primary")
+    page.wait_for_selector("#kept-form", state="attached")
+    assert violations(page) == []
+
+    with page.expect_popup() as opened:
+        page.click("text=Sign in in another tab")
+    tab = opened.value
+    tab.fill("[name=username]", "ada")
+    tab.fill("[name=password]", "correct horse battery")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/ops/")
+    page.click("button.primary")
+    page.wait_for_selector("text=The form was too old")
+    page.click("button.primary")  # the sign-in renewed the form token of this site
+
+    page.wait_for_url("**/ops/tasks/**")
+    assert "pay the invoice" in page.inner_text("main")

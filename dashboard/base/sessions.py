@@ -1,0 +1,59 @@
+"""The age of a person's session: when it began, when its person last used it, and when it is too old."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.contrib.auth import SESSION_KEY, logout
+from django.contrib.sessions.backends.base import UpdateError
+from django.db import DatabaseError
+
+from dashboard.base import passwords
+from mailbox.verbs.people import sign_ins
+
+if TYPE_CHECKING:
+    from django.contrib.sessions.backends.base import SessionBase
+    from django.http import HttpRequest
+
+SIGNED_IN_AT = "signed_in_at"  # seconds since 1970, like the next
+SEEN_AT = "seen_at"
+ADDRESS = "address"  # of the sign-in
+SEEN_EVERY = 60  # seconds: each note rewrites the session's row
+LIVE = "X-Seen"  # the header of the requests by which live pages refresh themselves
+
+
+def begin(request: HttpRequest, **_: Any) -> None:
+    """Note the time and the address of a sign-in; a receiver of Django's signal ``user_logged_in``."""
+    now = int(time.time())
+    request.session.update({SIGNED_IN_AT: now, SEEN_AT: now, ADDRESS: passwords.address_of(request)})
+
+
+def keep(request: HttpRequest) -> None:
+    """End the session if it is too old, and journal that; otherwise note that its person uses it.
+
+    A page that refreshes itself is no use by a person. A session without its times is of an earlier version, and ends.
+    """
+    session = request.session
+    if not session.session_key or SESSION_KEY not in session:
+        return
+    now = time.time()
+    if reason := _end_of(session, now):
+        username = request.user.get_username()
+        logout(request)
+        if username:
+            sign_ins.signed_out(username, passwords.address_of(request), reason)
+    elif LIVE not in request.headers and now - session[SEEN_AT] >= SEEN_EVERY:
+        session[SEEN_AT] = int(now)
+        with suppress(DatabaseError, UpdateError):  # of a read-only database, whose pages people can still read
+            session.save()
+        session.modified = False
+
+
+def _end_of(session: SessionBase, now: float) -> str:
+    """Return why the session is too old; "" if it is not."""
+    if now - session.get(SIGNED_IN_AT, 0) >= settings.A2A_SESSION_LIMIT.total_seconds():
+        return "limit"
+    return "idle" if now - session.get(SEEN_AT, 0) >= settings.A2A_SESSION_IDLE.total_seconds() else ""
