@@ -16,7 +16,7 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_ty
 
 import grimp
 
-from mailbox.gate.entries import about_tasks, access, agents, hub, people, task_life
+from mailbox.gate.entries import about_tasks, access, agents, hub, people, quotas, task_life
 from mailbox.words.kinds import Kind, LifeEntry
 from tests.proof.mutations.bugs import table as table_of_bugs
 from tests.support import state_page
@@ -39,6 +39,7 @@ SUBJECTS: Mapping[str, ModuleType] = {
     "Access": access,
     "People": people,
     "Agents": agents,
+    "Quotas": quotas,
 }
 JSON_TYPES: Mapping[type, str] = {
     str: "text",

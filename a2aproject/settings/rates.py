@@ -1,4 +1,4 @@
-"""Settings of the rates of requests."""
+"""Settings of the rates of requests, and of the quotas of what an agent may have in store."""
 
 from __future__ import annotations
 
@@ -19,3 +19,13 @@ A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
 A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.integer("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600, least=1)
 # Requests per minute through a public route that was created without a limit of its own.
 A2A_ROUTE_RATE_LIMIT_PER_MIN = env.integer("A2A_ROUTE_RATE_LIMIT_PER_MIN", 120, least=1)
+
+# Quotas of one agent, unless it has its own. They bound the queued tasks that it sent, and those for one recipient.
+# They bound the bytes of its tasks until their compaction, and its callbacks to come. They also bound its waiting
+# requests in one process, and its job cards.
+A2A_QUOTA_QUEUED = env.integer("A2A_QUOTA_QUEUED", 10_000, least=1)
+A2A_QUOTA_QUEUED_TO_ONE = env.integer("A2A_QUOTA_QUEUED_TO_ONE", 1000, least=1)
+A2A_QUOTA_BYTES = env.integer("A2A_QUOTA_BYTES", 1_073_741_824, least=1, most=2**62)
+A2A_QUOTA_CALLBACKS = env.integer("A2A_QUOTA_CALLBACKS", 1000, least=1)
+A2A_QUOTA_WAITS = env.integer("A2A_QUOTA_WAITS", 32, least=1)
+A2A_QUOTA_CARDS = env.integer("A2A_QUOTA_CARDS", 100, least=1)

@@ -16,6 +16,7 @@ from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
 from mailbox.models.rollup import RollUp, RollUpTurn
 from mailbox.models.seal import Seal
+from mailbox.models.stock import PairStock, SenderStock
 from mailbox.models.task import Task
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "LastPass",
     "Lease",
     "Message",
+    "PairStock",
     "Peer",
     "PublicRoute",
     "PushAttempt",
@@ -39,5 +41,6 @@ __all__ = [
     "RollUp",
     "RollUpTurn",
     "Seal",
+    "SenderStock",
     "Task",
 ]

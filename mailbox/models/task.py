@@ -141,6 +141,7 @@ class Task(models.Model):
     waits_on = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
 
     calls_back = models.BooleanField(default=False, db_default=False)  # whether it has a callback, see PushConfig
+    size = models.IntegerField(default=0, db_default=0)  # bytes of intent_text and metadata, for the sender's quota
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # set when resolved
@@ -207,6 +208,7 @@ class Task(models.Model):
             source=envelope.source,
             dialect=envelope.dialect,
             calls_back=envelope.callback_url is not None,
+            size=envelope.size,
             work_timeout=envelope.work_timeout,
             sent_at=now,
             queued_at=now,
@@ -237,10 +239,7 @@ class Task(models.Model):
         return self.leases.live().select_related("holder").first()
 
     def change(self, **fields: object) -> None:
-        """Store ``fields`` and take the next journal number.
-
-        The row must be locked, and the caller writes one journal row.
-        """
+        """Store ``fields`` and take the next journal number, under the row's lock. The caller journals one row."""
         self.journal_seq += 1
         for name, value in fields.items():
             setattr(self, name, value)

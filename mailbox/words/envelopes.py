@@ -134,6 +134,11 @@ class TaskEnvelope:
     callback_secret: str | None = field(default=None, repr=False)
     dialect: str = "mailbox"
 
+    @property
+    def size(self) -> int:
+        """The bytes of its payload: the intent text, and the metadata as JSON."""
+        return len(self.intent_text.encode()) + len(json_text.dumps(dict(self.metadata)).encode())
+
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
         _refuse(dict(shapes.problems(self)))

@@ -254,6 +254,17 @@ class RateLimitedError(MailboxError):
         super().__init__(message)
 
 
+class QuotaExceededError(RateLimitedError):
+    """The agent has too much in store at the hub; wait and try again."""
+
+    code = "quota_exceeded"
+
+    def __init__(self, message: str, *, allowance: Allowance, entry: Entry[Any] | None = None) -> None:
+        super().__init__(message, retry_after=allowance.reset, allowance=allowance)
+        self.entry = entry
+        self.ids = {"quota": allowance.policy}
+
+
 class WaitTimeoutError(MailboxError):
     """Nothing arrived before the timeout."""
 

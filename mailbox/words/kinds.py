@@ -57,6 +57,9 @@ class Kind(StrEnum):
     RESULT_REPLAYED = "a2a_result_replayed"
     REPLAY_DROPPED = "a2a_replay_dropped"
 
+    QUOTA_EXCEEDED = "a2a_quota_exceeded"
+    QUOTA_CHANGED = "a2a_quota_changed"
+    REFUSALS_REPEATED = "a2a_refusals_repeated"
     SENDER_MISMATCH = "a2a_sender_mismatch"
     RESULT_REJECTED = "a2a_result_rejected"
     REPAIR_APPLIED = "a2a_repair_applied"

@@ -31,6 +31,7 @@ from mailbox.verbs.agents import grants, keys, registration  # noqa: E402
 from mailbox.verbs.life import leasing, results, sending  # noqa: E402
 from mailbox.words import secret_box  # noqa: E402
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope  # noqa: E402
+from mailbox.words.errors import QuotaExceededError  # noqa: E402
 from mailbox.words.kinds import Kind  # noqa: E402
 from tests.support.hub import PATIENCE  # noqa: E402
 
@@ -50,6 +51,26 @@ def send(count: int) -> list[str]:
     """Send tasks; return their ids."""
     envelope = TaskEnvelope(recipient=AgentRef(WORKER), intent_text="load")
     return [str(sending.send_task(_agent(SENDER), envelope).uuid) for _ in range(count)]
+
+
+def send_to_the_quota(count: int, calls_back: int, takes: int) -> list[int]:
+    """Try ``count`` sends; return how many were accepted, and how many were refused at a quota.
+
+    With ``calls_back`` 1 each task has a callback, so that only the whole form can serve it. After every ``takes``
+    sends, lease one task; 0 leases none.
+    """
+    url = "https://receiver.example/done" if calls_back else None
+    envelope = TaskEnvelope(recipient=AgentRef(WORKER), intent_text="x" * 10, callback_url=url)
+    accepted = refused = 0
+    for number in range(1, count + 1):
+        try:
+            sending.send_task(_agent(SENDER), envelope)
+            accepted += 1
+        except QuotaExceededError:
+            refused += 1
+        if takes and number % takes == 0:
+            leasing.lease_tasks(_agent(WORKER))
+    return [accepted, refused]
 
 
 def acknowledge_each(count: int) -> None:
@@ -193,6 +214,7 @@ def _agent(display: str) -> Caller:
 COMMANDS: dict[str, Callable[..., object]] = {
     "prepare": prepare,
     "send": send,
+    "send-to-the-quota": send_to_the_quota,
     "acknowledge-each": acknowledge_each,
     "report-each": report_each,
     "weigh": weigh,

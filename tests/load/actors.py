@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.hub import PATIENCE, ROOT
+from tests.support.hub import NO_LIMITS, PATIENCE, ROOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Database:
 
     @property
     def environment(self) -> dict[str, str]:
-        return os.environ | {"A2A_VAR": str(self.folder), "DATABASE_URL": self.url}
+        return NO_LIMITS | os.environ | {"A2A_VAR": str(self.folder), "DATABASE_URL": self.url}
 
     def act(self, command: str, *arguments: object) -> Any:
         """Run one actor; return its result."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mailbox.gate import credentials
+from mailbox.gate import credentials, quotas
 from mailbox.gate.callers import Caller, Role
 from tests.support import factories
 
@@ -35,7 +35,9 @@ def olga() -> Caller:
 
 @pytest.fixture(autouse=True)
 def failures_are_noted_anew() -> Iterator[None]:
-    """Reset the record of failed authentications: a process journals one a minute, and may have run other tests."""
+    """Forget failed authentications, of which a process journals one a minute, and agents that were at a quota."""
     credentials._storms.clear()
+    quotas.forget()
     yield
     credentials._storms.clear()
+    quotas.forget()

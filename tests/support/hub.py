@@ -23,7 +23,10 @@ import psycopg
 ROOT = Path(__file__).resolve().parents[2]
 MAKE_THE_SWEEP_DUE = "UPDATE django_q_schedule SET next_run = '2001-01-01 00:00:00' WHERE func LIKE '%sweep_pass'"
 LAST_SWEEP = "SELECT finished_at FROM mailbox_lastpass WHERE job LIKE '%.sweep_pass'"
-NO_RATES = {"A2A_AGENT_REQUESTS_PER_S": "0", "A2A_ADDRESS_REQUESTS_PER_S": "0"}  # tests are faster than clients
+# Tests are faster than clients, and queue more.
+NO_RATES = {"A2A_AGENT_REQUESTS_PER_S": "0", "A2A_ADDRESS_REQUESTS_PER_S": "0"}
+ENOUGH = {"A2A_QUOTA_QUEUED": "100000000", "A2A_QUOTA_QUEUED_TO_ONE": "100000000", "A2A_QUOTA_BYTES": str(10**15)}
+NO_LIMITS = NO_RATES | ENOUGH
 PATIENCE = 180.0  # seconds that tests wait at most: enough for a busy machine
 
 
@@ -127,7 +130,7 @@ def served(
     var.mkdir(exist_ok=True)
     log = var / "printed"
     own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": ""}
-    own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **NO_RATES, **environment}
+    own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **NO_LIMITS, **environment}
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, str(code / "manage.py"), "serve", *options],

@@ -34,5 +34,6 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.NotInFlightError: HTTPStatus.CONFLICT,
     errors.AlreadyResolvedError: HTTPStatus.CONFLICT,
     errors.RateLimitedError: HTTPStatus.TOO_MANY_REQUESTS,
+    errors.QuotaExceededError: HTTPStatus.TOO_MANY_REQUESTS,
     errors.DuplicateRiskMismatchError: HTTPStatus.CONFLICT,
 }

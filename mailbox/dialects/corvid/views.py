@@ -25,6 +25,7 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.InvalidRequestError: HTTPStatus.BAD_REQUEST,
     errors.UnauthenticatedError: HTTPStatus.UNAUTHORIZED,
     errors.RateLimitedError: HTTPStatus.TOO_MANY_REQUESTS,
+    errors.QuotaExceededError: HTTPStatus.TOO_MANY_REQUESTS,
     errors.CapabilityMissingError: HTTPStatus.FORBIDDEN,
     errors.CapabilityScopeMismatchError: HTTPStatus.FORBIDDEN,
     errors.WrongPartyError: HTTPStatus.FORBIDDEN,

@@ -51,6 +51,7 @@ from mailbox.gate.entries.people import (
     person_signed_in,
     person_signed_out,
 )
+from mailbox.gate.entries.quotas import quota_changed, quota_exceeded, refusals_repeated
 from mailbox.gate.entries.task_life import (
     repair_applied,
     result_acked,
@@ -93,6 +94,9 @@ __all__ = [
     "person_signed_in",
     "person_signed_out",
     "push_resent",
+    "quota_changed",
+    "quota_exceeded",
+    "refusals_repeated",
     "repair_applied",
     "repair_plan_applied",
     "repair_plan_discarded",

@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
-from mailbox.gate import actions, capabilities, entries
+from mailbox.gate import actions, capabilities, entries, quotas
 from mailbox.gate.callers import Caller
 from mailbox.gate.capabilities import Permit
 from mailbox.gate.requests import Request
@@ -54,6 +54,9 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
         task,
         display=named.display,
         pubkey=named.pubkey,
+        most_queued=quotas.QUEUED.default,
+        most_queued_to_one=quotas.QUEUED_TO_ONE.default,
+        most_bytes=quotas.BYTES.default,
         **_checked(permit),
         **_journalled(caller, entries.task_sent(sender.display, str(named)), now),
     )

@@ -21,11 +21,13 @@ from mailbox.models.result import Result
 from mailbox.models.task import Task
 from mailbox.verbs.hot import statements
 
-CASTS = {"text": "::text", "uuid": "::uuid", "moment": "::timestamptz"}
+CASTS = {"text": "::text", "uuid": "::uuid", "moment": "::timestamptz", "bigint": "::bigint"}
 
 SEND = f"""
 WITH recipient AS ({statements.RECIPIENT}
-), task AS ({statements.NEW_TASK} RETURNING id, uuid, journal_seq
+), task AS ({statements.NEW_TASK} RETURNING id, uuid, journal_seq, recipient_id
+), pair AS ({statements.COUNTED_FOR_PAIR}
+), sender AS ({statements.COUNTED_FOR_SENDER}
 ), journal AS ({statements.JOURNAL_WITH_CHECK}
 )
 SELECT task.id, recipient.id, recipient.display, recipient.pubkey FROM task, recipient

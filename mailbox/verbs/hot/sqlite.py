@@ -24,7 +24,7 @@ from mailbox.models.result import Result
 from mailbox.models.task import Task
 from mailbox.verbs.hot import statements
 
-CASTS = {"text": "", "uuid": "", "moment": ""}
+CASTS = {"text": "", "uuid": "", "moment": "", "bigint": ""}
 
 
 def _reading(name: str, *columns: str) -> str:
@@ -40,6 +40,9 @@ def _agent(column: str) -> str:
 
 SEND = f"WITH recipient AS ({statements.RECIPIENT}) {statements.NEW_TASK} RETURNING id, {_agent('recipient_id')}"
 SENT = _reading("task", "uuid", "journal_seq") + statements.JOURNAL_WITH_CHECK
+
+FOR_PAIR = _reading("task", "recipient_id") + statements.COUNTED_FOR_PAIR
+FOR_SENDER = _reading("pair", "sender_id") + statements.COUNTED_FOR_SENDER
 
 TAKE = f"WITH head AS ({statements.QUEUED}) {statements.TAKEN}, {_agent('sender_id')}"
 BEGIN = _reading("task", "id", "attempt", "times_out_at") + statements.NEW_LEASE
@@ -89,6 +92,9 @@ def send(task: Task, **values: Any) -> Row | None:
     with _transaction({**row, **values}) as session:
         stored = session.row(SEND)
         if stored is not None:
+            session.give(task_recipient_id=stored[1], pair_sender_id=task.sender_id)
+            session.row(FOR_PAIR)
+            session.run(FOR_SENDER)
             session.run(SENT)
         return stored
 

@@ -38,6 +38,27 @@ WHERE display = %(display)s AND (%(pubkey)s{text} IS NULL OR pubkey = %(pubkey)s
 NEW_TASK = """
 INSERT INTO mailbox_task ({new_columns}) SELECT {new_values} FROM recipient WHERE true ON CONFLICT DO NOTHING"""
 
+# A count beyond its quota is stored as -1, which a constraint of the table refuses. So the whole statement is undone.
+COUNTED_FOR_PAIR = """
+INSERT INTO mailbox_pairstock (sender_id, recipient_id, queued)
+SELECT %(task_sender_id)s{bigint}, task.recipient_id, 1 FROM task WHERE true
+ON CONFLICT (sender_id, recipient_id) DO UPDATE
+SET queued = CASE WHEN mailbox_pairstock.queued < COALESCE(mailbox_pairstock.max_queued, %(most_queued_to_one)s{bigint})
+                  THEN mailbox_pairstock.queued + 1 ELSE -1 END
+RETURNING sender_id"""
+
+COUNTED_FOR_SENDER = """
+INSERT INTO mailbox_senderstock (agent_id, queued, size, callbacks)
+SELECT pair.sender_id, 1,
+       CASE WHEN %(task_size)s{bigint} <= %(most_bytes)s{bigint} THEN %(task_size)s{bigint} ELSE -1 END, 0
+FROM pair WHERE true
+ON CONFLICT (agent_id) DO UPDATE
+SET queued = CASE WHEN mailbox_senderstock.queued < COALESCE(mailbox_senderstock.max_queued, %(most_queued)s{bigint})
+                  THEN mailbox_senderstock.queued + 1 ELSE -1 END,
+    size = CASE WHEN mailbox_senderstock.size + %(task_size)s{bigint}
+                     <= COALESCE(mailbox_senderstock.max_size, %(most_bytes)s{bigint})
+                THEN mailbox_senderstock.size + %(task_size)s{bigint} ELSE -1 END"""
+
 # A receive attempt that took a task takes no other task, also after its lease has ended.
 QUEUED = """
 SELECT task.id FROM mailbox_task task

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db import IntegrityError
 
-from mailbox.gate import audit, capabilities, compacted, entries
+from mailbox.gate import audit, capabilities, compacted, entries, quotas
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -36,8 +36,9 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     the task that does the work.
 
     Raises, in this order: `InvalidRequestError`, `WrongPartyError` for callers without an agent, `SenderMismatchError`,
-    a capability error for ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`. The last has
-    ``is_forgotten`` if an earlier version compacted the task of that id. Locks the task that it waits on.
+    a capability error for ``a2a.send.<recipient>``, `UnknownAgentError`, `TaskConflictError`, `QuotaExceededError`. The
+    conflict has ``is_forgotten`` if an earlier version compacted the task of that id. Locks the task that it waits on,
+    then the stocks that `quotas.take` locks.
 
     Journals ``capability_check``, ``a2a_task_sent``, and for a cached result ``a2a_result_replayed``. Source: Covenant
     A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
@@ -116,6 +117,7 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
     if entry is not None:
         task.cache_key = None
     task.save(force_insert=True)
+    quotas.take(task)
     callbacks.remember(task, envelope)
     waits_on = leader.uuid if task.waits_on and leader else None
     journal.life(task, entries.task_sent(task.sender.display, task.recipient.display, waits_on=waits_on))

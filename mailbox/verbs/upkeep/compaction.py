@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.utils import timezone
 
-from mailbox.gate import audit, compacted
+from mailbox.gate import audit, compacted, quotas
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.about_tasks import TasksCompactedData
 from mailbox.gate.requests import Request
@@ -169,12 +169,15 @@ def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: s
         if not found:
             return 0
         rollups.keep(found)
+        sizes = Task.objects.filter(pk__in=found).values_list("sender").annotate(size=Sum("size")).order_by()
+        freed = dict(sizes)
         Result.objects.filter(task__in=found).delete()
         Message.objects.filter(task__in=found).delete()
         Lease.objects.filter(task__in=found).delete()
         Task.objects.filter(pk__in=found).delete()
         for key in found:
             journal.beside(rows[key])
+    quotas.give_back(freed)
     return len(found)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, entries, quotas
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -44,8 +44,9 @@ def import_tasks(caller: Caller, recipient: str, kept: Sequence[Kept]) -> Import
 
     Needs ``a2a.inboxes.import``, which admins and trusted code hold, because the import acts for senders and recipient.
     A task that the hub has or has compacted is skipped. New senders and a new recipient are registered without an API
-    key. Raises `InvalidRequestError`, a capability error, `AgentConflictError`, and `TaskConflictError` for the id of
-    another agent's task. Journals ``agent_registered`` and the life of each task, marked ``imported``.
+    key. Raises `InvalidRequestError`, a capability error, `AgentConflictError`, `TaskConflictError` for the id of
+    another agent's task, and `QuotaExceededError` for a sender at its quota. Journals ``agent_registered`` and the life
+    of each task, marked ``imported``.
     """
     registration.check_display(recipient)
     for one in kept:
@@ -61,8 +62,9 @@ def _import(caller: Caller, recipient: str, kept: Sequence[Kept]) -> ImportCount
         for task_id in _known(list(fresh), owner):
             del fresh[task_id]
         senders = {name: registration.enrol(name, journal) for name in {one.sender: None for one in fresh.values()}}
-        for one in fresh.values():
-            _store(one, senders[one.sender], owner, journal)
+        stored = [_store(one, senders[one.sender], owner, journal) for one in fresh.values()]
+        for task in sorted(stored, key=lambda task: task.sender_id):
+            quotas.take(task)
     return ImportCounts(imported=len(fresh), skipped=len(kept) - len(fresh))
 
 
@@ -90,7 +92,7 @@ def _known(ids: Sequence[UUID], recipient: Agent) -> set[UUID]:
     return found
 
 
-def _store(one: Kept, sender: Agent, recipient: Agent, journal: Journal) -> None:
+def _store(one: Kept, sender: Agent, recipient: Agent, journal: Journal) -> Task:
     task = Task.from_envelope(one.task, sender=sender, recipient=recipient, now=journal.now)
     task.save(force_insert=True)
     journal.life(task, entries.task_sent(sender.display, recipient.display, is_imported=True))
@@ -109,3 +111,4 @@ def _store(one: Kept, sender: Agent, recipient: Agent, journal: Journal) -> None
             error_message=one.result.error_message,
             posted_by=recipient,
         )
+    return task

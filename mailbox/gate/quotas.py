@@ -1,0 +1,222 @@
+"""Quotas: what one agent may have in store at the hub.
+
+Each count is an upper bound in `SenderStock` or `PairStock`, which a send raises under the lock of its row. If a bound
+has reached its quota, the send counts the true stock and stores that count. So no other verb has to subtract, and the
+counts cannot drift. A task that returns to the queue is never refused, so a queue may exceed its quota by such tasks.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import models, transaction
+from django.db.models import F, Q, Sum
+from django.db.models.expressions import RawSQL
+from django.db.models.functions import Coalesce, Greatest
+
+from mailbox.database import write_turns
+from mailbox.gate import entries
+from mailbox.models import PairStock, PushConfig, PushDelivery, SenderStock, Task
+from mailbox.models.task import TaskQuerySet
+from mailbox.words.allowances import Allowance
+from mailbox.words.errors import QuotaExceededError
+
+COUNTED_AGAIN_AFTER = 1.0  # seconds
+BYTES_COUNTED_AGAIN_AFTER = 10.0  # seconds; a sender may have a million finished tasks
+MOST_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quota:
+    """One quota of a row of stock.
+
+    ``field`` is the column of its count, and ``own`` that of the row's own quota. ``amount`` is what a task adds.
+    ``count`` returns the true stock without that task, and may stop at a limit.
+    """
+
+    name: str
+    things: str
+    setting: str
+    field: str
+    own: str
+    amount: Callable[[Task], int]
+    count: Callable[[Task, int], int]
+    counted_again_after: float = COUNTED_AGAIN_AFTER
+
+    @property
+    def default(self) -> int:
+        most: int = getattr(settings, self.setting)
+        return most
+
+    def limit(self, stock: models.Model) -> int:
+        """Return the quota of this row: its own one, or the setting."""
+        own: int | None = getattr(stock, self.own)
+        return self.default if own is None else own
+
+    def admits(self, task: Task) -> Q:
+        """Return the condition on a row whose count may be raised by the task."""
+        room = Coalesce(F(self.own), self.default) - self.amount(task)
+        return Q((f"{self.field}__lte", room))
+
+
+def _queued(task: Task, **wanted: int) -> TaskQuerySet:
+    """Return the sender's other queued tasks. With the state as a parameter, SQLite could not use its index."""
+    queued = RawSQL("mailbox_task.state = 'queued'", (), models.BooleanField())
+    return Task.objects.filter(queued, sender=task.sender_id, **wanted).exclude(pk=task.pk).order_by()
+
+
+def _count_queued(task: Task, most: int) -> int:
+    return _queued(task)[:most].count()
+
+
+def _count_queued_to_one(task: Task, most: int) -> int:
+    return _queued(task, recipient=task.recipient_id)[:most].count()
+
+
+def _count_bytes(task: Task, most: int) -> int:
+    others = Task.objects.filter(sender=task.sender_id).exclude(pk=task.pk)
+    return others.aggregate(size=Sum("size"))["size"] or 0
+
+
+def _count_callbacks(task: Task, most: int) -> int:
+    due = PushDelivery.objects.filter(sender=task.sender_id, state=PushDelivery.State.PENDING)
+    to_come = PushConfig.objects.filter(task__sender=task.sender_id).exclude(task__state=Task.State.RESOLVED)
+    return due.count() + to_come.exclude(task=task.pk).count()
+
+
+QUEUED_TO_ONE = Quota(
+    name="queued_to_one",
+    things="queued tasks for this recipient",
+    setting="A2A_QUOTA_QUEUED_TO_ONE",
+    field="queued",
+    own="max_queued",
+    amount=lambda task: 1,
+    count=_count_queued_to_one,
+)
+QUEUED = Quota(
+    name="queued",
+    things="queued tasks",
+    setting="A2A_QUOTA_QUEUED",
+    field="queued",
+    own="max_queued",
+    amount=lambda task: 1,
+    count=_count_queued,
+)
+BYTES = Quota(
+    name="bytes",
+    things="bytes of tasks",
+    setting="A2A_QUOTA_BYTES",
+    field="size",
+    own="max_size",
+    amount=lambda task: task.size,
+    count=_count_bytes,
+    counted_again_after=BYTES_COUNTED_AGAIN_AFTER,
+)
+CALLBACKS = Quota(
+    name="callbacks",
+    things="callbacks to come",
+    setting="A2A_QUOTA_CALLBACKS",
+    field="callbacks",
+    own="max_callbacks",
+    amount=lambda task: int(task.calls_back),
+    count=_count_callbacks,
+)
+OF_A_SENDER = (QUEUED, BYTES, CALLBACKS)
+
+
+def take(task: Task) -> None:
+    """Count a task in the transaction that has inserted it; raise `QuotaExceededError` if it exceeds a quota.
+
+    Locks the stock of the pair, then that of the sender, until the transaction ends. The fast form of a send takes the
+    same locks in the same order.
+    """
+    pair = {"sender_id": task.sender_id, "recipient_id": task.recipient_id}
+    _raise(PairStock.objects.filter(**pair), pair, (QUEUED_TO_ONE,), task)
+    sender = {"agent_id": task.sender_id}
+    _raise(SenderStock.objects.filter(**sender), sender, OF_A_SENDER, task)
+
+
+def _raise(rows: models.QuerySet[Any], key: Mapping[str, int], quotas: tuple[Quota, ...], task: Task) -> None:
+    """Raise the counts of the row by the task."""
+    more = {quota.field: F(quota.field) + quota.amount(task) for quota in quotas}
+    if rows.filter(*(quota.admits(task) for quota in quotas)).update(**more):
+        return
+    stock, _ = rows.model._default_manager.select_for_update().get_or_create(**key)
+    for quota in quotas:
+        amount, limit = quota.amount(task), quota.limit(stock)
+        if amount and getattr(stock, quota.field) + amount > limit:
+            setattr(stock, quota.field, _true_count(quota, task, limit, tuple(key.values())))
+    stock.save(update_fields=list(more))
+    rows.update(**more)
+
+
+def _true_count(quota: Quota, task: Task, limit: int, key: Hashable) -> int:
+    """Return the true stock; raise `QuotaExceededError` if the task exceeds the quota.
+
+    A refusal counts for a while, so that a sender at its quota does not make the hub count at each of its requests.
+    """
+    known = quota.name, key
+    if not _full.has(known):
+        count = quota.count(task, limit)
+        if count + quota.amount(task) <= limit:
+            return count
+        _full.add(known, quota.counted_again_after)
+    raise exceeded(quota.name, quota.things, limit, retry_after=quota.counted_again_after, of=task.sender.display)
+
+
+def exceeded(name: str, things: str, limit: int, *, retry_after: float, of: str) -> QuotaExceededError:
+    """Return the error of the agent ``of`` at its quota, with its journal row."""
+    seconds = math.ceil(retry_after)
+    return QuotaExceededError(
+        f"{of} has reached its quota of {limit} {things}. Wait until there are fewer, or ask an operator for more.",
+        allowance=Allowance(policy=name, quota=limit, window=None, remaining=0, reset=seconds),
+        entry=entries.quota_exceeded(name, of, limit),
+    )
+
+
+def give_back(sizes: Mapping[int, int]) -> None:
+    """Subtract the bytes of deleted tasks, by the key of their sender, after they were deleted.
+
+    If the process dies before, the counts stay upper bounds, and a sender at its quota has them counted again.
+    """
+    if not any(sizes.values()):
+        return
+    with write_turns.turn(), transaction.atomic():
+        for sender, size in sorted(sizes.items()):
+            SenderStock.objects.filter(agent=sender).update(size=Greatest(F("size") - size, 0))
+
+
+class _Remembered:
+    """Stocks that were at their quota when they were counted last, for a while, in this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._until: dict[Hashable, float] = {}
+
+    def add(self, key: Hashable, seconds: float) -> None:
+        with self._lock:
+            self._until.pop(key, None)
+            self._until[key] = time.monotonic() + seconds
+            if len(self._until) > MOST_REMEMBERED:
+                del self._until[next(iter(self._until))]
+
+    def has(self, key: Hashable) -> bool:
+        return self._until.get(key, -math.inf) > time.monotonic()
+
+    def clear(self) -> None:
+        with self._lock:
+            self._until.clear()
+
+
+_full = _Remembered()
+
+
+def forget() -> None:
+    """Count each stock again at its next refusal, as a new process does."""
+    _full.clear()
