@@ -26,6 +26,7 @@ from tests.support.scheduling import SharedScheduling
 # Tests that start hubs, processes or a browser. `make check` skips them, `make test` runs them.
 SLOW = (
     "tests/a2aproject/serving/",
+    "tests/authorisation/test_absent_and_foreign.py",
     "tests/authorisation/test_matrix.py::test_every_route_answers",
     "tests/dashboard/browser/",
     "tests/load/",

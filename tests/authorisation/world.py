@@ -51,9 +51,9 @@ class World:
         self.bob = factories.agent("bob", "a2a.respond.*")
         self.olga = factories.person("olga", Role.OPERATOR)
         factories.profile(self.bob, default_project="books")
-        self.delivered = self._resolved()
+        self.delivered = self.resolved()
         results.drain_results(self.alice)
-        self.pending = self._resolved()
+        self.pending = self.resolved()
         self.leased = self._leased()
         self.queued = self._sent()
         self.by_hand = self._sent_by_hand()
@@ -79,7 +79,8 @@ class World:
     def _leased(self) -> Lease:
         return leasing.lease_task(self.bob, self._sent().uuid)
 
-    def _resolved(self) -> Task:
+    def resolved(self) -> Task:
+        """Send a task, and post its result."""
         task = self._sent(idempotency=factories.idempotent())
         lease = leasing.lease_task(self.bob, task.uuid)
         text = [{"type": "text", "text": CANARY}]
