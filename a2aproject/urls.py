@@ -4,6 +4,7 @@ from csp.constants import UNSAFE_INLINE
 from csp.decorators import csp_update
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from a2aproject.web.probes import healthz, readyz
@@ -28,6 +29,7 @@ urlpatterns = [
     # Before the admin's own pages: people sign in and out by one door, which checks and journals all of it.
     path("admin/login/", SignIn.as_view()),
     path("admin/logout/", SignOut.as_view()),
+    path("admin/password_change/", RedirectView.as_view(pattern_name="ops:password")),
     path("admin/", admin.site.urls),
 ]
 

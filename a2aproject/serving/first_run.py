@@ -12,6 +12,7 @@ from django.contrib.auth.models import Group
 from mailbox.gate.callers import Caller, Role
 from mailbox.verbs.agents import keys, registration
 from mailbox.verbs.agents.registration import Registration
+from mailbox.verbs.people import own_password
 from mailbox.words.errors import AgentConflictError
 
 OPERATOR = "operator"
@@ -60,7 +61,9 @@ def create_operator_and_agent() -> Credentials | None:
         return None
     caller = Caller.command_line()
     password = secrets.token_urlsafe(18)
-    operator = users.objects.create_superuser(OPERATOR, password=password)
+    operator = users.objects.create_superuser(OPERATOR)
+    operator.password = own_password.first_hash(password)
+    operator.save(update_fields=["password"])
     operator.groups.add(Group.objects.get(name=Role.ADMIN))
     operator_key = keys.add_key(caller, username=OPERATOR)
     first = None

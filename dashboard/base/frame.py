@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.shortcuts import render
 from django.urls import reverse
 
 from dashboard.base.preferences import Preferences
 from dashboard.figures.nav_counts import NavCounts
+from mailbox.verbs.people import own_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,6 +76,7 @@ def page(
     frame = {**look(request), "caller": caller, "now": now}
     if "#" not in template:
         attention = NavCounts.read(request.user.get_username(), now)
+        frame["has_first_password"] = isinstance(request.user, User) and own_password.is_first(request.user)
         frame |= {"stale": attention.stale, "nav": _nav(request, attention.notes)}
     return render(request, template, {**frame, **context}, status=status)
 

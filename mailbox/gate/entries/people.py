@@ -26,7 +26,7 @@ def person_added(person: PersonData) -> Entry[PersonData]:
 
 
 def person_changed(person: PersonData) -> Entry[PersonData]:
-    """Record that an admin changed a person; only the changed fields are present."""
+    """Record that an admin changed a person, or a person the own password; only the changed fields are present."""
     return Entry(Kind.PERSON_CHANGED, person)
 
 
@@ -65,7 +65,7 @@ def person_locked_out(username: str, count: int) -> Entry[PersonLockedOutData]:
 
 class PersonSignedOutData(TypedDict):
     username: Annotated[str, "name of the person"]
-    reason: Annotated[str, "`person` for the button, `idle` or `limit` for a session that was too old"]
+    reason: Annotated[str, "`person` for the button, `idle` or `limit` for an old session, `everywhere` for all others"]
 
 
 def person_signed_out(username: str, reason: str) -> Entry[PersonSignedOutData]:

@@ -16,7 +16,7 @@ from tests.support import factories
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 OPEN = {"sign-in", "favicon"}  # without a session
-OWN = {"sign-in", "sign-out", "settings"}  # a POST that changes nothing but the person's own browser
+OWN = {"sign-in", "sign-out", "settings", "password"}  # a POST that changes only what is the person's own
 SAMPLES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "slug": "csv", "str": "alice@local"}
 
 

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+
+from dashboard.base import passwords, sessions
+from dashboard.base.page import DashboardView
+from dashboard.forms.password import ChangeForm, OtherSessionsForm
+from mailbox.gate.password_checks import NotYetError
+from mailbox.inspection import sessions as live_sessions
+from mailbox.verbs.people import own_password
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnSession:
+    """A session of the person; ``is_this`` marks the session of this request."""
+
+    signed_in_at: datetime
+    seen_at: datetime
+    address: str
+    is_this: bool
+
+
+class Password(DashboardView):
+    """The person's own password and sessions. Each form asks for the current password."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._show()
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        is_change = request.POST.get("act") != "elsewhere"
+        form = (ChangeForm if is_change else OtherSessionsForm)(self._person, request.POST)
+        if not form.is_valid():
+            return self._show(form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        try:
+            is_right = passwords.person_with(request, self._person.username, form.cleaned_data["old_password"])
+        except NotYetError as later:
+            form.add_error("old_password", later.message)
+            status = HTTPStatus.SERVICE_UNAVAILABLE if later.is_busy else HTTPStatus.TOO_MANY_REQUESTS
+            response = self._show(form, later, status=status)
+            response["Retry-After"] = str(later.retry_after)
+            return response
+        if not is_right:
+            form.add_error("old_password", "This is not your current password.")
+            return self._show(form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
+        self._apply(form, is_change=is_change)
+        return HttpResponseRedirect(request.path, status=HTTPStatus.SEE_OTHER)
+
+    def _apply(self, form: ChangeForm | OtherSessionsForm, *, is_change: bool) -> None:
+        if is_change:
+            stored = own_password.change(self.caller, self._person, form.cleaned_data["new_password1"])
+            messages.success(self.request, "Your password is changed. Your other sessions have ended.")
+        else:
+            stored = own_password.end_other_sessions(self.caller, self._person, form.cleaned_data["old_password"])
+            messages.success(self.request, "Your other sessions have ended.")
+        update_session_auth_hash(self.request, stored)
+
+    @property
+    def _person(self) -> User:
+        return cast(User, self.request.user)
+
+    def _show(
+        self, form: ChangeForm | OtherSessionsForm | None = None, later: NotYetError | None = None, *, status: int = 200
+    ) -> HttpResponse:
+        context: dict[str, Any] = {
+            "change": form if isinstance(form, ChangeForm) else ChangeForm(self._person),
+            "elsewhere": form if isinstance(form, OtherSessionsForm) else OtherSessionsForm(self._person),
+            "has_problem": form is not None,
+            "ticket": later.ticket if later else "",
+            "sessions": self._sessions(),
+        }
+        return self.page("ops/password.html", context, status=status)
+
+    def _sessions(self) -> list[OwnSession]:
+        """Return the person's sessions, the newest use first."""
+        found = [
+            OwnSession(
+                signed_in_at=_time(data.get(sessions.SIGNED_IN_AT, 0)),
+                seen_at=_time(data.get(sessions.SEEN_AT, 0)),
+                address=data.get(sessions.ADDRESS, ""),
+                is_this=key == self.request.session.session_key,
+            )
+            for key, data in live_sessions.of_person(self._person.pk, self.now)
+        ]
+        return sorted(found, key=lambda session: session.seen_at, reverse=True)
+
+
+def _time(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
