@@ -65,7 +65,7 @@ def create_operator_and_agent() -> Credentials | None:
     operator.password = own_password.first_hash(password)
     operator.save(update_fields=["password"])
     operator.groups.add(Group.objects.get(name=Role.ADMIN))
-    operator_key = keys.add_key(caller, username=OPERATOR)
+    operator_key = keys.add_key(caller, username=OPERATOR).secret
     first = None
     with contextlib.suppress(AgentConflictError):
         first = registration.register_agent(caller, FIRST_AGENT)

@@ -9,14 +9,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.credentials import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.database import database, sqlite_file
-from a2aproject.settings.environment import env
+from a2aproject.settings.environment import CENTURY_MS, env
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.people import *  # noqa: F403
 from a2aproject.settings.rates import *  # noqa: F403
 from a2aproject.settings.secret_key import opened, opened_seal_key
-
-CENTURY_MS = 3_155_760_000_000
 
 A2A_ENVIRONMENT_READ = env.seen  # by variable, for the page that lists the settings
 

@@ -13,6 +13,7 @@ import environ
 
 from a2aproject.errors import UnusableSettingError
 
+CENTURY_MS = 3_155_760_000_000  # the longest span of a setting
 FALSE_STRINGS = ("false", "off", "n", "no", "0", "")
 
 

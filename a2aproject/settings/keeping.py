@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from a2aproject.settings.environment import env
-
-_CENTURY_MS = 3_155_760_000_000
+from a2aproject.settings.environment import CENTURY_MS, env
 
 # Statuses of the results that the idempotency cache keeps, and for how long (0: until an operator drops the entry).
 A2A_REPLAY_STATUSES = env.words("A2A_REPLAY_STATUSES", ["ok"], "ok", "partial", "error")
-A2A_REPLAY_TTL = timedelta(milliseconds=env.integer("A2A_REPLAY_TTL_MS", 0, least=0, most=_CENTURY_MS))
+A2A_REPLAY_TTL = timedelta(milliseconds=env.integer("A2A_REPLAY_TTL_MS", 0, least=0, most=CENTURY_MS))
 
 # How long finished tasks are kept: after the acknowledgement, and after a delivery without one. With SWEEP on, the
 # scheduler deletes them; otherwise operators do.
-A2A_RETENTION_ACKED = timedelta(
-    milliseconds=env.integer("A2A_RETENTION_ACKED_MS", 3_600_000, least=0, most=_CENTURY_MS)
-)
+A2A_RETENTION_ACKED = timedelta(milliseconds=env.integer("A2A_RETENTION_ACKED_MS", 3_600_000, least=0, most=CENTURY_MS))
 A2A_RETENTION_DELIVERED = timedelta(
-    milliseconds=env.integer("A2A_RETENTION_DELIVERED_MS", 604_800_000, least=0, most=_CENTURY_MS)
+    milliseconds=env.integer("A2A_RETENTION_DELIVERED_MS", 604_800_000, least=0, most=CENTURY_MS)
 )
 A2A_RETENTION_SWEEP = env.switch("A2A_RETENTION_SWEEP", default=False)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
@@ -11,6 +11,8 @@ from django.db.models import Q
 from mailbox.database import prepared
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
+
+WARNED_BEFORE = timedelta(days=30)
 
 # One query reads the caller and its grants. Times are compared in SQL,
 # so that no column needs a conversion that differs between the databases.
@@ -37,6 +39,10 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def expired(self, now: datetime) -> ApiKeyQuerySet:
         return self.filter(expires_at__lte=now, revoked_at=None)
 
+    def replaced(self, now: datetime) -> ApiKeyQuerySet:
+        """Narrow to keys whose successor is live: they are valid until their overlap has ended."""
+        return self.filter(public_id__in=ApiKey.objects.live(now).exclude(replaces="").values("replaces"))
+
     def credential_rows(self, public_id: str, *, now: datetime, unused_since: datetime) -> Sequence[tuple[Any, ...]]:
         """Return the live key with its owner, once for each live grant of the owner; an empty list without one."""
         moments = {"now": now, "idle": unused_since}
@@ -61,6 +67,12 @@ class ApiKey(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)  # None: no expiry
     revoked_at = models.DateTimeField(null=True, blank=True)  # set once; None: live
     last_used_at = models.DateTimeField(null=True, blank=True)  # coarse: written at most once a minute
+    # Public id of the key with which this key was made; blank for the command line, a session or an earlier version.
+    made_by = models.CharField(max_length=8, blank=True, default="", db_default="")
+    # Public id of the key that this key succeeds since a rotation; blank for a key that was added.
+    replaces = models.CharField(max_length=8, blank=True, default="", db_default="")
+    # Whether only A2A_KEY_MAX_AGE_MS set `expires_at`. The successor of such a key then starts a new age.
+    renews = models.BooleanField(default=False, db_default=False)
 
     objects: ClassVar[ApiKeyQuerySet] = managed_by(ApiKeyQuerySet)
 
@@ -74,3 +86,14 @@ class ApiKey(models.Model):
 
     def __str__(self) -> str:
         return f"a2a_{self.public_id}_…"
+
+    @property
+    def owner(self) -> str:
+        """The display of the agent, or the username of the person."""
+        return str(self.agent or self.user)
+
+    def expires_soon(self, now: datetime) -> bool:
+        """Whether the key expires within `WARNED_BEFORE`, or is in the last third of a shorter life."""
+        if self.expires_at is None:
+            return False
+        return self.expires_at - now <= min(WARNED_BEFORE, (self.expires_at - self.created_at) / 3)

@@ -201,6 +201,12 @@ class KeyLimitError(MailboxError):
     code = "key_limit"
 
 
+class KeyReplacedError(MailboxError):
+    """This key was replaced before, and its successor is in use."""
+
+    code = "key_replaced"
+
+
 class TaskConflictError(MailboxError):
     """That task id is already taken; choose another."""
 

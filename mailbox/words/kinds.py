@@ -35,6 +35,7 @@ class Kind(StrEnum):
     PERSON_LOCKED_OUT = "person_locked_out"
     PERSON_SIGNED_OUT = "person_signed_out"
     KEY_ADDED = "key_added"
+    KEY_ROTATED = "key_rotated"
     PUSH_RESENT = "push_resent"
     KEY_REVOKED = "key_revoked"
     ROUTE_ADDED = "route_added"

@@ -117,7 +117,7 @@ def entrust() -> str:
         callback_secret=SECRET,
     )
     sending.send_task(_agent(SENDER), envelope)
-    return keys.add_key(Caller.command_line(), agent=Agent.objects.get(display=SENDER))
+    return keys.add_key(Caller.command_line(), agent=Agent.objects.get(display=SENDER)).secret
 
 
 def secrets() -> list[str]:

@@ -28,6 +28,7 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.PlanClosedError: HTTPStatus.CONFLICT,
     errors.AgentConflictError: HTTPStatus.CONFLICT,
     errors.KeyLimitError: HTTPStatus.CONFLICT,
+    errors.KeyReplacedError: HTTPStatus.CONFLICT,
     errors.TaskConflictError: HTTPStatus.CONFLICT,
     errors.ResultConflictError: HTTPStatus.CONFLICT,
     errors.LeaseMismatchError: HTTPStatus.CONFLICT,

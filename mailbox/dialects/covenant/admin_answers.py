@@ -79,16 +79,31 @@ class AgentResumed(BaseModel):
 
 
 class KeyAdded(BaseModel):
-    """The new key, which is shown only here."""
+    """The new key, which is shown only here. ``expires_at`` is in Unix epoch milliseconds, null for no expiry."""
 
     kind: Literal["a2a_key"]
     public_id: str
     api_key: str
+    expires_at: int | None
+
+
+class KeyRotated(BaseModel):
+    """The new key, which is shown only here, and the time when the key of this request expires."""
+
+    kind: Literal["a2a_key_rotated"]
+    public_id: str
+    api_key: str
+    expires_at: int | None
+    replaces: str
+    overlap_ends_at: int
 
 
 class KeyRevoked(BaseModel):
+    """The public ids of the key and, with ``with_made``, of the keys that were made with it."""
+
     kind: Literal["a2a_key_revoked"]
     public_id: str
+    also: list[str]
 
 
 class AuditEvents(BaseModel):

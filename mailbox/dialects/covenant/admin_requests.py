@@ -57,10 +57,17 @@ class KeyBody(Exact):
     expires_at: DateMs | None = None
 
 
+class RotateKeyBody(Exact):
+    """How long the old key stays valid beside the new key."""
+
+    overlap_ms: Integer = Field(3_600_000, ge=60_000, le=604_800_000)
+
+
 class RevokeKeyBody(Exact):
-    """The key to revoke, by its public id."""
+    """The key to revoke, by its public id. ``with_made`` also revokes the keys that were made with it."""
 
     public_id: Text
+    with_made: bool = Field(False, strict=True)
 
 
 class AuditQuery(ListQuery):

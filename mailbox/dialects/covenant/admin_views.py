@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from django.utils import timezone
@@ -17,8 +17,7 @@ from mailbox.dialects.covenant import admin_answers, admin_requests, admin_wire,
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
 from mailbox.models import Peer
-from mailbox.verbs.agents import finding, grants, keys, peers, registration
-from mailbox.words import tokens
+from mailbox.verbs.agents import finding, grants, key_rotation, keys, peers, registration
 from mailbox.words.times import epoch_ms
 
 
@@ -139,8 +138,22 @@ class KeysView(MailboxView):
         agent = finding.identified(self.caller, body.agent) if body.agent else None
         if agent is None and body.username is None:
             agent = self.caller.agent
-        key = keys.add_key(self.caller, agent=agent, username=body.username, expires_at=moment(body.expires_at))
-        return Response({"kind": "a2a_key", "public_id": tokens.public_id(key), "api_key": key})
+        made = keys.add_key(self.caller, agent=agent, username=body.username, expires_at=moment(body.expires_at))
+        return Response(admin_wire.key(made))
+
+
+class RotateKeyView(MailboxView):
+    @describe(
+        summary="Replace the API key of this request; both are valid for a while",
+        tag="agents",
+        body=admin_requests.RotateKeyBody,
+        answer=admin_answers.KeyRotated,
+        errors=(403, 404, 409),
+        operation_id="rotate_key",
+    )
+    def post(self, request: Request) -> Response:
+        overlap = timedelta(milliseconds=self.body(admin_requests.RotateKeyBody).overlap_ms)
+        return Response(admin_wire.rotated(key_rotation.rotate_key(self.caller, overlap=overlap)))
 
 
 class RevokeKeyView(MailboxView):
@@ -153,8 +166,8 @@ class RevokeKeyView(MailboxView):
         operation_id="revoke_key",
     )
     def post(self, request: Request) -> Response:
-        revoked = keys.revoke_key(self.caller, self.body(admin_requests.RevokeKeyBody).public_id)
-        return Response({"kind": "a2a_key_revoked", "public_id": revoked.public_id})
+        body = self.body(admin_requests.RevokeKeyBody)
+        return Response(admin_wire.key_revoked(keys.revoke_key(self.caller, body.public_id, with_made=body.with_made)))
 
 
 class AuditView(MailboxView):

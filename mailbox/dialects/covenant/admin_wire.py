@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mailbox.dialects.covenant.wire import agent_id, json, ms
-from mailbox.models import Agent, CapabilityGrant
+from mailbox.models import Agent, ApiKey, CapabilityGrant
+from mailbox.verbs.agents.key_rotation import Rotation
+from mailbox.verbs.agents.keys import NewKey
 from mailbox.verbs.agents.registration import Registration
 from mailbox.words.times import epoch_ms
 
@@ -21,6 +24,31 @@ def registration(made: Registration) -> dict[str, Any]:
         "private_key": made.private_key,
         "api_key": made.api_key,
     }
+
+
+def key(made: NewKey) -> dict[str, Any]:
+    """Render a new API key with its secret, which no later answer shows."""
+    return {
+        "kind": "a2a_key",
+        "public_id": made.row.public_id,
+        "api_key": made.secret,
+        "expires_at": ms(made.row.expires_at),
+    }
+
+
+def rotated(made: Rotation) -> dict[str, Any]:
+    """Render the successor of a key."""
+    return {
+        **key(made.new),
+        "kind": "a2a_key_rotated",
+        "replaces": made.new.row.replaces,
+        "overlap_ends_at": epoch_ms(made.overlap_ends_at),
+    }
+
+
+def key_revoked(rows: Sequence[ApiKey]) -> dict[str, Any]:
+    """Render the answer to the revocation of the first key, and of the keys made with it."""
+    return {"kind": "a2a_key_revoked", "public_id": rows[0].public_id, "also": [row.public_id for row in rows[1:]]}
 
 
 def paused(row: Agent) -> dict[str, Any]:

@@ -37,6 +37,7 @@ urlpatterns = [
     path("a2a/agents/<str:name>/pause", admin_views.PauseView.as_view()),
     path("a2a/agents/<str:name>/resume", admin_views.ResumeView.as_view()),
     path("a2a/keys", admin_views.KeysView.as_view()),
+    path("a2a/keys/rotate", admin_views.RotateKeyView.as_view()),
     path("a2a/keys/revoke", admin_views.RevokeKeyView.as_view()),
     path("capabilities/grant", admin_views.GrantView.as_view()),
     path("capabilities/revoke", admin_views.RevokeView.as_view()),

@@ -26,6 +26,7 @@ from mailbox.gate.entries.access import (
     capability_scope_rejected,
     key_added,
     key_revoked,
+    key_rotated,
     route_added,
     route_revoked,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "hub_restored",
     "key_added",
     "key_revoked",
+    "key_rotated",
     "person_added",
     "person_changed",
     "person_locked_out",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 from uuid import UUID
 
 from mailbox.words.kinds import Entry, Kind
+from mailbox.words.times import epoch_ms
 
 
 class Authorization(TypedDict):
@@ -111,6 +113,21 @@ def key_added(owner: str, public_id: str) -> Entry[KeyData]:
 def key_revoked(owner: str, public_id: str) -> Entry[KeyData]:
     """Record that an API key was revoked."""
     return Entry(Kind.KEY_REVOKED, KeyData(owner=owner, public_id=public_id))
+
+
+class KeyRotatedData(TypedDict):
+    owner: Annotated[str, "display of the agent, or username of the person, that the keys belong to"]
+    public_id: Annotated[str, "public part of the new key"]
+    replaces: Annotated[str, "public part of the key that it replaces"]
+    overlap_ends_at_ms: Annotated[int, "time when the replaced key expires"]
+
+
+def key_rotated(owner: str, public_id: str, replaces: str, *, overlap_ends_at: datetime) -> Entry[KeyRotatedData]:
+    """Record that an API key got a successor."""
+    data = KeyRotatedData(
+        owner=owner, public_id=public_id, replaces=replaces, overlap_ends_at_ms=epoch_ms(overlap_ends_at)
+    )
+    return Entry(Kind.KEY_ROTATED, data)
 
 
 class RouteAddedData(TypedDict):

@@ -1,17 +1,24 @@
-"""``keys add``, ``keys revoke``."""
+"""``keys add``, ``keys rotate``, ``keys revoke``."""
 
 from __future__ import annotations
 
 from argparse import Namespace
+from datetime import timedelta
 
+from mailbox.dialects.covenant import admin_wire
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.agents import keys
-from mailbox.words import tokens
+from mailbox.verbs.agents import key_rotation, keys
+from mailbox.verbs.agents.keys import NewKey
+
+LEAST, USUAL, MOST = (
+    span // timedelta(milliseconds=1)
+    for span in (key_rotation.LEAST_OVERLAP, key_rotation.USUAL_OVERLAP, key_rotation.MOST_OVERLAP)
+)
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("keys", help="add and revoke API keys")
+    group = commands.add_parser("keys", help="add, rotate and revoke API keys")
     verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
     add = verbs.add_parser("add", help="add a key for an agent or a person and print it, once")
@@ -22,27 +29,51 @@ def add_commands(commands: arguments.Commands) -> None:
         "--expires-at",
         type=arguments.instant("--expires-at"),
         metavar="TIME",
-        help="ISO 8601 or epoch ms (default: never)",
+        help="ISO 8601 or epoch ms (default: after A2A_KEY_MAX_AGE_MS, else never)",
     )
     arguments.add_json(add)
     add.set_defaults(run=_add)
 
+    rotate = verbs.add_parser("rotate", help="replace a key and print the new key, once; both are valid for a while")
+    rotate.add_argument("public_id", metavar="PUBLIC_ID", help="the eight characters after a2a_ of the old key")
+    rotate.add_argument(
+        "--overlap-ms",
+        type=arguments.integer("--overlap-ms", least=LEAST, most=MOST),
+        default=USUAL,
+        metavar="N",
+        help="the old key stays valid for N milliseconds (default: %(default)s)",
+    )
+    arguments.add_json(rotate)
+    rotate.set_defaults(run=_rotate)
+
     revoke = verbs.add_parser("revoke", help="revoke a key at once")
     revoke.add_argument("public_id", metavar="PUBLIC_ID", help="the eight characters after a2a_")
+    revoke.add_argument("--with-made", action="store_true", help="also revoke the keys that were made with it")
     arguments.add_json(revoke)
     revoke.set_defaults(run=_revoke)
 
 
 def _add(options: Namespace) -> str:
     agent = arguments.agent(options.name) if options.name else None
-    key = keys.add_key(Caller.command_line(), agent=agent, username=options.user, expires_at=options.expires_at)
+    made = keys.add_key(Caller.command_line(), agent=agent, username=options.user, expires_at=options.expires_at)
+    return output.as_json(admin_wire.key(made)) if options.json else _shown(made)
+
+
+def _rotate(options: Namespace) -> str:
+    overlap = timedelta(milliseconds=options.overlap_ms)
+    made = key_rotation.rotate_key(Caller.command_line(), public_id=options.public_id, overlap=overlap)
     if options.json:
-        return output.as_json({"kind": "a2a_key", "public_id": tokens.public_id(key), "api_key": key})
-    return f"{key}\nKeep it: the hub never prints it again."
+        return output.as_json(admin_wire.rotated(made))
+    return f"{_shown(made.new)}\nThe old key expires at {output.moment(made.overlap_ends_at)}."
+
+
+def _shown(made: NewKey) -> str:
+    ends = f" It expires at {output.moment(made.row.expires_at)}." if made.row.expires_at else ""
+    return f"{made.secret}\nKeep it: the hub never prints it again.{ends}"
 
 
 def _revoke(options: Namespace) -> str:
-    revoked = keys.revoke_key(Caller.command_line(), options.public_id)
+    revoked = keys.revoke_key(Caller.command_line(), options.public_id, with_made=options.with_made)
     if options.json:
-        return output.as_json({"kind": "a2a_key_revoked", "public_id": revoked.public_id})
-    return f"revoked key {revoked.public_id}"
+        return output.as_json(admin_wire.key_revoked(revoked))
+    return "\n".join(f"revoked key {key.public_id}" for key in revoked)

@@ -42,9 +42,10 @@ def register_agent(
     """Register an agent with its first API key. Needs ``a2a.agents.register``.
 
     A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 key pair is made. ``also`` is called with
-    the new agent and the journal, within the same decision. Raises `InvalidRequestError`, also for the host that is
-    kept for spelled names; `CapabilityMissingError`; and `AgentConflictError` if the display, ignoring case, or the
-    public key is taken. Journals ``agent_registered``.
+    the new agent and the journal, within the same decision. The key expires as `create_key` decides.
+
+    Raises `InvalidRequestError`, also for the host that is kept for spelled names; `CapabilityMissingError`; and
+    `AgentConflictError` if the display, ignoring case, or the public key is taken. Journals ``agent_registered``.
     """
     display = display_of(display)
     if display.lower().endswith(f"@{names.HOST}"):
@@ -68,7 +69,7 @@ def _register(
         with audit.decision(caller) as journal:
             journal.admit(Request.to_register(display))
             agent = _create_agent(display, pubkey, journal)
-            key = create_key(journal.now, agent=agent).key if with_key else ""
+            key = create_key(caller, journal.now, agent=agent).secret if with_key else ""
             if also is not None:
                 also(agent, journal)
     except IntegrityError as error:

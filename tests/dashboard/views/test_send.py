@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from mailbox.gate.callers import Role
 from mailbox.models import Result, Task
-from mailbox.verbs.agents.keys import create_key
+from mailbox.verbs.agents.keys import store_key
 from mailbox.verbs.life import leasing, operators, results
 from mailbox.words.errors import CapabilityMissingError, UnknownTaskError
 from mailbox.words.kinds import Kind
@@ -198,7 +198,7 @@ def test_acknowledging_an_unknown_task_is_refused():
 @pytest.mark.parametrize("display", ["operators@hub", "Operators@hub"])
 def test_a_form_cannot_send_while_another_program_may_act_as_the_operators(ana, bob, display):
     taken = factories.AgentFactory.create(display=display)
-    create_key(timezone.now(), agent=taken)
+    store_key(timezone.now(), agent=taken)
 
     response = send(ana)
 

@@ -7,8 +7,7 @@ import pytest
 from django.utils import timezone
 
 from mailbox.gate.callers import Role
-from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, Lease
-from mailbox.words import tokens
+from mailbox.models import Agent, ApiKey, CapabilityGrant, Lease
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 from tests.support.api import Api, error_of, task_to
@@ -142,57 +141,6 @@ def test_a_revocation_acts_on_the_next_request(admin, alice, bob):
 
 def test_an_unknown_grant_cannot_be_revoked(admin):
     assert error_of(admin.post("/capabilities/revoke", {"grant_id": str(uuid4())})) == (404, "unknown_grant")
-
-
-def test_an_agent_rotates_its_own_key(alice):
-    old = Api(alice)
-    old_id = ApiKey.objects.get().public_id
-
-    made = old.post("/a2a/keys").json()
-    new = Api(headers={"X-API-Key": made["api_key"]})
-    revoked = new.post("/a2a/keys/revoke", {"public_id": old_id})
-
-    assert made["kind"] == "a2a_key"
-    assert made["public_id"] == tokens.public_id(made["api_key"])
-    assert revoked.json() == {"kind": "a2a_key_revoked", "public_id": old_id}
-    assert new.get("/a2a/queue").status_code == 200
-    assert error_of(old.get("/a2a/queue")) == (401, "unauthenticated")
-    assert [event.kind for event in AuditEvent.objects.order_by("pk")[:2]] == ["key_added", "key_revoked"]
-
-
-def test_a_third_live_key_is_a_conflict(alice):
-    api = Api(alice)
-    api.post("/a2a/keys")
-
-    assert error_of(api.post("/a2a/keys")) == (409, "key_limit")
-
-
-def test_an_agent_cannot_add_or_revoke_keys_of_others(alice, bob):
-    Api(bob)
-    bobs = ApiKey.objects.get().public_id
-    api = Api(alice)
-
-    assert error_of(api.post("/a2a/keys", {"agent": "bob"})) == (403, "capability_missing")
-    assert error_of(api.post("/a2a/keys", {"username": "ada"})) == (403, "capability_missing")
-    assert error_of(api.post("/a2a/keys/revoke", {"public_id": bobs})) == (404, "unknown_key")
-    assert ApiKey.objects.filter(revoked_at=None).count() == 2
-
-
-@pytest.mark.parametrize("owner", [{}, {"agent": "alice", "username": "ada"}, {"username": "nobody"}])
-def test_a_key_without_exactly_one_owner_is_refused(admin, alice, owner):
-    assert error_of(admin.post("/a2a/keys", owner)) == (400, "invalid_request")
-
-
-def test_the_error_of_a_key_without_an_owner_names_both_fields(admin):
-    assert set(admin.post("/a2a/keys", {}).json()["fields"]) == {"agent", "username"}
-
-
-def test_an_admin_gives_a_person_a_key_for_automation(admin, olga):
-    made = admin.post("/a2a/keys", {"username": "olga"}).json()
-
-    api = Api(headers={"Authorization": f"Bearer {made['api_key']}"})
-    assert api.get("/a2a/queue").status_code == 200
-    assert error_of(api.post("/capabilities/revoke", {"grant_id": str(uuid4())})) == (404, "unknown_grant")
 
 
 def test_the_journal_is_read_from_a_given_time(admin, alice, bob):

@@ -184,3 +184,31 @@ def test_an_agent_of_the_hub_is_reclaimed(a2a):
     factories.AgentFactory.create(display="Operators@hub")
 
     assert a2a("agents", "reclaim", "operators@hub").startswith("reclaimed operators@hub: ")
+
+
+def test_a_key_is_rotated_at_the_command_line(a2a, a2a_json, alice):
+    added = a2a_json("keys", "add", "alice", "--json")
+
+    rotated = a2a_json("keys", "rotate", added["public_id"], "--overlap-ms", "60000", "--json")
+
+    assert rotated["replaces"] == added["public_id"]
+    assert authenticate(rotated["api_key"]).agent == alice.agent
+
+
+def test_the_readable_output_of_keys_rotate_names_the_end_of_the_old_key(a2a, a2a_json, alice):
+    added = a2a_json("keys", "add", "alice", "--json")
+
+    key, kept, ends = a2a("keys", "rotate", added["public_id"]).splitlines()
+
+    assert authenticate(key).agent == alice.agent
+    assert kept == "Keep it: the hub never prints it again."
+    assert ends.startswith("The old key expires at 2")
+
+
+def test_keys_revoke_names_every_key_that_it_revoked(a2a, a2a_json, alice):
+    added = a2a_json("keys", "add", "alice", "--json")
+    rotated = a2a_json("keys", "rotate", added["public_id"], "--json")
+
+    lines = a2a("keys", "revoke", added["public_id"], "--with-made").splitlines()
+
+    assert lines == [f"revoked key {made['public_id']}" for made in (added, rotated)]

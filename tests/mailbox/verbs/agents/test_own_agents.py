@@ -14,7 +14,7 @@ from mailbox.inspection import access_health
 from mailbox.inspection.health_check import HealthStatus
 from mailbox.models import Agent, ApiKey
 from mailbox.verbs.agents import keys, own_agents, public_routes, registration
-from mailbox.verbs.agents.keys import create_key
+from mailbox.verbs.agents.keys import store_key
 from mailbox.verbs.upkeep import importing
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
@@ -30,7 +30,7 @@ NAMES = [OPERATORS, SCHEDULER, "Operators@hub", "operators@HUB", "someone@hub", 
 def squatter():
     """An agent that an earlier version let register under the hub's name."""
     agent = factories.AgentFactory.create(display=OPERATORS)
-    create_key(timezone.now(), agent=agent)
+    store_key(timezone.now(), agent=agent)
     return agent
 
 
@@ -67,7 +67,7 @@ def test_no_verb_registers_an_agent_at_the_host_of_the_hub(display):
 @pytest.mark.parametrize("path", ["/a2a/agents", "/api/agents"])
 def test_no_route_registers_an_agent_at_the_host_of_the_hub(client, path):
     factories.person("ada", Role.ADMIN)
-    key = keys.add_key(Caller.command_line(), username="ada")
+    key = keys.add_key(Caller.command_line(), username="ada").secret
     body = {"display": "Operators@hub"} if path == "/a2a/agents" else {"name": "Operators@hub"}
 
     response = client.post(
@@ -118,7 +118,7 @@ def test_a_squatted_name_keeps_no_hub_from_its_timetable():
 @pytest.mark.parametrize("display", ["operators@hub", "Operators@HUB"])
 def test_a_reclaimed_agent_is_the_hub_s_own(display):
     taken = factories.AgentFactory.create(display=display)
-    key = create_key(timezone.now(), agent=taken)
+    key = store_key(timezone.now(), agent=taken)
     factories.GrantFactory.create(subject=taken)
 
     reclaimed = own_agents.reclaim(Caller.command_line(), display)
@@ -126,7 +126,7 @@ def test_a_reclaimed_agent_is_the_hub_s_own(display):
     assert own_agents.hub_agent(OPERATORS) == reclaimed == taken
     assert (reclaimed.display, reclaimed.local) == (OPERATORS, "operators")
     assert reclaimed.pubkey != taken.pubkey
-    assert ApiKey.objects.get(public_id=key.public_id).revoked_at is not None
+    assert ApiKey.objects.get(public_id=key.row.public_id).revoked_at is not None
     assert not reclaimed.grants.filter(revoked_at=None).exists()
     (row,) = factories.journal(Kind.AGENT_RECLAIMED)
     assert row.fields == {
