@@ -119,11 +119,11 @@ class Revocable(ReadByRole, RevocableBase):
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(Revocable):
-    list_display = ("__str__", "owner", "created_at", "expires_at", "revoked_at", "last_used_at")
+    list_display = ("__str__", "owner", "made_by", "created_at", "expires_at", "revoked_at", "last_used_at")
     list_filter = (("revoked_at", admin.EmptyFieldListFilter),)
     list_select_related = ("agent", "user")
     search_fields = ("public_id", "agent__display", "user__username")
-    fields = ("public_id", "owner", "created_at", "expires_at", "revoked_at", "last_used_at")
+    fields = ("public_id", "owner", "made_by", "replaces", "created_at", "expires_at", "revoked_at", "last_used_at")
     readonly_fields = ("owner",)
     ordering = ("-pk",)
 

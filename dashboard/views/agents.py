@@ -131,9 +131,10 @@ class AgentPage(Act[Agent]):
         return self.live("ops/agent.html", shown, (row.version, results))
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
-        """Return the context that is not live: the agent's peers, and the form."""
+        """Return the context that is not live: the agent's keys and peers, and the form."""
         peers = agents.newest_peers(agent, most=PEERS_SHOWN)
         return {
+            "keys": [(key, key.expires_soon(self.now)) for key in agents.live_keys(agent, self.now)],
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
             "seen": self.seen(agent),

@@ -1,10 +1,11 @@
-"""Agents: all of them, their names, and their peers."""
+"""Agents: all of them, their names, their API keys, and their peers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from mailbox.models import Agent, Peer
+from mailbox.models import Agent, ApiKey, Peer
 from mailbox.models.agent import AgentQuerySet
 
 
@@ -21,3 +22,8 @@ def first_names(*, most: int) -> Sequence[str]:
 def newest_peers(agent: Agent, *, most: int) -> Sequence[Peer]:
     """Return the ``most`` peers of this agent that were seen last, newest first."""
     return list(Peer.objects.of_agent(agent).last_seen_first()[:most])
+
+
+def live_keys(agent: Agent, now: datetime) -> Sequence[ApiKey]:
+    """Return the live API keys of this agent, oldest first."""
+    return list(ApiKey.objects.live(now).filter(agent=agent).order_by("pk"))

@@ -86,6 +86,7 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
         yield "Journal rights", _rights
     yield "Roll-ups", _roll_ups
     yield "Hub's own agents", access_health.hub_agents
+    yield "API keys", access_health.api_keys
 
 
 def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from mailbox.models import ApiKey, Peer
 from mailbox.verbs.agents import peers
 from mailbox.verbs.upkeep import rollups
+from mailbox.words import tokens
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
 
@@ -121,7 +122,7 @@ def test_an_agent_page_shows_the_status_of_each_peer(ana, bob):
 def test_an_agent_page_and_its_refresh_need_few_queries(ana, alice, bob, django_assert_max_num_queries):
     factories.resolved_task(alice, bob)
 
-    with django_assert_max_num_queries(14):
+    with django_assert_max_num_queries(15):
         ana.get(BOB)
     with django_assert_max_num_queries(9):
         ana.get(BOB, headers={"HX-Request": "true"})
@@ -135,3 +136,20 @@ def test_an_unchanged_agent_page_is_not_sent_again(ana, alice, bob):
     assert ana.get(BOB, headers={**look, "X-Seen": version}).status_code == 204
     factories.sent_task(alice, bob)
     assert ana.get(BOB, headers={**look, "X-Seen": version}).status_code == 200
+
+
+def test_the_page_of_an_agent_lists_its_live_keys(vic, alice):
+    now = timezone.now()
+    due = factories.key_of(alice, created_at=now - timedelta(days=300), expires_at=now + timedelta(days=9))
+    gone = factories.key_of(alice, revoked_at=now)
+
+    text = vic.get("/ops/agents/alice@local/").text
+
+    assert str(tokens.public_id(due)) in text
+    assert '<span class="pill degraded">soon</span>' in text
+    assert str(tokens.public_id(gone)) not in text
+    assert due not in text
+
+
+def test_the_page_of_an_agent_without_a_key_says_how_to_add_one(vic, alice):
+    assert "manage.py a2a keys add alice@local" in vic.get("/ops/agents/alice@local/").text
