@@ -15,7 +15,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
-from mailbox.gate import password_checks, seals
+from mailbox.gate import password_checks, repeats, seals
 from mailbox.verbs.hot import plain
 from mailbox.verbs.people import sign_ins
 from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
@@ -163,6 +163,14 @@ def _rates_limit_no_test() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in NO_RATES:
             patch.setattr(settings, name, 0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _every_refusal_has_its_row() -> Iterator[None]:
+    """Let each refusal have a row of its own: the runs of one test share a process and the names of agents."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(repeats, "MOST_ROWS", 1_000_000)
         yield
 
 

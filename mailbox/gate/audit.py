@@ -14,6 +14,7 @@ from django.utils import timezone
 from mailbox.database import write_turns
 from mailbox.gate import capabilities
 from mailbox.gate.callers import Caller
+from mailbox.gate.repeats import Repeats
 from mailbox.gate.requests import Request
 from mailbox.models import AuditEvent, Task
 from mailbox.words import json_text
@@ -21,6 +22,7 @@ from mailbox.words.errors import MailboxError
 from mailbox.words.kinds import Entry, Kind, LifeEntry
 
 MOST_CONFLICTS = 4
+_repeats = Repeats()
 Decided = TypeVar("Decided")
 
 
@@ -75,8 +77,8 @@ class Journal:
 def decision(caller: Caller) -> Iterator[Journal]:
     """Take one decision in one durable transaction, which commits the change together with its journal rows.
 
-    A `MailboxError` rolls the change back. Its own row, `MailboxError.entry`, is then committed in a second
-    transaction. On SQLite the transaction takes the write lock when it begins.
+    A `MailboxError` rolls the change back. Its own row, `MailboxError.entry`, is then committed by `refuse`. On SQLite
+    the transaction takes the write lock when it begins.
     """
     try:
         with write_turns.turn(), transaction.atomic(durable=True):
@@ -85,8 +87,21 @@ def decision(caller: Caller) -> Iterator[Journal]:
             journal.write()
     except MailboxError as refusal:
         if refusal.entry is not None:
-            note(caller, refusal.entry)
+            refuse(caller, refusal.entry)
         raise
+
+
+def refuse(caller: Caller, entry: Entry[Any]) -> None:
+    """Commit the row of a refusal. Beyond `repeats.MOST_ROWS` a minute, count it for one later row instead."""
+    note_repeats()
+    if _repeats.admits(caller, entry):
+        note(caller, entry)
+
+
+def note_repeats() -> None:
+    """Commit a row for the refusals that were counted in each minute that has ended."""
+    for caller, entry in _repeats.due() if _repeats else ():
+        note(caller, entry)
 
 
 def again_on_conflict(decide: Callable[[], Decided]) -> Decided:

@@ -36,6 +36,7 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
     """
     if _storms:
         _note_failures()
+    audit.note_repeats()
     if key is None:
         raise _failed("missing", UnauthenticatedError.__doc__, address)
     public_id = tokens.public_id(key)
@@ -60,6 +61,17 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
         credential=public_id,
         address=address,
     )
+
+
+def is_live(caller: Caller) -> bool:
+    """Whether the key of a caller was neither revoked nor has expired since. True for a caller without a key."""
+    return not caller.credential or ApiKey.objects.live(timezone.now()).filter(public_id=caller.credential).exists()
+
+
+def require_live(caller: Caller) -> None:
+    """Raise `UnauthenticatedError` if the caller's key was revoked or has expired since it was presented."""
+    if not is_live(caller):
+        raise UnauthenticatedError("The API key was revoked or has expired.")
 
 
 def has_expired(key: str) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils import timezone
 
+from mailbox.gate import own_limits
 from mailbox.gate.callers import Caller
 from mailbox.models import ApiKey
 from mailbox.words import tokens
@@ -105,9 +106,10 @@ OF_ADDRESSES = Buckets("address")
 def take(caller: Caller) -> Allowance | None:
     """Count one request of an agent, under all its keys, or of a person; return None without a limit.
 
-    Raises `RateLimitedError`. The rate is ``A2A_AGENT_REQUESTS_PER_S``.
+    Raises `RateLimitedError`. The rate is the agent's own one, or ``A2A_AGENT_REQUESTS_PER_S``.
     """
-    rate = Rate.of_this_process(settings.A2A_AGENT_REQUESTS_PER_S, settings.A2A_AGENT_REQUESTS_BURST)
+    per_second = own_limits.requests_per_s(caller.agent.pk) if caller.agent else settings.A2A_AGENT_REQUESTS_PER_S
+    rate = Rate.of_this_process(per_second, settings.A2A_AGENT_REQUESTS_BURST)
     return OF_CALLERS.take(caller.agent.pk if caller.agent else caller.name, rate) if rate else None
 
 

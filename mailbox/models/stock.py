@@ -22,6 +22,7 @@ class SenderStock(models.Model):
     max_callbacks = models.PositiveIntegerField(null=True)
     max_waits = models.PositiveIntegerField(null=True)
     max_cards = models.PositiveIntegerField(null=True)
+    max_requests_per_s = models.PositiveIntegerField(null=True)  # 0: any number
 
     def __str__(self) -> str:
         return f"stock of agent {self.agent_id}"

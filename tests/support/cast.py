@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mailbox.gate import credentials, quotas
+from mailbox.gate import audit, credentials, quotas
 from mailbox.gate.callers import Caller, Role
 from tests.support import factories
 
@@ -35,9 +35,11 @@ def olga() -> Caller:
 
 @pytest.fixture(autouse=True)
 def failures_are_noted_anew() -> Iterator[None]:
-    """Forget failed authentications, of which a process journals one a minute, and agents that were at a quota."""
+    """Forget failed authentications and refusals, of which a process journals few a minute, and reached quotas."""
     credentials._storms.clear()
+    audit._repeats.clear()
     quotas.forget()
     yield
     credentials._storms.clear()
+    audit._repeats.clear()
     quotas.forget()

@@ -12,10 +12,10 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox.database import waiting
 from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
 from mailbox.dialects.covenant import answers, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
+from mailbox.gate import waits
 from mailbox.verbs.life import leasing, results
 from mailbox.words.errors import InvalidRequestError, WrongPartyError
 
@@ -63,9 +63,8 @@ class NextTaskView(ReceivingView):
     )
     def get(self, request: Request) -> Response:
         how = self.received(requests.NextTask)
-        leases = waiting.until(
-            lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), timedelta(milliseconds=how.wait_ms)
-        )
+        wait = timedelta(milliseconds=how.wait_ms)
+        leases = waits.until(self.caller, lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), wait)
         spent = not leases and leasing.is_spent(self.caller, how.attempt_id)
         return Response(wire.next_task(leases[0] if leases else None, spent=spent))
 

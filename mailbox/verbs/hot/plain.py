@@ -78,6 +78,7 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
         holder=holder.pk,
         lease_id=lease_id,
         attempt_id=attempt_id,
+        credential=caller.credential,
         now_ms=epoch_ms(now),
         **_journalled(caller, entries.task_leased(lease_id, statements.ATTEMPT_TO_COME, holder.display), now),
     )
@@ -134,6 +135,7 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
     row = _store().drain(
         sender=sender.pk,
         attempt_id=attempt_id,
+        credential=caller.credential,
         now_ms=epoch_ms(now),
         **_journalled(caller, entries.result_delivered(attempt_id), now),
     )

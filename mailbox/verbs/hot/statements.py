@@ -68,10 +68,15 @@ WHERE task.recipient_id = %(holder)s AND task.state = {queued} AND task.waits_on
     WHERE holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid})
 ORDER BY task.queued_at, task.id LIMIT 1"""
 
+# A waiting request presented its key long ago. A revoked key takes no task and no result.
+KEY_IS_LIVE = """(%(credential)s{text} = '' OR EXISTS (
+    SELECT 1 FROM mailbox_apikey WHERE public_id = %(credential)s{text} AND revoked_at IS NULL
+      AND (expires_at IS NULL OR expires_at > %(at)s{moment})))"""
+
 TAKEN = """
 UPDATE mailbox_task SET state = {in_flight}, attempt = attempt + 1, journal_seq = journal_seq + 1
 WHERE id = (SELECT id FROM head) AND (deadline_ms IS NULL OR deadline_ms > %(now_ms)s)
-  AND EXISTS (SELECT 1 FROM mailbox_agent WHERE id = %(holder)s AND paused_at IS NULL)
+  AND EXISTS (SELECT 1 FROM mailbox_agent WHERE id = %(holder)s AND paused_at IS NULL) AND {key_is_live}
 RETURNING {task_columns}"""
 
 NEW_LEASE = """
@@ -121,7 +126,7 @@ ORDER BY result.posted_at, result.id LIMIT 1"""
 GIVEN = """
 UPDATE mailbox_result SET delivery = {delivered}, delivered_at = %(at)s{moment},
                           receive_attempt_id = %(attempt_id)s{uuid}, receive_index = 0
-WHERE id = (SELECT id FROM head)
+WHERE id = (SELECT id FROM head) AND {key_is_live}
 RETURNING {result_columns}"""
 
 NUMBERED = """
@@ -156,6 +161,7 @@ def written(text: str, /, **slots: str) -> str:
         lease_columns=columns(Lease),
         result_columns=columns(Result),
         new_columns=", ".join(f'"{field.column}"' for field in new_task_fields()),
+        key_is_live=KEY_IS_LIVE.format(**slots),
         **STATES,
         **slots,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, credentials, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
@@ -32,7 +32,8 @@ def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = Non
     expired and not leased. A paused recipient gets no task. A trusted caller without an agent receives for every
     recipient.
 
-    Raises `WrongPartyError` for people. Locks each task row, and skips rows that another transaction has locked.
+    Raises `WrongPartyError` for people, and `UnauthenticatedError` if the caller's key was revoked or has expired
+    since it was presented. Locks each task row, and skips rows that another transaction has locked.
     Journals ``a2a_task_leased``. Source: Covenant A2A, "Mailbox"; receive attempt ids: Amazon SQS FIFO.
     """
     caller.must_be_party()
@@ -49,6 +50,7 @@ def _whole_lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Le
 
 def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
     with audit.decision(caller) as journal:
+        credentials.require_live(caller)
         if attempt_id is not None:
             earlier = list(Lease.objects.with_task().received_by(attempt_id, caller.agent))
             if earlier:

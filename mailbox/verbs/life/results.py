@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from mailbox.database import waiting, write_turns
-from mailbox.gate import audit, capabilities, compacted, entries
+from mailbox.database import write_turns
+from mailbox.gate import audit, capabilities, compacted, credentials, entries, waits
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.compacted import RememberedTask
@@ -148,14 +148,15 @@ def next_result(
     """Drain one result as `drain_results` does, and wait up to ``wait`` for it; return None if no result arrives.
 
     ``wait`` None has no limit, but every wait ends when the process stops. ``ack`` acknowledges an earlier result in
-    the first transaction. If that is refused, the error is raised and no result is drained.
+    the first transaction. If that is refused, the error is raised and no result is drained. Also raises as
+    `waits.until`.
     """
     acks = [] if ack is None else [ack]
 
     def look() -> Sequence[Result]:
         return drain_results(caller, attempt_id=attempt_id, ack=[acks.pop()] if acks else ())
 
-    return next(iter(waiting.until(look, wait)), None)
+    return next(iter(waits.until(caller, look, wait)), None)
 
 
 def is_spent(caller: Caller, attempt_id: UUID | None) -> bool:
@@ -175,6 +176,7 @@ def _whole_drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Colle
 
 def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
     with audit.decision(caller) as journal:
+        credentials.require_live(caller)
         if ack and (unknown := _acknowledge(caller, ack, journal)):
             raise UnknownTaskError.of(unknown[0])
         if attempt_id is not None:

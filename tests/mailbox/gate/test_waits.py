@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.db import connections
+from django.utils import timezone
+
+from mailbox.gate import own_limits, waits
+from mailbox.gate.callers import Caller
+from mailbox.models import ApiKey, SenderStock, Task
+from mailbox.verbs.hot import plain
+from mailbox.verbs.life import leasing, results
+from mailbox.words import tokens
+from mailbox.words.errors import QuotaExceededError, UnauthenticatedError
+from tests.support import factories
+from tests.support.api import Api
+from tests.support.hub import wait_until
+
+pytestmark = pytest.mark.django_db
+LONG = timedelta(seconds=60)
+
+
+@pytest.fixture(autouse=True)
+def _limits_are_read_anew():
+    own_limits.forget()
+    yield
+    own_limits.forget()
+
+
+@pytest.fixture
+def keyed(alice, bob):
+    """Return bob, who may send to all agents, as the caller that presents a key of his."""
+    factories.grant(bob, "a2a.send.*")
+    factories.grant(alice, "a2a.respond.*")
+    return replace(bob, credential=tokens.public_id(factories.key_of(bob)))
+
+
+@pytest.fixture(params=["fast form", "whole form"])
+def form(request, monkeypatch):
+    if request.param == "whole form":
+        for name in ("lease_task", "drain_result"):
+            monkeypatch.setattr(plain, name, lambda *_: None)
+    return request.param
+
+
+def revoke(caller):
+    ApiKey.objects.filter(public_id=caller.credential).update(revoked_at=timezone.now())
+
+
+def expire(caller):
+    ApiKey.objects.filter(public_id=caller.credential).update(expires_at=timezone.now())
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize("end", [revoke, expire])
+def test_a_key_that_ended_since_it_was_presented_takes_no_task(alice, keyed, end):
+    factories.sent_task(alice, keyed)
+    end(keyed)
+
+    with pytest.raises(UnauthenticatedError):
+        leasing.lease_tasks(keyed)
+    assert Task.objects.get().attempt == 0
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize("end", [revoke, expire])
+def test_a_key_that_ended_since_it_was_presented_takes_no_result(alice, keyed, end):
+    result = factories.resolved_task(keyed, alice)
+    end(keyed)
+
+    with pytest.raises(UnauthenticatedError):
+        results.drain_results(keyed)
+    result.refresh_from_db()
+    assert result.delivery == "pending"
+
+
+@pytest.mark.usefixtures("form")
+def test_a_live_key_takes_tasks_and_results(alice, keyed):
+    factories.sent_task(alice, keyed)
+    factories.resolved_task(keyed, alice)
+
+    assert len(leasing.lease_tasks(keyed)) == len(results.drain_results(keyed)) == 1
+
+
+def test_a_wait_notices_every_few_seconds_that_its_key_was_revoked(keyed, monkeypatch):
+    monkeypatch.setattr(waits, "CHECKED_EVERY", 0.2)
+    looks: Counter[str] = Counter()
+
+    def look():
+        looks["look"] += 1
+        if looks["look"] == 5:
+            revoke(keyed)
+
+    with pytest.raises(UnauthenticatedError, match="revoked"):
+        waits.until(keyed, look, LONG)
+    assert waits.live(keyed.agent.pk) == 0
+
+
+def test_a_wait_asks_for_its_key_rarely(keyed, django_assert_num_queries):
+    with django_assert_num_queries(1):  # of the agents' own limits
+        waits.until(keyed, lambda: None, timedelta(seconds=0.5))
+
+
+def holding(caller, release):
+    """Start a wait that ends with ``release``; return its thread."""
+    thread = threading.Thread(target=lambda: waits.until(caller, release.is_set, LONG), daemon=True)
+    thread.start()
+    return thread
+
+
+@pytest.fixture
+def full(bob, alice, settings):
+    """Let bob have two waits, and both be taken."""
+    settings.A2A_QUOTA_WAITS = 2
+    own_limits.waits(bob.agent.pk)  # threads have connections of their own, which see no row of this test
+    release = threading.Event()
+    threads = [holding(bob, release) for _ in range(2)]
+    wait_until(lambda: waits.live(bob.agent.pk) == 2)
+    yield
+    release.set()
+    for thread in threads:
+        thread.join()
+    assert waits.live(bob.agent.pk) == 0
+
+
+@pytest.mark.usefixtures("full")
+def test_an_agent_waits_in_few_requests_at_once(bob):
+    with pytest.raises(QuotaExceededError, match="its quota of 2 waiting requests"):
+        waits.until(bob, lambda: None, LONG)
+
+    (row,) = factories.journal("a2a_quota_exceeded")
+    assert row.fields == {"quota": "waits", "agent": "bob@local", "limit": 2}
+
+
+@pytest.mark.usefixtures("full")
+def test_a_request_that_need_not_wait_needs_no_seat(alice, bob):
+    assert waits.until(bob, lambda: "at once", LONG) == "at once"
+    assert waits.until(bob, lambda: None, timedelta(0)) is None
+    assert waits.until(alice, lambda: None, timedelta(milliseconds=1)) is None
+    assert waits.until(Caller.local(bob.agent), lambda: None, timedelta(milliseconds=1)) is None
+
+
+@pytest.mark.usefixtures("full")
+def test_a_wait_too_many_answers_429(bob):
+    response = Api(bob).get("/a2a/tasks/next", wait_ms=1000)
+
+    assert (response.status_code, response.json()["code"], response["Retry-After"]) == (429, "quota_exceeded", "1")
+    assert response["RateLimit-Policy"] == '"waits";q=2'
+
+
+def test_an_agent_may_have_waits_of_its_own(bob):
+    SenderStock.objects.create(agent=factories.row_of(bob), max_waits=0)
+
+    with pytest.raises(QuotaExceededError):
+        waits.until(bob, lambda: None, LONG)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_waiting_request_with_a_revoked_key_gets_no_task_that_is_sent_later(alice, bob, olga, served_hub):
+    key = factories.key_of(bob)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(received, served_hub.url, key)
+        wait_until(lambda: ApiKey.objects.filter(last_used_at__isnull=False).exists())
+        revoke(replace(bob, credential=tokens.public_id(key)))
+        task = factories.sent_task(alice, bob)
+
+        assert waiting.result() == 401
+    task.refresh_from_db()
+    assert (task.state, task.attempt) == ("queued", 0)
+    connections.close_all()
+
+
+def received(url, key):
+    """Wait half a minute for a task; return the status of the answer."""
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx.get(f"{url}/a2a/tasks/next?wait_ms=30000", headers=headers, timeout=60).status_code
