@@ -33,9 +33,16 @@ class ExternalServiceError(MailboxError):
 
 
 class NoAnswerError(ExternalServiceError):
-    """A server could not be reached, did not answer in time, or did not answer in HTTP."""
+    """A server could not be reached, did not answer in time, or did not answer in HTTP.
+
+    ``timed_out`` tells that all the time of the exchange has passed.
+    """
 
     code = "no_answer"
+
+    def __init__(self, message: str, *, detail: str = "", timed_out: bool = False) -> None:
+        super().__init__(message, detail=detail)
+        self.timed_out = timed_out
 
 
 class NotReachedError(NoAnswerError):

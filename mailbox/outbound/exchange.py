@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from http.cookiejar import CookieJar
 
 import httpcore
 import httpx
@@ -73,11 +74,11 @@ def exchange(
         ):
             body = b"".join(_body(response, url)) if glimpse is None else _beginning(response, glimpse)
     except httpx.ConnectTimeout as error:
-        raise NotReachedError(f"no answer from {url} within {within:g} s") from error
+        raise NotReachedError(f"no answer from {url} within {within:g} s", timed_out=True) from error
     except httpx.ConnectError as error:
         raise NotReachedError(f"no answer from {url}", detail=str(error) or type(error).__name__) from error
     except httpx.TimeoutException as error:
-        raise NoAnswerError(f"no answer from {url} within {within:g} s") from error
+        raise NoAnswerError(f"no answer from {url} within {within:g} s", timed_out=True) from error
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, zlib.error) as error:
         raise NoAnswerError(f"no answer from {url}", detail=str(error) or type(error).__name__) from error
     return ServerResponse(status=response.status_code, reason=response.reason_phrase, body=body)
@@ -111,7 +112,17 @@ def _beginning(response: httpx.Response, size: int) -> bytes:
 @cache
 def _client(pid: int) -> httpx.Client:
     """Return this process's client. A forked process must not share its parent's connections, hence the ``pid``."""
-    return httpx.Client(transport=_Transport(), follow_redirects=False, trust_env=False)
+    return httpx.Client(transport=_Transport(), follow_redirects=False, trust_env=False, cookies=_NoCookies())
+
+
+class _NoCookies(CookieJar):
+    """Takes no cookie and sends none: the calls of one sender must leave nothing behind for those of another."""
+
+    def extract_cookies(self, response: object, request: object) -> None:
+        """Leave the answer's cookies unread, because even reading thousands of them takes seconds."""
+
+    def add_cookie_header(self, request: object) -> None:
+        """Leave the request without a Cookie header."""
 
 
 class _Transport(httpx.HTTPTransport):
