@@ -8,26 +8,60 @@ import hmac
 import logging
 import threading
 from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from datetime import datetime, timedelta
 
 from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
 from mailbox.models import PushDelivery
-from mailbox.outbound import exchange
-from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError
+from mailbox.outbound import destinations, exchange
+from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
 from mailbox.verbs.life import callbacks
 from mailbox.verbs.life.callbacks import CallbackOutcome
+from mailbox.verbs.life.hands import Hands
 from mailbox.words import secret_box
 from mailbox.words.envelopes import WEBHOOK_KEY
 
 TIMEOUT = 10.0  # seconds until an attempt must have a status: less than `serve` gives a process to stop
 AT_ONCE = 32  # attempts at the same time
 AT_ONE_RECEIVER = 8  # attempts at one receiver, so that a receiver that hangs delays no other
+OF_ONE_SENDER = 8  # attempts for one sender, so that its receivers delay no callback of another sender
+MOST_TIMEOUTS = 3  # in a row, after which a receiver is paused
+PAUSE = timedelta(minutes=1)
+MOST_REMEMBERED = 10_000  # receivers with timeouts
 LOOK_AROUND_EVERY = 0.5  # seconds
 READ_OF_ANSWER = 1024  # bytes to keep, so that operators see why an attempt failed
 
 _logger = logging.getLogger(__name__)
+
+
+class Patience:
+    """Counts the timeouts in a row of each receiver, and pauses a receiver after `MOST_TIMEOUTS`. Lives in memory.
+
+    After the pause one more timeout pauses the receiver again. Any other outcome forgets its timeouts.
+    """
+
+    def __init__(self) -> None:
+        self._timeouts: Counter[str] = Counter()
+        self._paused: dict[str, datetime] = {}
+
+    def note(self, receiver: str, outcome: CallbackOutcome, now: datetime) -> None:
+        if not outcome.timed_out:
+            self._timeouts.pop(receiver, None)
+            self._paused.pop(receiver, None)
+            return
+        self._timeouts[receiver] += 1
+        if self._timeouts[receiver] >= MOST_TIMEOUTS:
+            self._paused[receiver] = now + PAUSE
+        if len(self._timeouts) > MOST_REMEMBERED:
+            self._timeouts.pop(next(iter(self._timeouts)))
+
+    def paused(self, now: datetime) -> Mapping[str, datetime]:
+        """Return the end of the pause of each receiver that is paused."""
+        self._paused = {receiver: until for receiver, until in self._paused.items() if until > now}
+        return self._paused
 
 
 class CallbackSender:
@@ -39,6 +73,7 @@ class CallbackSender:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="callback")
         self._under_way: dict[Future[CallbackOutcome], PushDelivery] = {}
+        self._patience = Patience()
 
     def run(self, stop: threading.Event) -> None:
         """Send callbacks until ``stop`` is set. Then wait for the attempts that have begun, and record them."""
@@ -59,9 +94,14 @@ class CallbackSender:
         """Record the attempts that have ended, and begin due attempts while threads are free; return their number."""
         for ended in [attempt for attempt in self._under_way if attempt.done()]:
             self._report(ended)
-        busy = Counter(callbacks.receiver(delivery.url) for delivery in self._under_way.values())
         free = AT_ONCE - len(self._under_way)
-        claimed = callbacks.claim_due(limit=free, busy=busy, at_one_receiver=AT_ONE_RECEIVER) if free else []
+        hands = Hands(
+            self._under_way.values(),
+            of_one_sender=OF_ONE_SENDER,
+            at_one_receiver=AT_ONE_RECEIVER,
+            paused=self._patience.paused(timezone.now()),
+        )
+        claimed = callbacks.claim_due(limit=free, hands=hands) if free else []
         for delivery in claimed:
             self._under_way[self._threads.submit(attempt, delivery)] = delivery
         return len(claimed)
@@ -80,6 +120,7 @@ class CallbackSender:
             outcome = CallbackOutcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
         else:
             outcome = ended.result()
+        self._patience.note(destinations.receiver(delivery.url), outcome, timezone.now())
         try:
             callbacks.report(delivery, outcome)
         except (OperationalError, InterfaceError):
@@ -108,7 +149,8 @@ def attempt(delivery: PushDelivery) -> CallbackOutcome:
     except secret_box.UnreadableSecretError:
         return CallbackOutcome(status=None, problem="the callback's secret was encrypted under another SECRET_KEY")
     except (BlockedUrlError, ExternalServiceError) as error:
-        return CallbackOutcome(status=None, problem=error.message)
+        timed_out = isinstance(error, NoAnswerError) and error.timed_out
+        return CallbackOutcome(status=None, problem=error.message, timed_out=timed_out)
     problem = "" if answer.is_success else f"the receiver answered {answer.status}: {answer.text}"
     return CallbackOutcome(status=answer.status, problem=problem)
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Collection
 from datetime import datetime
 from typing import ClassVar
 
@@ -37,17 +37,9 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
     def given_up(self) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.DISABLED).exclude(state=PushDelivery.State.DELIVERED)
 
-    def to_receivers_but(self, receivers: Iterable[str]) -> PushDeliveryQuerySet:
-        """Leave out the callbacks to these receivers, each a scheme with host and port."""
-        found = self
-        for name in receivers:
-            found = found.exclude(
-                Q(url=name)
-                | Q(url__startswith=f"{name}/")
-                | Q(url__startswith=f"{name}?")
-                | Q(url__startswith=f"{name}#")
-            )
-        return found
+    def from_senders_but(self, senders: Collection[int]) -> PushDeliveryQuerySet:
+        """Leave out the callbacks of these senders, given by primary key."""
+        return self.exclude(sender__in=senders) if senders else self
 
     def with_last_attempt(self) -> PushDeliveryQuerySet:
         """Add ``last_at``, ``last_status`` and ``last_problem`` of the last reported attempt; None without one."""

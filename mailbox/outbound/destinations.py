@@ -13,6 +13,7 @@ import socket
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
@@ -133,6 +134,24 @@ def judge(text: str, *, longest: int) -> None:
     Judges the text and resolves no name.
     """
     _parsed(text, longest)
+
+
+def receiver(text: str) -> str:
+    """Return the server of a URL in one spelling for all spellings of its scheme, host and port."""
+    parts = urlsplit(text)
+    return _server(f"{parts.scheme}://{parts.netloc}")
+
+
+@lru_cache(maxsize=4096)
+def _server(text: str) -> str:
+    from httpx import URL, InvalidURL  # imported late, as in `_parsed`
+
+    try:
+        url = URL(text)
+        name = url.raw_host.decode("ascii").lower().removesuffix(".")
+    except (InvalidURL, ValueError):
+        return text
+    return f"{url.scheme}://{_literal(name) or name}:{url.port or WEB_PORTS[url.scheme == 'https']}"
 
 
 def addresses(host: str, port: int) -> Sequence[Address]:

@@ -42,7 +42,7 @@ FURTHER = (
     ("POST", "/a2a/inboxes/{own}/tasks/{task}/complete", "{{}}"),
     ("POST", "/a2a/inboxes/{own}/tasks/{task}/fail", '{{"reason": "a test"}}'),
 )
-# What the hub makes anew for each answer: ids of tasks, tokens of forms.
+# The hub makes these anew for each answer: ids of tasks, tokens of forms.
 MADE = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b\w{64}\b")
 LEAST_PAIRS, MOST_SHOWN = 2000, 20
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")

@@ -6,12 +6,10 @@ Source: Agnostic ADR-018; back-off and signatures after Standard Webhooks.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.db import transaction
@@ -25,6 +23,7 @@ from mailbox.gate.requests import Request
 from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
 from mailbox.outbound import destinations
 from mailbox.outbound.errors import BlockedUrlError
+from mailbox.verbs.life.hands import Hands
 from mailbox.words import json_text, secret_box
 from mailbox.words.envelopes import URL_MAX_LENGTH, TaskEnvelope, check_reason
 from mailbox.words.errors import InvalidRequestError, UnknownDeliveryError
@@ -38,6 +37,8 @@ BACK_OFF = (
 )
 GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt without a report is repeated
 CLOCKS_DIFFER = timedelta(minutes=5)  # at most, among the machines of a hub
+# Due callbacks that one claim looks at: a few first, then many if the first belong to busy senders and receivers.
+FIRST_LOOK, LAST_LOOK = 256, 20_000
 # Functions that render the body of a callback, by the dialect of its task. The hub fills the table at its start, so
 # this module knows no dialect. `OTHERWISE` is the key for dialects without a function.
 BODIES: dict[str, Callable[[Task, Result], Mapping[str, Any]]] = {}
@@ -49,11 +50,13 @@ LOST = "The hub's process ended before it reported; the receiver may have the ca
 class CallbackOutcome:
     """The outcome of an attempt.
 
-    ``status`` is the receiver's HTTP status, None without an answer. ``problem`` is "" without one.
+    ``status`` is the receiver's HTTP status, None without an answer. ``problem`` is "" without one. ``timed_out``
+    tells that the whole time of the attempt passed without an answer.
     """
 
     status: int | None
     problem: str = ""
+    timed_out: bool = False
 
     @property
     def is_success(self) -> bool:
@@ -104,39 +107,48 @@ def enqueue(task: Task, result: Result, now: datetime) -> None:
     )
 
 
-def receiver(url: str) -> str:
-    """Return the receiver at ``url``: its scheme, host and port."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
-
-
-def claim_due(
-    *, limit: int, busy: Mapping[str, int] | None = None, at_one_receiver: int | None = None
-) -> Sequence[PushDelivery]:
+def claim_due(*, limit: int, hands: Hands | None = None) -> Sequence[PushDelivery]:
     """Claim up to ``limit`` due callbacks for one attempt each, oldest first. No other process claims them meanwhile.
 
-    A receiver gets at most ``at_one_receiver`` callbacks at once, None for any number. ``busy`` counts the callbacks
-    under way by receiver. If a process dies during an attempt, the callback is due again after two minutes, and the
-    attempt is logged as lost.
+    A callback is passed over while its sender or its receiver has all the attempts that ``hands`` allows. A callback to
+    a paused receiver is put off until the end of the pause. If a process dies during an attempt, the callback is due
+    again after two minutes, and the attempt is logged as lost.
     """
-    under_way, most = Counter(busy or {}), at_one_receiver or limit
-    full = [name for name, count in under_way.items() if count >= most]
-    due = PushDelivery.objects.to_receivers_but(full).order_by("next_attempt_at", "pk")
-    if not due.due(timezone.now()).exists():  # the usual case, which needs no write lock
+    chosen, put_off = _fair(hands or Hands(), limit)
+    if not chosen and not put_off:  # the usual case, which needs no write lock
         return []
-    claimed = []
     with write_turns.turn(), transaction.atomic(durable=True):
         now = timezone.now()
-        for delivery in due.due(now).select_for_update(skip_locked=True)[:limit]:
-            under_way[receiver(delivery.url)] += 1
-            if under_way[receiver(delivery.url)] <= most:
-                claimed.append(delivery)
+        due = PushDelivery.objects.due(now).select_for_update(skip_locked=True)
+        for until in set(put_off.values()):
+            late = due.filter(pk__in=[pk for pk, end in put_off.items() if end == until]).values_list("pk", flat=True)
+            PushDelivery.objects.filter(pk__in=list(late)).update(next_attempt_at=until)
+        claimed = list(due.filter(pk__in=chosen).order_by("next_attempt_at", "pk"))
         _note_lost([delivery for delivery in claimed if delivery.attempts], now)
         for delivery in claimed:
             delivery.attempts += 1
             delivery.next_attempt_at = now + GIVEN_UP_AFTER
             delivery.save(update_fields=["attempts", "next_attempt_at"])
     return claimed
+
+
+def _fair(hands: Hands, limit: int) -> tuple[list[int], dict[int, datetime]]:
+    """Return the primary keys of the callbacks to claim, and of those to put off with the end of their pause."""
+    due = PushDelivery.objects.due(timezone.now()).from_senders_but(hands.full_senders())
+    chosen: list[int] = []
+    put_off: dict[int, datetime] = {}
+    for looked_at in (FIRST_LOOK, LAST_LOOK):
+        rows = due.order_by("next_attempt_at", "pk").values_list("pk", "sender_id", "url")[:looked_at]
+        chosen, put_off, left = [], {}, hands.copy()
+        for pk, sender, url in rows:
+            receiver = destinations.receiver(url)
+            if receiver in left.paused:
+                put_off[pk] = left.paused[receiver]
+            elif len(chosen) < limit and left.take(sender, receiver):
+                chosen.append(pk)
+        if len(chosen) == limit or len(rows) < looked_at:
+            break
+    return chosen, put_off
 
 
 def report(delivery: PushDelivery, outcome: CallbackOutcome) -> None:

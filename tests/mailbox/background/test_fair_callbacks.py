@@ -1,0 +1,152 @@
+"""No sender and no receiver takes the hands that send callbacks from the others."""
+
+from __future__ import annotations
+
+import re
+import threading
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from mailbox.background import callback_sender
+from mailbox.background.callback_sender import AT_ONCE, MOST_TIMEOUTS, OF_ONE_SENDER, PAUSE, CallbackSender, Patience
+from mailbox.models import PushDelivery
+from mailbox.outbound import destinations
+from mailbox.verbs.life import callbacks
+from mailbox.verbs.life.callbacks import CallbackOutcome
+from mailbox.verbs.life.hands import Hands
+from tests.support import factories
+from tests.support.remote_servers import raw_server
+
+pytestmark = pytest.mark.django_db
+
+TIMED_OUT = CallbackOutcome(status=None, problem="no answer", timed_out=True)
+
+
+def due(sender, count, url="https://slow{}.example/hook"):
+    """Write due callbacks of the sender, each to a receiver of its own where ``url`` has a place for a number."""
+    rows = [PushDelivery(sender=sender.agent, url=url.format(number)) for number in range(count)]
+    for row in rows:
+        row.task_uuid, row.body, row.created_at, row.next_attempt_at = row.delivery_id, "{}", *[timezone.now()] * 2
+    return PushDelivery.objects.bulk_create(rows)
+
+
+def hang(connection, over):
+    over.wait()
+
+
+@pytest.fixture
+def hanging(monkeypatch):
+    """Let every attempt wait until the test ends."""
+    over = threading.Event()
+    monkeypatch.setattr(callback_sender, "attempt", lambda delivery: over.wait() and CallbackOutcome(status=200))
+    yield
+    over.set()
+
+
+@pytest.fixture
+def sender(hanging):
+    one = CallbackSender()
+    yield one
+    one._threads.shutdown(wait=False)
+
+
+def under_way(sender):
+    return [delivery.sender_id for delivery in sender._under_way.values()]
+
+
+def test_the_callback_of_another_agent_goes_out_in_the_next_round(alice, mallory, sender):
+    due(mallory, 96)
+    sender.look_around()
+    assert under_way(sender) == [mallory.agent.pk] * OF_ONE_SENDER
+
+    (other,) = due(alice, 1)
+    sender.look_around()
+
+    assert under_way(sender) == [*[mallory.agent.pk] * OF_ONE_SENDER, alice.agent.pk]
+    assert PushDelivery.objects.get(pk=other.pk).attempts == 1
+
+
+def test_a_claim_looks_past_thousands_of_callbacks_of_one_agent(alice, mallory):
+    due(mallory, 3000)
+    due(alice, 1)
+
+    claimed = callbacks.claim_due(limit=AT_ONCE, hands=Hands(of_one_sender=8, at_one_receiver=8))
+
+    assert [delivery.sender_id for delivery in claimed] == [*[mallory.agent.pk] * 8, alice.agent.pk]
+
+
+SPELLINGS = [
+    [
+        "https://slow.example/a",
+        "HTTPS://SLOW.example:443/b",
+        "https://slow.example./c?d",
+        "https://Slow.Example.:443#e",
+    ],
+    ["http://bücher.example/", "http://xn--bcher-kva.example:80/", "http://BÜCHER.example./"],
+    ["http://[2606:4700::1111]/", "http://[2606:4700:0:0:0:0:0:1111]:80/", "http://[2606:4700:0000::1111]/x"],
+    ["http://93.184.215.14/", "http://93.184.215.14.:80/", "http://user:key@93.184.215.14/"],
+]
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS)
+def test_every_spelling_of_a_receiver_counts_as_one(alice, bob, spellings):
+    for name in ("one", "two", "three", "four"):
+        due(factories.agent(name), 3, url=spellings[len(name) % len(spellings)])
+
+    assert len({destinations.receiver(url) for url in spellings}) == 1
+    assert len(callbacks.claim_due(limit=AT_ONCE, hands=Hands(at_one_receiver=8))) == 8
+
+
+def test_receivers_of_other_ports_and_schemes_are_others():
+    urls = ["https://slow.example/", "http://slow.example/", "https://slow.example:8443/", "https://slower.example/"]
+
+    assert len({destinations.receiver(url) for url in urls}) == 4
+
+
+def test_a_receiver_with_timeouts_in_a_row_is_paused():
+    now, patience = timezone.now(), Patience()
+    for _ in range(MOST_TIMEOUTS - 1):
+        patience.note("https://slow.example:443", TIMED_OUT, now)
+    assert patience.paused(now) == {}
+
+    patience.note("https://slow.example:443", TIMED_OUT, now)
+
+    assert patience.paused(now) == {"https://slow.example:443": now + PAUSE}
+    assert patience.paused(now + PAUSE) == {}
+    patience.note("https://slow.example:443", CallbackOutcome(status=500), now)
+    patience.note("https://slow.example:443", TIMED_OUT, now)
+    assert patience.paused(now) == {}
+
+
+def test_a_paused_receiver_is_put_off_and_blocks_no_other(alice, bob):
+    rows = due(bob, 40, url="https://slow.example/hook")
+    (other,) = due(alice, 1, url="https://good.example/hook")
+    until = timezone.now() + PAUSE
+
+    claimed = callbacks.claim_due(limit=AT_ONCE, hands=Hands(paused={"https://slow.example:443": until}))
+
+    assert [delivery.pk for delivery in claimed] == [other.pk]
+    paused = PushDelivery.objects.filter(pk__in=[row.pk for row in rows])
+    assert set(paused.values_list("next_attempt_at", "attempts")) == {(until, 0)}
+    assert callbacks.bring_back() == 0
+
+
+def test_an_attempt_without_an_answer_in_time_is_a_timeout(alice, monkeypatch, loopback):
+    monkeypatch.setattr(callback_sender, "TIMEOUT", 0.2)
+    with raw_server(hang) as silent:
+        (delivery,) = due(alice, 1, url=f"{silent}/hook")
+        assert callback_sender.attempt(delivery).timed_out
+    (nowhere,) = due(alice, 1, url="http://127.0.0.77:9009/hook")
+    assert not callback_sender.attempt(nowhere).timed_out
+
+
+def test_a_claim_reads_due_callbacks_by_an_index(alice):
+    due(alice, 3)
+    rows = PushDelivery.objects.due(timezone.now() + timedelta(hours=1)).from_senders_but([alice.agent.pk])
+
+    plan = rows.order_by("next_attempt_at", "pk").values_list("pk", "sender_id", "url")[:256].explain()
+
+    assert "push_due" in plan or "push_by_state" in plan
+    assert not re.search(r"SCAN mailbox_pushdelivery(?! USING INDEX)|Seq Scan", plan)
