@@ -58,15 +58,22 @@ def admit(caller: Caller) -> None:
 
 
 def verify(
-    *, first: int = 1, last: int | None = None, after: int | None = None, blocks: int | None = None, head: str = ""
+    *,
+    first: int = 1,
+    last: int | None = None,
+    after: int | None = None,
+    blocks: int | None = None,
+    head: str = "",
+    restored_key: str = "",
 ) -> Verification:
     """Check the sealed blocks that hold the rows from ``first`` to ``last``, None for the newest; stop at a problem.
 
     ``after`` continues behind the block that ends with this row. At most ``blocks`` blocks are checked, None for all.
     ``head`` is a hash that was recorded elsewhere: the journal must have a block with it. The head that this machine
-    recorded must be in the journal too. Locks and journals nothing.
+    recorded must be in the journal too. With ``restored_key``, the public key of a backup, seals of that key are right
+    as well, and the head that this machine recorded does not count. Locks and journals nothing.
     """
-    chain = Chain(seals.trusted_keys(), last=_before(first, after))
+    chain = Chain([*seals.trusted_keys(), restored_key], last=_before(first, after))
     finding = None if chain.last else _of_beginning()
     left = blocks
     while finding is None and (seal := _next(chain, last)) is not None and left != 0:
@@ -74,7 +81,7 @@ def verify(
         left = None if left is None else left - 1
     more = finding is None and chain.last is not None and _next(chain, last) is not None
     if finding is None and not more:
-        finding = _of_heads(head)
+        finding = _of_heads(head, of_this_machine=not restored_key)
     return Verification(
         finding=finding,
         blocks=chain.blocks,
@@ -146,10 +153,10 @@ def _of_beginning() -> Finding | None:
     return None if row is None else Finding(problem="the row was inserted before the first block", row=row)
 
 
-def _of_heads(given: str) -> Finding | None:
+def _of_heads(given: str, *, of_this_machine: bool) -> Finding | None:
     """Return a finding if a head that was recorded is not in the journal. None is right."""
     try:
-        recorded = Head.recorded()
+        recorded = Head.recorded() if of_this_machine else None
     except (OSError, ValueError):
         return Finding(problem=UNREADABLE_RECORD)
     if recorded is not None and not recorded.is_in_the_journal():

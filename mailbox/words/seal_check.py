@@ -23,6 +23,16 @@ class Finding:
     last_id: int | None = None
     row: int | None = None
 
+    @property
+    def sentence(self) -> str:
+        """The place and the problem, without a full stop."""
+        places = [f"row {self.row}"] if self.row is not None else []
+        if self.first_id is not None and self.last_id is not None:
+            places.append(f"block of rows {self.first_id} to {self.last_id}")
+        elif self.last_id is not None:
+            places.append(f"block that ends with row {self.last_id}")
+        return ": ".join([", ".join(places), self.problem] if places else [self.problem])
+
 
 @dataclass(slots=True)
 class Chain:

@@ -1,7 +1,7 @@
 """Writes and seals a journal: python -m tests.load.sealer COMMAND, on the database of DATABASE_URL and A2A_VAR.
 
 ``write`` commits some rows. ``seal`` seals small blocks until it is killed, and prints a line for each.
-``verify`` seals the rest and prints the finding, the blocks and the rows without a seal.
+``tamper`` changes a row. ``verify`` seals the rest and prints the finding, the blocks and the rows without a seal.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from django.db import transaction  # noqa: E402
 
 from mailbox.database import write_turns  # noqa: E402
 from mailbox.gate import verification  # noqa: E402
+from mailbox.models import AuditEvent  # noqa: E402
 from mailbox.verbs.upkeep import sealing  # noqa: E402
-from tests.support.tampering import old_rows  # noqa: E402
-
+from tests.support.tampering import old_rows, triggers_off  # noqa: E402
 
 TRANSACTIONS = 200
 
@@ -49,7 +49,13 @@ def verify() -> None:
     os.write(1, json.dumps([problem, found.blocks, found.unsealed]).encode())
 
 
+def tamper() -> None:
+    """Change the oldest row behind the hub's back."""
+    with triggers_off():
+        AuditEvent.objects.filter(pk=AuditEvent.objects.earliest("pk").pk).update(actor="mallory@local")
+
+
 if __name__ == "__main__":
     sealing.BLOCK = 5
     sealing.RIPE_AFTER = timedelta(0)
-    {"write": write, "seal": seal, "verify": verify}[sys.argv[1]]()
+    {"write": write, "seal": seal, "verify": verify, "tamper": tamper}[sys.argv[1]]()

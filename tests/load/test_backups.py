@@ -200,3 +200,35 @@ def test_a_secret_that_cannot_be_written_is_reported_after_the_database_was_rest
     in_the_way.rmdir()
     done(a2a(database, "restore", backup, "--replace"))
     assert secret.read_text() == of_the_backup
+
+
+def sealer(database: Database, command: str) -> str:
+    call = [sys.executable, "-m", "tests.load.sealer", command]
+    return subprocess.check_output(call, cwd=ROOT, env=database.environment, text=True, timeout=PATIENCE)
+
+
+def test_a_restored_hub_has_the_seal_key_and_a_whole_journal(database: Database, tmp_path: Path) -> None:
+    database.act("prepare")
+    sealer(database, "verify")
+    file = tmp_path / "hub.backup"
+    done(a2a(database, "backup", file))
+
+    with new_hub(tmp_path / "new") as hub:
+        hub.folder.mkdir(exist_ok=True)
+        (hub.folder / "seal_head").write_text("the head of another journal")
+        (hub.folder / "seal_key").write_text("ab" * 32)
+        assert "WARNING: the journal" not in done(a2a(hub, "restore", file))
+        assert "the journal is whole" in done(a2a(hub, "audit", "verify"))
+        assert (hub.folder / "seal_key").read_text() == (database.folder / "seal_key").read_text()
+        assert len([*hub.folder.glob("seal_key.before-*"), *hub.folder.glob("seal_head.before-*")]) == 2
+
+
+def test_a_restore_reports_a_journal_that_is_not_as_it_was_sealed(database: Database, tmp_path: Path) -> None:
+    database.act("prepare")
+    sealer(database, "verify")
+    sealer(database, "tamper")
+    file = tmp_path / "hub.backup"
+    done(a2a(database, "backup", file))
+
+    with new_hub(tmp_path / "new") as hub:
+        assert "WARNING: the journal of the backup is not as it was sealed: row " in done(a2a(hub, "restore", file))

@@ -20,7 +20,7 @@ from mailbox.database.backups import files
 from mailbox.database.backups.errors import BackupError
 
 FORMAT = 1
-MANIFEST, SECRET = "manifest.json", "secret_key"
+MANIFEST, SECRET, SEAL_KEY = "manifest.json", "secret_key", "seal_key"
 DATABASE = {"sqlite": "hub.sqlite3", "postgresql": "hub.dump"}
 CHUNK = 1024 * 1024
 FAST = 1  # zlib's level: the disk is slower than this
@@ -35,7 +35,8 @@ class Manifest:
     ``made_at`` is the time of the backup in ISO 8601. ``engine`` is sqlite or postgresql. ``schema`` is PostgreSQL's
     schema, "" for SQLite. ``migrations`` lists the applied migrations as app.name. ``rows`` counts the rows of the
     main tables. ``secret_digest`` is the keyed digest of the hub's secret. ``has_secret`` is off if the secret came
-    from the environment. ``members`` holds the bytes and SHA-256 of each file in the archive.
+    from the environment. ``has_seal_key`` says the same of the seal key. ``members`` holds the bytes and SHA-256 of
+    each file in the archive.
     """
 
     format: int
@@ -48,6 +49,7 @@ class Manifest:
     rows: dict[str, int]
     secret_digest: str
     has_secret: bool
+    has_seal_key: bool = False
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -109,7 +111,8 @@ class Reader:
         self._zip, self._file = opened, file
         with self._damage():
             self.manifest = Manifest.read(opened.read(MANIFEST))
-        wanted = {DATABASE.get(self.manifest.engine, "")} | ({SECRET} if self.manifest.has_secret else set())
+        keys = {SECRET: self.manifest.has_secret, SEAL_KEY: self.manifest.has_seal_key}
+        wanted = {DATABASE.get(self.manifest.engine, ""), *(name for name, is_there in keys.items() if is_there)}
         if not wanted <= set(self.manifest.members) & set(opened.namelist()):
             raise self._damaged("a part is missing")
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from mailbox.gate import journal_file
 from mailbox.gate.verification import Proof, Verification
-from mailbox.words.seal_check import Finding
 
 
 def verification(found: Verification) -> dict[str, Any]:
@@ -43,13 +42,3 @@ def proof(made: Proof) -> dict[str, Any]:
         "steps": [{"side": side, "hash": sibling.hex()} for side, sibling in made.steps],
         "block": block | {"marks_sha256": hashlib.sha256(made.block.marks).hexdigest(), "hash": made.block.hash},
     }
-
-
-def sentence(finding: Finding) -> str:
-    """Return the finding in words, without a full stop."""
-    places = [f"row {finding.row}"] if finding.row is not None else []
-    if finding.first_id is not None and finding.last_id is not None:
-        places.append(f"block of rows {finding.first_id} to {finding.last_id}")
-    elif finding.last_id is not None:
-        places.append(f"block that ends with row {finding.last_id}")
-    return ": ".join([", ".join(places), finding.problem] if places else [finding.problem])

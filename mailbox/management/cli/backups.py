@@ -50,6 +50,8 @@ def _restore(options: Namespace) -> str:
                 "file": str(options.file.absolute()),
                 "kept": done.kept,
                 "kept_secret": str(done.kept_secret) if done.kept_secret else None,
+                "kept_seal_key": str(done.kept_seal_key) if done.kept_seal_key else None,
+                "journal_problem": done.journal_problem,
                 "secret_differs": done.secret_differs,
                 "migrated": done.migrated,
                 "manifest": done.manifest.as_json(),
@@ -66,6 +68,10 @@ def _lines(done: Restored) -> Iterator[str]:
         yield f"the earlier database is kept as {done.kept}"
     if done.kept_secret is not None:
         yield f"the earlier secret is kept as {done.kept_secret}"
+    if done.kept_seal_key is not None:
+        yield f"the earlier seal key is kept as {done.kept_seal_key}"
+    if done.journal_problem:
+        yield f"WARNING: the journal of the backup is not as it was sealed: {done.journal_problem}."
     if done.secret_differs:
         yield (
             "WARNING: the hub's secret is not that of the backup. The secrets of callbacks cannot be opened. "

@@ -71,7 +71,7 @@ def _verify(options: Namespace) -> str:
         sys.stdout.write(f"{line}\n")
         raise SystemExit(1)
     if found.finding is not None:
-        raise JournalChangedError(f"the journal was changed: {audit_wire.sentence(found.finding)}")
+        raise JournalChangedError(f"the journal was changed: {found.finding.sentence}")
     return _sentence(found)
 
 

@@ -1,4 +1,4 @@
-"""Backups of the whole hub: its database and its secret in one file."""
+"""Backups of the whole hub: its database, its secret and its seal key in one file."""
 
 from __future__ import annotations
 
@@ -45,8 +45,14 @@ def secret_file() -> Path | None:
     return None if given else Path(settings.A2A_VAR) / "secret_key"
 
 
+def seal_key_file() -> Path | None:
+    """Return the file of the seal key. None: the environment variable A2A_SEAL_KEY holds it."""
+    given = settings.A2A_ENVIRONMENT_READ["A2A_SEAL_KEY"].value
+    return None if given else Path(settings.A2A_VAR) / "seal_key"
+
+
 def back_up(caller: Caller, file: Path, *, replaces: bool) -> Backup:
-    """Write the database as of now, the secret and a manifest to one private file. The hub may run meanwhile.
+    """Write the database as of now, its secret and seal key, and a manifest to one private file. The hub may run.
 
     The file appears whole or not at all. ``replaces`` allows an earlier file of that name to be replaced. Raises
     `BackupError` if the file exists or cannot be written, or if the copy of the database is damaged. On PostgreSQL it
@@ -56,9 +62,9 @@ def back_up(caller: Caller, file: Path, *, replaces: bool) -> Backup:
         raise BackupError(f"{file} exists. Choose another name, or give --force to replace a file.")
     try:
         with files.appearing(file) as stream, Writer.on(stream) as writer:
-            kept = secret_file()
-            if kept is not None:
-                writer.put(archive.SECRET, archive.chunks_of(kept))
+            for name, kept in ((archive.SECRET, secret_file()), (archive.SEAL_KEY, seal_key_file())):
+                if kept is not None:
+                    writer.put(name, archive.chunks_of(kept))
             taken = _from_postgresql(writer) if connection.vendor == "postgresql" else _from_sqlite(writer, file)
             manifest = replace(taken, members=writer.members)
             writer.finish(manifest)
@@ -105,6 +111,7 @@ def _described(made_at: str) -> Manifest:
         rows=counted(),
         secret_digest=secret_box.digest_of(settings.SECRET_KEY),
         has_secret=secret_file() is not None,
+        has_seal_key=seal_key_file() is not None,
     )
 
 

@@ -16,12 +16,12 @@ from django.db.models import F, OuterRef, Subquery
 from mailbox.database.backups import archive, files, postgresql, sqlite
 from mailbox.database.backups.archive import Manifest, Reader
 from mailbox.database.backups.errors import BackupError
-from mailbox.gate import entries
+from mailbox.gate import entries, seals, verification
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Task
 from mailbox.verbs.upkeep import backups
-from mailbox.words import secret_box
+from mailbox.words import sealed, secret_box
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,29 +29,34 @@ class Restored:
     """A finished restore.
 
     ``kept`` names the earlier database: a file, or a PostgreSQL schema; None if it was empty. ``kept_secret`` is the
-    file of the earlier secret, None if it stayed. ``secret_differs``: SECRET_KEY is not the secret of the backup.
-    ``migrated`` counts the migrations that the backup lacked.
+    file of the earlier secret, None if it stayed; ``kept_seal_key`` is that of the seal key. ``secret_differs``:
+    SECRET_KEY is not the secret of the backup. ``migrated`` counts the migrations that the backup lacked.
+    ``journal_problem`` is the first problem of the restored journal, "" without one.
     """
 
     manifest: Manifest
     kept: str | None
     kept_secret: Path | None
+    kept_seal_key: Path | None
     secret_differs: bool
     migrated: int
+    journal_problem: str
 
 
 def restore(caller: Caller, file: Path, *, replaces: bool) -> Restored:
-    """Replace the hub's database and its secret file by those of a backup. No hub may run.
+    """Replace the hub's database, its secret and its seal key by those of a backup. No hub may run.
 
     ``replaces`` allows a database with tasks to be replaced. The earlier database and secret are kept under new names.
     A backup of an older version is migrated. If the process ends meanwhile, the database is the earlier or the new
     one. Raises `BackupError` while another process uses the database, and without ``replaces`` for a database with
     tasks. It also refuses a damaged file, a backup of a newer version or another engine, and tables that disagree with
-    the journal. Journals ``hub_restored`` in the restored database.
+    the journal. A journal that is not as it was sealed is reported, and restored: the hub may have no other backup. The
+    head that this machine recorded is kept under a new name. Journals ``hub_restored`` in the restored database.
     """
     with archive.opened(file) as backup:
         _require_fit(backup.manifest)
         secret = backup.text(archive.SECRET) if backup.manifest.has_secret else None
+        seal_key = backup.text(archive.SEAL_KEY) if backup.manifest.has_seal_key else None
         step = _Step(caller, backup, file, replaces=replaces, name=name_of_earlier(datetime.now(UTC)))
         try:
             kept = step.into_postgresql() if connection.vendor == "postgresql" else step.into_sqlite()
@@ -59,13 +64,17 @@ def restore(caller: Caller, file: Path, *, replaces: bool) -> Restored:
             raise BackupError(f"{error.filename or file}: {error.strerror or error}.") from error
         except DatabaseError as error:
             raise BackupError(f"The database refused the restore, and is as before: {error}".strip()) from error
-        kept_secret = _bring(secret, step.name)
+        kept_secret = _bring(secret, backups.secret_file(), step.name)
+        kept_seal_key = _bring(seal_key, backups.seal_key_file(), step.name)
+        _set_head_aside(step.name)
     return Restored(
         manifest=backup.manifest,
         kept=kept,
         kept_secret=kept_secret,
+        kept_seal_key=kept_seal_key,
         secret_differs=_differs(backup.manifest),
         migrated=step.migrated,
+        journal_problem=step.journal_problem,
     )
 
 
@@ -79,7 +88,7 @@ class _Step:
 
     def __init__(self, caller: Caller, backup: Reader, file: Path, *, replaces: bool, name: str) -> None:
         self._caller, self._backup, self._file, self._replaces = caller, backup, file, replaces
-        self.name, self.migrated = name, 0
+        self.name, self.migrated, self.journal_problem = name, 0, ""
 
     def into_sqlite(self) -> str | None:
         target = sqlite.file()
@@ -128,12 +137,14 @@ class _Step:
             raise BackupError(f"Tables and journal of the backup disagree about task {', '.join(map(str, some))}.")
 
     def _finish(self) -> None:
-        """Apply missing migrations, and journal the restore."""
+        """Apply missing migrations, verify the journal, and journal the restore."""
         missing = _missing(set(self._backup.manifest.migrations))
         if missing:
             call_command("migrate", interactive=False, verbosity=0)
         self.migrated = len(missing)
         manifest = self._backup.manifest
+        finding = verification.verify(restored_key=self._seal_key()).finding
+        self.journal_problem = finding.sentence if finding else ""
         journal = Journal(self._caller)
         journal.beside(
             entries.hub_restored(
@@ -144,6 +155,16 @@ class _Step:
             )
         )
         journal.write()
+
+    def _seal_key(self) -> str:
+        """Return the public key that sealed the journal of the backup, as far as the backup tells."""
+        given = settings.A2A_SEAL_KEY
+        if self._backup.manifest.has_seal_key:
+            given = self._backup.text(archive.SEAL_KEY).strip()
+        try:
+            return sealed.public_key(given)
+        except ValueError as error:
+            raise BackupError("The seal key of the backup is unreadable.") from error
 
 
 def _require_fit(manifest: Manifest) -> None:
@@ -169,18 +190,17 @@ def _missing(applied: set[str]) -> list[str]:
     return [f"{app}.{name}" for app, name in MigrationLoader(None).graph.nodes if f"{app}.{name}" not in applied]
 
 
-def _bring(secret: str | None, name: str) -> Path | None:
-    """Write the secret of the backup to the hub's file, unless the environment holds the secret.
+def _bring(secret: str | None, file: Path | None, name: str) -> Path | None:
+    """Write a secret of the backup to its file, unless ``file`` is None: then the environment holds it.
 
     Keep an earlier, different secret under a new name, and return that. Raise `BackupError` if the file cannot be
     written; the database is the restored one by then.
     """
-    file = backups.secret_file()
     if secret is None or file is None:
         return None
     kept = None
     try:
-        if _present() == secret:
+        if file.exists() and file.read_text("ascii") == secret:
             return None
         if file.exists():
             kept = files.beside(file, f".{name}")
@@ -190,10 +210,20 @@ def _bring(secret: str | None, name: str) -> Path | None:
     except OSError as error:
         raise BackupError(
             f"The database is restored, but not the hub's secret: {error.filename or file}: {error.strerror or error}. "
-            "The hub cannot open the secrets of callbacks without it. Make the file writable, and restore again with "
-            "--replace."
+            "The hub cannot open the secrets of callbacks, or verify its journal, without it. Make the file writable, "
+            "and restore again with --replace."
         ) from error
     return kept
+
+
+def _set_head_aside(name: str) -> None:
+    """Keep the recorded head under a new name: it is of the earlier journal. Raise `BackupError` if it cannot be."""
+    file = seals.head_file()
+    try:
+        if file.exists():
+            files.rename(file, files.beside(file, f".{name}"))
+    except OSError as error:
+        raise BackupError(f"The hub is restored, but rename {file} before it starts: {error.strerror}.") from error
 
 
 def _differs(manifest: Manifest) -> bool:
