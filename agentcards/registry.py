@@ -9,7 +9,7 @@ from django.db import IntegrityError
 
 from agentcards.models import LONGEST_NAME, AgentCard, AgentCardQuerySet
 from mailbox.database.paging import Page, after, page
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, entries, quotas
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent
@@ -18,6 +18,7 @@ from mailbox.words.errors import MailboxError
 
 # Registrations that race each other: each lost race means that a rival succeeded. More rivals at once are an error.
 MOST_CLASHES = 50
+MOST_BYTES = 65_536  # of one card
 
 Decided = TypeVar("Decided")
 
@@ -44,7 +45,8 @@ class CardRegistry:
         It replaces the job's earlier card and keeps that card's place in `query`. A name belongs to one job: another
         job's card of the same name is removed. Repeating a registration changes nothing. Journals
         ``agent_card_registered``. Raises `InvalidRequestError` for a job id or name that is not text. Raises
-        `CardTakenError`, and `ValueError` for an empty job id or name and for malformed skills.
+        `CardTakenError`, `QuotaExceededError`, and `ValueError` for an empty job id or name, for malformed skills and
+        for a card of more than `MOST_BYTES`. Locks the stock of the agent whose card is new.
         """
         shapes.require(str, job_id=job_id, name=card.name)
         _check("job_id", job_id, "job_id must not be empty")
@@ -135,6 +137,8 @@ class CardRegistry:
                 return row
             for rival in removed:
                 rival.delete()
+            if row is None and self._caller.agent is not None:
+                _take(self._caller.agent)
             row = row or AgentCard(job_id=job_id, registered_by=self._caller.agent)
             row.registered_at = journal.now
             for field, value in wanted.items():
@@ -170,6 +174,13 @@ def jobs_of(agent: Agent, *, most: int) -> list[AgentCard]:
     return list(AgentCard.objects.of_agent(agent)[:most])
 
 
+def _take(agent: Agent) -> None:
+    """Make sure that the agent may register one more card; raise `QuotaExceededError`. Locks its stock."""
+    most = quotas.own_cards(agent)
+    if AgentCard.objects.of_agent(agent).order_by()[:most].count() >= most:
+        raise quotas.exceeded("cards", "job cards", most, retry_after=1, of=agent.display)
+
+
 def _rows(**wanted: str) -> AgentCardQuerySet:
     """Return the cards whose fields equal ``wanted``. Text that the database cannot store matches no card."""
     if any(json_text.problem_with(text) for text in wanted.values()):
@@ -195,6 +206,9 @@ def _check_content(card: AgentCard) -> None:
         raise ValueError("descriptions and skill ids must be text")
     if problem := json_text.problem_in(texts):
         raise ValueError(problem)
+    size = len(json_text.dumps([card.name, *texts]).encode())
+    if size > MOST_BYTES:
+        raise ValueError(f"the card has {size} bytes; at most {MOST_BYTES}")
 
 
 def _settle(decide: Callable[[], Decided]) -> Decided:

@@ -22,7 +22,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from mailbox.database import write_turns
 from mailbox.gate import entries
-from mailbox.models import PairStock, PushConfig, PushDelivery, SenderStock, Task
+from mailbox.models import Agent, PairStock, PushConfig, PushDelivery, SenderStock, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.words.allowances import Allowance
 from mailbox.words.errors import QuotaExceededError
@@ -178,6 +178,12 @@ def exceeded(name: str, things: str, limit: int, *, retry_after: float, of: str)
         allowance=Allowance(policy=name, quota=limit, window=None, remaining=0, reset=seconds),
         entry=entries.quota_exceeded(name, of, limit),
     )
+
+
+def own_cards(agent: Agent) -> int:
+    """Lock the agent's stock until the transaction ends, and return how many job cards the agent may have."""
+    stock, _ = SenderStock.objects.select_for_update().get_or_create(agent_id=agent.pk)
+    return settings.A2A_QUOTA_CARDS if stock.max_cards is None else stock.max_cards
 
 
 def give_back(sizes: Mapping[int, int]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+MOST_LINES = 100  # in one request; each line is a decision of its own
 MOST_CONTAINERS = 32  # quotes and list items around a line; a deeper quote or item is text
 
 _LINE_END = re.compile(r"\r\n|\n|\r")

@@ -39,7 +39,7 @@ class FailBody(Exact):
 
 
 class DelegateBody(Exact):
-    """An agent's output. Each ``@delegate NAME: TEXT`` line outside code fences becomes a task.
+    """An agent's output. Each ``@delegate NAME: TEXT`` line outside code fences becomes a task, at most 100 lines.
 
     A request that names its ``delegation_id`` can be repeated: the task ids are derived from it.
     """

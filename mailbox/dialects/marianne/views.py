@@ -24,7 +24,7 @@ from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.upkeep import importing
 from mailbox.words import advice, names
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
-from mailbox.words.errors import MailboxError
+from mailbox.words.errors import InvalidRequestError, MailboxError
 
 MOST_IN_CONTEXT = 1000
 
@@ -214,6 +214,8 @@ class DelegateView(InboxView):
         self.require_owner(agent)
         body = self.body(requests.DelegateBody)
         read = delegation.delegations(body.text)
+        if (count := len(read.lines)) > delegation.MOST_LINES:
+            raise InvalidRequestError({"text": f"has {count} @delegate lines; at most {delegation.MOST_LINES}"})
         delegated = [
             self._delegate(*line, body.source_job_id, self._task_id(body.delegation_id, number)).model_dump()
             for number, line in enumerate(read.lines)

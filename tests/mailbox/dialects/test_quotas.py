@@ -44,3 +44,14 @@ def test_a_line_beyond_the_quota_is_reported_beside_the_lines_that_were_sent(ali
     assert response.status_code == 200
     assert "quota" in response.content.decode()
     assert Task.objects.count() == 1
+
+
+@pytest.mark.usefixtures("bob")
+@pytest.mark.parametrize(("lines", "status"), [(100, 200), (101, 400)])
+def test_a_request_delegates_at_most_a_hundred_lines_and_none_of_more(alice, lines, status):
+    text = "\n".join(f"@delegate bob: {number}" for number in range(lines))
+
+    response = Api(alice).post("/a2a/inboxes/alice@local/delegate", {"text": text})
+
+    assert response.status_code == status
+    assert Task.objects.count() == (lines if status == 200 else 0)
