@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -52,8 +53,18 @@ class Journal:
         self._add(entry.kind, entry.task_id, None, entry.data)
 
     def write(self) -> list[AuditEvent]:
-        """Insert the rows in the current transaction, and return them."""
+        """Insert the rows in the current transaction, and spend the nonce of a signed request; return the rows.
+
+        `committed` must follow the commit. Raises `BadSignatureError` if another request has spent the nonce.
+        """
+        if self._caller.nonce is not None:
+            self._caller.nonce.spend()
         return AuditEvent.objects.bulk_create(self._rows)
+
+    def committed(self) -> None:
+        """Note that the transaction of `write` was committed."""
+        if self._caller.nonce is not None:
+            self._caller.nonce.committed()
 
     def _add(self, kind: Kind, task_id: UUID | None, seq: int | None, data: Mapping[str, Any]) -> None:
         agent = self._caller.agent
@@ -85,6 +96,7 @@ def decision(caller: Caller) -> Iterator[Journal]:
             journal = Journal(caller)
             yield journal
             journal.write()
+        journal.committed()
     except MailboxError as refusal:
         if refusal.entry is not None:
             refuse(caller, refusal.entry)
@@ -101,7 +113,7 @@ def refuse(caller: Caller, entry: Entry[Any]) -> None:
 def note_repeats() -> None:
     """Commit a row for the refusals that were counted in each minute that has ended."""
     for caller, entry in _repeats.due() if _repeats else ():
-        note(caller, entry)
+        note(replace(caller, nonce=None), entry)  # the nonce is of an earlier request
 
 
 def again_on_conflict(decide: Callable[[], Decided]) -> Decided:
@@ -122,4 +134,5 @@ def note(caller: Caller, entry: Entry[Any]) -> AuditEvent:
     journal.beside(entry)
     with write_turns.turn(), transaction.atomic(durable=True):
         (row,) = journal.write()
+    journal.committed()
     return row

@@ -6,6 +6,7 @@ import getpass
 from dataclasses import dataclass
 from enum import StrEnum
 
+from mailbox.gate.nonces import Nonce
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.words.errors import WrongPartyError
 
@@ -35,6 +36,7 @@ class Caller:
     oversees: bool = False  # an agent of the hub itself, which sees all rows
     sends_only: bool = False  # came by a public route: may send tasks, and read the tasks that its agent sent
     credential: str = ""  # the public id of the API key; "" without a key
+    nonce: Nonce | None = None  # of a signed request; its first transaction spends it
     address: str = ""  # the network address of the client; "" for the command line, the scheduler and this process
 
     @classmethod

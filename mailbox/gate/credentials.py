@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant
+from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, SigningKey
 from mailbox.words import tokens
 from mailbox.words.errors import UnauthenticatedError
 
@@ -34,8 +34,7 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
     journalled as ``authentication_failed``, at most one row a minute and reason, with their count
     and the newest address.
     """
-    if _storms:
-        _note_failures()
+    note_failures()
     audit.note_repeats()
     if key is None:
         raise _failed("missing", UnauthenticatedError.__doc__, address)
@@ -57,21 +56,23 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
         source=source,
         agent=Agent.from_identity(agent_pk, display, pubkey),
         request_id=request_id,
-        grants=tuple(_grant(row[7:]) for row in rows if row[7] is not None),
+        grants=tuple(grant_of(row[7:]) for row in rows if row[7] is not None),
         credential=public_id,
         address=address,
     )
 
 
 def is_live(caller: Caller) -> bool:
-    """Whether the key of a caller was neither revoked nor has expired since. True for a caller without a key."""
+    """Whether the key of a caller is still live: its API key, or the key that signed. True for a caller without one."""
+    if caller.nonce is not None:
+        return SigningKey.objects.live().filter(pubkey=caller.nonce.pubkey).exists()
     return not caller.credential or ApiKey.objects.live(timezone.now()).filter(public_id=caller.credential).exists()
 
 
 def require_live(caller: Caller) -> None:
     """Raise `UnauthenticatedError` if the caller's key was revoked or has expired since it was presented."""
     if not is_live(caller):
-        raise UnauthenticatedError("The API key was revoked or has expired.")
+        raise UnauthenticatedError("The key was revoked or has expired.")
 
 
 def has_expired(key: str) -> bool:
@@ -108,7 +109,8 @@ def _person(user_pk: int, source: AuditEvent.Source, request_id: str, public_id:
     return Caller(name=name, source=source, role=role, request_id=request_id, credential=public_id, address=address)
 
 
-def _grant(row: tuple[Any, ...]) -> CapabilityGrant:
+def grant_of(row: tuple[Any, ...]) -> CapabilityGrant:
+    """Return the grant in the columns that the look-ups of credentials read."""
     columns = ["id", "grant_id", "action", "scope", "max_uses", "granted_by"]
     grant = CapabilityGrant.from_db(None, columns, row)
     grant.grant_id = UUID(str(grant.grant_id))  # SQLite keeps it as hex digits
@@ -126,12 +128,14 @@ _storms: dict[str, _Storm] = {}
 _storms_lock = threading.Lock()
 
 
-def _note_failures() -> None:
+def note_failures() -> None:
     """Write a row for the failures counted since the last row of their reason, at most one a minute.
 
     Each authentication calls this, so the last failures of a storm get their row at the next request. Failures counted
     since the last row are lost when the process ends.
     """
+    if not _storms:
+        return
     now, due = time.monotonic(), {}
     with _storms_lock:
         for reason, storm in _storms.items():
@@ -142,11 +146,16 @@ def _note_failures() -> None:
         audit.note(stranger, entries.authentication_failed(reason, count))
 
 
-def _failed(reason: str, message: str | None, address: str) -> UnauthenticatedError:
-    """Return the error, and count it for the next row of its reason, which may be due now."""
+def count_failure(reason: str, address: str) -> None:
+    """Count a failure for the next row of its reason, and write nothing."""
     with _storms_lock:
         storm = _storms.setdefault(reason, _Storm())
         storm.count += 1
         storm.address = address
-    _note_failures()
+
+
+def _failed(reason: str, message: str | None, address: str) -> UnauthenticatedError:
+    """Return the error, and count it for the next row of its reason, which may be due now."""
+    count_failure(reason, address)
+    note_failures()
     return UnauthenticatedError(message)

@@ -19,9 +19,10 @@ from django.utils import timezone
 
 from mailbox.gate import own_limits
 from mailbox.gate.callers import Caller
-from mailbox.models import ApiKey
+from mailbox.models import ApiKey, SigningKey
 from mailbox.words import tokens
 from mailbox.words.allowances import Allowance
+from mailbox.words.envelopes import is_pubkey
 from mailbox.words.errors import RateLimitedError, UnauthenticatedError
 
 MOST_BUCKETS = 10_000
@@ -156,7 +157,10 @@ def network_of(address: str) -> str:
 
 
 class _LiveKeys:
-    """The public ids of the live keys, as this process read them at most `READ_KEYS_EVERY` seconds ago."""
+    """The public ids of the live API keys and the live signing keys.
+
+    This process read them at most `READ_KEYS_EVERY` seconds ago.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -164,15 +168,16 @@ class _LiveKeys:
         self._read_at = -math.inf
 
     def has(self, key: str | None) -> bool:
-        """Whether ``key`` is spelled as a whole key with the public id of a live one."""
-        public_id = tokens.public_id(key) if key else None
-        if public_id is None:
+        """Whether ``key`` is spelled as a whole key with the public id of a live one, or is a live signing key."""
+        name = tokens.public_id(key) or (key if is_pubkey(key) else None) if key else None
+        if name is None:
             return False
         with self._lock:
             if time.monotonic() - self._read_at >= READ_KEYS_EVERY:
-                self._ids = frozenset(ApiKey.objects.live(timezone.now()).values_list("public_id", flat=True))
+                of_keys = ApiKey.objects.live(timezone.now()).values_list("public_id", flat=True)
+                self._ids = frozenset(of_keys.union(SigningKey.objects.live().values_list("pubkey", flat=True)))
                 self._read_at = time.monotonic()
-            return public_id in self._ids
+            return name in self._ids
 
     def clear(self) -> None:
         self._read_at = -math.inf

@@ -16,6 +16,8 @@ from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
 from mailbox.models.rollup import RollUp, RollUpTurn
 from mailbox.models.seal import Seal
+from mailbox.models.signing_key import SigningKey
+from mailbox.models.spent_nonce import SpentNonce
 from mailbox.models.stock import PairStock, SenderStock
 from mailbox.models.task import Task
 
@@ -42,5 +44,7 @@ __all__ = [
     "RollUpTurn",
     "Seal",
     "SenderStock",
+    "SigningKey",
+    "SpentNonce",
     "Task",
 ]

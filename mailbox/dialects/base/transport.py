@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from mailbox.words.errors import MailboxError
+from mailbox.words.signature_errors import BadSignatureError
 
 
 class BodyTooLargeError(MailboxError):
@@ -50,6 +51,7 @@ class UnavailableError(MailboxError):
 
 TRANSPORT_STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     BodyTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    BadSignatureError: HTTPStatus.UNAUTHORIZED,
     LengthRequiredError: HTTPStatus.LENGTH_REQUIRED,
     UnsupportedMediaTypeError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     MethodNotAllowedError: HTTPStatus.METHOD_NOT_ALLOWED,

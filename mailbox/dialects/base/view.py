@@ -29,6 +29,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from mailbox.database import outages
+from mailbox.dialects.base import signed
 from mailbox.dialects.base.paths import MalformedId
 from mailbox.dialects.base.problems import problem
 from mailbox.dialects.base.transport import (
@@ -40,13 +41,14 @@ from mailbox.dialects.base.transport import (
     UnavailableError,
     UnsupportedMediaTypeError,
 )
-from mailbox.gate import credentials, limits, rates
+from mailbox.gate import credentials, limits, rates, signers
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.verbs.agents import public_routes
 from mailbox.words import advice, json_text, tokens
 from mailbox.words.allowances import Allowance
 from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
+from mailbox.words.signature_errors import BadSignatureError
 
 Shape = TypeVar("Shape", bound=BaseModel)
 _logger = logging.getLogger(__name__)
@@ -125,12 +127,25 @@ class DialectView(APIView):
         if (route := self.route()) is not None:
             self.caller = public_routes.caller(route, request_id=self.request_id, address=address)
             return
+        came = {"source": AuditEvent.Source.API, "request_id": self.request_id, "address": address}
+        if signed.is_signed(request):
+            self._authenticate_signed(request._request, came)
+            return
         key = self.presented_key(request.headers)
         with rates.of_strangers(address, key):
-            self.caller = credentials.authenticate(
-                key, source=AuditEvent.Source.API, request_id=self.request_id, address=address
-            )
+            self.caller = credentials.authenticate(key, **came)
         self.allowance = rates.take(self.caller)
+
+    def _authenticate_signed(self, request: HttpRequest, came: Mapping[str, Any]) -> None:
+        """Set the caller of a signed request. An API key beside the signature is not looked at.
+
+        Until the caller is set, the nonce stays unspent: a request beyond the rate costs no transaction.
+        """
+        with rates.of_strangers(came["address"], signed.claimed_key(request)):
+            caller = signers.authenticate(signed.verified(request), **came)
+        self.allowance = rates.take(caller)
+        signed.check_body(request, request.body if self._length() else b"")
+        self.caller = caller
 
     def let_anyone_in(self, request: Request) -> None:
         """Count a request of a view that needs no key; raise `RateLimitedError`. Such a request has no caller."""
@@ -166,6 +181,15 @@ class DialectView(APIView):
 
         Raises `InvalidJsonError`, `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`.
         """
+        if self._length() == 0:
+            return {}
+        headers = self.request.headers
+        media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if media_type != "application/json" or headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise UnsupportedMediaTypeError
+        return json_text.loads(self.request._request.body)
+
+    def _length(self) -> int:
         headers = self.request.headers
         if "chunked" in headers.get("Transfer-Encoding", "").lower():
             raise LengthRequiredError
@@ -175,17 +199,14 @@ class DialectView(APIView):
         length = int(digits)
         if length > settings.A2A_MAX_BODY_BYTES:
             raise BodyTooLargeError(f"the body is {length} bytes; this hub accepts {settings.A2A_MAX_BODY_BYTES}")
-        if length == 0:
-            return {}
-        media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        if media_type != "application/json" or headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise UnsupportedMediaTypeError
-        return json_text.loads(self.request._request.body)
+        return length
 
     def handle_exception(self, exc: Exception) -> Response:
         error = _as_mailbox_error(exc, self.request)
         if error is None:
             raise exc
+        if isinstance(error, BadSignatureError):
+            credentials.count_failure(f"signature {error.fault}", self.request.META.get("REMOTE_ADDR", ""))
         status = self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
         response = Response(self.error_body(error, status), status=status)
         if isinstance(error, UnavailableError):
@@ -206,11 +227,23 @@ class DialectView(APIView):
         return {"kind": "error", "code": error.code, "message": advice.to_program(error), **error.ids, **fields}
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
+        response = self._answered_once(response)
         response = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[arg-type]
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Request-Id"] = self.request_id
         for name, value in self.allowance.headers().items() if self.allowance else ():
             response.headers[name] = value
+        return response
+
+    def _answered_once(self, response: HttpResponseBase) -> HttpResponseBase:
+        """Spend the nonce of a signed request that changed nothing; return its answer, or the error of a replay."""
+        caller: Caller | None = getattr(self, "caller", None)
+        if caller is None or caller.nonce is None:
+            return response
+        try:
+            caller.nonce.spend_alone()
+        except (MailboxError, OperationalError, InterfaceError) as error:
+            return self.handle_exception(error)
         return response
 
 

@@ -16,6 +16,7 @@ from mailbox.dialects.corvid import answers, handler, requests
 from mailbox.gate import credentials
 from mailbox.words import advice, errors
 from mailbox.words.errors import MailboxError
+from mailbox.words.signature_errors import BadSignatureError
 
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     requests.ValidationFailedError: HTTPStatus.BAD_REQUEST,
@@ -71,6 +72,8 @@ class CorvidView(DialectView):
             return
         try:
             super().perform_authentication(request)
+        except BadSignatureError:
+            raise
         except errors.UnauthenticatedError as error:
             raise _unauthenticated(request.headers) from error
 

@@ -20,7 +20,13 @@ from mailbox.dialects.yeoman import requests
 from mailbox.gate import limits
 from mailbox.words import advice, errors
 from mailbox.words.envelopes import KEY_MAX_LENGTH
-from mailbox.words.errors import InvalidJsonError, InvalidRequestError, MailboxError, UnauthenticatedError
+from mailbox.words.errors import (
+    InvalidJsonError,
+    InvalidRequestError,
+    MailboxError,
+    UnauthenticatedError,
+)
+from mailbox.words.signature_errors import BadSignatureError
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -64,6 +70,8 @@ class YeomanView(DialectView):
     def perform_authentication(self, request: Request) -> None:
         try:
             super().perform_authentication(request)
+        except BadSignatureError:
+            raise
         except UnauthenticatedError as error:
             raise UnauthenticatedError(_unauthenticated(request.headers)) from error
 

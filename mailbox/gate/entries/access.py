@@ -91,12 +91,17 @@ def capability_revoked(grant_id: UUID, subject: str, action: str) -> Entry[Capab
 
 
 class AuthenticationFailedData(TypedDict):
-    reason: Annotated[str, "missing, malformed, unknown, or `no role`"]
+    reason: Annotated[
+        str, "missing, malformed, unknown, `no role`, or `signature` with the reason, such as `signature expired`"
+    ]
     count: Annotated[int, "number of failures that the row stands for"]
 
 
 def authentication_failed(reason: str, count: int) -> Entry[AuthenticationFailedData]:
-    """Record that requests came without a valid API key; one process writes at most one row a minute and reason."""
+    """Record that requests came without a valid API key or signature.
+
+    One process writes at most one row a minute and reason.
+    """
     return Entry(Kind.AUTHENTICATION_FAILED, AuthenticationFailedData(reason=reason, count=count))
 
 

@@ -154,8 +154,11 @@ def is_outermost() -> bool:
 def _agent(caller: Caller) -> Agent | None:
     """Return the agent to serve; None for a caller without an agent, and within an open transaction.
 
-    The whole form runs then. In an open transaction, its durable transaction raises `RuntimeError`.
+    The whole form runs then. In an open transaction, its durable transaction raises `RuntimeError`. The whole form also
+    runs while a signed request has not spent its nonce, since it spends the nonce in the transaction of the change.
     """
+    if caller.nonce is not None and not caller.nonce.is_spent:
+        return None
     return caller.agent if is_outermost() else None
 
 

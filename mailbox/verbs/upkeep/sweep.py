@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from django.conf import settings
 
+from mailbox.gate import nonces
 from mailbox.gate.callers import Caller
 from mailbox.verbs.life import callbacks, expiry, replay
 from mailbox.verbs.repairs import applying
@@ -26,6 +27,7 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
         "drop expired replay entries": lambda: replay.drop_expired(caller),
         "bring callbacks back": callbacks.bring_back,
         "seal the journal": sealing.seal,
+        "drop expired nonces": nonces.drop_expired,
     }
     if settings.A2A_RETENTION_SWEEP:
         due["compact"] = lambda: compaction.compact(caller, Retention.from_settings())
