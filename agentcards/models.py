@@ -11,11 +11,12 @@ from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
+from agentcards.fields import SealedUrlField, is_secret
 from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError
-from mailbox.words import json_text
+from mailbox.words import digests, json_text
 
 MOST_NAMES = 1000
 LONGEST_NAME = 200
@@ -59,7 +60,7 @@ class AgentProfileQuerySet(models.QuerySet["AgentProfile"]):
 
     def callable_at(self, now: datetime) -> AgentProfileQuerySet:
         """Leave out agents whose next call is put off, because the hub could not connect to their URL."""
-        put_off = RemoteOutage.objects.put_off(now).filter(agent=OuterRef("agent"), base_url=OuterRef("remote_url"))
+        put_off = RemoteOutage.objects.put_off(now).filter(agent=OuterRef("agent"))
         return self.exclude(Exists(put_off))
 
 
@@ -80,7 +81,8 @@ class AgentProfile(models.Model):
     tool_permissions = models.JSONField(null=True, blank=True, validators=[validate_names])
     wallet_address = models.CharField(max_length=200, blank=True, validators=[validate_storable])
     # The base URL of a remote agent: the hub submits its tasks there. Blank: the agent leases its tasks itself.
-    remote_url = models.CharField(max_length=500, blank=True, validators=[validate_base_url])
+    # Encrypted if it has credentials.
+    remote_url = SealedUrlField(max_length=500, blank=True, validators=[validate_base_url])
 
     objects: ClassVar[AgentProfileQuerySet] = managed_by(AgentProfileQuerySet)
 
@@ -217,7 +219,7 @@ class RemoteCall(models.Model):
     FURTHEST = timedelta(minutes=5)  # no poll is planned further ahead
 
     lease = models.OneToOneField("mailbox.Lease", models.CASCADE, related_name="remote_call")
-    base_url = models.CharField(max_length=500)  # of the agent, when the call began
+    base_url = SealedUrlField(max_length=500)  # of the agent, when the call began; encrypted if it has credentials
     # The remote agent's id of the task. None: being submitted, or interrupted; then it is unknown if the agent has it.
     remote_task_id = models.CharField(max_length=500, null=True)
     began_at = models.DateTimeField()
@@ -255,12 +257,16 @@ class RemoteOutageQuerySet(models.QuerySet["RemoteOutage"]):
 
 
 class RemoteOutage(models.Model):
-    """A remote agent to which the hub could not connect. The row is deleted after the next connection."""
+    """A remote agent to which the hub could not connect.
+
+    The row is deleted after the next connection, and when the agent's URL changes.
+    """
 
     SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=5)
 
     agent = models.OneToOneField(Agent, models.CASCADE, related_name="remote_outage")
-    base_url = models.CharField(max_length=500)  # of the agent, when the calls failed
+    # Of the agent, when the calls failed; of a URL with credentials only the digest.
+    base_url = models.CharField(max_length=500)
     since = models.DateTimeField()  # time of the first failure
     next_call_at = models.DateTimeField()
 
@@ -276,6 +282,7 @@ class RemoteOutage(models.Model):
         So the pauses double. The failure of a call that had begun before the last pause changes nothing. Runs in a
         transaction, and locks the row.
         """
+        base_url = f"digest:{digests.digest(base_url)}" if is_secret(base_url) else base_url
         begun = {"base_url": base_url, "since": now, "next_call_at": now + cls.SHORTEST_PAUSE}
         row, is_new = cls.objects.select_for_update().get_or_create(agent=agent, defaults=begun)
         if is_new or (row.base_url == base_url and now < row.next_call_at <= now + cls.LONGEST_PAUSE):

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from agentcards.models import AgentProfile
+from agentcards.models import AgentProfile, RemoteOutage
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.agents import AgentProfileChangedData
@@ -63,6 +63,7 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
         check(profile, changed)
         if changed:
             profile.save(update_fields=changed)
+            forget_outage(profile, changed)
             journal.beside(change_of(profile, changed))
     return profile
 
@@ -71,6 +72,12 @@ def change_of(profile: AgentProfile, changed: Iterable[str]) -> Entry[AgentProfi
     """Return the journal row for a change of these fields. `SECRET_FIELDS` are not shown in it."""
     shown = {name: "(not shown)" if name in SECRET_FIELDS else getattr(profile, name) for name in changed}
     return entries.agent_profile_changed(profile.agent.display, shown)
+
+
+def forget_outage(profile: AgentProfile, changed: Collection[str]) -> None:
+    """Let the hub call the agent at once if its URL is among the ``changed`` fields."""
+    if "remote_url" in changed:
+        RemoteOutage.objects.filter(agent=profile.agent_id).delete()
 
 
 def profiles_of(agents: Iterable[Agent]) -> list[AgentProfile]:

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from agentcards import client
 from agentcards.client import RemoteTask
+from agentcards.fields import UNREADABLE
 from agentcards.models import (
     MAX_A2A_DEPTH,
     AgentProfile,
@@ -76,6 +77,9 @@ def _take_on(profile: AgentProfile) -> RemoteCall | None:
     with audit.decision(caller) as journal:
         locked = AgentProfile.objects.remote().select_for_update(no_key=True).filter(pk=profile.pk).first()
         if locked is None or not _has_room(locked):
+            return None
+        if locked.remote_url == UNREADABLE:
+            _logger.error("the URL of %s is encrypted under another SECRET_KEY; its tasks wait", locked)
             return None
         leases = leasing.begin_in_turn(caller, journal, limit=1)
         return _begin(leases[0], locked.remote_url) if leases else None

@@ -15,7 +15,7 @@ from a2aproject.settings.environment import CENTURY_MS, env
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.people import *  # noqa: F403
 from a2aproject.settings.rates import *  # noqa: F403
-from a2aproject.settings.secret_key import opened, opened_seal_key
+from a2aproject.settings.secret_key import earlier_secrets, opened, opened_seal_key
 
 A2A_ENVIRONMENT_READ = env.seen  # by variable, for the page that lists the settings
 
@@ -278,4 +278,5 @@ LOGGING = {
 _makes = not env.switch("A2A_IS_COMMAND_LINE", default=False)
 _file = sqlite_file(DATABASES["default"])
 SECRET_KEY = opened(A2A_VAR, _file, given_secret=env.str("SECRET_KEY", ""), make=_makes)
+SECRET_KEY_FALLBACKS = earlier_secrets(A2A_VAR, env.list("SECRET_KEY_FALLBACKS", default=[]))
 A2A_SEAL_KEY = opened_seal_key(A2A_VAR, _file, given=env.str("A2A_SEAL_KEY", ""), make=_makes)

@@ -36,6 +36,19 @@ def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool
     return kept
 
 
+def earlier_secrets(folder: Path, given: list[str]) -> list[str]:
+    """Return the earlier secrets, with which the hub still reads: ``given``, then the lines of the hub's file of them.
+
+    Raises `UnusableSettingError` if the file cannot be read.
+    """
+    path = folder / "secret_key_fallbacks"
+    try:
+        lines = path.read_text("utf-8").split() if path.exists() else []
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnusableSettingError(f"A2A_VAR: the hub cannot read {path}: {error}.") from error
+    return list(dict.fromkeys([secret for secret in given if secret] + lines))
+
+
 def opened_seal_key(folder: Path, database: Path | None, *, given: str, make: bool) -> str:
     """Return the hexadecimal seed of the key that seals the journal. ``given`` is that of the environment, or "".
 

@@ -100,6 +100,7 @@ class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
         changed = [name for name in _changed(obj) if name in profiles.FIELDS]
         with transaction.atomic():
             super().save_model(request, obj, form, change)
+            profiles.forget_outage(obj, changed)
             asked = Request.to_change_profile(obj.agent)
             note(caller_of(request), asked, [profiles.change_of(obj, changed)])
 

@@ -42,6 +42,7 @@ class Kind(StrEnum):
     ROUTE_REVOKED = "route_revoked"
     HUB_BACKED_UP = "hub_backed_up"
     HUB_RESTORED = "hub_restored"
+    SECRETS_RESEALED = "secrets_resealed"
     ERASED = "a2a_erased"
 
     TASK_SENT = "a2a_task_sent"

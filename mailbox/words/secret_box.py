@@ -27,6 +27,15 @@ def unseal(sealed: str) -> str:
         raise UnreadableSecretError from error
 
 
+def is_current(sealed: str) -> bool:
+    """Whether ``sealed`` was encrypted under the key that `seal` uses now."""
+    try:
+        _key(str(settings.SECRET_KEY)).decrypt(sealed.encode())
+    except InvalidToken:
+        return False
+    return True
+
+
 def digest_of(secret: str) -> str:
     """Return a digest by which two secrets can be compared. It does not show the secret."""
     return _derived(secret, b"a2a hub: digest of the secret").hex()

@@ -43,7 +43,7 @@ from mailbox.gate.entries.agents import (
     tool_removed,
     tools_imported,
 )
-from mailbox.gate.entries.hub import erased, hub_backed_up, hub_restored
+from mailbox.gate.entries.hub import erased, hub_backed_up, hub_restored, secrets_resealed
 from mailbox.gate.entries.people import (
     person_added,
     person_changed,
@@ -112,6 +112,7 @@ __all__ = [
     "result_replayed",
     "route_added",
     "route_revoked",
+    "secrets_resealed",
     "sender_mismatch",
     "sweep_failed",
     "task_cancelled",

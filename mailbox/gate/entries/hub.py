@@ -46,3 +46,13 @@ def erased(
     """Record one step of an erasure. The row backs the tombstones that name it."""
     data = ErasedData(subject=subject, reason=reason, rows=list(rows), erased=dict(counts))
     return Entry(Kind.ERASED, data, task_id)
+
+
+class SecretsResealedData(TypedDict):
+    resealed: Annotated[int, "number of secrets that were encrypted again"]
+    unreadable: Annotated[int, "number of secrets that no known secret of the hub decrypts"]
+
+
+def secrets_resealed(resealed: int, unreadable: int) -> Entry[SecretsResealedData]:
+    """Record that the stored secrets were encrypted again under the newest secret of the hub."""
+    return Entry(Kind.SECRETS_RESEALED, SecretsResealedData(resealed=resealed, unreadable=unreadable))

@@ -20,6 +20,7 @@ from mailbox.management.cli import (
     repair,
     results,
     routes,
+    secrets,
     status,
     tasks,
     tools,
@@ -43,6 +44,7 @@ GROUPS = (
     upkeep,
     journal,
     backups,
+    secrets,
     work,
     remote,
 )

@@ -43,6 +43,13 @@ def test_the_secret_key_is_made_once_and_kept_private(read, tmp_path):
     assert read("SECRET_KEY", SECRET_KEY="from the environment") == ["from the environment"]
 
 
+def test_earlier_secrets_come_from_the_environment_and_then_from_the_hub_s_file(read, tmp_path):
+    assert read("SECRET_KEY_FALLBACKS") == [[]]
+    (tmp_path / "var" / "secret_key_fallbacks").write_text("second\nthird\n")
+
+    assert read("SECRET_KEY_FALLBACKS", SECRET_KEY_FALLBACKS="first,second") == [["first", "second", "third"]]
+
+
 def test_processes_that_race_for_a_secret_get_the_same_one(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         secrets = set(pool.map(lambda n: _secret_in_a_process(tmp_path), range(8)))

@@ -7,6 +7,7 @@ from django.core.management.base import CommandError
 
 from mailbox.models import Lease, Task
 from mailbox.verbs.life import results
+from mailbox.words import secret_box
 from tests.support import factories
 
 ANY_AGE = ("--min-lease-age-ms", 0)
@@ -83,3 +84,13 @@ def test_compact_deletes_acknowledged_tasks(a2a, a2a_json, db, settings):
 
     assert a2a("compact") == "dropped 1 finished task(s)"
     assert a2a_json("compact", "--json") == {"kind": "a2a_compacted", "dropped": 0}
+
+
+def test_secrets_rotate_reports_what_it_encrypted_again(a2a, a2a_json, bob, settings):
+    factories.PushDeliveryFactory.create(sender=bob.agent, sealed_secret=secret_box.seal("s3cret"))
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new-" * 12, [settings.SECRET_KEY]
+
+    assert a2a("secrets", "rotate") == "encrypted 1 secret(s) again"
+    assert a2a_json("secrets", "rotate", "--json") == {"kind": "a2a_secrets_rotated", "resealed": 0, "unreadable": 0}
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "third-" * 12, []
+    assert "1 cannot be read: SECRET_KEY_FALLBACKS lacks their secret" in a2a("secrets", "rotate")
