@@ -3,22 +3,26 @@ from __future__ import annotations
 import gc
 import io
 import os
+from typing import TYPE_CHECKING
 
 from django.core.handlers.wsgi import WSGIRequest
 from django.core.wsgi import get_wsgi_application
 
-from a2aproject.serving import lifeline, stopping
+from a2aproject.serving import connections, lifeline, stopping
+
+if TYPE_CHECKING:
+    from a2aproject.web.bodies import Application
 
 stopping.end_at_once()
 lifeline.follow_parent()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
 os.environ["A2A_IS_WEB_PROCESS"] = "1"
 
-application = get_wsgi_application()
+_django = get_wsgi_application()
 
 # Django imports all pages at its first request. Without a free file descriptor the imports would fail.
 _PROBE = {"REQUEST_METHOD": "GET", "PATH_INFO": "/healthz", "HTTP_HOST": "localhost", "wsgi.url_scheme": "http"}
-application.get_response(WSGIRequest({**_PROBE, "SERVER_NAME": "", "SERVER_PORT": "", "wsgi.input": io.BytesIO()}))
+_django.get_response(WSGIRequest({**_PROBE, "SERVER_NAME": "", "SERVER_PORT": "", "wsgi.input": io.BytesIO()}))
 
 # Django imports this codec at its first answer of 4xx. Without a free file descriptor the import fails, and that error
 # would be answered as a 500, from then on at each 4xx.
@@ -32,6 +36,16 @@ def _end_long_polls() -> None:
 
 
 stopping.call_at_stop(_end_long_polls)
+
+
+def _with_bounded_bodies() -> Application:
+    from a2aproject.web import bodies
+
+    return bodies.bounded(_django)
+
+
+connections.note_in_requests()
+application = _with_bounded_bodies()
 
 # The objects loaded by now live as long as the process, so garbage collections need not scan them.
 gc.collect()

@@ -39,6 +39,7 @@ def _web_server() -> Service:
         "--blocking-threads": settings.WEB_THREADS,
         "--backlog": BACKLOG,
         "--backpressure": REQUESTS_PER_WORKER,
+        "--http": 1,
         "--workers-kill-timeout": max(1, settings.STOP_GRACE * 2 // 3),
         "--log-level": "error",
     }

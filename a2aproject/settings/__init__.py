@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.credentials import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.database import database, sqlite_file
+from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.environment import CENTURY_MS, env
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.people import *  # noqa: F403

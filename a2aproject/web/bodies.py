@@ -1,14 +1,30 @@
-"""Request bodies that the hub answered without reading them whole."""
+"""Request bodies. A web thread waits for one within limits, and reads out the rest of it after an error answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from typing import Any
 
-from django.http import HttpRequest, UnreadablePostError
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
+
+from a2aproject.serving import connections
+from mailbox.dialects.base.transport import STALLED_ANSWER, StalledBodyError
+from mailbox.gate.rates import network_of
 
 MOST = 16 * 1024 * 1024  # bytes to read; a client that sends more may miss the answer
 CHUNK = 64 * 1024
+SHARE = 4  # one thread of so many may wait for a body
+MOST_PER_ADDRESS = 32  # threads of a process that wait for bodies from one address, or from one network of IPv6
+PAUSE = 1.0  # seconds between two looks for overdue bodies
+
+_logger = logging.getLogger(__name__)
+Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 class UnreadBodyMiddleware:
@@ -23,7 +39,13 @@ class UnreadBodyMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
+        if (
+            getattr(request.META["wsgi.input"], "is_cut", False)
+            and response.status_code != HTTPStatus.SERVICE_UNAVAILABLE
+        ):
+            return _plain_answer()  # a page without a part of its form
         if response.status_code >= 400:
+            request.META[STALLED_ANSWER] = lambda: response
             _read_out(request)
         return response
 
@@ -34,4 +56,156 @@ def _read_out(request: HttpRequest) -> None:
         while left > 0 and (chunk := request.read(CHUNK)):
             left -= len(chunk)
     except UnreadablePostError:
-        return  # the client is gone
+        return  # the client is gone, or its body did not arrive in time
+
+
+class StalledBody(OSError):  # noqa: N818 (Django reports an OSError as an unreadable body)
+    """The hub has cut the body."""
+
+
+class Body:
+    """The input of a request. Its reads raise `StalledBody` once `Waits` has cut it."""
+
+    def __init__(self, environ: dict[str, Any], waits: Waits) -> None:
+        self.network = ""
+        self.due = 0.0
+        self.is_cut = False
+        self._environ = environ
+        self._input = environ["wsgi.input"]
+        self._waits = waits
+
+    def read(self, size: int) -> bytes:
+        return self._wait_for(self._input.read, size)
+
+    def readline(self, size: int) -> bytes:
+        return self._wait_for(self._input.readline, size)
+
+    def can_be_cut(self) -> bool:
+        """Whether `cut` interrupts a read of this body."""
+        return connections.can_cut(self._environ)
+
+    def cut(self) -> None:
+        """Answer the request with the view's 503, or a plain one, and interrupt the read."""
+        answer = self._environ.get(STALLED_ANSWER, _plain_answer)()
+        headers = [(name, value) for name, value in answer.items() if name != "Content-Length"]
+        connections.cut(self._environ, answer.status_code, headers, getattr(answer, "content", b""))
+
+    def _wait_for(self, read: Callable[[int], bytes], size: int) -> bytes:
+        if not self.due:
+            self.network = network_of(self._environ.get("REMOTE_ADDR", ""))
+            self.due = time.monotonic() + settings.A2A_BODY_TIMEOUT_S
+        self._waits.begin(self)
+        try:
+            return read(size)
+        finally:
+            self._waits.end(self)
+
+
+class Waits:
+    """The bodies that threads of this process wait for: at most ``most``, and ``most_per_address`` from one address.
+
+    One more body cuts the body that has waited longest. If the address waits for too many bodies, it is one of these,
+    and otherwise a body of the address that waits for most. So a client with many slow bodies shuts out itself.
+    """
+
+    def __init__(self, *, most: int, most_per_address: int = MOST_PER_ADDRESS) -> None:
+        self._most = most
+        self._most_per_address = most_per_address
+        self._lock = threading.Lock()
+        self._by_network: dict[str, dict[Body, None]] = {}
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def begin(self, body: Body) -> None:
+        """Count the body as waited for. This may cut another body, or raise `StalledBody` for this one."""
+        with self._lock:
+            if body.is_cut:
+                raise StalledBody
+            own = self._by_network.setdefault(body.network, {})
+            own[body] = None
+            self._count += 1
+            excess = self._excess(own)
+            if excess is None:
+                return
+            cut = excess if excess.can_be_cut() else body
+            self._cut(cut)
+        if cut is body:
+            raise StalledBody
+        cut.cut()
+
+    def end(self, body: Body) -> None:
+        """Count the body no more; raise `StalledBody` if it was cut."""
+        with self._lock:
+            if body.is_cut:
+                raise StalledBody
+            self._forget(body)
+
+    def cut_overdue(self) -> None:
+        """Cut the bodies that have not arrived in time."""
+        now = time.monotonic()
+        with self._lock:
+            waiting = [body for own in self._by_network.values() for body in own]
+            overdue = [body for body in waiting if body.due <= now and body.can_be_cut()]
+            for body in overdue:
+                self._cut(body)
+        for body in overdue:
+            body.cut()
+
+    def watch(self) -> None:
+        """Cut overdue bodies from now on, in a thread of its own."""
+        threading.Thread(target=self._keep_watch, name="bodies", daemon=True).start()
+
+    def _keep_watch(self) -> None:
+        while True:
+            time.sleep(PAUSE)
+            try:
+                self.cut_overdue()
+            except Exception:
+                _logger.exception("the look for overdue bodies failed")
+
+    def _excess(self, own: dict[Body, None]) -> Body | None:
+        if len(own) > self._most_per_address:
+            return _longest(own)
+        if self._count > self._most:
+            largest = max(self._by_network.values(), key=len)
+            return _longest(largest)
+        return None
+
+    def _cut(self, body: Body) -> None:
+        body.is_cut = True
+        self._forget(body)
+
+    def _forget(self, body: Body) -> None:
+        own = self._by_network[body.network]
+        del own[body]
+        self._count -= 1
+        if not own:
+            del self._by_network[body.network]
+
+
+def _longest(bodies: Iterable[Body]) -> Body:
+    """Return the body that has waited longest."""
+    return min(bodies, key=lambda body: body.due)
+
+
+def bounded(application: Application) -> Application:
+    """Return the application with bodies that `Waits` bounds. Call this once in a process."""
+    waits = Waits(most=max(1, settings.WEB_THREADS // SHARE))
+    waits.watch()
+
+    def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+        if environ.get("CONTENT_LENGTH", "0") not in ("", "0"):
+            environ["wsgi.input"] = Body(environ, waits)
+        return application(environ, start_response)
+
+    return answer
+
+
+def _plain_answer() -> HttpResponse:
+    text = f"{StalledBodyError.__doc__}\n"
+    headers = {"Retry-After": "1", "Cache-Control": "no-store"}
+    return HttpResponse(
+        text, status=HTTPStatus.SERVICE_UNAVAILABLE, content_type="text/plain; charset=utf-8", headers=headers
+    )

@@ -8,6 +8,9 @@ from http import HTTPStatus
 from mailbox.words.errors import MailboxError
 from mailbox.words.signature_errors import BadSignatureError
 
+# In a request's environ while its body is read: returns the answer to send if the body does not arrive in time.
+STALLED_ANSWER = "a2a.stalled_answer"
+
 
 class BodyTooLargeError(MailboxError):
     """The body is larger than this hub accepts."""
@@ -49,6 +52,12 @@ class UnavailableError(MailboxError):
         super().__init__(f"{reason or self.__doc__} It is unknown whether a change was made, so repeat the request.")
 
 
+class StalledBodyError(MailboxError):
+    """The body of the request did not arrive in time. Nothing was changed, so repeat the request."""
+
+    code = "unavailable"
+
+
 TRANSPORT_STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     BodyTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     BadSignatureError: HTTPStatus.UNAUTHORIZED,
@@ -57,4 +66,5 @@ TRANSPORT_STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     MethodNotAllowedError: HTTPStatus.METHOD_NOT_ALLOWED,
     PathNotFoundError: HTTPStatus.NOT_FOUND,
     UnavailableError: HTTPStatus.SERVICE_UNAVAILABLE,
+    StalledBodyError: HTTPStatus.SERVICE_UNAVAILABLE,
 }

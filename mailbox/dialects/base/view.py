@@ -29,23 +29,21 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from mailbox.database import outages
-from mailbox.dialects.base import signed
+from mailbox.dialects.base import bodies, signed
 from mailbox.dialects.base.paths import MalformedId
 from mailbox.dialects.base.problems import problem
 from mailbox.dialects.base.transport import (
     TRANSPORT_STATUS,
-    BodyTooLargeError,
-    LengthRequiredError,
     MethodNotAllowedError,
     PathNotFoundError,
+    StalledBodyError,
     UnavailableError,
-    UnsupportedMediaTypeError,
 )
 from mailbox.gate import credentials, limits, rates, signers
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.verbs.agents import public_routes
-from mailbox.words import advice, json_text, tokens
+from mailbox.words import advice, tokens
 from mailbox.words.allowances import Allowance
 from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
 from mailbox.words.signature_errors import BadSignatureError
@@ -144,7 +142,7 @@ class DialectView(APIView):
         with rates.of_strangers(came["address"], signed.claimed_key(request)):
             caller = signers.authenticate(signed.verified(request), **came)
         self.allowance = rates.take(caller)
-        signed.check_body(request, request.body if self._length() else b"")
+        signed.check_body(request, bodies.bytes_of(request, self._stalled))
         self.caller = caller
 
     def let_anyone_in(self, request: Request) -> None:
@@ -179,27 +177,16 @@ class DialectView(APIView):
     def json(self) -> Any:
         """Return the request's JSON body of any type; an absent body reads as ``{}``.
 
-        Raises `InvalidJsonError`, `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`.
+        Raises `InvalidJsonError`, `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`,
+        `StalledBodyError`.
         """
-        if self._length() == 0:
-            return {}
-        headers = self.request.headers
-        media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        if media_type != "application/json" or headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise UnsupportedMediaTypeError
-        return json_text.loads(self.request._request.body)
+        return bodies.json_of(self.request._request, self._stalled)
 
-    def _length(self) -> int:
-        headers = self.request.headers
-        if "chunked" in headers.get("Transfer-Encoding", "").lower():
-            raise LengthRequiredError
-        digits = headers.get("Content-Length") or "0"
-        if not (digits.isascii() and digits.isdigit()):
-            raise LengthRequiredError
-        length = int(digits)
-        if length > settings.A2A_MAX_BODY_BYTES:
-            raise BodyTooLargeError(f"the body is {length} bytes; this hub accepts {settings.A2A_MAX_BODY_BYTES}")
-        return length
+    def _stalled(self) -> Response:
+        """Return the answer to a request whose body does not arrive in time. Another thread calls this."""
+        response: Response = self.finalize_response(self.request, self.handle_exception(StalledBodyError()))
+        response.render()
+        return response
 
     def handle_exception(self, exc: Exception) -> Response:
         error = _as_mailbox_error(exc, self.request)
@@ -209,7 +196,7 @@ class DialectView(APIView):
             credentials.count_failure(f"signature {error.fault}", self.request.META.get("REMOTE_ADDR", ""))
         status = self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
         response = Response(self.error_body(error, status), status=status)
-        if isinstance(error, UnavailableError):
+        if status == HTTPStatus.SERVICE_UNAVAILABLE:
             response["Retry-After"] = "1"
         if isinstance(error, RateLimitedError):
             response["Retry-After"] = str(error.retry_after)

@@ -30,4 +30,4 @@ def test_every_refusal_has_a_status():
 def test_every_refusal_is_a_4xx_but_for_a_database_out_of_reach(refusal):
     status = statuses.STATUS.get(refusal) or transport.TRANSPORT_STATUS[refusal]
 
-    assert 400 <= status < 500 or refusal is transport.UnavailableError
+    assert 400 <= status < 500 or refusal in (transport.UnavailableError, transport.StalledBodyError)

@@ -1,0 +1,72 @@
+"""Cuts the connection of a request whose body does not arrive.
+
+The web server waits for a body without limit of time, and nothing interrupts that wait. Only the end of the connection
+does. So the hub takes the server's own handle of the connection, which is private to the server, and answers on it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from granian.server import mp
+
+HANDLE = "a2a.connection"  # in a request's environ: the web server's handle of the connection
+LINGER = 0.05  # seconds in which the server writes the answer before the connection ends
+_WRAPPER = "_wsgi_call_wrap"  # granian's name of what makes the callback of a web process
+MOST_LINGERING = 64  # connections at once; beyond it a connection ends without an answer
+
+_lingering = threading.BoundedSemaphore(MOST_LINGERING)
+
+
+def note_in_requests() -> None:
+    """Let the web server put its handle into each request's environ. Call this before the server starts."""
+    wrap = getattr(mp, _WRAPPER)
+
+    def with_handle(application: Callable[..., Any], *options: Any) -> Callable[[Any, dict[str, Any]], Any]:
+        run = wrap(application, *options)
+
+        def answer(handle: Any, scope: dict[str, Any]) -> Any:
+            scope[HANDLE] = handle
+            return run(handle, scope)
+
+        return answer
+
+    setattr(mp, _WRAPPER, with_handle)
+
+
+def can_cut(environ: Mapping[str, Any]) -> bool:
+    return HANDLE in environ
+
+
+def cut(environ: Mapping[str, Any], status: int, headers: Sequence[tuple[str, str]], body: bytes) -> None:
+    """Answer the request and end its connection, at once and from any thread.
+
+    The request's own thread then reads the end of the body, and its own answer is dropped. If that thread has answered
+    before, nothing happens.
+    """
+    # The server ends a connection whose answer is shorter than announced. That end alone interrupts the wait.
+    announced = [*headers, ("Content-Length", str(len(body) + 1)), ("Connection", "close")]
+    answer = environ[HANDLE].response_iter
+    if not _lingering.acquire(blocking=False):
+        answer(status, announced, iter(()))
+        return
+    try:
+        threading.Thread(target=_answer, args=(answer, status, announced, body), daemon=True).start()
+    except RuntimeError:  # no thread to be had
+        _lingering.release()
+        answer(status, announced, iter(()))
+
+
+def _answer(answer: Callable[..., None], status: int, headers: Sequence[tuple[str, str]], body: bytes) -> None:
+    try:
+        answer(status, headers, _then_a_pause(body))
+    finally:
+        _lingering.release()
+
+
+def _then_a_pause(body: bytes) -> Iterator[bytes]:
+    yield body
+    time.sleep(LINGER)
