@@ -13,8 +13,8 @@ from agentcards.models import AgentProfile, RemoteCall
 from mailbox.database import write_turns
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
-from mailbox.models import PushConfig, PushDelivery
-from mailbox.words import secret_box
+from mailbox.models import PushConfig, PushDelivery, SecondFactor
+from mailbox.words import sealed_keys, secret_box
 from mailbox.words.secret_box import UnreadableSecretError
 
 BATCH = 200  # rows of one transaction
@@ -24,6 +24,7 @@ COLUMNS: tuple[tuple[type[models.Model], str], ...] = (
     (PushDelivery, "sealed_secret"),
     (AgentProfile, "remote_url"),
     (RemoteCall, "base_url"),
+    (SecondFactor, "key"),
 )
 
 
@@ -50,6 +51,8 @@ def reseal(caller: Caller) -> Resealed:
 
 def _reseal_column(model: type[models.Model], column: str, done: Resealed) -> None:
     renewed = _renewed_url if isinstance(model._meta.get_field(column), SealedUrlField) else _renewed
+    if model is SecondFactor:
+        renewed = _renewed_key
     last: int | None = 0
     while last is not None:
         with write_turns.turn(), transaction.atomic(durable=True):
@@ -78,6 +81,12 @@ def _reseal_batch(
 def _renewed(sealed: str) -> str | None:
     """Return the text to store in place of ``sealed``, None if that is up to date. Raise `UnreadableSecretError`."""
     return None if secret_box.is_current(sealed) else secret_box.seal(secret_box.unseal(sealed))
+
+
+def _renewed_key(sealed: str) -> str | None:
+    """Return the sealed key of a second factor as `_renewed` does."""
+    new = sealed_keys.seal(sealed_keys.unseal(sealed))
+    return None if new == sealed else new
 
 
 def _renewed_url(stored: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Settings of the sessions of people."""
+"""Settings of people: their sessions and their second factors."""
 
 from __future__ import annotations
 
@@ -13,4 +13,7 @@ A2A_SESSION_IDLE = timedelta(milliseconds=env.integer("A2A_SESSION_IDLE_MS", 3_6
 A2A_SESSION_LIMIT = timedelta(
     milliseconds=env.integer("A2A_SESSION_LIMIT_MS", 43_200_000, least=60_000, most=30 * DAY_MS)
 )
+# People who need a second factor: those without one are led to its page first. API keys need none.
+A2A_REQUIRE_SECOND_FACTOR = env.word("A2A_REQUIRE_SECOND_FACTOR", "off", "OFF", "ADMINS", "EVERYONE").lower()
+
 SESSION_COOKIE_AGE = A2A_SESSION_LIMIT // timedelta(seconds=1)

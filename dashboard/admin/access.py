@@ -17,6 +17,7 @@ from mailbox.gate.entries.people import PersonData
 from mailbox.gate.requests import Request
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.verbs.agents import grants, keys
+from mailbox.verbs.people import second_factor
 from mailbox.words import advice
 from mailbox.words.errors import MailboxError
 
@@ -50,6 +51,13 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         (None, {"classes": ("wide",), "fields": ("username", "usable_password", "password1", "password2", "groups")}),
     )
     readonly_fields = ("last_login", "date_joined")
+    actions = ("reset_second_factor",)
+
+    @admin.action(description="Remove the second factor, which was lost", permissions=["change"])
+    def reset_second_factor(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        caller = caller_of(request)
+        removed = [person.username for person in queryset if second_factor.reset(caller, person.username)]
+        messages.success(request, f"Removed for {', '.join(removed)}." if removed else "There was none to remove.")
 
     @admin.display(description="groups")
     def groups_of(self, person: User) -> str:

@@ -39,12 +39,12 @@ def kept(request: HttpRequest) -> str:
 
 
 def fields_of(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the name and value of each field of a form of this site, to be sent again; none of another site's form.
+    """Return the name and value of each field of a form of this site, to be sent again; none of another site's form."""
+    return open_fields(request) if request.headers.get("Sec-Fetch-Site") == "same-origin" else []
 
-    Passwords and codes are left out.
-    """
-    if request.headers.get("Sec-Fetch-Site") != "same-origin":
-        return []
+
+def open_fields(request: HttpRequest) -> list[tuple[str, str]]:
+    """Return the name and value of each field of a form that has a valid token, without passwords and codes."""
     return [
         (name, value)
         for name, values in request.POST.lists()

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SIGNED_IN_AT = "signed_in_at"  # seconds since 1970, like the next
 SEEN_AT = "seen_at"
+PROVED_AT = "proved_at"  # when the person last proved who they are
+SECOND_FACTOR = "second_factor"  # whether a code was part of the sign-in
 ADDRESS = "address"  # of the sign-in
 SEEN_EVERY = 60  # seconds: each note rewrites the session's row
 LIVE = "X-Seen"  # the header of the requests by which live pages refresh themselves
@@ -28,7 +30,8 @@ LIVE = "X-Seen"  # the header of the requests by which live pages refresh themse
 def begin(request: HttpRequest, **_: Any) -> None:
     """Note the time and the address of a sign-in; a receiver of Django's signal ``user_logged_in``."""
     now = int(time.time())
-    request.session.update({SIGNED_IN_AT: now, SEEN_AT: now, ADDRESS: passwords.address_of(request)})
+    address = passwords.address_of(request)
+    request.session.update({SIGNED_IN_AT: now, SEEN_AT: now, PROVED_AT: now, ADDRESS: address})
 
 
 def keep(request: HttpRequest) -> None:

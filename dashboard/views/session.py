@@ -21,8 +21,9 @@ from dashboard.base import frame, passwords
 from dashboard.base.page import DashboardView
 from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
 from dashboard.forms.sign_in import SignInForm
+from dashboard.views import second_step
 from mailbox.gate.password_checks import NotYetError
-from mailbox.verbs.people import sign_ins
+from mailbox.verbs.people import second_factor, sign_ins
 
 
 class SignIn(auth_views.LoginView):
@@ -47,6 +48,8 @@ class SignIn(auth_views.LoginView):
             return self._later(later)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
+        if second_factor.of_person(form.get_user()):
+            return second_step.begin(self.request, form.get_user(), self.get_success_url())
         response = super().form_valid(form)
         sign_ins.signed_in(form.get_user().get_username(), passwords.address_of(self.request))
         return response

@@ -16,6 +16,7 @@ from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
 from mailbox.models.rollup import RollUp, RollUpTurn
 from mailbox.models.seal import Seal
+from mailbox.models.second_factor import RecoveryCodes, SecondFactor
 from mailbox.models.signing_key import SigningKey
 from mailbox.models.spent_nonce import SpentNonce
 from mailbox.models.stock import PairStock, SenderStock
@@ -36,6 +37,7 @@ __all__ = [
     "PushConfig",
     "PushDelivery",
     "RateWindow",
+    "RecoveryCodes",
     "RepairPlan",
     "RepairPlanRow",
     "ReplayEntry",
@@ -43,6 +45,7 @@ __all__ = [
     "RollUp",
     "RollUpTurn",
     "Seal",
+    "SecondFactor",
     "SenderStock",
     "SigningKey",
     "SpentNonce",

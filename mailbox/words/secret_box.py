@@ -38,7 +38,7 @@ def is_current(sealed: str) -> bool:
 
 def digest_of(secret: str) -> str:
     """Return a digest by which two secrets can be compared. It does not show the secret."""
-    return _derived(secret, b"a2a hub: digest of the secret").hex()
+    return derived(secret, b"a2a hub: digest of the secret").hex()
 
 
 def _fernet() -> MultiFernet:
@@ -46,8 +46,9 @@ def _fernet() -> MultiFernet:
 
 
 def _key(secret: str) -> Fernet:
-    return Fernet(base64.urlsafe_b64encode(_derived(secret, b"a2a hub: secrets at rest")))
+    return Fernet(base64.urlsafe_b64encode(derived(secret, b"a2a hub: secrets at rest")))
 
 
-def _derived(secret: str, purpose: bytes) -> bytes:
+def derived(secret: str, purpose: bytes) -> bytes:
+    """Return a key of 32 bytes for one purpose, derived from ``secret``."""
     return HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=purpose).derive(secret.encode())

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.db import connection
 
 from agentcards import fields, profiles, resealing
 from agentcards.fields import UNREADABLE, SealedUrlField
 from agentcards.models import AgentProfile, RemoteCall, RemoteOutage
 from mailbox.gate.callers import Caller
-from mailbox.models import PushDelivery
+from mailbox.models import PushDelivery, SecondFactor
+from mailbox.verbs.people import second_factor
 from mailbox.words import secret_box
 from mailbox.words.kinds import Kind
 from tests.support import factories
@@ -180,9 +182,23 @@ def test_every_encrypted_column_is_encrypted_again():
         if field.name.startswith("sealed_secret") or isinstance(field, SealedUrlField)
     }
 
-    assert found == set(resealing.COLUMNS)
+    assert found | {(SecondFactor, "key")} == set(resealing.COLUMNS)
 
 
 @pytest.mark.parametrize("url", ["https://a.example", "https://a.example/agent", ""])
 def test_a_url_without_credentials_is_no_secret(url):
     assert not fields.is_secret(url)
+
+
+def test_keys_of_second_factors_are_encrypted_again(new_secret, settings):
+    person = User.objects.create_user("ana")
+    device = second_factor.start(Caller.command_line(), person)
+    key = device.bin_key
+    new_secret()
+
+    first = resealing.reseal(Caller.command_line()).resealed
+    again = resealing.reseal(Caller.command_line()).resealed
+
+    settings.SECRET_KEY_FALLBACKS = []
+    assert (first, again) == (1, 0)
+    assert SecondFactor.objects.get().bin_key == key

@@ -51,6 +51,10 @@ from mailbox.gate.entries.people import (
     person_sign_in_failed,
     person_signed_in,
     person_signed_out,
+    recovery_code_used,
+    recovery_codes_renewed,
+    second_factor_added,
+    second_factor_removed,
 )
 from mailbox.gate.entries.quotas import quota_changed, quota_exceeded, refusals_repeated
 from mailbox.gate.entries.task_life import (
@@ -98,6 +102,8 @@ __all__ = [
     "push_resent",
     "quota_changed",
     "quota_exceeded",
+    "recovery_code_used",
+    "recovery_codes_renewed",
     "refusals_repeated",
     "repair_applied",
     "repair_plan_applied",
@@ -112,6 +118,8 @@ __all__ = [
     "result_replayed",
     "route_added",
     "route_revoked",
+    "second_factor_added",
+    "second_factor_removed",
     "secrets_resealed",
     "sender_mismatch",
     "sweep_failed",

@@ -71,3 +71,32 @@ class PersonSignedOutData(TypedDict):
 def person_signed_out(username: str, reason: str) -> Entry[PersonSignedOutData]:
     """Record that a session of a person ended; a session that no request presents again ends without a row."""
     return Entry(Kind.PERSON_SIGNED_OUT, PersonSignedOutData(username=username, reason=reason))
+
+
+class SecondFactorData(TypedDict):
+    username: Annotated[str, "name of the person"]
+
+
+def second_factor_added(username: str) -> Entry[SecondFactorData]:
+    """Record that a person confirmed a second factor with a code; sign-ins need a code from then on."""
+    return Entry(Kind.SECOND_FACTOR_ADDED, SecondFactorData(username=username))
+
+
+def second_factor_removed(username: str) -> Entry[SecondFactorData]:
+    """Record that the second factor of a person was removed with its recovery codes, by the person or an admin."""
+    return Entry(Kind.SECOND_FACTOR_REMOVED, SecondFactorData(username=username))
+
+
+def recovery_codes_renewed(username: str) -> Entry[SecondFactorData]:
+    """Record that a person got new recovery codes, which replaced the old ones."""
+    return Entry(Kind.RECOVERY_CODES_RENEWED, SecondFactorData(username=username))
+
+
+class RecoveryCodeUsedData(TypedDict):
+    username: Annotated[str, "name of the person"]
+    left: Annotated[int, "number of recovery codes that are left"]
+
+
+def recovery_code_used(username: str, left: int) -> Entry[RecoveryCodeUsedData]:
+    """Record that a person used a recovery code instead of a code of the second factor."""
+    return Entry(Kind.RECOVERY_CODE_USED, RecoveryCodeUsedData(username=username, left=left))

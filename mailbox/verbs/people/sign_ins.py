@@ -62,6 +62,11 @@ def refused(typed: str, cause: Cause, address: str) -> None:
     _note_failures()
 
 
+def active(pk: int) -> User | None:
+    """Return the person with this key; None for an unknown or inactive person."""
+    return User.objects.filter(pk=pk, is_active=True).first()
+
+
 def forget() -> None:
     """Forget the counted failures, as a new process has none."""
     with _lock:

@@ -1,0 +1,33 @@
+"""The check of a code of a person's second factor on a page: journalled if it fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dashboard.base import passwords
+from mailbox.gate.callers import Caller
+from mailbox.models import AuditEvent
+from mailbox.verbs.people import second_factor, sign_ins
+from mailbox.verbs.people.sign_ins import Cause
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.http import HttpRequest
+
+MOST_TYPED = 40  # characters
+
+
+def problem_of(request: HttpRequest, person: User, typed: str) -> str:
+    """Check a code that the person typed; return why it does not count, "" if it does."""
+    address = passwords.address_of(request)
+    caller = Caller(name=f"user:{person.username}", source=AuditEvent.Source.DASHBOARD, address=address)
+    check = second_factor.check(caller, person, typed[:MOST_TYPED])
+    if not check.is_right:
+        sign_ins.refused(person.username, Cause.CODE, address)
+    return in_words(check)
+
+
+def in_words(check: second_factor.Check) -> str:
+    if check.wait:
+        return f"Too many wrong codes. No code is checked for {check.wait} more seconds."
+    return "" if check.is_right else "That code does not count. Each code works once, for about a minute."

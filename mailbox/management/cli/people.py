@@ -1,0 +1,26 @@
+"""``people reset-second-factor``."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from mailbox.gate.callers import Caller
+from mailbox.management.cli import arguments, output
+from mailbox.verbs.people import second_factor
+
+
+def add_commands(commands: arguments.Commands) -> None:
+    group = commands.add_parser("people", help="help people who cannot sign in")
+    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    reset = verbs.add_parser("reset-second-factor", help="remove a person's lost second factor and recovery codes")
+    reset.add_argument("name", metavar="NAME", help="the person")
+    arguments.add_json(reset)
+    reset.set_defaults(run=_reset)
+
+
+def _reset(options: Namespace) -> str:
+    had_one = second_factor.reset(Caller.command_line(), options.name)
+    if options.json:
+        return output.as_json({"kind": "a2a_second_factor_reset", "username": options.name, "removed": had_one})
+    return f"{options.name} signs in with the password alone" + ("" if had_one else ", as before")
