@@ -174,6 +174,11 @@ def jobs_of(agent: Agent, *, most: int) -> list[AgentCard]:
     return list(AgentCard.objects.of_agent(agent)[:most])
 
 
+def count_of(agent: Agent) -> int:
+    """Return the number of cards of this agent's jobs."""
+    return AgentCard.objects.of_agent(agent).order_by().count()
+
+
 def _take(agent: Agent) -> None:
     """Make sure that the agent may register one more card; raise `QuotaExceededError`. Locks its stock."""
     most = quotas.own_cards(agent)

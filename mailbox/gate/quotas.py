@@ -22,7 +22,7 @@ from django.db.models.functions import Coalesce, Greatest
 
 from mailbox.database import write_turns
 from mailbox.gate import entries
-from mailbox.models import Agent, PairStock, PushConfig, PushDelivery, SenderStock, Task
+from mailbox.models import Agent, Lease, PairStock, PushDelivery, SenderStock, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.words.allowances import Allowance
 from mailbox.words.errors import QuotaExceededError
@@ -65,18 +65,26 @@ class Quota:
         return Q((f"{self.field}__lte", room))
 
 
-def _queued(task: Task, **wanted: int) -> TaskQuerySet:
-    """Return the sender's other queued tasks. With the state as a parameter, SQLite could not use its index."""
+def queued_by(sender: int, **wanted: int) -> TaskQuerySet:
+    """Return the sender's queued tasks. With the state as a parameter, SQLite could not use its index."""
     queued = RawSQL("mailbox_task.state = 'queued'", (), models.BooleanField())
-    return Task.objects.filter(queued, sender=task.sender_id, **wanted).exclude(pk=task.pk).order_by()
+    return Task.objects.filter(queued, sender=sender, **wanted).order_by()
+
+
+def callbacks_of(sender: int, *, but: int) -> int:
+    """Return the number of a sender's callbacks that are due or to come, without that of the task with key ``but``."""
+    due = PushDelivery.objects.filter(sender=sender, state=PushDelivery.State.PENDING)
+    queued = queued_by(sender).filter(calls_back=True).exclude(pk=but)
+    leased = Lease.objects.live().filter(task__sender=sender, task__calls_back=True)
+    return due.count() + queued.count() + leased.count()
 
 
 def _count_queued(task: Task, most: int) -> int:
-    return _queued(task)[:most].count()
+    return queued_by(task.sender_id).exclude(pk=task.pk)[:most].count()
 
 
 def _count_queued_to_one(task: Task, most: int) -> int:
-    return _queued(task, recipient=task.recipient_id)[:most].count()
+    return queued_by(task.sender_id, recipient=task.recipient_id).exclude(pk=task.pk)[:most].count()
 
 
 def _count_bytes(task: Task, most: int) -> int:
@@ -85,9 +93,7 @@ def _count_bytes(task: Task, most: int) -> int:
 
 
 def _count_callbacks(task: Task, most: int) -> int:
-    due = PushDelivery.objects.filter(sender=task.sender_id, state=PushDelivery.State.PENDING)
-    to_come = PushConfig.objects.filter(task__sender=task.sender_id).exclude(task__state=Task.State.RESOLVED)
-    return due.count() + to_come.exclude(task=task.pk).count()
+    return callbacks_of(task.sender_id, but=task.pk)
 
 
 QUEUED_TO_ONE = Quota(

@@ -164,6 +164,10 @@ class Request:
         return cls(verb=actions.PROFILE, scope_id=f"a2a-profile:{agent}", peer_pubkey_b58=agent.pubkey)
 
     @classmethod
+    def to_set_quota(cls, agent: Agent) -> Self:
+        return cls(verb=actions.PROFILE, scope_id=f"a2a-quota:{agent}", peer_pubkey_b58=agent.pubkey)
+
+    @classmethod
     def to_manage_cards(cls, job_id: str) -> Self:
         """Register or remove job cards of other agents; ``job_id`` is ``*`` for all jobs."""
         return cls(verb=actions.MANAGE_REGISTRY, scope_id=f"a2a-registry:{job_id}")

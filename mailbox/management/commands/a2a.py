@@ -17,6 +17,7 @@ from mailbox.management.cli import (
     output,
     people,
     profile,
+    quotas,
     remote,
     repair,
     results,
@@ -34,6 +35,7 @@ from mailbox.words.errors import MailboxError
 GROUPS = (
     agents,
     profile,
+    quotas,
     tools,
     keys,
     people,

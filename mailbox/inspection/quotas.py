@@ -1,0 +1,102 @@
+"""The quotas of one agent, and how much of each it uses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mailbox.gate import own_limits, quotas, waits
+from mailbox.models import Agent, PairStock, SenderStock
+
+MOST_PAIRS = 20
+NAMED: Mapping[str, str] = {
+    "queued": "queued tasks that it sent",
+    "bytes": "bytes of its tasks",
+    "callbacks": "callbacks to come",
+    "waits": "waiting requests in one process",
+    "cards": "job cards",
+    "requests_per_s": "requests a second",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """The use of one quota.
+
+    ``used`` is None for a rate. ``is_own`` is whether the agent has this quota of its own, and not by the setting.
+    ``recipient`` is the display of the recipient of a pair's quota, "" for the quota of all recipients.
+    """
+
+    name: str
+    used: int | None
+    limit: int
+    is_own: bool
+    recipient: str = ""
+
+    @property
+    def what(self) -> str:
+        return f"queued tasks for {self.recipient}" if self.recipient else NAMED[self.name]
+
+    @property
+    def percent(self) -> int | None:
+        """The used share, rounded up; None for a rate."""
+        if self.used is None:
+            return None
+        return 100 if self.used >= self.limit else -(-100 * self.used // self.limit)
+
+
+def of_agent(agent: Agent, *, cards: int) -> Sequence[Usage]:
+    """Return the use of each quota of the agent, and of up to `MOST_PAIRS` quotas of its pairs.
+
+    ``cards`` is the number of its job cards. The waits are those of this process. The bytes and the callbacks are upper
+    bounds.
+    """
+    stock = SenderStock.objects.filter(pk=agent.pk).first() or SenderStock(agent_id=agent.pk)
+    limits = {name: getattr(stock, column) for name, (column, _) in own_limits.LIMITS.items()}
+    most = {name: own_limits.default(name) if own is None else own for name, own in limits.items()}
+    used: Mapping[str, int | None] = {
+        "queued": quotas.queued_by(agent.pk)[: most["queued"] + 1].count(),
+        "bytes": stock.size,
+        "callbacks": stock.callbacks,
+        "waits": waits.live(agent.pk),
+        "cards": cards,
+        "requests_per_s": None,
+    }
+    own = [
+        Usage(name=name, used=used[name], limit=most[name], is_own=limit is not None) for name, limit in limits.items()
+    ]
+    return own + _of_pairs(agent)
+
+
+def _of_pairs(agent: Agent) -> list[Usage]:
+    """Return the pairs that have a quota of their own."""
+    pairs = PairStock.objects.filter(sender=agent.pk, max_queued__isnull=False).select_related("recipient")
+    return [
+        Usage(
+            name="queued",
+            used=quotas.queued_by(agent.pk, recipient=pair.recipient_id)[: (pair.max_queued or 0) + 1].count(),
+            limit=pair.max_queued or 0,
+            is_own=True,
+            recipient=pair.recipient.display,
+        )
+        for pair in pairs.order_by("recipient__display")[:MOST_PAIRS]
+    ]
+
+
+def fullest(agents: Sequence[Agent]) -> Mapping[int, int]:
+    """Return the used share of the fullest stock of each agent in percent, by its key. The shares are upper bounds."""
+    shares: dict[int, int] = {}
+    for stock in SenderStock.objects.filter(pk__in=[agent.pk for agent in agents]):
+        counts = {"queued": stock.queued, "bytes": stock.size, "callbacks": stock.callbacks}
+        most = {name: getattr(stock, own_limits.LIMITS[name][0]) for name in counts}
+        shares[stock.pk] = max(
+            Usage(
+                name=name,
+                used=used,
+                limit=own_limits.default(name) if most[name] is None else most[name],
+                is_own=False,
+            ).percent
+            or 0
+            for name, used in counts.items()
+        )
+    return shares

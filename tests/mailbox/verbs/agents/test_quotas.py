@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from mailbox.gate.callers import Role
+from mailbox.inspection import quotas as inspection
+from mailbox.models import SenderStock
+from mailbox.verbs.agents import quotas
+from mailbox.verbs.life import leasing
+from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR])
+def test_people_who_are_no_admins_set_no_quota(alice, role):
+    with pytest.raises(CapabilityMissingError):
+        quotas.set_quota(factories.person("ola", role), alice.agent, "queued", 1)
+
+
+def test_an_agent_sets_no_quota_of_its_own(alice):
+    with pytest.raises(CapabilityMissingError):
+        quotas.set_quota(alice, alice.agent, "queued", 10**6)
+    assert not SenderStock.objects.exists()
+
+
+def test_an_admin_sets_a_quota(alice):
+    assert quotas.set_quota(factories.person("ada", Role.ADMIN), alice.agent, "queued", 1)
+    assert SenderStock.objects.get().max_queued == 1
+
+
+def test_an_unknown_quota_is_refused(alice):
+    with pytest.raises(InvalidRequestError, match="must be one of queued"):
+        quotas.set_quota(factories.person("ada", Role.ADMIN), alice.agent, "dreams", 1)
+
+
+def test_the_use_of_each_quota_is_counted(alice, bob):
+    for _ in range(3):
+        factories.sent_task(alice, bob)
+    leasing.lease_tasks(bob)
+
+    used = {usage.name: usage.used for usage in inspection.of_agent(factories.row_of(alice), cards=2)}
+
+    size = 3 * len("summarise the report{}")
+    expected = {"queued": 2, "bytes": size, "callbacks": 0, "waits": 0, "cards": 2, "requests_per_s": None}
+    assert used == expected
+
+
+@pytest.mark.parametrize(("used", "limit", "percent"), [(0, 3, 0), (1, 3, 34), (2, 2, 100), (9, 2, 100), (0, 0, 100)])
+def test_a_used_share_is_rounded_up(used, limit, percent):
+    assert inspection.Usage(name="queued", used=used, limit=limit, is_own=False).percent == percent
+
+
+def test_the_fullest_stock_of_an_agent_is_its_share(alice, bob, settings):
+    settings.A2A_QUOTA_QUEUED, settings.A2A_QUOTA_BYTES = 4, 10**6
+    factories.sent_task(alice, bob)
+
+    assert inspection.fullest([factories.row_of(alice), factories.row_of(bob)]) == {factories.row_of(alice).pk: 25}
