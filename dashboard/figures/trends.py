@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -58,6 +58,7 @@ class AgentRow:
     hour: Sum
     buckets: Sequence[Bucket]
     posted: str  # filter of the last hour's results
+    used: int = 0  # percent of its fullest quota
 
     @property
     def bars(self) -> Sequence[Bar]:
@@ -73,15 +74,17 @@ class AgentRow:
         """A value that changes when the row looks different. Ages do not count: they tick in the browser."""
         agent, hour = self.agent, self.hour
         standing = (agent.pk, agent.queued, agent.leased, agent.waits_since, agent.is_quiet, agent.holds_stale)
-        return standing, agent.paused_at, hour.results, hour.error, self.results, agent.last_called_at()
+        return standing, agent.paused_at, hour.results, hour.error, self.results, agent.last_called_at(), self.used
 
     @property
     def error_share(self) -> float | None:
         return 100 * self.hour.error / self.hour.results if self.hour.results else None
 
 
-def rows_of(agents: Sequence[Agent], figures: Figures, now: datetime) -> list[AgentRow]:
-    """Return the agents with their figures."""
+def rows_of(
+    agents: Sequence[Agent], figures: Figures, now: datetime, used: Mapping[int, int] | None = None
+) -> list[AgentRow]:
+    """Return the agents with their figures. ``used`` is the share of the fullest quota in percent, by agent."""
     since = HOUR.start(now)
     return [
         AgentRow(
@@ -89,6 +92,7 @@ def rows_of(agents: Sequence[Agent], figures: Figures, now: datetime) -> list[Ag
             hour=Sum.of(point for point in points if point.minute >= since),
             buckets=charts.buckets(points, SPARK, now),
             posted=charts.posted(since),
+            used=(used or {}).get(agent.pk, 0),
         )
         for agent in agents
         for points in [figures.agents[agent.pk]]

@@ -23,7 +23,7 @@ from dashboard.forms.repair import ReasonForm
 from mailbox.database.counted import Counted
 from mailbox.database.paging import Page
 from mailbox.gate import actions
-from mailbox.inspection import agents, leases, search, series
+from mailbox.inspection import agents, leases, quotas, search, series
 from mailbox.models import Agent
 from mailbox.models.agent import AgentQuerySet
 from mailbox.verbs.agents import finding, registration
@@ -62,7 +62,7 @@ class AgentList(ListPage):
             agents=[agent.pk for agent in page.items],
             sampled=False,
         )
-        rows = rows_of(page.items, figures, self.now)
+        rows = rows_of(page.items, figures, self.now, quotas.fullest(page.items))
         return {"rows": rows, "is_late": figures.is_late(self.now), "keys": search.AGENT_KEYS}
 
     def total(self, found: AgentQuerySet, page: Page[Any]) -> Count:
@@ -135,6 +135,7 @@ class AgentPage(Act[Agent]):
         peers = agents.newest_peers(agent, most=PEERS_SHOWN)
         return {
             "keys": [(key, key.expires_soon(self.now)) for key in agents.live_keys(agent, self.now)],
+            "quotas": quotas.of_agent(agent, cards=registry.count_of(agent)),
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
             "seen": self.seen(agent),

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from html import unescape
 
 import pytest
 from django.utils import timezone
 
-from mailbox.models import ApiKey, Peer
+from mailbox.models import ApiKey, PairStock, Peer, SenderStock
 from mailbox.verbs.agents import peers
 from mailbox.verbs.upkeep import rollups
 from mailbox.words import tokens
@@ -122,7 +123,7 @@ def test_an_agent_page_shows_the_status_of_each_peer(ana, bob):
 def test_an_agent_page_and_its_refresh_need_few_queries(ana, alice, bob, django_assert_max_num_queries):
     factories.resolved_task(alice, bob)
 
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(19):
         ana.get(BOB)
     with django_assert_max_num_queries(9):
         ana.get(BOB, headers={"HX-Request": "true"})
@@ -153,3 +154,19 @@ def test_the_page_of_an_agent_lists_its_live_keys(vic, alice):
 
 def test_the_page_of_an_agent_without_a_key_says_how_to_add_one(vic, alice):
     assert "manage.py a2a keys add alice@local" in vic.get("/ops/agents/alice@local/").text
+
+
+@pytest.mark.django_db
+def test_a_page_shows_how_much_of_each_quota_its_agent_uses(ana, alice, bob, settings):
+    settings.A2A_QUOTA_QUEUED = 4
+    SenderStock.objects.create(agent=factories.row_of(alice), max_callbacks=7)
+    PairStock.objects.create(sender=factories.row_of(alice), recipient=factories.row_of(bob), max_queued=2)
+    factories.sent_task(alice, bob)
+
+    html = ana.get("/ops/agents/alice@local/").content.decode()
+
+    panel = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html.partition('id="quotas"')[2].partition("</section>")[0]))
+    assert "Queued tasks that it sent 25 % 1 4 the setting" in panel
+    assert "Callbacks to come 0 % 0 7 its own" in panel
+    assert "Queued tasks for bob@local 50 % 1 2 its own" in panel
+    assert ana.get("/ops/agents/?q=alice").context["rows"][0].used == 25
