@@ -2,6 +2,7 @@
 # Install one pinned requirements file into .venv, which is made when it is missing.
 # Usage: PYTHON=python3 requirements/install.sh FILE
 # With uv on the PATH it is used for speed; otherwise the standard library's venv and pip do the same.
+# Neither leaves pip or setuptools in .venv: the hub does not need them, and the bundled ones have known weaknesses.
 set -eu
 
 file=$1
@@ -19,7 +20,7 @@ has_uv() {
 
 is_usable() {
     [ -x "$venv/bin/python" ] || return 1
-    if has_uv; then "$venv/bin/python" -c ''; else "$venv/bin/python" -m pip --version; fi >/dev/null 2>&1
+    if has_uv; then "$venv/bin/python" -c ''; else "$venv/bin/python" -c 'import ensurepip'; fi >/dev/null 2>&1
 }
 
 make_venv() {
@@ -32,7 +33,7 @@ make_venv() {
         return
     fi
     log=$(mktemp)
-    "$python" -m venv "$venv" >"$log" 2>&1 || {
+    { "$python" -m venv --without-pip "$venv" && add_pip; } >"$log" 2>&1 || {
         cat "$log" >&2
         rm -rf "$venv" "$log"
         fail "" "$python cannot make virtual environments with pip." \
@@ -41,11 +42,28 @@ make_venv() {
     rm -f "$log"
 }
 
+add_pip() {
+    "$venv/bin/python" -m ensurepip --default-pip
+}
+
+remove_pip() {
+    for name in setuptools pip; do
+        "$venv/bin/python" -c "import $name" 2>/dev/null || continue
+        if has_uv; then
+            uv pip uninstall --quiet --python "$venv/bin/python" "$name"
+        else
+            "$venv/bin/python" -m pip --quiet --disable-pip-version-check uninstall --yes "$name"
+        fi
+    done
+}
+
 is_usable || make_venv
 
 echo "Installing $file (up to a minute)"
 if has_uv; then
     uv pip install --quiet --compile-bytecode --python "$venv/bin/python" --require-hashes -r "$file"
 else
+    add_pip >/dev/null 2>&1
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$file"
 fi
+remove_pip
