@@ -97,14 +97,28 @@ format: .venv/dev.stamp ## Format the code and fix what can be fixed
 compile := uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock"
 
+# The tools of these two targets have an environment of their own, because the tests do not need them.
+.PHONY: audit
+audit: .venv-audit/stamp ## Look the pinned packages up in the list of known vulnerabilities (needs a network)
+	@.venv-audit/bin/python requirements/audit.py requirements/base.txt requirements/dev.txt requirements/audit.txt
+
+SBOM ?= var/sbom.json
+
+.PHONY: sbom
+sbom: .venv-audit/stamp ## List the packages that the hub runs with, as CycloneDX JSON (SBOM=var/sbom.json)
+	@mkdir -p "$$(dirname "$(SBOM)")"
+	.venv-audit/bin/cyclonedx-py requirements requirements/base.txt --pyproject pyproject.toml --output-reproducible \
+		--output-format JSON --output-file "$(SBOM)"
+
 .PHONY: lock
 lock: ## Pin the newest allowed version of every requirement (needs uv)
 	$(compile) pyproject.toml --output-file requirements/base.txt
 	$(compile) pyproject.toml --group dev --constraints requirements/base.txt --output-file requirements/dev.txt
+	$(compile) --group audit --output-file requirements/audit.txt
 
 .PHONY: clean
 clean: ## Delete the environment and the caches, but no data
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
+	rm -rf .venv .venv-audit .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # The second holds all packages of the first, so one install serves both.
@@ -115,3 +129,7 @@ clean: ## Delete the environment and the caches, but no data
 .venv/dev.stamp: requirements/dev.txt
 	@requirements/install.sh $<
 	@touch .venv/base.stamp $@
+
+.venv-audit/stamp: requirements/audit.txt
+	@VENV=.venv-audit requirements/install.sh $<
+	@touch $@

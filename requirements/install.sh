@@ -1,13 +1,13 @@
 #!/bin/sh
-# Install one pinned requirements file into .venv, which is made when it is missing.
-# Usage: PYTHON=python3 requirements/install.sh FILE
+# Install one pinned requirements file into .venv, or the environment that VENV names. It is made when it is missing.
+# Usage: PYTHON=python3 VENV=.venv requirements/install.sh FILE
 # With uv on the PATH it is used for speed; otherwise the standard library's venv and pip do the same.
-# Neither leaves pip or setuptools in .venv: the hub does not need them, and the bundled ones have known weaknesses.
+# Neither leaves pip or setuptools behind unless the file pins them: the bundled ones have known weaknesses.
 set -eu
 
 file=$1
 python=${PYTHON:-python3}
-venv=.venv
+venv=${VENV:-.venv}
 
 fail() {
     printf '%s\n' "$@" >&2
@@ -48,6 +48,7 @@ add_pip() {
 
 remove_pip() {
     for name in setuptools pip; do
+        grep -q "^$name==" "$file" && continue
         "$venv/bin/python" -c "import $name" 2>/dev/null || continue
         if has_uv; then
             uv pip uninstall --quiet --python "$venv/bin/python" "$name"

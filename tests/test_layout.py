@@ -14,7 +14,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = [ROOT / name for name in ("a2aproject", "agentcards", "dashboard", "mailbox", "tests")]
 MODULES = [path for package in PACKAGES for path in package.rglob("*.py") if "migrations" not in path.parts]
 ROOT_ENTRIES = {
-    *(".ci", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "a2aproject"),
+    *(
+        ".ci",
+        ".gitignore",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "LICENSE",
+        "Makefile",
+        "README.md",
+        "SECURITY.md",
+        "a2aproject",
+    ),
     *(
         "agentcards",
         "dashboard",
