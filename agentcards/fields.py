@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import models
 
-from mailbox.words import secret_box, tokens
+from mailbox.words import secret_box
+from mailbox.words.redaction import has_credentials
 from mailbox.words.secret_box import UnreadableSecretError
 
 if TYPE_CHECKING:
@@ -16,11 +17,6 @@ else:
 
 SEALED = "sealed:"  # begins the stored text of an encrypted URL
 UNREADABLE = "(encrypted under another SECRET_KEY)"  # read in place of a URL that cannot be decrypted
-
-
-def is_secret(url: str) -> bool:
-    """Whether the URL has a user, a password, a key or the token of a public route."""
-    return "@" in url or tokens.redact(url) != url
 
 
 def opened(stored: str) -> str:
@@ -34,7 +30,7 @@ def opened(stored: str) -> str:
 
 
 class SealedUrlField(UrlField):
-    """A URL. The database gets it encrypted if it `is_secret`, so that SQL cannot compare such URLs.
+    """A URL. The database gets it encrypted if it `has_credentials`, so that SQL cannot compare such URLs.
 
     A plain URL with credentials, which an earlier version stored, is read too. `agentcards.resealing` encrypts it.
     """
@@ -47,6 +43,6 @@ class SealedUrlField(UrlField):
 
     def get_prep_value(self, value: Any) -> Any:
         prepared = super().get_prep_value(value)
-        if not isinstance(prepared, str) or not is_secret(prepared):
+        if not isinstance(prepared, str) or not has_credentials(prepared):
             return prepared
         return f"{SEALED}{secret_box.seal(prepared)}"

@@ -11,12 +11,13 @@ from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
-from agentcards.fields import SealedUrlField, is_secret
+from agentcards.fields import SealedUrlField
 from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError
 from mailbox.words import digests, json_text
+from mailbox.words.redaction import has_credentials
 
 MOST_NAMES = 1000
 LONGEST_NAME = 200
@@ -282,7 +283,7 @@ class RemoteOutage(models.Model):
         So the pauses double. The failure of a call that had begun before the last pause changes nothing. Runs in a
         transaction, and locks the row.
         """
-        base_url = f"digest:{digests.digest(base_url)}" if is_secret(base_url) else base_url
+        base_url = f"digest:{digests.digest(base_url)}" if has_credentials(base_url) else base_url
         begun = {"base_url": base_url, "since": now, "next_call_at": now + cls.SHORTEST_PAUSE}
         row, is_new = cls.objects.select_for_update().get_or_create(agent=agent, defaults=begun)
         if is_new or (row.base_url == base_url and now < row.next_call_at <= now + cls.LONGEST_PAUSE):

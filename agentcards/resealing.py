@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from django.db import models, transaction
 from django.db.models.functions import Cast
 
-from agentcards.fields import SEALED, SealedUrlField, is_secret
+from agentcards.fields import SEALED, SealedUrlField
 from agentcards.models import AgentProfile, RemoteCall
 from mailbox.database import write_turns
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.models import PushConfig, PushDelivery, SecondFactor
 from mailbox.words import sealed_keys, secret_box
+from mailbox.words.redaction import has_credentials
 from mailbox.words.secret_box import UnreadableSecretError
 
 BATCH = 200  # rows of one transaction
@@ -92,6 +93,6 @@ def _renewed_key(sealed: str) -> str | None:
 def _renewed_url(stored: str) -> str | None:
     """Return the URL that the field shall encrypt in place of ``stored``, None if that is up to date."""
     if not stored.startswith(SEALED):
-        return stored if is_secret(stored) else None
+        return stored if has_credentials(stored) else None
     sealed = stored.removeprefix(SEALED)
     return None if secret_box.is_current(sealed) else secret_box.unseal(sealed)

@@ -22,6 +22,11 @@ def url(text: str) -> str:
     return f"{address}?…" if mark else address
 
 
+def has_credentials(url: str) -> bool:
+    """Whether the URL has a user, a password, a key or the token of a public route."""
+    return "@" in url or tokens.redact(url) != url
+
+
 def text(unsafe: str) -> str:
     """Return the text with shortened keys, and without the queries of URLs."""
     return _QUERY.sub(r"\1?…", tokens.redact(unsafe))

@@ -5,13 +5,13 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.db import connection
 
-from agentcards import fields, profiles, resealing
+from agentcards import profiles, resealing
 from agentcards.fields import UNREADABLE, SealedUrlField
 from agentcards.models import AgentProfile, RemoteCall, RemoteOutage
 from mailbox.gate.callers import Caller
 from mailbox.models import PushDelivery, SecondFactor
 from mailbox.verbs.people import second_factor
-from mailbox.words import secret_box
+from mailbox.words import redaction, secret_box
 from mailbox.words.kinds import Kind
 from tests.support import factories
 
@@ -187,7 +187,7 @@ def test_every_encrypted_column_is_encrypted_again():
 
 @pytest.mark.parametrize("url", ["https://a.example", "https://a.example/agent", ""])
 def test_a_url_without_credentials_is_no_secret(url):
-    assert not fields.is_secret(url)
+    assert not redaction.has_credentials(url)
 
 
 def test_keys_of_second_factors_are_encrypted_again(new_secret, settings):

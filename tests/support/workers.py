@@ -34,7 +34,7 @@ class Desk:
     def run(self, *command: str, name: str = "bob", tasks: int = 1, concurrency: int = 1, **how: Any) -> str | None:
         """Run a worker in this process for that many tasks; return its failure."""
         work = ProgramSettings(command=command, environment=environment_without(self.key), **{"grace": GRACE, **how})
-        with contextlib.closing(HubClient(self.url, self.key)) as client:
+        with contextlib.closing(HubClient(self.url, lambda: self.key)) as client:
             worker = Worker(client, name, work, concurrency=concurrency, max_tasks=tasks, say=self.said.append)
             return worker.run()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,7 @@ from uuid import UUID
 from mailbox.gate.callers import Caller
 from mailbox.models import Agent
 from mailbox.verbs.agents import finding
-from mailbox.words import json_text
+from mailbox.words import json_text, redaction
 from mailbox.words.errors import InvalidJsonError
 
 LONGEST_WAIT_MS = 60_000
@@ -106,6 +107,35 @@ def instant(name: str) -> Callable[[str], datetime]:
             problem = f"{name} must be a time, such as 2030-01-31T12:00:00Z, or epoch milliseconds"
             raise ArgumentTypeError(problem) from error
         return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+    return read
+
+
+def from_stdin(text: str) -> str:
+    """Return ``text``, or for ``-`` the first line of stdin."""
+    return sys.stdin.readline().strip() if text == "-" else text
+
+
+def url_without_credentials(name: str) -> Callable[[str], str]:
+    """Read a URL, for ``-`` from stdin. Process lists show arguments, so a URL with credentials must not be one."""
+
+    def read(text: str) -> str:
+        if redaction.has_credentials(text):
+            raise ArgumentTypeError(f"{name} has credentials, which process lists show; give - and write it to stdin")
+        return from_stdin(text)
+
+    return read
+
+
+def secret(name: str) -> Callable[[str], str]:
+    """Read a secret from stdin; any text but ``-`` is refused."""
+
+    def read(text: str) -> str:
+        if text != "-":
+            raise ArgumentTypeError(
+                f"{name} is a secret, and process lists show arguments; give - and write it to stdin"
+            )
+        return from_stdin(text)
 
     return read
 

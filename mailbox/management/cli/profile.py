@@ -20,7 +20,7 @@ TEXTS = {
     "persona_archetype": "the agent's persona, for its card",
     "default_project": "its project; such an agent receives tasks/send tasks that name no agent",
     "wallet_address": "the agent's Algorand address, for its card",
-    "remote_url": "base URL of a remote agent; the hub delivers its tasks there",
+    "remote_url": "base URL of a remote agent; the hub delivers its tasks there; - reads stdin",
 }
 
 
@@ -28,7 +28,8 @@ def add_commands(commands: arguments.Commands) -> None:
     profile = commands.add_parser("profile", help="show an agent's profile, or change it; '' empties a field")
     profile.add_argument("agent", metavar="NAME", help="the agent")
     for field, what in TEXTS.items():
-        profile.add_argument(_option(field), dest=f"profile_{field}", metavar="TEXT", help=what)
+        kind = arguments.url_without_credentials(_option(field)) if field == "remote_url" else str
+        profile.add_argument(_option(field), dest=f"profile_{field}", type=kind, metavar="TEXT", help=what)
     profile.add_argument("--skill-bundles", type=_names, metavar="A,B", help="names of skill bundles, for its card")
     permissions = profile.add_mutually_exclusive_group()
     permissions.add_argument(

@@ -19,17 +19,23 @@ if TYPE_CHECKING:
     from agentcards.client import RemoteInvocationResult
 
 # Each command imports its client itself, so the other commands start without httpx and httpcore.
+URL = arguments.url_without_credentials("URL")
 LEAST_TIMEOUT_MS, USUAL_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 300_000, 600_000
 
 
 def add_commands(commands: arguments.Commands) -> None:
     discover = commands.add_parser("discover", help="show the agent card of a remote agent")
-    discover.add_argument("url", metavar="URL", help="its base URL, such as https://agent.example.com")
+    discover.add_argument("url", type=URL, metavar="URL", help="its base URL; - reads stdin")
     arguments.add_json(discover)
     discover.set_defaults(run=_discover)
 
     invoke = commands.add_parser("invoke", help="send a remote agent a task and wait for the answer")
-    invoke.add_argument("url", metavar="URL", help="its base URL; user:password@ is sent as Basic, :KEY@ as Bearer")
+    invoke.add_argument(
+        "url",
+        type=URL,
+        metavar="URL",
+        help="its base URL; - reads stdin, where user:password@ is sent as Basic, and :KEY@ as Bearer",
+    )
     invoke.add_argument("text", metavar="TEXT", help="what to do")
     invoke.add_argument("--skill", metavar="SKILL", help="the skill to use")
     invoke.add_argument(

@@ -6,13 +6,16 @@ import os
 import shutil
 import sys
 from argparse import ArgumentTypeError, Namespace
+from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import ENVIRONMENT_VARIABLE, settings
 from django.core.management.base import CommandError
 
 from mailbox.management.cli import arguments
+from mailbox.words import redaction
 
 KEY_VARIABLE = "A2A_API_KEY"
 MOST_AT_ONCE = 256
@@ -36,8 +39,15 @@ def add_commands(commands: arguments.Commands) -> None:
     work.add_argument(
         "--url", type=_url, default=settings.PUBLIC_URL, metavar="URL", help="the hub (default: %(default)s)"
     )
-    work.add_argument(
-        "--key", metavar="KEY", help=f"the agent's API key; {KEY_VARIABLE} is safer, since process lists show arguments"
+    keys = work.add_mutually_exclusive_group()
+    keys.add_argument(
+        "--key-file", type=Path, metavar="FILE", help="the file of the agent's API key, read again when it changes"
+    )
+    keys.add_argument(
+        "--key",
+        type=arguments.secret("--key"),
+        metavar="-",
+        help=f"read the agent's API key from stdin (default: from {KEY_VARIABLE})",
     )
     work.add_argument(
         "--concurrency",
@@ -83,19 +93,17 @@ def _work(options: Namespace) -> str:
     from mailbox.management.worker.client import Hub
     from mailbox.management.worker.worker import Worker
 
-    key = options.key or os.environ.get(KEY_VARIABLE, "")
-    if not (key.isascii() and key.isprintable() and key.strip()):
-        raise CommandError(f"give the agent's API key in {KEY_VARIABLE} or by --key", returncode=WRONG_USAGE)
+    source = _key_source(options)
     if shutil.which(options.command[0]) is None:
         raise CommandError(f"there is no program {options.command[0]!r}", returncode=WRONG_USAGE)
     work = ProgramSettings(
         command=options.command,
-        environment=environment_without(key),
+        environment=environment_without(source()),
         result=options.result,
         heartbeat=options.heartbeat,
         grace=options.grace,
     )
-    hub = Hub(options.url, key)
+    hub = Hub(options.url, source)
     worker = Worker(hub, options.name, work, concurrency=options.concurrency, max_tasks=options.max_tasks, say=_say)
     try:
         if failure := worker.run():
@@ -103,6 +111,22 @@ def _work(options: Namespace) -> str:
     finally:
         hub.close()
     return ""
+
+
+def _key_source(options: Namespace) -> Callable[[], str]:
+    """Return the function that returns the agent's API key. Raise `CommandError` if there is no key."""
+    from mailbox.management.worker.key_file import KeyFile, is_sendable
+
+    if options.key_file is not None:
+        try:
+            return KeyFile(options.key_file)
+        except (OSError, ValueError) as error:
+            problem = error.strerror if isinstance(error, OSError) else "it has no key"
+            raise CommandError(f"--key-file {options.key_file}: {problem}", returncode=WRONG_USAGE) from error
+    key = options.key or os.environ.get(KEY_VARIABLE, "")
+    if not is_sendable(key):
+        raise CommandError(f"give the agent's API key in {KEY_VARIABLE} or by --key-file", returncode=WRONG_USAGE)
+    return lambda: key
 
 
 def environment_without(key: str) -> dict[str, str]:
@@ -120,6 +144,8 @@ def _url(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ArgumentTypeError("--url must be an http or https URL")
+    if redaction.has_credentials(text):
+        raise ArgumentTypeError(f"--url has credentials, which process lists show; give the key in {KEY_VARIABLE}")
     return text
 
 

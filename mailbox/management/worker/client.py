@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -79,11 +79,17 @@ class Hub:
     `LeaseEndedError`.
     """
 
-    def __init__(self, url: str, key: str) -> None:
+    def __init__(self, url: str, key: Callable[[], str]) -> None:
+        """``key`` returns the agent's API key, and is called for each request."""
+
+        def authorize(request: httpx.Request) -> httpx.Request:
+            request.headers["Authorization"] = f"Bearer {key()}"
+            return request
+
         self.url = url
         self._http = httpx.Client(
             base_url=url,
-            headers={"Authorization": f"Bearer {key}"},
+            auth=authorize,
             timeout=ANSWER_WITHIN,
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
         )

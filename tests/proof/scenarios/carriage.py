@@ -135,7 +135,7 @@ def _cast(near: Stage, far: Stage) -> Cast:
     manage(far, "grant", "gate", "a2a.send.*")
     manage(far, "grant", "wendy", "a2a.respond.*")
     route = json.loads(manage(far, "route", "add", "gate", "--rate", "100000", "--json"))["url"]
-    manage(near, "profile", "rita", "--remote-url", route)
+    manage(near, "profile", "rita", "--remote-url", "-", stdin=route)
     manage(near, "grant", "anna", "a2a.send.*")
     return Cast(sender=Patient(near, sender), operator=Patient(near, operator_key(near)), worker=Patient(far, worker))
 

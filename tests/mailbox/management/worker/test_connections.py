@@ -155,7 +155,7 @@ def test_a_stopped_worker_outwaits_the_poll_whose_answer_was_lost(monkeypatch):
 )
 def test_each_answer_of_the_hub_raises_its_error(monkeypatch, status, body, error):
     answer = httpx.Response(status, json=body) if body else httpx.Response(status, text="<html>")
-    hub = Hub("http://hub.test", "key")
+    hub = Hub("http://hub.test", lambda: "key")
     monkeypatch.setattr(hub, "_http", httpx.Client(base_url=hub.url, transport=httpx.MockTransport(lambda _: answer)))
 
     with pytest.raises(HubError) as raised:

@@ -1,0 +1,72 @@
+"""Secrets are read from stdin, files and the environment, and never from the arguments that process lists show."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import pytest
+from django.core.management.base import CommandError
+
+from agentcards.models import AgentProfile
+from mailbox.management.worker.key_file import KeyFile
+
+pytestmark = pytest.mark.django_db
+
+KEY = "a2a_abcdefgh_" + "s" * 32 + "_123456"
+URL = "https://user:pa55word@remote.example"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("profile", "bob", "--remote-url", URL),
+        ("profile", "bob", "--remote-url", "https://hub.example/p/p_abcdefgh_0123"),
+        ("discover", URL),
+        ("invoke", "https://:k3y@remote.example", "hi"),
+        ("work", "bob", "--key", KEY, "--", "cat"),
+        ("work", "bob", "--url", "http://:k3y@hub.example", "--", "cat"),
+    ],
+)
+def test_an_argument_with_credentials_is_refused_and_not_repeated(a2a, bob, words):
+    with pytest.raises(CommandError, match=r"process lists show.*give ") as refusal:
+        a2a(*words)
+
+    assert not any(secret in str(refusal.value) for secret in ("pa55word", "k3y", "0123", "sss"))
+    assert not AgentProfile.objects.exists()
+
+
+def test_a_remote_url_is_read_from_stdin(a2a, bob, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{URL}\n"))
+
+    a2a("profile", "bob", "--remote-url", "-")
+
+    assert AgentProfile.objects.get().remote_url == URL
+
+
+@pytest.mark.parametrize("content", [None, "", " \n", "k\u00e9y"])
+def test_a_worker_without_a_key_in_its_file_does_not_start(a2a, tmp_path, content):
+    path = tmp_path / "key"
+    if content is not None:
+        path.write_text(content)
+
+    with pytest.raises(CommandError, match=f"--key-file {path}: ") as refusal:
+        a2a("work", "bob", "--key-file", path, "--", "cat")
+    assert refusal.value.returncode == 2
+
+
+def test_a_key_file_is_read_again_when_it_is_replaced(tmp_path):
+    path = tmp_path / "key"
+    path.write_text("first\n")
+    key = KeyFile(path)
+    assert key() == "first"
+
+    (tmp_path / "new").write_text("second")
+    os.replace(tmp_path / "new", path)
+    assert key() == "second"
+
+    path.unlink()
+    assert key() == "second"
+    path.write_text("")
+    assert key() == "second"
