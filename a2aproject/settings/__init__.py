@@ -6,12 +6,12 @@ import tomllib
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.credentials import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.database import database, sqlite_file
 from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.edge import PUBLIC_URL
 from a2aproject.settings.environment import CENTURY_MS, env
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.people import *  # noqa: F403
@@ -25,13 +25,6 @@ A2A_VAR = BASE_DIR / env.str("A2A_VAR", "var")
 
 DEBUG = False
 
-# The address where the hub listens, and the public URL that people and agents use.
-BIND_HOST = env.str("BIND_HOST", "127.0.0.1")
-PORT = env.integer("PORT", 3000, least=1, most=65_535)
-_everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (an operator's choice)
-_host = _everywhere.get(BIND_HOST, BIND_HOST)
-_netloc = f"[{_host}]:{PORT}" if ":" in _host else f"{_host}:{PORT}"
-PUBLIC_URL = env.address("PUBLIC_URL") or f"http://{_netloc}"
 A2A_VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 
 # The hub's own agent card. The cards of its agents are public too, unless A2A_PUBLIC_AGENT_CARDS is off.
@@ -49,19 +42,6 @@ WEB_WORKERS = env.integer("WEB_WORKERS", 2, least=1, most=1024)
 STOP_GRACE = env.integer("STOP_GRACE", 15, least=1, most=3600)  # seconds
 # Threads of one worker, started when needed. Each waiting request holds a thread.
 WEB_THREADS = env.integer("WEB_THREADS", 1024, least=1, most=65_536)
-
-_public = urlsplit(PUBLIC_URL)
-_is_https = _public.scheme == "https"
-ALLOWED_HOSTS = list(
-    dict.fromkeys(
-        [_public.hostname or "", BIND_HOST, "localhost", "127.0.0.1", "[::1]", *env.list("ALLOWED_HOSTS", default=[])]
-    )
-)
-CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
-
-# The largest request body. The hub reads and parses bodies whole, so this has an upper bound (a2a.E007).
-A2A_MAX_BODY_BYTES = env.int("A2A_MAX_BODY_BYTES", 1_048_576)
-DATA_UPLOAD_MAX_MEMORY_SIZE = A2A_MAX_BODY_BYTES
 
 INSTALLED_APPS = [
     "mailbox.apps.MailboxConfig",
@@ -88,6 +68,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "a2aproject.web.proxies.ProxyMiddleware",  # first: all code after it sees the client's own address
     "a2aproject.web.bodies.UnreadBodyMiddleware",
     "a2aproject.web.slashes.LeadingSlashesMiddleware",  # before the next, which looks for a token at the path's start
     "mailbox.dialects.base.public_routes.RouteMiddleware",  # first to read the path: hides the token of a public route
@@ -204,11 +185,6 @@ WHITENOISE_AUTOREFRESH = False
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 SECURE_REFERRER_POLICY = "same-origin"
-SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _is_https else None
-SESSION_COOKIE_SECURE = _is_https
-CSRF_COOKIE_SECURE = _is_https
-
 # The API accepts keys, not sessions. Each dialect has its own authentication and errors.
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],

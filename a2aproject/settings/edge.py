@@ -1,8 +1,43 @@
-"""Settings of the connections that clients open."""
+"""Settings of the connections that clients open, and of the cookies that they carry."""
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 from a2aproject.settings.environment import env
+
+# The address where the hub listens, and the public URL that people and agents use.
+BIND_HOST = env.str("BIND_HOST", "127.0.0.1")
+PORT = env.integer("PORT", 3000, least=1, most=65_535)
+_everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (an operator's choice)
+_host = _everywhere.get(BIND_HOST, BIND_HOST)
+_netloc = f"[{_host}]:{PORT}" if ":" in _host else f"{_host}:{PORT}"
+PUBLIC_URL = env.address("PUBLIC_URL") or f"http://{_netloc}"
+
+_public = urlsplit(PUBLIC_URL)
+_is_https = _public.scheme == "https"
+ALLOWED_HOSTS = list(
+    dict.fromkeys(
+        [_public.hostname or "", BIND_HOST, "localhost", "127.0.0.1", "[::1]", *env.list("ALLOWED_HOSTS", default=[])]
+    )
+)
+CSRF_TRUSTED_ORIGINS = [f"{_public.scheme}://{_public.netloc}"]
+
+# The largest request body. The hub reads and parses bodies whole, so this has an upper bound (a2a.E007).
+A2A_MAX_BODY_BYTES = env.int("A2A_MAX_BODY_BYTES", 1_048_576)
+DATA_UPLOAD_MAX_MEMORY_SIZE = A2A_MAX_BODY_BYTES
 
 # Seconds in which the body of a request must arrive. A slower connection is cut, so that it holds a thread no longer.
 A2A_BODY_TIMEOUT_S = env.integer("A2A_BODY_TIMEOUT_S", 30, least=1, most=60)
+
+# Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto count. A hub at an https URL has one, mostly on its
+# own machine.
+A2A_TRUSTED_PROXIES = env.networks("A2A_TRUSTED_PROXIES", ["127.0.0.0/8", "::1/128"] if _is_https else [])
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if A2A_TRUSTED_PROXIES else None
+
+SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = env.switch("A2A_HSTS_SUBDOMAINS", default=False)
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _is_https
+# Browsers take a cookie named __Host- from this host alone, and over https alone. No sister host can plant one.
+SESSION_COOKIE_NAME = "__Host-sessionid" if _is_https else "sessionid"
+CSRF_COOKIE_NAME = "__Host-csrftoken" if _is_https else "csrftoken"

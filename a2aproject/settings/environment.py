@@ -6,6 +6,7 @@ Invalid values are errors. The values read are recorded, so that pages can show 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -87,6 +88,16 @@ class Environment(environ.Env):  # type: ignore[misc]
         if not whole:
             raise UnusableSettingError(f"{var} must be a JSON list of objects, each with {', '.join(keys)} as text.")
         return list(given)
+
+    def networks(self, var: str, default: list[str]) -> list[IPv4Network | IPv6Network]:
+        """Return the variable's comma-separated addresses and networks. The word ``none`` stands for an empty list."""
+        listed: list[str] = self.list(var, default=default)
+        try:
+            return [ip_network(one.strip()) for one in listed if one.strip().lower() != "none"]
+        except ValueError as error:
+            raise UnusableSettingError(
+                f"{var} is {','.join(listed)!r}: it must list addresses and networks such as 10.0.0.0/8, or be none."
+            ) from error
 
     def address(self, var: str) -> str:
         """Return the variable's http or https URL without a final slash, "" if it is not set."""

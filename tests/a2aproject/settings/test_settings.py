@@ -19,6 +19,7 @@ import json, sys
 from a2aproject import settings
 print(json.dumps([getattr(settings, name) for name in sys.argv[1:]], default=str))
 """
+HTTPS = "https://hub.example.org"
 UNSET = {"DATABASE_URL": "", "PUBLIC_URL": "", "SECRET_KEY": "", "CI": ""}
 
 
@@ -168,3 +169,33 @@ def test_invalid_settings_stop_the_hub_before_it_creates_files(tmp_path, variabl
     assert message in refused.stderr
     assert refused.stderr.count("\n") == 1
     assert not (tmp_path / "var" / "hub.sqlite3").exists()
+
+
+@pytest.mark.parametrize(
+    ("environment", "trusted"),
+    [
+        ({}, []),
+        ({"PUBLIC_URL": HTTPS}, ["127.0.0.0/8", "::1/128"]),
+        ({"PUBLIC_URL": HTTPS, "A2A_TRUSTED_PROXIES": "none"}, []),
+        ({"A2A_TRUSTED_PROXIES": "10.0.0.1, 2001:db8::/32"}, ["10.0.0.1/32", "2001:db8::/32"]),
+    ],
+)
+def test_a_hub_at_an_https_url_trusts_the_proxies_of_its_own_machine(read, environment, trusted):
+    networks, header = read("A2A_TRUSTED_PROXIES", "SECURE_PROXY_SSL_HEADER", **environment)
+
+    assert networks == trusted
+    assert bool(header) == bool(trusted)
+
+
+def test_cookies_are_bound_to_the_host_of_an_https_url(read):
+    names = ("SESSION_COOKIE_NAME", "CSRF_COOKIE_NAME", "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE")
+
+    assert read(*names, PUBLIC_URL=HTTPS) == ["__Host-sessionid", "__Host-csrftoken", True, True]
+    assert read(*names) == ["sessionid", "csrftoken", False, False]
+
+
+def test_subdomains_get_strict_transport_security_by_choice(read):
+    names = ("SECURE_HSTS_SECONDS", "SECURE_HSTS_INCLUDE_SUBDOMAINS")
+
+    assert read(*names, PUBLIC_URL=HTTPS) == [31_536_000, False]
+    assert read(*names, PUBLIC_URL=HTTPS, A2A_HSTS_SUBDOMAINS="1") == [31_536_000, True]
