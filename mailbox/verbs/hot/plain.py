@@ -79,6 +79,7 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
         lease_id=lease_id,
         attempt_id=attempt_id,
         credential=caller.credential,
+        signing_key=caller.nonce and caller.nonce.pubkey,
         now_ms=epoch_ms(now),
         **_journalled(caller, entries.task_leased(lease_id, statements.ATTEMPT_TO_COME, holder.display), now),
     )
@@ -136,6 +137,7 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
         sender=sender.pk,
         attempt_id=attempt_id,
         credential=caller.credential,
+        signing_key=caller.nonce and caller.nonce.pubkey,
         now_ms=epoch_ms(now),
         **_journalled(caller, entries.result_delivered(attempt_id), now),
     )

@@ -71,7 +71,9 @@ ORDER BY task.queued_at, task.id LIMIT 1"""
 # A waiting request presented its key long ago. A revoked key takes no task and no result.
 KEY_IS_LIVE = """(%(credential)s{text} = '' OR EXISTS (
     SELECT 1 FROM mailbox_apikey WHERE public_id = %(credential)s{text} AND revoked_at IS NULL
-      AND (expires_at IS NULL OR expires_at > %(at)s{moment})))"""
+      AND (expires_at IS NULL OR expires_at > %(at)s{moment})))
+  AND (%(signing_key)s{text} IS NULL OR EXISTS (
+    SELECT 1 FROM mailbox_signingkey WHERE pubkey = %(signing_key)s{text} AND retired_at IS NULL))"""
 
 TAKEN = """
 UPDATE mailbox_task SET state = {in_flight}, attempt = attempt + 1, journal_seq = journal_seq + 1

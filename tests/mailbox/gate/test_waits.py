@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from mailbox.gate import own_limits, waits
 from mailbox.gate.callers import Caller
-from mailbox.models import ApiKey, SenderStock, Task
+from mailbox.gate.nonces import Nonce
+from mailbox.models import ApiKey, SenderStock, SigningKey, Task
 from mailbox.verbs.hot import plain
 from mailbox.verbs.life import leasing, results
 from mailbox.words import tokens
@@ -180,3 +181,22 @@ def received(url, key):
     """Wait half a minute for a task; return the status of the answer."""
     headers = {"Authorization": f"Bearer {key}"}
     return httpx.get(f"{url}/a2a/tasks/next?wait_ms=30000", headers=headers, timeout=60).status_code
+
+
+@pytest.mark.usefixtures("form")
+@pytest.mark.parametrize("is_retired", [True, False])
+def test_a_signing_key_that_was_retired_since_it_signed_takes_nothing(alice, keyed, is_retired):
+    nonce = Nonce("k" * 43, "n1", timezone.now() + LONG)
+    nonce.is_spent = True  # by an earlier look of the request
+    retired_at = timezone.now() if is_retired else None
+    SigningKey.objects.create(agent=keyed.agent, pubkey="k" * 43, proven_at=timezone.now(), retired_at=retired_at)
+    signer = replace(keyed, credential="", nonce=nonce)
+    factories.sent_task(alice, keyed)
+    factories.resolved_task(keyed, alice)
+
+    for receive in (leasing.lease_tasks, results.drain_results):
+        if is_retired:
+            with pytest.raises(UnauthenticatedError):
+                receive(signer)
+        else:
+            assert len(receive(signer)) == 1

@@ -200,7 +200,14 @@ def test_postgresql_looks_for_tasks_out_of_time_only_if_no_result_is_pending(ali
     if is_pending:
         factories.resolved_task(alice, bob)
     change = plain._journalled(alice, entries.result_delivered(None), timezone.now())
-    values = {"sender": factories.row_of(alice).pk, "attempt_id": None, "credential": "", "now_ms": 0, **change}
+    values = {
+        "sender": factories.row_of(alice).pk,
+        "attempt_id": None,
+        "credential": "",
+        "signing_key": None,
+        "now_ms": 0,
+        **change,
+    }
 
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN ANALYZE {postgresql.statement('DRAIN')}", values)
