@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import secrets
 from dataclasses import dataclass
+from pathlib import Path
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 
+from mailbox.database.backups import files
 from mailbox.gate.callers import Caller, Role
 from mailbox.verbs.agents import keys, registration
 from mailbox.verbs.agents.registration import Registration
@@ -17,6 +19,7 @@ from mailbox.words.errors import AgentConflictError
 
 OPERATOR = "operator"
 FIRST_AGENT = "first@local"
+FILE = "first-run.txt"  # in the hub's own folder, with mode 0600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +30,25 @@ class Credentials:
     operator_key: str
     first: Registration | None
 
+    def announce(self, folder: Path, *, on_terminal: bool) -> str:
+        """Write the secrets to the private file `FILE` in ``folder``; return the text to print.
+
+        Only a terminal gets the secrets, because other output may stay in a log. Raises `OSError`, and `BackupError`
+        while another process writes the file.
+        """
+        file, text = folder / FILE, self.describe()
+        with files.appearing(file) as stream:
+            stream.write(f"{text}\n".encode())
+        if on_terminal:
+            return f"{text}\nThey are also in {file}. Delete that file once you keep them elsewhere.\n"
+        return (
+            f"The keys of the operator and of the first agent are in {file}. Keep them elsewhere, and delete the file."
+        )
+
     def describe(self) -> str:
-        """Return the text that the first run prints."""
+        """Return the text that the first run writes to `FILE`."""
         lines = [
-            "Keep these. The hub stores no readable copy and never prints them again.",
+            "Keep these. The hub itself stores only digests, and never prints them again.",
             "",
             "  Operator, for the browser and for automation",
             f"    name         {OPERATOR}",

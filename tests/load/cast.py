@@ -27,8 +27,8 @@ class Pair(NamedTuple):
 
 
 def operator_key(hub: Hub) -> str:
-    """Return the key that the hub printed at its first start."""
-    key: str = re.findall(r"API key +(a2a_\w+)", hub.printed)[0]
+    """Return the key that the hub made at its first start."""
+    key: str = re.findall(r"API key +(a2a_\w+)", hub.first_run)[0]
     return key
 
 

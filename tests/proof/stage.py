@@ -46,7 +46,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
-        self.first_output = ""  # what the hub printed at its first start, with the keys
+        self.first_output = ""  # the keys that the hub made at its first start
         self._serving = ExitStack()
         self._hub: Hub | None = None
 
@@ -76,7 +76,7 @@ class Stage:
                 **{**ENVIRONMENT, **self.environment},
             )
         )
-        self.first_output = self.first_output or self._hub.printed
+        self.first_output = self.first_output or self._hub.first_run
 
     def stop_hub(self) -> None:
         """Stop the hub as an operator does; return when it has ended."""

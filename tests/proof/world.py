@@ -125,7 +125,7 @@ class World:
 
 
 def operator_key(stage: Stage) -> str:
-    """Return the key that the hub printed at its first start."""
+    """Return the key that the hub made at its first start."""
     key: str = re.findall(r"API key +(a2a_\w+)", stage.first_output)[0]
     return key
 

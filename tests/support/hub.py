@@ -43,6 +43,12 @@ class Hub:
     def printed(self) -> str:
         return self.log.read_text()
 
+    @property
+    def first_run(self) -> str:
+        """The text that the hub printed, and the secrets of its first start. An earlier version printed these."""
+        kept = self.log.parent / "first-run.txt"
+        return self.printed + (kept.read_text() if kept.exists() else "")
+
     def is_up(self) -> bool:
         with contextlib.closing(HTTPConnection(urlsplit(self.url).netloc, timeout=PATIENCE)) as client:
             try:

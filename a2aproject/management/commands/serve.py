@@ -5,6 +5,7 @@ import errno
 import resource
 import socket
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -14,7 +15,9 @@ from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connec
 
 from a2aproject.checks import DURABILITY
 from a2aproject.serving import first_run, services, supervise
+from a2aproject.serving.first_run import Credentials
 from mailbox.background import jobs
+from mailbox.database.backups.errors import BackupError
 from mailbox.verbs.agents import own_agents
 
 if TYPE_CHECKING:
@@ -64,7 +67,17 @@ class Command(BaseCommand):
         for problem in conflicts:
             self.stderr.write(f"Warning: {problem}")
         if credentials is not None:
-            self.stdout.write(f"{credentials.describe()}\n")
+            self._announce(credentials)
+
+    def _announce(self, credentials: Credentials) -> None:
+        try:
+            text = credentials.announce(Path(settings.A2A_VAR), on_terminal=self.stdout.isatty())
+        except (OSError, BackupError) as error:
+            raise CommandError(
+                f"The keys of the first run cannot be kept: {error}. Make new ones with `manage.py changepassword "
+                f"{first_run.OPERATOR}` and `manage.py a2a keys add`, and start again."
+            ) from error
+        self.stdout.write(f"{text}\n")
 
     def _wait_for_port(self, host: str, port: int) -> None:
         """Wait until the port is free, at most `PORT_PATIENCE` seconds: a killed hub needs some to end.

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.one_database
 
 
 def agent_of(hub: Hub) -> httpx.Client:
-    key = re.findall(r"API key +(a2a_\w+)", hub.printed)[-1]
+    key = re.findall(r"API key +(a2a_\w+)", hub.first_run)[-1]
     return httpx.Client(base_url=hub.url, headers={"X-API-Key": key}, timeout=PATIENCE)
 
 

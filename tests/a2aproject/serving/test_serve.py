@@ -43,10 +43,11 @@ def lasting_hub(tmp_path_factory):
 
 
 @pytest.mark.one_database
-def test_the_first_start_prints_credentials_that_work_and_the_second_none(tmp_path, database_url):
+def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(tmp_path, database_url):
+    file = tmp_path / "first-run.txt"
     with served(tmp_path, "--only", "web", database_url=database_url) as hub:
-        first = hub.printed
-        password = re.findall(r"password +(\S+)", first)[0]
+        first, kept = hub.printed, file.read_text()
+        password = re.findall(r"password +(\S+)", kept)[0]
         with httpx.Client(base_url=hub.url, follow_redirects=True) as browser:
             browser.get("/admin/login/")
             form = {"username": "operator", "password": password, "csrfmiddlewaretoken": browser.cookies["csrftoken"]}
@@ -58,7 +59,11 @@ def test_the_first_start_prints_credentials_that_work_and_the_second_none(tmp_pa
         own = {hub.web_server(), *hub.web_workers()}
 
     assert "Log out" in admin.text
-    assert len(re.findall(r"API key +a2a_\w+", first)) == 2
+    assert len(re.findall(r"API key +a2a_\w+", kept)) == 2
+    assert f"are in {file}. Keep them elsewhere, and delete the file." in first
+    assert "a2a_" not in first
+    assert password not in first
+    assert (file.read_text(), stat.S_IMODE(file.stat().st_mode)) == (kept, 0o600)
     assert f"{hub.url.rpartition(':')[0]}:" in second
     assert "API key" not in second
     assert "password" not in second
@@ -99,7 +104,7 @@ def test_the_api_reference_loads_nothing_from_other_hosts(lasting_hub):
     ],
 )
 def test_a_client_that_writes_before_it_reads_gets_the_error(lasting_hub, path, size, headers, status):
-    key = re.findall(r"API key +(a2a_\w+)", lasting_hub.printed)[-1]
+    key = re.findall(r"API key +(a2a_\w+)", lasting_hub.first_run)[-1]
     headers = {"Content-Type": "application/json"} | dict.fromkeys(headers, key)
     address = urlsplit(lasting_hub.url)
 
@@ -212,7 +217,7 @@ def test_a_hub_starts_while_its_killed_predecessor_ends(hub):
 
 @pytest.mark.one_database
 def test_long_polls_return_on_shutdown(hub):
-    key = re.findall(r"API key +(a2a_\w+)", hub.printed)[-1]
+    key = re.findall(r"API key +(a2a_\w+)", hub.first_run)[-1]
 
     def poll(_):
         headers = {"Authorization": f"Bearer {key}"}
