@@ -30,6 +30,7 @@ urlpatterns = [
     path("admin/login/", SignIn.as_view()),
     path("admin/logout/", SignOut.as_view()),
     path("admin/password_change/", RedirectView.as_view(pattern_name="ops:password")),
+    path("admin/password_change/done/", RedirectView.as_view(pattern_name="ops:password")),
     path("admin/", admin.site.urls),
 ]
 

@@ -118,6 +118,8 @@ FORMS: dict[str, Body] = {
     },
     "/ops/repairs/<number>/": _form(with_unsafe="include", typed="1"),
     "/ops/settings/": lambda _: {"theme": "dark"},
+    "/ops/settings/password/": lambda _: {"act": "elsewhere", "old_password": PASSWORD},
+    "/ops/settings/second-factor/": lambda _: {"act": "start"},
     "/ops/sign-in/": lambda _: {"username": "viewer", "password": PASSWORD},
     "/admin/login/": lambda _: {"username": "viewer", "password": PASSWORD},
 }

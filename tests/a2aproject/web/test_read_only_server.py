@@ -70,7 +70,7 @@ def test_a_public_route_answers_503(alice, olga, become_read_only):
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("POST", "/admin/login/", 503), ("POST", "/ops/sign-out/", 503), ("GET", "/ops/", 200)],
+    [("POST", "/admin/logout/", 503), ("POST", "/ops/sign-out/", 503), ("GET", "/ops/", 200)],
 )
 def test_pages_for_people_are_shown_or_unavailable(become_read_only, method, path, status):
     factories.person("vic", Role.VIEWER)
