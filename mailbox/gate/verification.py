@@ -70,8 +70,8 @@ def verify(
 
     ``after`` continues behind the block that ends with this row. At most ``blocks`` blocks are checked, None for all.
     ``head`` is a hash that was recorded elsewhere: the journal must have a block with it. The head that this machine
-    recorded must be in the journal too. With ``restored_key``, the public key of a backup, seals of that key are right
-    as well, and the head that this machine recorded does not count. Locks and journals nothing.
+    recorded must be in the journal too. ``restored_key`` is the public key of a backup: its seals are right as well.
+    The head that this machine recorded then does not count. Locks and journals nothing.
     """
     chain = Chain([*seals.trusted_keys(), restored_key], last=_before(first, after))
     finding = None if chain.last else _of_beginning()

@@ -34,6 +34,10 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
         """Narrow to callbacks of tasks that this agent sent. None sees all callbacks."""
         return self if party is None else self.filter(sender=party)
 
+    def finished(self) -> PushDeliveryQuerySet:
+        """Narrow to callbacks that were delivered or given up."""
+        return self.exclude(state=PushDelivery.State.PENDING)
+
     def given_up(self) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.DISABLED).exclude(state=PushDelivery.State.DELIVERED)
 

@@ -157,6 +157,7 @@ def path_of(route: str, world: World) -> str:
         "form": "csv",
         "part": "intent",
         "file": "ops/ops.css",
+        "row_id": 1,
         "url": "nowhere",
         "app_label": "mailbox",
         "content_type_id": 1,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NotRequired, TypedDict
+import hashlib
+from typing import Annotated, NotRequired, TypedDict
 from uuid import UUID
 
 from mailbox.words.kinds import Kind, LifeEntry
@@ -52,20 +52,23 @@ def task_released(lease_id: UUID, attempt: int, reason: str) -> LifeEntry[TaskRe
 
 class TaskUpdatedData(TypedDict):
     lease_id: Annotated[str, "id of the holder's lease"]
-    message: NotRequired[Annotated[list[dict[str, Any]], "content blocks of the message"]]
+    message_number: Annotated[int, "number of the message in its task, which is the row's own"]
+    message_bytes: Annotated[int, "bytes of the message's JSON text, with its note"]
+    message_sha256: Annotated[str, "SHA-256 of that text; compaction deletes the text itself"]
     progress: NotRequired[Annotated[float, "share of the work that is done, 0 to 1"]]
-    note: NotRequired[Annotated[str, "text beside `progress`; empty without one"]]
 
 
-def task_updated(
-    lease_id: UUID, *, message: Sequence[Mapping[str, Any]], progress: float | None, note: str
-) -> LifeEntry[TaskUpdatedData]:
-    """Record that the holder posted a message, its progress, or both."""
-    data = TaskUpdatedData(lease_id=str(lease_id))
-    if message:
-        data["message"] = [dict(block) for block in message]
+def task_updated(lease_id: UUID, *, number: int, content: str, progress: float | None) -> LifeEntry[TaskUpdatedData]:
+    """Record that the holder posted a message, its progress, or both. ``content`` is the JSON text that is stored."""
+    text = content.encode()
+    data = TaskUpdatedData(
+        lease_id=str(lease_id),
+        message_number=number,
+        message_bytes=len(text),
+        message_sha256=hashlib.sha256(text).hexdigest(),
+    )
     if progress is not None:
-        data["progress"], data["note"] = progress, note
+        data["progress"] = progress
     return LifeEntry(Kind.TASK_UPDATED, data)
 
 

@@ -85,14 +85,15 @@ def post_updates(
 
 def _record(task: Task, lease: Lease, update: Update, attempt_id: UUID | None, journal: Journal) -> None:
     task.change()
+    stored = json_text.dumps(update.blocks)
     Message.objects.create(
         task=task,
         seq=task.journal_seq,
-        content=json_text.dumps(update.blocks),
+        content=stored,
         said_at=journal.now,
         post_attempt_id=attempt_id,
     )
     journal.life(
         task,
-        entries.task_updated(lease.lease_id, message=update.message, progress=update.progress, note=update.note),
+        entries.task_updated(lease.lease_id, number=task.journal_seq, content=stored, progress=update.progress),
     )

@@ -14,11 +14,11 @@ from mailbox.gate import audit, compacted, quotas
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.about_tasks import TasksCompactedData
 from mailbox.gate.requests import Request
-from mailbox.models import Agent, Lease, Message, Result, Task
+from mailbox.models import Agent, Lease, Message, PushDelivery, Result, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.verbs.life import callbacks
-from mailbox.verbs.upkeep import rollups
+from mailbox.verbs.upkeep import old_rows, rollups
 from mailbox.words.kinds import Entry
 from mailbox.words.secret_box import UnreadableSecretError
 
@@ -45,7 +45,8 @@ def compact(caller: Caller, retention: Retention) -> int:
     """Delete resolved tasks whose result was acknowledged or delivered, past their retention; return how many.
 
     Needs ``a2a.compact``. A task stays while a task that stays names it as parent, so that no tree is cut. Tasks that
-    are queued, leased or not delivered stay, and so do cached results and the journal. A task with a receive
+    are queued, leased or not delivered stay, and so do cached results and the journal. Callbacks of a deleted task that
+    were delivered or given up are deleted with it. A task with a receive
     attempt id stays for `SPENT_IDS_KEPT` after that lease ended, or that result was delivered or acknowledged.
 
     The tasks are read by index, outside of any transaction. Each transaction deletes at most `BATCH` of them, after it
@@ -174,6 +175,8 @@ def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: s
         Result.objects.filter(task__in=found).delete()
         Message.objects.filter(task__in=found).delete()
         Lease.objects.filter(task__in=found).delete()
+        ids = Task.objects.filter(pk__in=found).values("uuid")
+        old_rows.drop_callbacks(PushDelivery.objects.filter(task_uuid__in=ids))
         Task.objects.filter(pk__in=found).delete()
         for key in found:
             journal.beside(rows[key])

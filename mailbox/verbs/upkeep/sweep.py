@@ -10,7 +10,7 @@ from mailbox.gate import nonces
 from mailbox.gate.callers import Caller
 from mailbox.verbs.life import callbacks, expiry, replay
 from mailbox.verbs.repairs import applying
-from mailbox.verbs.upkeep import compaction, rollups, sealing
+from mailbox.verbs.upkeep import compaction, old_rows, rollups, sealing
 from mailbox.verbs.upkeep.compaction import Retention
 
 PLANS_FOR = 30.0  # seconds of each minute for applied plans
@@ -28,6 +28,7 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
         "bring callbacks back": callbacks.bring_back,
         "seal the journal": sealing.seal,
         "drop expired nonces": nonces.drop_expired,
+        "delete old rows": old_rows.tidy,
     }
     if settings.A2A_RETENTION_SWEEP:
         due["compact"] = lambda: compaction.compact(caller, Retention.from_settings())

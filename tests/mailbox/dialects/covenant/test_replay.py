@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -25,7 +25,8 @@ def lease(alice, bob):
 
 
 @pytest.fixture
-def entry(bob, lease):
+def entry(bob, lease, settings):
+    settings.A2A_REPLAY_TTL = timedelta(days=36_500)
     results.post_result(bob, factories.result_envelope(lease.task))
     return ReplayEntry.objects.get()
 
@@ -47,7 +48,7 @@ def test_cached_results_are_listed_with_their_work(alice, bob, operator, lease, 
         "status": "ok",
         "hits": 1,
         "last_hit_at_ms": 2_051_222_400_000,
-        "expires_at_ms": None,
+        "expires_at_ms": int(entry.expires_at.timestamp() * 1000),
     }
 
 

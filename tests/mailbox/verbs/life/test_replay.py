@@ -56,7 +56,8 @@ def test_a_replayed_result_is_drained_under_the_new_id_after_the_first(alice, bo
     assert (replayed.posted_by, first.posted_by) == (None, bob.agent)
 
 
-def test_a_cached_result_counts_its_hits(alice, bob):
+def test_a_cached_result_counts_its_hits(alice, bob, settings):
+    settings.A2A_REPLAY_TTL = timedelta(0)
     answered(alice, bob)
     entry = ReplayEntry.objects.get()
 
@@ -75,7 +76,8 @@ def test_a_cached_result_names_its_work_and_its_source(alice, bob):
     entry = ReplayEntry.objects.get()
     assert (entry.sender_pubkey, entry.recipient_pubkey) == (alice.agent.pubkey, bob.agent.pubkey)
     assert (entry.task_kind, entry.key, entry.source_task_id) == ("summary", "report-1", source.uuid)
-    assert (entry.status, entry.error_message, entry.expires_at) == ("ok", "", None)
+    assert (entry.status, entry.error_message) == ("ok", "")
+    assert entry.expires_at == entry.stored_at + timedelta(days=90)
 
 
 @pytest.mark.parametrize("key", ["report-1", " report-1", "report-1\n"])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 from uuid import uuid4
 
 import pytest
@@ -67,3 +68,21 @@ def test_repeated_updates_are_refused_once_the_lease_has_ended(bob, task):
 
     with pytest.raises(NotInFlightError):
         updates.post_updates(bob, task.uuid, SAID, attempt_id=attempt)
+
+
+def test_the_journal_holds_number_size_and_hash_of_an_update_and_not_its_text(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    update = Update(message=[{"type": "text", "text": "a secret é"}], progress=0.5, note="another secret")
+
+    updates.post_updates(bob, lease.task.uuid, [update])
+
+    message = Message.objects.get()
+    (row,) = factories.journal(Kind.TASK_UPDATED)
+    assert row.fields == {
+        "lease_id": str(lease.lease_id),
+        "message_number": row.seq,
+        "message_bytes": len(message.content.encode()),
+        "message_sha256": hashlib.sha256(message.content.encode()).hexdigest(),
+        "progress": 0.5,
+    }
+    assert "secret" not in row.data
