@@ -80,6 +80,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("POST", "/a2a/agents"): lambda _: {"display": "carol@local"},
     ("POST", "/a2a/agents/<name>/pause"): _reason,
     ("POST", "/a2a/agents/<name>/resume"): _reason,
+    ("POST", "/a2a/agents/<name>/quotas"): lambda _: {"queued": 5},
     ("POST", "/a2a/keys"): lambda _: {"agent": "bob@local"},
     ("POST", "/a2a/keys/revoke"): lambda world: {"public_id": tokens.public_id(world.key_of_bob)},
     ("POST", "/a2a/keys/rotate"): lambda _: {},

@@ -53,9 +53,8 @@ def _set(options: Namespace) -> str:
     wanted = {name: limit for name, limit in given.items() if limit is not None}
     if not wanted:
         raise CommandError("give at least one quota, such as --queued 500", returncode=WRONG_USAGE)
-    for name, limit in wanted.items():
-        own = None if limit == DEFAULT else limit
-        quotas.set_quota(Caller.command_line(), agent, name, own, recipient=recipient)
+    own = {name: None if limit == DEFAULT else limit for name, limit in wanted.items()}
+    quotas.set_quotas(Caller.command_line(), agent, own, recipient=recipient)
     return _show(options)
 
 

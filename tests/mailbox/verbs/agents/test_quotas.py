@@ -16,23 +16,24 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR])
 def test_people_who_are_no_admins_set_no_quota(alice, role):
     with pytest.raises(CapabilityMissingError):
-        quotas.set_quota(factories.person("ola", role), alice.agent, "queued", 1)
+        quotas.set_quotas(factories.person("ola", role), alice.agent, {"queued": 1})
 
 
 def test_an_agent_sets_no_quota_of_its_own(alice):
     with pytest.raises(CapabilityMissingError):
-        quotas.set_quota(alice, alice.agent, "queued", 10**6)
+        quotas.set_quotas(alice, alice.agent, {"queued": 10**6})
     assert not SenderStock.objects.exists()
 
 
 def test_an_admin_sets_a_quota(alice):
-    assert quotas.set_quota(factories.person("ada", Role.ADMIN), alice.agent, "queued", 1)
+    quotas.set_quotas(factories.person("ada", Role.ADMIN), alice.agent, {"queued": 1})
+
     assert SenderStock.objects.get().max_queued == 1
 
 
 def test_an_unknown_quota_is_refused(alice):
-    with pytest.raises(InvalidRequestError, match="must be one of queued"):
-        quotas.set_quota(factories.person("ada", Role.ADMIN), alice.agent, "dreams", 1)
+    with pytest.raises(InvalidRequestError, match="the quotas are queued"):
+        quotas.set_quotas(factories.person("ada", Role.ADMIN), alice.agent, {"dreams": 1})
 
 
 def test_the_use_of_each_quota_is_counted(alice, bob):
@@ -45,6 +46,12 @@ def test_the_use_of_each_quota_is_counted(alice, bob):
     size = 3 * len("summarise the report{}")
     expected = {"queued": 2, "bytes": size, "callbacks": 0, "waits": 0, "cards": 2, "requests_per_s": None}
     assert used == expected
+
+
+def test_one_wrong_quota_leaves_the_others_as_they_are(alice):
+    with pytest.raises(InvalidRequestError, match="between 0"):
+        quotas.set_quotas(factories.person("ada", Role.ADMIN), alice.agent, {"queued": 1, "waits": -1})
+    assert not SenderStock.objects.exists()
 
 
 @pytest.mark.parametrize(("used", "limit", "percent"), [(0, 3, 0), (1, 3, 34), (2, 2, 100), (9, 2, 100), (0, 0, 100)])
