@@ -69,6 +69,8 @@ STATES = {
     "online": ("✓", "Online", "ok"),
     "suspect": ("◑", "Suspect", "stale"),
     "offline": ("○", "Offline", "queued"),
+    "expires_soon": ("◑", "Expires soon", "stale"),
+    "replaced": ("○", "Replaced", "queued"),
 }
 
 

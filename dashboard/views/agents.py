@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from datetime import datetime
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -24,7 +26,7 @@ from mailbox.database.counted import Counted
 from mailbox.database.paging import Page
 from mailbox.gate import actions
 from mailbox.inspection import agents, leases, quotas, search, series
-from mailbox.models import Agent
+from mailbox.models import Agent, ApiKey
 from mailbox.models.agent import AgentQuerySet
 from mailbox.verbs.agents import finding, registration
 
@@ -134,7 +136,7 @@ class AgentPage(Act[Agent]):
         """Return the context that is not live: the agent's keys and peers, and the form."""
         peers = agents.newest_peers(agent, most=PEERS_SHOWN)
         return {
-            "keys": [(key, key.expires_soon(self.now)) for key in agents.live_keys(agent, self.now)],
+            "keys": _with_states(agents.live_keys(agent, self.now), self.now),
             "quotas": quotas.of_agent(agent, cards=registry.count_of(agent)),
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
@@ -143,6 +145,16 @@ class AgentPage(Act[Agent]):
             "needs": self.needs,
             "reasons": reasons.offered(self.request),
         }
+
+
+def _with_states(keys: Sequence[ApiKey], now: datetime) -> list[tuple[ApiKey, str]]:
+    """Return each key with the state that a person may have to act on, "" without one."""
+    replaced = {key.replaces for key in keys}
+    due = {key.public_id for key in keys if key.expires_soon(now)}
+    return [
+        (key, "replaced" if key.public_id in replaced else "expires_soon" if key.public_id in due else "")
+        for key in keys
+    ]
 
 
 def _card(agent: Agent) -> dict[str, Any]:

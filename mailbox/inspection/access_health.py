@@ -38,10 +38,14 @@ def api_keys(now: datetime) -> HealthCheck:
 
 
 def _soon(now: datetime) -> list[str]:
-    """Return the sentence about keys that expire soon. A key whose successor is live ends as planned."""
-    ending = ApiKey.objects.live(now).filter(expires_at__lte=now + WARNED_BEFORE).select_related("agent", "user")
-    replaced = set(ApiKey.objects.live(now).exclude(replaces="").values_list("replaces", flat=True))
-    soon = [key for key in ending.order_by("expires_at") if key.expires_soon(now) and key.public_id not in replaced]
+    """Return the sentence about keys that expire soon. A key with a live successor ends as planned."""
+    ending = (
+        ApiKey.objects.live(now)
+        .not_replaced(now)
+        .filter(expires_at__lte=now + WARNED_BEFORE)
+        .select_related("agent", "user")
+    )
+    soon = [key for key in ending.order_by("expires_at") if key.expires_soon(now)]
     return [f"{_named(soon)} will expire soon: rotate."] if soon else []
 
 
@@ -49,7 +53,13 @@ def _too_old(now: datetime) -> list[str]:
     if not settings.A2A_KEY_MAX_AGE:
         return []
     outlived = Q(expires_at=None) | Q(created_at__lt=now - settings.A2A_KEY_MAX_AGE)
-    old = list(ApiKey.objects.live(now).filter(outlived).select_related("agent", "user").order_by("created_at"))
+    old = list(
+        ApiKey.objects.live(now)
+        .not_replaced(now)
+        .filter(outlived)
+        .select_related("agent", "user")
+        .order_by("created_at")
+    )
     return [f"{_named(old)} may live longer than A2A_KEY_MAX_AGE_MS: rotate or revoke."] if old else []
 
 

@@ -39,9 +39,9 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def expired(self, now: datetime) -> ApiKeyQuerySet:
         return self.filter(expires_at__lte=now, revoked_at=None)
 
-    def replaced(self, now: datetime) -> ApiKeyQuerySet:
-        """Narrow to keys whose successor is live: they are valid until their overlap has ended."""
-        return self.filter(public_id__in=ApiKey.objects.live(now).exclude(replaces="").values("replaces"))
+    def not_replaced(self, now: datetime) -> ApiKeyQuerySet:
+        """Leave out keys whose successor is live: they are valid until their overlap has ended."""
+        return self.exclude(public_id__in=ApiKey.objects.live(now).exclude(replaces="").values("replaces"))
 
     def credential_rows(self, public_id: str, *, now: datetime, unused_since: datetime) -> Sequence[tuple[Any, ...]]:
         """Return the live key with its owner, once for each live grant of the owner; an empty list without one."""

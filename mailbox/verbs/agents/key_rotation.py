@@ -102,6 +102,6 @@ def _check_room(old: ApiKey, now: datetime) -> None:
             f"a2a_{old.replaces}_…, which this key replaced, is still valid. Revoke it, or rotate after its end.",
             public_id=old.replaces,
         )
-    others = live.exclude(pk=old.pk).difference(live.replaced(now)).count()
+    others = live.exclude(pk=old.pk).not_replaced(now).count()
     if others >= LIVE_KEYS_PER_OWNER:
         raise KeyLimitError(f"{old.owner} already has {others} other live keys. Revoke one first.")

@@ -7,8 +7,9 @@ from html import unescape
 import pytest
 from django.utils import timezone
 
-from mailbox.models import ApiKey, PairStock, Peer, SenderStock
-from mailbox.verbs.agents import peers
+from mailbox.gate import credentials
+from mailbox.models import ApiKey, AuditEvent, PairStock, Peer, SenderStock
+from mailbox.verbs.agents import key_rotation, peers
 from mailbox.verbs.upkeep import rollups
 from mailbox.words import tokens
 from mailbox.words.envelopes import ResultStatus
@@ -147,7 +148,7 @@ def test_the_page_of_an_agent_lists_its_live_keys(vic, alice):
     text = vic.get("/ops/agents/alice@local/").text
 
     assert str(tokens.public_id(due)) in text
-    assert '<span class="pill degraded">soon</span>' in text
+    assert "Expires soon" in text
     assert str(tokens.public_id(gone)) not in text
     assert due not in text
 
@@ -170,3 +171,14 @@ def test_a_page_shows_how_much_of_each_quota_its_agent_uses(ana, alice, bob, set
     assert "Callbacks to come 0 % 0 7 its own" in panel
     assert "Queued tasks for bob@local 50 % 1 2 its own" in panel
     assert ana.get("/ops/agents/?q=alice").context["rows"][0].used == 25
+
+
+def test_the_page_of_an_agent_marks_a_key_that_was_replaced(vic, alice):
+    old = factories.key_of(alice)
+    key_rotation.rotate_key(credentials.authenticate(old, source=AuditEvent.Source.API))
+
+    text = vic.get("/ops/agents/alice@local/").text
+
+    assert f"replaces a2a_{tokens.public_id(old)}_…" in text
+    assert text.count("Replaced") == 1
+    assert "Expires soon" not in text

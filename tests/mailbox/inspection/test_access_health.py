@@ -50,7 +50,8 @@ def test_a_key_that_expires_soon_is_named(alice, bob):
     assert check.note == f"a2a_{id_of(due)}_… of alice@local will expire soon: rotate."
 
 
-def test_a_key_with_a_live_successor_is_not_named(alice):
+def test_a_key_with_a_live_successor_is_not_named(alice, settings):
+    settings.A2A_KEY_MAX_AGE = 90 * DAY
     old = factories.key_of(alice)
     key_rotation.rotate_key(credentials.authenticate(old, source=AuditEvent.Source.API))
 
