@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from agentcards.models import AgentProfile, RemoteOutage
+from mailbox.database.paging import Page, after, in_turn, page
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.agents import AgentProfileChangedData
@@ -78,6 +79,17 @@ def forget_outage(profile: AgentProfile, changed: Collection[str]) -> None:
     """Let the hub call the agent at once if its URL is among the ``changed`` fields."""
     if "remote_url" in changed:
         RemoteOutage.objects.filter(agent=profile.agent_id).delete()
+
+
+def listing(*, limit: int, cursor: str | None = None) -> Page[AgentProfile]:
+    """Return a page of the profiles of all agents, by the agents' names: an empty one for an agent without a profile.
+
+    Raises `InvalidRequestError` for a cursor of another list.
+    """
+    position = after(cursor, "profiles", (str,))
+    agents = in_turn(Agent.objects.select_related("profile"), ("display",), position, most=limit + 1)
+    profiles = ((getattr(agent, "profile", None) or AgentProfile(agent=agent), at) for agent, at in agents)
+    return page(profiles, limit, "profiles")
 
 
 def profiles_of(agents: Iterable[Agent]) -> list[AgentProfile]:

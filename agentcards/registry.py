@@ -8,7 +8,7 @@ from typing import TypeVar
 from django.db import IntegrityError
 
 from agentcards.models import LONGEST_NAME, AgentCard, AgentCardQuerySet
-from mailbox.database.paging import Page, after, page
+from mailbox.database.paging import Page, after, in_turn, page
 from mailbox.gate import audit, entries, quotas
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -101,16 +101,8 @@ class CardRegistry:
         Raises `InvalidRequestError` for a cursor of another list.
         """
         position = after(cursor, "registry", (int,))
-        rows = (_rows() if name is None else _rows(name=name)).in_order()
-        if position:
-            rows = rows.filter(pk__gt=position[0])
-        found: list[tuple[AgentCard, tuple[object, ...]]] = []
-        for card in rows.iterator(chunk_size=limit + 1):
-            if skill is None or card.offers(skill):
-                found.append((card, (card.pk,)))
-            if len(found) > limit:
-                break
-        return page(found, limit, "registry")
+        cards = in_turn(_rows() if name is None else _rows(name=name), ("pk",), position)
+        return page(((card, at) for card, at in cards if skill is None or card.offers(skill)), limit, "registry")
 
     @property
     def count(self) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import islice
 from typing import TypeVar
 from uuid import UUID
 
-from mailbox.database import waiting
+from mailbox.database import paging, waiting
+from mailbox.database.paging import Page
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, lookup, tasks
 from mailbox.models import Agent, Lease, Result, Task
@@ -21,6 +23,7 @@ from mailbox.words.errors import InvalidRequestError, WaitTimeoutError
 MOST_LISTED = 1000
 
 Envelope = TypeVar("Envelope", TaskEnvelope, ResultEnvelope)
+Item = TypeVar("Item")
 
 
 class Mailbox:
@@ -66,11 +69,11 @@ class Mailbox:
 
     def recent_tasks(self, limit: int) -> Sequence[Task]:
         """Return up to ``limit``, 1 to 1000, queued tasks, oldest first."""
-        return lists.recent_tasks(Caller.local(), limit=_limit(limit)).items
+        return _first(_limit(limit), lambda most, cursor: lists.recent_tasks(Caller.local(), limit=most, cursor=cursor))
 
     def task_queue(self, limit: int) -> Sequence[tasks.QueueEntry]:
         """Return up to ``limit``, 1 to 1000, unresolved tasks: queued tasks, then leased tasks, each oldest first."""
-        return lists.queue(Caller.local(), limit=_limit(limit)).items
+        return _first(_limit(limit), lambda most, cursor: lists.queue(Caller.local(), limit=most, cursor=cursor))
 
     def repair_task(
         self,
@@ -123,11 +126,14 @@ class Mailbox:
 
     def recent_results(self, limit: int) -> Sequence[Result]:
         """Return up to ``limit``, 1 to 1000, results that were not drained yet, oldest first."""
-        return lists.recent_results(Caller.local(), limit=_limit(limit)).items
+        return _first(
+            _limit(limit), lambda most, cursor: lists.recent_results(Caller.local(), limit=most, cursor=cursor)
+        )
 
     def delivered_results_for(self, peer: AgentRef | Agent | str, limit: int) -> Sequence[Result]:
         """Return up to ``limit``, 1 to 1000, results that ``peer`` drained and did not acknowledge, earliest first."""
-        return lists.delivered_results(Caller.local(_agent(peer, "peer")), limit=_limit(limit)).items
+        caller = Caller.local(_agent(peer, "peer"))
+        return _first(_limit(limit), lambda most, cursor: lists.delivered_results(caller, limit=most, cursor=cursor))
 
 
 def _envelope(given: object, kind: type[Envelope], path: str) -> Envelope:
@@ -171,6 +177,11 @@ def _timeout(given: object) -> timedelta | None:
     if given is not None and (not isinstance(given, timedelta) or given < timedelta(0)):
         raise InvalidRequestError({"timeout": "must be a timedelta of at least 0, or None to wait for ever"})
     return given
+
+
+def _first(limit: int, look: Callable[[int, str | None], Page[Item]]) -> Sequence[Item]:
+    """Return the first ``limit`` items of all pages: a page of large items has fewer."""
+    return list(islice(paging.every(lambda cursor: look(limit, cursor)), limit))
 
 
 def _required(given: str | None, path: str) -> str:

@@ -1,4 +1,4 @@
-"""Lists as CSV and JSON lines, streamed a thousand rows at a time."""
+"""Lists as CSV and JSON lines, streamed a few rows at a time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 from django.http import Http404, StreamingHttpResponse
 
+from mailbox.database import paging
 from mailbox.words import json_text
 
 MOST = 100_000
-CHUNK = 1000
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 Row = TypeVar("Row", bound=Model)
 Columns = Mapping[str, Callable[[Row], Any]]
@@ -38,23 +38,12 @@ def stream(found: QuerySet[Row], columns: Columns[Row], form: str, name: str) ->
 def _text(found: QuerySet[Row], columns: Columns[Row], form: str) -> Iterator[str]:
     if form == "csv":
         yield _line(columns)
-    for row in _newest_first(found):
+    for row, _ in paging.in_turn(found, ("pk",), newest_first=True, most=MOST):
         values = {name: _plain(read(row)) for name, read in columns.items()}
         if form == "csv":
             yield _line(_cell(value) for value in values.values())
         else:
             yield f"{json_text.dumps(values)}\n"
-
-
-def _newest_first(found: QuerySet[Row]) -> Iterator[Row]:
-    left, rest = MOST, found.order_by("-pk")
-    while left > 0:
-        chunk = list(rest[: min(CHUNK, left)])
-        yield from chunk
-        if len(chunk) < CHUNK:
-            return
-        left -= len(chunk)
-        rest = found.filter(pk__lt=chunk[-1].pk).order_by("-pk")
 
 
 def _plain(value: Any) -> Any:

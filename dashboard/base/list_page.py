@@ -61,6 +61,11 @@ class ListPage(DashboardView):
         """Return the rows that match the query ``text``; raise `InvalidRequestError`."""
         raise NotImplementedError
 
+    def listed(self, found: Any) -> QuerySet[Any]:
+        """Return ``found`` as the page shows it, without the payloads that only the exports have."""
+        rows: QuerySet[Any] = found
+        return rows
+
     def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
         """Return the template's context besides the rows."""
         return {}
@@ -79,11 +84,12 @@ class ListPage(DashboardView):
             problem = error.fields.get("q", error.message)
             found = self.found("").none()
         page = paging.keyset(
-            found,
+            self.listed(found),
             self.field,
             self.kind,
             newest_first=self.newest_first,
             limit=ROWS,
+            at_once=ROWS + 1,  # `listed` leaves the payloads out
             cursor=request.GET.get("cursor"),
             name=self.name,
         )

@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 
 from dashboard.figures import thresholds
 from dashboard.figures.charts import Bar, Range
+from mailbox.database import descent
 from mailbox.inspection import search
 from mailbox.inspection.backlogs import COUNTED_TO
 from mailbox.words import redaction, times
@@ -214,6 +215,16 @@ def term(value: str, key: str) -> str:
 
 register.filter("public_part", redaction.url)
 register.filter("without_secrets", redaction.text)
+
+
+@register.filter
+def opening(row: Any) -> str:
+    """Write the beginning of the intent text of a task, of a lease's task or of a result's, at most 200 characters.
+
+    A list reads only this beginning.
+    """
+    read: str | None = getattr(row, "opening", None)
+    return getattr(row, "task", row).intent_text[: descent.OPENING] if read is None else read
 
 
 @register.filter

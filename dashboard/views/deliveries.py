@@ -39,7 +39,7 @@ class DeliveryList(ListPage):
     }
 
     def found(self, text: str) -> PushDeliveryQuerySet:
-        return search.deliveries(text, self.at).with_last_attempt()
+        return search.deliveries(text, self.at).with_last_attempt().defer("body")
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {"tabs": TABS, "keys": search.DELIVERY_KEYS, "may_resend": self.holds(actions.RESEND)}

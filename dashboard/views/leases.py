@@ -56,6 +56,9 @@ class LeaseList(ListPage):
     def found(self, text: str) -> LeaseQuerySet:
         return search.leases(text, self.at).with_task()
 
+    def listed(self, found: LeaseQuerySet) -> LeaseQuerySet:
+        return found.with_task_opening()
+
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "is_filtered": bool(self.whole),

@@ -101,6 +101,7 @@ class PlanPage(DashboardView):
             kind,
             newest_first=sort.startswith("-"),
             limit=ROWS,
+            at_once=ROWS + 1,
             cursor=self.request.GET.get("cursor"),
             name=f"plan-{field}",
         )

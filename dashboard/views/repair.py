@@ -147,7 +147,7 @@ class ForceError(Repair):
         return ForceErrorForm(data, **options)
 
     def besides(self, subject: Lease, form: ReasonForm) -> dict[str, Any]:
-        children = tasks.open_children(subject.task).with_stale(self.now, thresholds.stale_after())
+        children = tasks.open_children(subject.task).with_opening().with_stale(self.now, thresholds.stale_after())
         shown = {"open_children": list(children[: CHILDREN_SHOWN + 1]), "children_shown": CHILDREN_SHOWN}
         return {**super().besides(subject, form), **shown}
 

@@ -44,7 +44,7 @@ class ResultList(ListPage):
         return self.chosen != Result.Delivery.PENDING
 
     def found(self, text: str) -> ResultQuerySet:
-        return search.results(text, self.at).select_related("task", "sender", "recipient")
+        return search.results(text, self.at).with_opening()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {"tabs": TABS, "is_filtered": bool(self.query), "keys": search.RESULT_KEYS}

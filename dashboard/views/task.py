@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 
 from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
@@ -33,7 +35,8 @@ class TaskPage(DashboardView):
         is_leased = task.state == Task.State.IN_FLIGHT
         # The lease of the task as it was read above: the lease may have ended, or another may have begun, since then.
         lease = next((one for one in attempts if is_leased and one.attempt == task.attempt), None)
-        acts = [in_words(event) for event in journal.newest_about(task_id, most=ACTS)]
+        about = journal.newest_about(task_id, most=ACTS)
+        acts = [in_words(event) for event in about.items]
         now_so = self._now(task, lease)
         context = {
             **now_so,
@@ -41,7 +44,7 @@ class TaskPage(DashboardView):
             "attempts": task_story.attempts(task, attempts, self.now),
             "cards": task_story.cards([act for act in reversed(acts) if act.is_life]),
             "beside": [act for act in acts if not act.is_life],
-            "is_cut": len(acts) == ACTS,
+            "is_cut": about.next_cursor is not None,
             **self._carried(task),
             **self._related(task),
             "curl": commands.get(f"/a2a/tasks/{task_id}/entry"),
@@ -86,8 +89,8 @@ class TaskPage(DashboardView):
 
     def _related(self, task: Task) -> dict[str, Any]:
         at = self.now, thresholds.stale_after()
-        children = list(tasks.children(task).with_stale(*at)[: CHILDREN + 1])
-        alike = list(tasks.alike(task).with_stale(*at)[: ALIKE + 1])
+        children = list(tasks.children(task).with_opening().with_stale(*at)[: CHILDREN + 1])
+        alike = list(tasks.alike(task).with_opening().with_stale(*at)[: ALIKE + 1])
         return {
             "children": children[:CHILDREN],
             "has_more_children": len(children) > CHILDREN,
@@ -110,21 +113,27 @@ class TaskPart(DashboardView):
 class TaskJson(DashboardView):
     """A task with its result and its journal as JSON."""
 
-    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
+    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponseBase:
         entry = tasks.task(self.caller, task_id)
         result = tasks.result(self.caller, task_id)
-        whole = {
+        head = {
             "entry": wire.queue_entry(entry),
             "metadata": json_text.loads(entry.task.metadata),
             "result": wire.result(result) if result else None,
-            "journal": [
-                {"kind": event.kind, "actor": event.actor, "at": event.at.isoformat(), "data": event.fields}
-                for event in journal.all_about(task_id)
-            ],
         }
-        response = HttpResponse(JSONRenderer().render(whole), content_type="application/json")
+        parts = _with_journal(JSONRenderer().render(head), task_id)
+        response = StreamingHttpResponse(parts, content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="task-{task_id}.json"'
         return response
+
+
+def _with_journal(head: bytes, task_id: UUID) -> Iterator[bytes]:
+    """Yield the JSON object ``head`` with a further key, which has the journal rows of the task."""
+    yield head[:-1] + b',"journal":['
+    for number, event in enumerate(journal.all_about(task_id)):
+        row = {"kind": event.kind, "actor": event.actor, "at": event.at.isoformat(), "data": event.fields}
+        yield (b"," if number else b"") + JSONRenderer().render(row)
+    yield b"]}"
 
 
 VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}

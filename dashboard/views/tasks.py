@@ -33,6 +33,9 @@ class TaskList(ListPage):
     def found(self, text: str) -> TaskQuerySet:
         return search.tasks(text, self.at).with_parties().with_stale(self.now, self.at.stale_after)
 
+    def listed(self, found: TaskQuerySet) -> TaskQuerySet:
+        return found.with_opening()
+
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "tabs": TABS,

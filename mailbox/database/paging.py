@@ -1,20 +1,30 @@
-"""Keyset pages: the items of a list, and an opaque cursor that tells where the next page starts."""
+"""Keyset pages: the items of a list, and an opaque cursor that tells where the next page starts.
+
+A page ends at its limit of items, or before the item that would make it larger than `BUDGET`. Rows are read a few at a
+time, so that neither a page nor its making takes more memory than that.
+"""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from django.db.models import Model, Q, QuerySet
 
-from mailbox.words import json_text
+from mailbox.database import weight
+from mailbox.words import json_text, secret_box
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError
+from mailbox.words.secret_box import UnreadableSecretError
+
+BUDGET = 4 * 1024 * 1024  # bytes of text in one page; an item that is larger is a page of its own
+AT_ONCE = 16  # rows that one query reads, where rows may hold payloads
+CURSORS = "cursors"  # the purpose of their key
 
 Item = TypeVar("Item")
 Row = TypeVar("Row", bound=Model)
+Position = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +35,21 @@ class Page(Generic[Item]):
     next_cursor: str | None = None
 
 
-def page(found: Sequence[tuple[Item, tuple[object, ...]]], limit: int, name: str) -> Page[Item]:
-    """Return the first ``limit`` of the ``(item, position)`` pairs, of which the caller read up to one more."""
-    kept = found[:limit]
-    more = len(found) > limit and bool(kept)
-    return Page([item for item, _ in kept], _encode(name, kept[-1][1]) if more else None)
+def page(found: Iterable[tuple[Item, Position]], limit: int, name: str, *, budget: int = BUDGET) -> Page[Item]:
+    """Return the first ``limit`` of the ``(item, position)`` pairs, or fewer if they exceed ``budget`` bytes of text.
+
+    A first item beyond the budget is returned alone. ``found`` is read only up to the first pair that does not fit.
+    """
+    kept: list[Item] = []
+    last: Position = ()
+    size = 0
+    for item, position in found:
+        size += weight.of(item)
+        if len(kept) >= limit or (kept and size > budget):
+            return Page(kept, _encode(name, last) if kept else None)
+        kept.append(item)
+        last = position
+    return Page(kept)
 
 
 def keyset(
@@ -42,23 +62,62 @@ def keyset(
     limit: int,
     cursor: str | None,
     name: str,
+    at_once: int = AT_ONCE,
+    budget: int = BUDGET,
 ) -> Page[Row]:
     """Return the page of ``found`` after ``cursor``, ordered by ``field`` (of type ``kind``), then by age.
 
-    A field that ``is_unique`` orders alone. Raises `InvalidRequestError` for a cursor of another list.
+    A field that ``is_unique`` orders alone. One query reads ``at_once`` rows. Raises `InvalidRequestError` for a cursor
+    of another list.
     """
     position = after(cursor, name, (kind,) if is_unique else (kind, int))
     order = (field,) if is_unique else (field, "pk")
-    if position:
-        found = found.filter(beyond(field, *position, newest_first=newest_first))
-    sign = "-" if newest_first else ""
-    rows = found.order_by(*(f"{sign}{key}" for key in order))[: limit + 1]
-    return page([(row, tuple(getattr(row, key) for key in order)) for row in rows], limit, name)
+    rows = in_turn(found, order, position, newest_first=newest_first, most=limit + 1, at_once=at_once)
+    return page(rows, limit, name, budget=budget)
 
 
 def newest(found: QuerySet[Row], *, limit: int, cursor: str | None, name: str) -> Page[Row]:
     """Return the page of ``found`` after ``cursor``, the newest rows first; raises as `keyset` does."""
     return keyset(found, "pk", int, newest_first=True, is_unique=True, limit=limit, cursor=cursor, name=name)
+
+
+def in_turn(
+    found: QuerySet[Row],
+    order: Sequence[str],
+    position: Position | None = None,
+    *,
+    newest_first: bool = False,
+    most: int | None = None,
+    at_once: int = AT_ONCE,
+) -> Iterator[tuple[Row, Position]]:
+    """Yield the rows after ``position`` with their positions, at most ``most``, ``at_once`` of them read by one query.
+
+    ``order`` has the one unique field of the order, or a field and then ``pk``. A row that changes meanwhile may be
+    left out, and no row comes twice unless its position changes.
+    """
+    sign = "-" if newest_first else ""
+    ordered = found.order_by(*(f"{sign}{key}" for key in order))
+    while most is None or most > 0:
+        wanted = at_once if most is None else min(at_once, most)
+        rest = ordered if position is None else ordered.filter(beyond(order[0], *position, newest_first=newest_first))
+        rows = list(rest[:wanted])
+        for row in rows:
+            position = tuple(getattr(row, key) for key in order)
+            yield row, position
+        if len(rows) < wanted:
+            return
+        most = None if most is None else most - wanted
+
+
+def every(look: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
+    """Yield the items of all pages; ``look`` returns the page at a cursor."""
+    cursor = None
+    while True:
+        page = look(cursor)
+        yield from page.items
+        cursor = page.next_cursor
+        if cursor is None:
+            return
 
 
 def beyond(field: str, value: object, pk: int | None = None, *, newest_first: bool = False) -> Q:
@@ -73,18 +132,18 @@ def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, 
     if cursor is None:
         return None
     try:
-        found_name, *position = json_text.loads(base64.urlsafe_b64decode(cursor.encode()))
+        found_name, *position = json_text.loads(secret_box.unseal(cursor, purpose=CURSORS))
         decoded = tuple(_decode(kind, value) for kind, value in zip(types, position, strict=True))
-    except (InvalidJsonError, ValueError, TypeError, OverflowError, OSError) as error:
+    except (UnreadableSecretError, InvalidJsonError, ValueError, TypeError, OverflowError, OSError) as error:
         raise InvalidRequestError({"cursor": "not a cursor of this list"}) from error
     if found_name != name:
         raise InvalidRequestError({"cursor": "not a cursor of this list"})
     return decoded
 
 
-def _encode(name: str, position: tuple[object, ...]) -> str:
+def _encode(name: str, position: Position) -> str:
     plain = [value.timestamp() if isinstance(value, datetime) else value for value in position]
-    return base64.urlsafe_b64encode(json_text.dumps([name, *plain]).encode()).decode()
+    return secret_box.seal(json_text.dumps([name, *plain]), purpose=CURSORS)
 
 
 def _decode(kind: type, value: Any) -> Any:

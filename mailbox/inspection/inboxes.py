@@ -48,20 +48,16 @@ def tasks_to(
     return keyset(tasks, "pk", int, is_unique=True, limit=limit, cursor=cursor, name="inbox")
 
 
-def all_to(caller: Caller, owner: Agent) -> Sequence[Task]:
-    """Return the whole inbox of ``owner``, each task with its parties and its result."""
-    return list(_addressed(caller, owner))
-
-
 def pending(caller: Caller, owner: Agent) -> Sequence[Task]:
     """Return the queued tasks of the inbox that are within their deadline, also those that cannot be leased now."""
     now = timezone.now()
     return [task for task in _addressed(caller, owner).queued() if not task.is_overdue(now)]
 
 
-def leasable(caller: Caller, owner: Agent, *, limit: int | None = None) -> Sequence[Task]:
-    """Return the tasks of the inbox that ``owner`` could lease now, at most ``limit``; None is all of them."""
-    return list(_addressed(caller, owner).leasable_now(timezone.now())[:limit])
+def leasable(caller: Caller, owner: Agent, *, limit: int, budget: int) -> Page[Task]:
+    """Return the first page of the tasks that ``owner`` could lease now, of at most ``budget`` bytes of text."""
+    tasks = _addressed(caller, owner).leasable_now(timezone.now())
+    return keyset(tasks, "pk", int, is_unique=True, limit=limit, cursor=None, name="leasable", budget=budget)
 
 
 def counts(caller: Caller, owner: Agent) -> Counts:

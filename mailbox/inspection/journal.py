@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from uuid import UUID
 
+from mailbox.database.paging import Page, in_turn, newest
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Task
 
 
-def newest_about(task_id: UUID, *, most: int) -> Sequence[AuditEvent]:
-    """Return the ``most`` newest rows of the task, newest first, numbered or not."""
-    return list(AuditEvent.objects.filter(task_id=task_id).order_by("-pk")[:most])
+def newest_about(task_id: UUID, *, most: int) -> Page[AuditEvent]:
+    """Return the first page of the rows of the task, newest first, numbered or not, at most ``most``."""
+    return newest(AuditEvent.objects.filter(task_id=task_id), limit=most, cursor=None, name="about")
 
 
-def all_about(task_id: UUID) -> Sequence[AuditEvent]:
-    """Return every row of the task, oldest first, numbered or not."""
-    return list(AuditEvent.objects.filter(task_id=task_id).order_by("pk"))
+def all_about(task_id: UUID) -> Iterator[AuditEvent]:
+    """Yield every row of the task, oldest first, numbered or not. They are read a few at a time."""
+    for event, _ in in_turn(AuditEvent.objects.filter(task_id=task_id), ("pk",)):
+        yield event
 
 
 def of_request(caller: Caller, task: Task) -> AuditEvent | None:

@@ -31,8 +31,8 @@ def attempts_at(task: Task, *, most: int) -> Sequence[Lease]:
 
 
 def oldest_held_by(agent: Agent, *, most: int) -> Sequence[Lease]:
-    """Return the ``most`` oldest live leases of the agent, oldest first, with their tasks."""
-    return list(Lease.objects.live().of_holder(agent).with_task().oldest_first()[:most])
+    """Return the ``most`` oldest live leases of the agent, oldest first, with the openings of their tasks."""
+    return list(Lease.objects.live().of_holder(agent).with_task_opening().oldest_first()[:most])
 
 
 def named(ids: Collection[UUID]) -> LeaseQuerySet:

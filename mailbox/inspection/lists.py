@@ -5,13 +5,13 @@ A list has only rows that the caller may see. It is filtered before it is limite
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from mailbox.database.paging import Page, after, beyond, keyset, newest, page
+from mailbox.database.paging import Page, Position, after, in_turn, keyset, newest, page
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_leases, visible_tasks
 from mailbox.inspection.tasks import QueueEntry
@@ -53,23 +53,7 @@ def queue(
     Raises `InvalidRequestError` for an invalid cursor, as all lists do.
     """
     position = after(cursor, "queue", (str, datetime, int))
-    entries: list[tuple[QueueEntry, tuple[object, ...]]] = []
-    if wanted.state != Task.State.IN_FLIGHT and (position is None or position[0] == "queued"):
-        queued = _within_deadline(
-            visible_tasks(caller).queued().with_parties().select_related("waits_on").in_order(), wanted
-        )
-        if position:
-            queued = queued.filter(beyond("queued_at", *position[1:]))
-        entries += [(QueueEntry(task=task), ("queued", task.queued_at, task.pk)) for task in queued[: limit + 1]]
-    if wanted.state != Task.State.QUEUED and len(entries) <= limit:
-        leases = _leases(caller, wanted)
-        if position and position[0] == "in_flight":
-            leases = leases.filter(beyond("leased_at", *position[1:]))
-        entries += [
-            (QueueEntry(task=lease.task, lease=lease), ("in_flight", lease.leased_at, lease.pk))
-            for lease in leases[: limit + 1 - len(entries)]
-        ]
-    return page(entries, limit, "queue")
+    return page(_entries(caller, wanted, position, most=limit + 1), limit, "queue")
 
 
 def recent_tasks(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Task]:
@@ -80,7 +64,7 @@ def recent_tasks(caller: Caller, *, limit: int = 10, cursor: str | None = None) 
 
 def recent_results(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Result]:
     """Return a page of results that were not drained yet, oldest first. Drains no result."""
-    results = Result.objects.addressed_to(caller.party).pending().select_related("task")
+    results = Result.objects.addressed_to(caller.party).pending().with_task_id()
     return keyset(results, "posted_at", datetime, limit=limit, cursor=cursor, name="results")
 
 
@@ -89,7 +73,7 @@ def delivered_results(caller: Caller, *, limit: int = 10, cursor: str | None = N
 
     An agent gets the results of tasks that it sent. People get all results.
     """
-    results = Result.objects.addressed_to(caller.party).delivered().select_related("task")
+    results = Result.objects.addressed_to(caller.party).delivered().with_task_id()
     return keyset(results, "delivered_at", datetime, limit=limit, cursor=cursor, name="delivered")
 
 
@@ -100,9 +84,16 @@ def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
 
 
 def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[Task], int]:
-    """Return a slice of the tasks of ``dialect`` that the caller sent, newest first, and the number of all of them."""
+    """Return a slice of the tasks of ``dialect`` that the caller sent, newest first, and the number of all of them.
+
+    The slice ends before ``limit`` where a page would. The next slice begins after its last task.
+    """
     sent = Task.objects.filter(OF_OTHER_DIALECTS, dialect=dialect).sent_by(caller.party)
-    return list(sent.whole().order_by("-pk")[offset : offset + limit]), sent.count()
+    start = sent.order_by("-pk").values_list("pk", flat=True)[offset : offset + 1].first()
+    if start is None:
+        return [], sent.count()
+    rows = in_turn(sent.whole().filter(pk__lte=start), ("pk",), newest_first=True, most=limit + 1)
+    return page(rows, limit, "sent").items, sent.count()
 
 
 def recent_events(
@@ -113,12 +104,10 @@ def recent_events(
     An agent gets the rows of its own requests. People get all rows.
     """
     position = after(cursor, "audit", (int,))
-    events = AuditEvent.objects.visible_to(caller.party).newest_first()
-    if position:
-        events = events.filter(beyond("pk", *position, newest_first=True))
+    events = AuditEvent.objects.visible_to(caller.party)
+    rows = in_turn(events, ("pk",), position, newest_first=True, most=limit + 1)
     # The newest rows come first, so older rows are at the end of a page. No index on the time is needed.
-    found = [event for event in events[: limit + 1] if since is None or event.at >= since]
-    return page([(event, (event.pk,)) for event in found], limit, "audit")
+    return page(((event, at) for event, at in rows if since is None or event.at >= since), limit, "audit")
 
 
 def grants(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[CapabilityGrant]:
@@ -135,7 +124,8 @@ def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None
 
     An agent gets the results of tasks that it sent, and of work that it did. People get all cached results.
     """
-    return newest(ReplayEntry.objects.visible_to(caller.party), limit=limit, cursor=cursor, name="replay")
+    found = ReplayEntry.objects.visible_to(caller.party).defer("content", "error_message")
+    return newest(found, limit=limit, cursor=cursor, name="replay")
 
 
 def deliveries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[PushDelivery]:
@@ -144,6 +134,7 @@ def deliveries(caller: Caller, *, limit: int = 10, cursor: str | None = None) ->
     An agent gets the callbacks of tasks that it sent. People get all callbacks.
     """
     found = PushDelivery.objects.visible_to(caller.party).select_related("sender").prefetch_related("log")
+    found = found.defer("body")
     return newest(found, limit=limit, cursor=cursor, name="deliveries")
 
 
@@ -158,8 +149,23 @@ def public_routes() -> Sequence[PublicRoute]:
     return list(PublicRoute.objects.newest_first().select_related("agent"))
 
 
+def _entries(
+    caller: Caller, wanted: QueueFilter, position: Position | None, *, most: int
+) -> Iterator[tuple[QueueEntry, Position]]:
+    """Yield the entries of the queue after ``position`` with their positions, at most ``most`` of each state."""
+    state, *place = position or ("",)
+    if wanted.state != Task.State.IN_FLIGHT and state != Task.State.IN_FLIGHT:
+        queued = visible_tasks(caller).queued().with_parties().with_leader()
+        for task, at in in_turn(_within_deadline(queued, wanted), ("queued_at", "pk"), tuple(place) or None, most=most):
+            yield QueueEntry(task=task), (str(Task.State.QUEUED), *at)
+    if wanted.state != Task.State.QUEUED:
+        start = tuple(place) if state == Task.State.IN_FLIGHT else None
+        for lease, at in in_turn(_leases(caller, wanted), ("leased_at", "pk"), start, most=most):
+            yield QueueEntry(task=lease.task, lease=lease), (str(Task.State.IN_FLIGHT), *at)
+
+
 def _leases(caller: Caller, wanted: QueueFilter) -> LeaseQuerySet:
-    live = visible_leases(caller).live().with_task().order_by("leased_at", "pk")
+    live = visible_leases(caller).live().with_task()
     if wanted.min_lease_age is not None:
         live = live.filter(leased_at__lte=timezone.now() - wanted.min_lease_age)
     if wanted.deadline_within is not None:

@@ -69,12 +69,12 @@ def alike(task: Task) -> TaskQuerySet:
 
 def children(task: Task) -> TaskQuerySet:
     """Return the tasks whose parent is this task, newest first, with their parties, as a queryset."""
-    return Task.objects.with_parties().children_of(task.uuid).order_by("-pk")
+    return Task.objects.with_parties().filter(parent=task.uuid).order_by("-pk")
 
 
 def open_children(task: Task) -> TaskQuerySet:
     """Return the unresolved tasks whose parent is this task, oldest first, with their parties, as a queryset."""
-    return Task.objects.unresolved().children_of(task.uuid).with_parties().order_by("pk")
+    return Task.objects.unresolved().filter(parent=task.uuid).with_parties().order_by("pk")
 
 
 def earlier_from(caller: Caller, task_id: UUID) -> Task | None:

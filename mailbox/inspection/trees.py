@@ -1,24 +1,23 @@
 """Trees of tasks by ``parent``, each task with its leases, repairs and result.
 
-A tree of any size takes a fixed number of queries, or one for each level.
+The tasks of a tree take a fixed number of queries, or one for each level. Payloads are read a few at a time.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from mailbox.database import descent
+from mailbox.database.paging import AT_ONCE, Page, Position, after, page
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
-from mailbox.words.errors import UnknownTaskError
+from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 from mailbox.words.kinds import Kind
-
-CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +51,10 @@ def members(root: UUID, *, limit: int) -> Sequence[Member]:
 
 
 def every_member(root: UUID) -> Iterator[Member]:
-    """Yield all tasks of the tree with their payloads, oldest first. They are read `CHUNK` at a time."""
+    """Yield all tasks of the tree with their payloads, oldest first, a few of them read by one query."""
     keys = list(Task.objects.below(root).order_by("pk").values_list("pk", flat=True))
-    for start in range(0, len(keys), CHUNK):
-        chunk = Task.objects.filter(pk__in=keys[start : start + CHUNK])
+    for start in range(0, len(keys), AT_ONCE):
+        chunk = Task.objects.filter(pk__in=keys[start : start + AT_ONCE])
         yield from _with_lives(list(chunk.with_parties().order_by("pk")), Result.objects.all())
 
 
@@ -94,37 +93,54 @@ class Node:
     result: Result | None
 
 
-def tree(caller: Caller, root: UUID) -> Sequence[Node]:
-    """Return the task ``root`` and the tasks below it that the caller may see, depth first, oldest child first.
+def tree(caller: Caller, root: UUID, *, cursor: str | None = None) -> Page[Node]:
+    """Return a page of the task ``root`` and the tasks below it that the caller may see, depth first.
 
-    The root may be absent, because any id can be a parent. At most `TREE_LIMIT` nodes are returned. Raises
-    `UnknownTaskError` if neither the root nor a child is visible. Source: Covenant A2A, "a task graph".
+    The oldest child comes first. A page ends where its payloads would exceed the budget of a page. The root may be
+    absent, because any id can be a parent. At most `TREE_LIMIT` nodes are returned. Raises `UnknownTaskError` if
+    neither the root nor a child is visible, and `InvalidRequestError` for a cursor of another tree. Source: Covenant
+    A2A, "a task graph".
     """
-    visible = visible_tasks(caller).with_parties().select_related("waits_on")
-    found = {one.uuid: one for one in visible.filter(uuid=root)}
-    children: dict[UUID, list[Task]] = {}
+    position = after(cursor, f"tree {root}", (str,))
+    visible = visible_tasks(caller)
+    found = {uuid: pk for pk, uuid in visible.filter(uuid=root).values_list("pk", "uuid")}
+    children: dict[UUID, list[UUID]] = {}
     level = [root]
     seen = {root}
     while level and len(found) < TREE_LIMIT:
-        below = visible.filter(parent__in=level).order_by("sent_at", "pk")[: TREE_LIMIT - len(found)]
-        fresh = [child for child in below if child.uuid not in seen]
-        for child in fresh:
-            children.setdefault(child.parent or root, []).append(child)
-            found[child.uuid] = child
-            seen.add(child.uuid)
-        level = [child.uuid for child in fresh]
+        below = visible.filter(parent__in=level).order_by("sent_at", "pk").values_list("pk", "uuid", "parent")
+        fresh = [row for row in below[: TREE_LIMIT - len(found)] if row[1] not in seen]
+        for pk, uuid, parent in fresh:
+            children.setdefault(parent or root, []).append(uuid)
+            found[uuid] = pk
+            seen.add(uuid)
+        level = [uuid for _, uuid, _ in fresh]
     if not found:
         raise UnknownTaskError.of(root)
-    results = {one.task_id: one for one in Result.objects.filter(task__in=found.values()).select_related("task")}
-    return [
-        Node(task=one, depth=depth, result=results.get(one.pk)) for one, depth in _depth_first(root, found, children)
-    ]
+    order = [(found[uuid], uuid, depth) for uuid, depth in _depth_first(root, children) if uuid in found]
+    if position:
+        places = [number for number, (_, uuid, _) in enumerate(order, start=1) if str(uuid) == position[0]]
+        if not places:
+            raise InvalidRequestError({"cursor": "not a cursor of this list"})
+        order = order[places[0] :]
+    return page(_nodes(order), TREE_LIMIT, f"tree {root}")
 
 
-def _depth_first(root: UUID, found: dict[UUID, Task], children: dict[UUID, list[Task]]) -> Iterator[tuple[Task, int]]:
+def _nodes(order: Sequence[tuple[int, UUID, int]]) -> Iterator[tuple[Node, Position]]:
+    """Yield the nodes of these (pk, uuid, depth) with their positions, a few tasks read by one query."""
+    for start in range(0, len(order), AT_ONCE):
+        some = order[start : start + AT_ONCE]
+        keys = [pk for pk, _, _ in some]
+        tasks = Task.objects.with_parties().with_leader().in_bulk(keys)
+        results = {one.task_id: one for one in Result.objects.filter(task__in=keys).with_task_id()}
+        for pk, uuid, depth in some:
+            if pk in tasks:
+                yield Node(task=tasks[pk], depth=depth, result=results.get(pk)), (str(uuid),)
+
+
+def _depth_first(root: UUID, children: Mapping[UUID, Sequence[UUID]]) -> Iterator[tuple[UUID, int]]:
     stack: list[tuple[UUID, int]] = [(root, 0)]
     while stack:
         task_id, depth = stack.pop()
-        if task_id in found:
-            yield found[task_id], depth
-        stack.extend((child.uuid, depth + 1) for child in reversed(children.get(task_id, [])))
+        yield task_id, depth
+        stack.extend((child, depth + 1) for child in reversed(children.get(task_id, [])))

@@ -8,7 +8,9 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Case, F, OuterRef, Q, Subquery, When
+from django.db.models.functions import Left
 
+from mailbox.database import descent
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 
@@ -50,6 +52,11 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
 
     def with_task(self) -> LeaseQuerySet:
         return self.select_related("holder", "task__sender", "task__recipient")
+
+    def with_task_opening(self) -> LeaseQuerySet:
+        """Add to each lease its task without payloads, and ``opening``, the beginning of the task's intent text."""
+        opening = Left("task__intent_text", descent.OPENING)
+        return self.with_task().annotate(opening=opening).defer("task__intent_text", "task__metadata")
 
     def received_by(self, attempt_id: UUID, holder: Agent | None) -> LeaseQuerySet:
         """Return the leases of one receive attempt, live and ended, in order. ``holder`` None is any holder."""

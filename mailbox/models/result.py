@@ -7,8 +7,9 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Case, Count, ExpressionWrapper, F, Max, OuterRef, Q, Subquery, Sum, Value, When
-from django.db.models.functions import Coalesce, TruncMinute
+from django.db.models.functions import Coalesce, Left, TruncMinute
 
+from mailbox.database import descent
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
@@ -45,6 +46,18 @@ class ResultQuerySet(models.QuerySet["Result"]):
     def drained_by(self, attempt_id: UUID, sender: Agent | None) -> ResultQuerySet:
         """Return the results of one drain, also the acknowledged results, in order. ``sender`` None is any sender."""
         return self.addressed_to(sender).filter(receive_attempt_id=attempt_id).order_by("receive_index")
+
+    def with_task_id(self) -> ResultQuerySet:
+        """Add to each result its task, without the payloads of the task."""
+        return self.select_related("task").defer("task__intent_text", "task__metadata")
+
+    def with_opening(self) -> ResultQuerySet:
+        """Add ``opening``, the beginning of the task's intent text, and leave the content and the task's payloads out.
+
+        Add to each result its task and its parties, too.
+        """
+        found = self.with_task_id().select_related("task", "sender", "recipient")
+        return found.annotate(opening=Left("task__intent_text", descent.OPENING)).defer("content")
 
     def for_series(self) -> models.QuerySet[Result, tuple[Any, ...]]:
         """Return (pk, posted_at, recipient, status, replayed_from, leased_at) of each, as roll-ups count them.

@@ -74,9 +74,6 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """Return (pk, sent_at, recipient) of each, as roll-ups count them."""
         return self.values_list("pk", "sent_at", "recipient")
 
-    def children_of(self, task_id: UUID) -> TaskQuerySet:
-        return self.filter(parent=task_id)
-
     def below(self, root: UUID, limit: int | None = None) -> TaskQuerySet:
         """Narrow to the task ``root``, which need not exist, and the nearest ``limit`` tasks below it by ``parent``."""
         return self.filter(uuid__in=descent.of(root, limit))
@@ -92,10 +89,13 @@ class TaskQuerySet(models.QuerySet["Task"]):
     def with_parties(self) -> TaskQuerySet:
         return self.select_related("sender", "recipient")
 
+    def with_leader(self) -> TaskQuerySet:
+        return self.select_related("waits_on").defer("waits_on__intent_text", "waits_on__metadata")
+
     def whole(self) -> TaskQuerySet:
         """Add to each task its parties, its result, the task that it waits on, and ``newest_leased_at``."""
         newest = Lease.objects.filter(task=OuterRef("pk"), attempt=OuterRef("attempt")).values("leased_at")
-        return self.with_parties().select_related("waits_on", "result").annotate(newest_leased_at=Subquery(newest))
+        return self.with_parties().with_leader().select_related("result").annotate(newest_leased_at=Subquery(newest))
 
     def locked(self) -> TaskQuerySet:
         """Lock the task rows, which guard every row that belongs to them. SQLite locks the whole database."""

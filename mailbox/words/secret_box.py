@@ -9,20 +9,25 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 
+AT_REST = "secrets at rest"
+
 
 class UnreadableSecretError(Exception):
-    """A stored secret was encrypted under another SECRET_KEY."""
+    """A text was not sealed for this purpose, or under another SECRET_KEY."""
 
 
-def seal(secret: str) -> str:
-    """Return ``secret`` encrypted under a key derived from SECRET_KEY."""
-    return _fernet().encrypt(secret.encode()).decode()
+def seal(secret: str, *, purpose: str = AT_REST) -> str:
+    """Return ``secret`` encrypted under a key derived from SECRET_KEY. Each ``purpose`` has a key of its own."""
+    return _fernet(purpose).encrypt(secret.encode()).decode()
 
 
-def unseal(sealed: str) -> str:
-    """Return the secret, decrypted with SECRET_KEY or SECRET_KEY_FALLBACKS. Raises `UnreadableSecretError`."""
+def unseal(sealed: str, *, purpose: str = AT_REST) -> str:
+    """Return what was sealed for ``purpose``, decrypted with SECRET_KEY or SECRET_KEY_FALLBACKS.
+
+    Raises `UnreadableSecretError`.
+    """
     try:
-        return _fernet().decrypt(sealed.encode()).decode()
+        return _fernet(purpose).decrypt(sealed.encode()).decode()
     except InvalidToken as error:
         raise UnreadableSecretError from error
 
@@ -30,7 +35,7 @@ def unseal(sealed: str) -> str:
 def is_current(sealed: str) -> bool:
     """Whether ``sealed`` was encrypted under the key that `seal` uses now."""
     try:
-        _key(str(settings.SECRET_KEY)).decrypt(sealed.encode())
+        _key(str(settings.SECRET_KEY), AT_REST).decrypt(sealed.encode())
     except InvalidToken:
         return False
     return True
@@ -41,12 +46,13 @@ def digest_of(secret: str) -> str:
     return derived(secret, b"a2a hub: digest of the secret").hex()
 
 
-def _fernet() -> MultiFernet:
-    return MultiFernet([_key(str(secret)) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)])
+def _fernet(purpose: str) -> MultiFernet:
+    secrets = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return MultiFernet([_key(str(secret), purpose) for secret in secrets])
 
 
-def _key(secret: str) -> Fernet:
-    return Fernet(base64.urlsafe_b64encode(derived(secret, b"a2a hub: secrets at rest")))
+def _key(secret: str, purpose: str) -> Fernet:
+    return Fernet(base64.urlsafe_b64encode(derived(secret, f"a2a hub: {purpose}".encode())))
 
 
 def derived(secret: str, purpose: bytes) -> bytes:

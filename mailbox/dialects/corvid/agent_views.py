@@ -21,7 +21,6 @@ from mailbox.dialects.corvid import handler
 from mailbox.dialects.corvid.answers import CorvidError
 from mailbox.dialects.corvid.views import CorvidView
 from mailbox.gate import actions, capabilities
-from mailbox.inspection import lists
 from mailbox.models import Agent
 from mailbox.verbs.agents import finding
 from mailbox.verbs.life import sending
@@ -64,9 +63,8 @@ class AgentProfilesView(AgentRoute):
     )
     def get(self, request: Request) -> Response:
         query = self.query(shapes.AgentsQuery)
-        page = lists.agents(limit=query.limit, cursor=query.cursor)
-        rows = profiles.profiles_of(page.items)
-        response = Response([wire.agent(row, with_remote_url=self.may_see_url_of(row.agent)) for row in rows])
+        page = profiles.listing(limit=query.limit, cursor=query.cursor)
+        response = Response([wire.agent(row, with_remote_url=self.may_see_url_of(row.agent)) for row in page.items])
         if page.next_cursor:
             further = urlencode({"limit": query.limit, "cursor": page.next_cursor})
             response["Link"] = f'<{settings.PUBLIC_URL}/api/agents?{further}>; rel="next"'

@@ -232,6 +232,7 @@ class Tree(BaseModel):
     kind: Literal["a2a_tree"]
     root: UUID
     nodes: list[TreeNode]
+    next_cursor: str | None
 
 
 class Timeline(BaseModel):

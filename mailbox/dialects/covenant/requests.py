@@ -239,6 +239,10 @@ class NoQuery(Exact):
     """The query of a route that has no parameters."""
 
 
+class TreeQuery(Exact):
+    cursor: str | None = None
+
+
 class ListQuery(Exact):
     limit: QueryInteger = Field(10, ge=1, le=1000)
     cursor: str | None = None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
 from uuid import UUID
 
+from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -132,7 +134,11 @@ class StatusView(MailboxView):
         query = self.query(requests.QueueQuery)
         page = lists.queue(self.caller, query.filter(), limit=query.limit, cursor=query.cursor)
         pending = lists.recent_results(self.caller, limit=query.limit)
-        return Response(wire.status(page.items, pending.items, **query.model_dump(exclude={"cursor"})))
+        response = Response(wire.status(page.items, pending.items, **query.model_dump(exclude={"cursor"})))
+        if page.next_cursor is not None:
+            further = query.model_copy(update={"cursor": page.next_cursor}).model_dump(exclude_none=True)
+            response["Link"] = f'<{settings.PUBLIC_URL}/a2a/status?{urlencode(further)}>; rel="next"'
+        return response
 
 
 class LeasesView(MailboxView):
@@ -163,11 +169,17 @@ class TaskResultView(MailboxView):
 
 
 class TreeView(MailboxView):
-    @describe(summary="Read the tree of a task", tag="task", answer=answers.Tree, errors=(404,))
+    @describe(
+        summary="Read the tree of a task",
+        tag="task",
+        query=requests.TreeQuery,
+        answer=answers.Tree,
+        errors=(404,),
+    )
     def get(self, request: Request, task_id: UUID) -> Response:
-        self.query(requests.NoQuery)
-        nodes = trees.tree(self.caller, task_id)
-        return Response({"kind": "a2a_tree", "root": task_id, "nodes": [wire.node(node) for node in nodes]})
+        page = trees.tree(self.caller, task_id, cursor=self.query(requests.TreeQuery).cursor)
+        nodes = [wire.node(node) for node in page.items]
+        return Response({"kind": "a2a_tree", "root": task_id, "nodes": nodes, "next_cursor": page.next_cursor})
 
 
 class TimelineView(MailboxView):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Self
 from uuid import UUID
 
+from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.dialects.marianne import exchange, wire
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
@@ -18,6 +19,9 @@ from mailbox.verbs.upkeep import importing
 from mailbox.words import names, shapes
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError
+
+MOST_IN_CONTEXT, CONTEXT_BYTES = 1000, paging.BUDGET // 4  # Markdown of a text takes more bytes than the text
+MOST_IN_EXPORT = 1000
 
 
 class A2AInbox:
@@ -83,9 +87,8 @@ class A2AInbox:
         return self._finish(task_id, ResultStatus.ERROR, reason=reason)
 
     def render_pending_context(self) -> str:
-        """Return the pending tasks that can be accepted now as Markdown, empty without any. It accepts nothing."""
-        tasks = acceptable(self._caller, self._owner)
-        return wire.pending_context(tasks, len(tasks))
+        """Return the pending tasks that can be accepted now as Markdown, as `context` does. It accepts nothing."""
+        return context(self._caller, self._owner)
 
     @property
     def task_count(self) -> int:
@@ -96,8 +99,12 @@ class A2AInbox:
         return counts(self._caller, self._owner)["pending_count"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the inbox as plain JSON values."""
-        return export(self._caller, self._owner, job_id=self.job_id)
+        """Return the whole inbox as plain JSON values."""
+        whole = export(self._caller, self._owner, job_id=self.job_id)
+        while cursor := whole.pop("next_cursor", None):
+            further = export(self._caller, self._owner, job_id=self.job_id, cursor=cursor)
+            whole |= {**further, "tasks": {**whole["tasks"], **further["tasks"]}}
+        return whole
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -169,9 +176,16 @@ def pending(caller: Caller, owner: Agent) -> list[A2ATask]:
     return [wire.task(task, None) for task in inboxes.pending(caller, owner)]
 
 
-def acceptable(caller: Caller, owner: Agent, *, limit: int | None = None) -> list[A2ATask]:
-    """Return the pending tasks that the agent could accept now, in the order they were sent, at most ``limit``."""
-    return [wire.task(task, None) for task in inboxes.leasable(caller, owner, limit=limit)]
+def context(caller: Caller, owner: Agent) -> str:
+    """Return the pending tasks that the agent could accept now as Markdown, in the order they were sent.
+
+    It is empty without such a task. It has at most `MOST_IN_CONTEXT` tasks of `CONTEXT_BYTES` together, but always the
+    first. If it leaves out tasks, it says how many there are.
+    """
+    page = inboxes.leasable(caller, owner, limit=MOST_IN_CONTEXT, budget=CONTEXT_BYTES)
+    tasks = [wire.task(task, None) for task in page.items]
+    total = len(tasks) if page.next_cursor is None else inboxes.counts(caller, owner).leasable
+    return wire.pending_context(tasks, total)
 
 
 def counts(caller: Caller, owner: Agent) -> dict[str, int]:
@@ -179,18 +193,19 @@ def counts(caller: Caller, owner: Agent) -> dict[str, int]:
     return {"task_count": counted.tasks, "pending_count": counted.pending}
 
 
-def export(caller: Caller, owner: Agent, *, job_id: str) -> dict[str, Any]:
-    """Return the inbox as plain JSON values, as `A2AInbox.from_dict` reads it.
+def export(caller: Caller, owner: Agent, *, job_id: str, cursor: str | None = None) -> dict[str, Any]:
+    """Return a page of the inbox as plain JSON values, as `A2AInbox.from_dict` reads it.
 
-    A task past its deadline or work timeout is resolved as expired before it is exported.
+    Only if more tasks follow, it has their ``next_cursor`` too. A task past its deadline or work timeout is resolved as
+    expired before it is exported.
     """
-    expiry.make_inbox_current(caller, owner)
-    tasks = [render(task) for task in inboxes.all_to(caller, owner)]
-    return {
+    page = tasks_in(caller, owner, limit=MOST_IN_EXPORT, cursor=cursor)
+    exported = {
         "job_id": job_id,
         "agent_name": names.name_of(owner.display),
-        "tasks": {task.task_id: task.model_dump(mode="json") for task in tasks},
+        "tasks": {task.task_id: task.model_dump(mode="json") for task in page.items},
     }
+    return exported if page.next_cursor is None else {**exported, "next_cursor": page.next_cursor}
 
 
 def _require_names(job_id: str, agent_name: str) -> None:

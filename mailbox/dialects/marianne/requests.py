@@ -50,11 +50,12 @@ class DelegateBody(Exact):
 
 
 class ImportBody(Exact):
-    """An exported inbox, with its tasks by id."""
+    """An exported inbox or one page of it, with its tasks by id. A ``next_cursor`` is ignored."""
 
     job_id: Text
     agent_name: Text
     tasks: dict[str, A2ATask] = {}
+    next_cursor: str | None = None
 
 
 class InboxQuery(Exact):
@@ -65,3 +66,4 @@ class InboxQuery(Exact):
 
 class ExportQuery(Exact):
     job_id: str = Field("", max_length=200)
+    cursor: str | None = None

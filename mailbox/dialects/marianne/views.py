@@ -17,7 +17,6 @@ from mailbox.dialects.marianne import answers, delegation, exchange, inbox, requ
 from mailbox.dialects.marianne.answers import Delegated
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.gate import compacted
-from mailbox.inspection import inboxes
 from mailbox.models import Agent
 from mailbox.verbs.agents import finding
 from mailbox.verbs.life import leasing, results, sending
@@ -25,8 +24,6 @@ from mailbox.verbs.upkeep import importing
 from mailbox.words import advice, names
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import InvalidRequestError, MailboxError
-
-MOST_IN_CONTEXT = 1000
 
 
 class NotYourInboxError(MailboxError):
@@ -164,15 +161,13 @@ class ContextView(InboxView):
     )
     def get(self, request: Request, agent: str) -> HttpResponse:
         owner = self.owner(agent)
-        tasks = inbox.acceptable(self.caller, owner, limit=MOST_IN_CONTEXT)
-        all_shown = len(tasks) < MOST_IN_CONTEXT
-        total = len(tasks) if all_shown else inboxes.counts(self.caller, owner).leasable
-        return HttpResponse(wire.pending_context(tasks, total), content_type="text/markdown; charset=utf-8")
+        text = inbox.context(self.caller, owner)
+        return HttpResponse(text, content_type="text/markdown; charset=utf-8")
 
 
 class ExportView(InboxView):
     @describe(
-        summary="Export an inbox as JSON",
+        summary="Export an inbox as JSON, a page at a time",
         tag="inbox",
         query=requests.ExportQuery,
         answer=answers.Exported,
@@ -180,7 +175,8 @@ class ExportView(InboxView):
     )
     def get(self, request: Request, agent: str) -> Response:
         owner = self.owner(agent)
-        return Response(inbox.export(self.caller, owner, job_id=self.query(requests.ExportQuery).job_id))
+        query = self.query(requests.ExportQuery)
+        return Response(inbox.export(self.caller, owner, job_id=query.job_id, cursor=query.cursor))
 
 
 class ImportView(InboxView):

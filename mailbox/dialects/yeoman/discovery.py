@@ -16,6 +16,7 @@ from agentcards.registry import CardRegistry
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.yeoman.answers import Discovery, PeerCapability
 
+MOST_CARDS = 1000  # of running jobs in one answer, which a page's budget of bytes also limits
 VERSION = "1.0"  # of a skill: tools have none of their own
 
 
@@ -49,6 +50,6 @@ def _skills() -> Iterator[PeerCapability]:
 
 
 def _skills_at_work() -> Iterator[PeerCapability]:
-    for card in CardRegistry().query():
+    for card in CardRegistry().look(limit=MOST_CARDS).items:
         for skill in card.skills:
             yield {"name": skill["id"], "description": skill["description"], "version": VERSION, "agent": card.name}

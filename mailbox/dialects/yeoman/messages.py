@@ -7,6 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from mailbox.database import paging, weight
 from mailbox.dialects.yeoman import discovery, requests, tasks, wire
 from mailbox.dialects.yeoman.requests import Envelope, SubmittedWork
 from mailbox.dialects.yeoman.tasks import Receipt
@@ -18,6 +19,7 @@ from mailbox.words.errors import UnknownTaskError, WrongPartyError
 
 Handler = Callable[[Caller, Envelope], dict[str, Any]]
 NEWEST_SHOWN = 20
+LEFT_OUT = "The answer is full. Ask again for the tasks that it leaves out."
 NOT_KEPT = (
     "The result was not kept: no task with this id takes it from you. The task's recipient posts it with its API key. "
     "This hub keeps no results of other systems' tasks."
@@ -98,7 +100,15 @@ def _status_query_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
     task_ids = requests.batch(envelope.content, "task_ids", str)
     if task_ids is None:
         return {"statuses": {}, **_without_list("task_ids")}
-    return {"statuses": {task_id: tasks.record_or_none(caller, task_id) for task_id in task_ids}}
+    statuses: dict[str, Any] = {}
+    size = 0
+    for task_id in dict.fromkeys(task_ids):
+        found = tasks.record_or_none(caller, task_id)
+        size += weight.of(found)
+        if statuses and size > paging.BUDGET:
+            return {"statuses": statuses, "warning": LEFT_OUT}
+        statuses[task_id] = found
+    return {"statuses": statuses}
 
 
 def _without_list(key: str) -> dict[str, str]:

@@ -33,7 +33,9 @@ class SubmittedTasksView(YeomanView):
     def get(self, request: Request) -> Response:
         query = requests.parse(requests.Slice, request.query_params.dict(), place="query")
         items, total = tasks.newest(self.caller, limit=query.limit, offset=query.offset)
-        return Response({"items": items, "total": total, "limit": query.limit, "offset": query.offset})
+        is_cut = len(items) < min(query.limit, total - query.offset)  # a client adds the limit to its offset
+        limit = len(items) if is_cut else query.limit
+        return Response({"items": items, "total": total, "limit": limit, "offset": query.offset})
 
     @describe(
         summary="Submit a task to the default agent",

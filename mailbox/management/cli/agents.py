@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from mailbox.database import paging
 from mailbox.dialects.covenant import admin_wire, wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
@@ -57,7 +58,7 @@ def _add(options: Namespace) -> str:
 
 
 def _list(options: Namespace) -> str:
-    agents = list(output.every(lambda cursor: lists.agents(limit=PAGE, cursor=cursor)))
+    agents = list(paging.every(lambda cursor: lists.agents(limit=PAGE, cursor=cursor)))
     if options.json:
         return output.as_json({"kind": "a2a_agents", "agents": [wire.agent_id(agent) for agent in agents]})
     rows = [

@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from django.utils import timezone
 
+from mailbox.database import paging
 from mailbox.dialects.covenant import admin_wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
@@ -77,7 +78,7 @@ def _revoke(options: Namespace) -> str:
 
 
 def _list(options: Namespace) -> str:
-    found = list(output.every(lambda cursor: lists.grants(Caller.command_line(), limit=PAGE, cursor=cursor)))
+    found = list(paging.every(lambda cursor: lists.grants(Caller.command_line(), limit=PAGE, cursor=cursor)))
     if options.json:
         return output.as_json({"kind": "capabilities", "capabilities": [admin_wire.capability(one) for one in found]})
     rows = [(str(one.grant_id), one.subject.display, one.action, _standing(one), one.scope) for one in found]

@@ -5,17 +5,13 @@ from __future__ import annotations
 import codecs
 import io
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import TypeVar
 
 import orjson
 
-from mailbox.database.paging import Page
 from mailbox.models import Lease, Result
 from mailbox.words import content
-
-Item = TypeVar("Item")
 
 
 def print_anything() -> None:
@@ -44,17 +40,6 @@ def printable(text: str) -> str:
 def as_json(value: object) -> str:
     """Return one line of JSON, spelled as the API does."""
     return orjson.dumps(value).decode()
-
-
-def every(look: Callable[[str | None], Page[Item]]) -> Iterator[Item]:
-    """Yield the items of all pages; ``look`` returns the page at a cursor."""
-    cursor = None
-    while True:
-        page = look(cursor)
-        yield from page.items
-        cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 def lines(parts: Iterable[str], *, none: str) -> str:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
+from typing import Any
 
+from mailbox.database import paging
+from mailbox.database.paging import Page
 from mailbox.dialects.covenant import wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
@@ -38,6 +42,11 @@ def add_commands(commands: arguments.Commands) -> None:
     status.set_defaults(run=_status)
 
 
+def _is_cut(page: Page[Any], limit: int) -> bool:
+    """Whether a page ended before its limit, because of its size."""
+    return page.next_cursor is not None and len(page.items) < limit
+
+
 def _status(options: Namespace) -> str:
     wanted = QueueFilter(
         state=Task.State(options.state) if options.state else None,
@@ -45,8 +54,11 @@ def _status(options: Namespace) -> str:
         deadline_within=times.from_ms(options.deadline_within_ms),
     )
     caller = Caller.command_line()
-    entries = lists.queue(caller, wanted, limit=options.limit).items
-    pending = lists.recent_results(caller, limit=options.limit).items
+    queue = lists.queue(caller, wanted, limit=options.limit)
+    results = lists.recent_results(caller, limit=options.limit)
+    entries, pending = queue.items, results.items
+    if _is_cut(queue, options.limit) or _is_cut(results, options.limit):
+        print(f"status: left out what is beyond {paging.BUDGET:,} bytes", file=sys.stderr)  # noqa: T201
     if options.json:
         return output.as_json(
             wire.status(

@@ -151,7 +151,7 @@ def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[
     Leases of unsafe work or used-up attempts are never requeued, and stay the oldest. If there are more leases than
     the limit, such leases only fill the places that others leave.
     """
-    live = visible_leases(caller).live().with_task().oldest_first()
+    live = visible_leases(caller).live().with_task_opening().oldest_first()
     oldest = list(live[: policy.scan_limit])
     if len(oldest) < policy.scan_limit:
         return oldest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -77,7 +78,7 @@ def test_an_entry_has_the_lease_of_its_state(alice, bob, lease, change):
 @CHANGES
 def test_the_json_of_the_dashboard_has_the_lease_of_its_state(ana, bob, lease, change):
     with before_the_leases_are_read(change(bob, lease)):
-        entry = ana.get(reverse("ops:task-json", args=[lease.task.uuid])).json()["entry"]
+        entry = json.loads(ana.get(reverse("ops:task-json", args=[lease.task.uuid])).getvalue())["entry"]
 
     assert (entry["state"], entry["attempt"], entry["lease_id"]) == ("in_flight", 1, str(lease.lease_id))
 

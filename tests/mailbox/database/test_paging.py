@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mailbox.database import paging
 from mailbox.database.paging import Page, after, keyset, newest, page
 from mailbox.models import Agent
+from mailbox.words import secret_box
 from mailbox.words.errors import InvalidRequestError
 from tests.support import factories
 
@@ -19,7 +21,11 @@ moments = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.
 
 
 def cursor(*position: object) -> str:
-    return base64.urlsafe_b64encode(json.dumps(position).encode()).decode()
+    return sealed(json.dumps(position))
+
+
+def sealed(text: str) -> str:
+    return secret_box.seal(text, purpose=paging.CURSORS)
 
 
 @given(moments, st.integers(0, 2**63 - 1), st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
@@ -61,10 +67,12 @@ def test_without_a_cursor_a_list_starts_at_its_first_item():
         cursor("list", 2**63),
         cursor("list", float("nan")),
         cursor(["list"], 1),
-        base64.urlsafe_b64encode(b"null").decode(),
-        base64.urlsafe_b64encode(b"[" * 20_000).decode(),
-        base64.urlsafe_b64encode(b"9" * 5000).decode(),
-        base64.urlsafe_b64encode(b"\xff\xff").decode(),
+        sealed("null"),
+        sealed("[" * 20_000),
+        sealed("9" * 5000),
+        sealed("\x00"),
+        secret_box.seal('["list",1]'),  # sealed for another purpose
+        base64.urlsafe_b64encode(b'["list",1]').decode(),  # a cursor of an earlier version of the hub
     ],
     ids=lambda text: repr(text)[:20],
 )
@@ -73,6 +81,18 @@ def test_a_cursor_of_another_list_is_rejected(given_cursor):
         after(given_cursor, "list", (int,))
 
     assert refusal.value.fields == {"cursor": "not a cursor of this list"}
+
+
+def test_a_cursor_shows_no_row_number_and_cannot_be_changed():
+    shown = page([("first", (4_711,)), ("second", (4_712,))], 1, "list").next_cursor or ""
+    plain = base64.urlsafe_b64decode(shown)
+
+    assert b"4711" not in plain
+    assert b"list" not in plain
+    for place in range(0, len(shown), 7):
+        changed = shown[:place] + ("A" if shown[place] != "A" else "B") + shown[place + 1 :]
+        with pytest.raises(InvalidRequestError):
+            after(changed, "list", (int,))
 
 
 @pytest.mark.parametrize("moment", [1e300, -1e300, 1e18, float("inf"), "2030-01-01", [], None])

@@ -36,7 +36,7 @@ READS: dict[str, Callable[[Caller, Task], object]] = {
     "current": lambda caller, task: expiry.current(caller, task.uuid),
     "result": lambda caller, task: tasks.result(caller, task.uuid),
     "timeline": lambda caller, task: tasks.timeline(caller, task.uuid),
-    "tree": lambda caller, task: trees.tree(caller, task.uuid),
+    "tree": lambda caller, task: trees.tree(caller, task.uuid).items,
 }
 ALL = {
     "queue": 2,

@@ -24,15 +24,15 @@ def test_a_tree_is_listed_depth_first_with_the_oldest_child_first(alice, bob):
     grandchild = factories.sent_task(alice, bob, parent=first.uuid)
     factories.sent_task(alice, bob)
 
-    assert shape(trees.tree(alice, root.uuid)) == [(0, root), (1, first), (2, grandchild), (1, second)]
-    assert shape(trees.tree(alice, first.uuid)) == [(0, first), (1, grandchild)]
+    assert shape(trees.tree(alice, root.uuid).items) == [(0, root), (1, first), (2, grandchild), (1, second)]
+    assert shape(trees.tree(alice, first.uuid).items) == [(0, first), (1, grandchild)]
 
 
 def test_a_tree_carries_states_attempts_and_results(alice, bob):
     root = factories.sent_task(alice, bob)
     result = results.post_result(bob, factories.result_envelope(factories.sent_task(alice, bob, parent=root.uuid)))
 
-    above, below = trees.tree(alice, root.uuid)
+    above, below = trees.tree(alice, root.uuid).items
 
     assert (above.task.state, above.result) == (Task.State.QUEUED, None)
     assert (below.task.state, below.result) == (Task.State.RESOLVED, result)
@@ -42,7 +42,7 @@ def test_a_root_need_not_exist(alice, bob):
     plan = uuid4()
     children = [factories.sent_task(alice, bob, parent=plan) for _ in range(2)]
 
-    assert shape(trees.tree(alice, plan)) == [(1, child) for child in children]
+    assert shape(trees.tree(alice, plan).items) == [(1, child) for child in children]
 
 
 def test_a_parent_may_be_sent_after_its_child(alice, bob):
@@ -50,7 +50,7 @@ def test_a_parent_may_be_sent_after_its_child(alice, bob):
     child = factories.sent_task(alice, bob, parent=parent)
     root = factories.sent_task(alice, bob, id=parent)
 
-    assert shape(trees.tree(alice, parent)) == [(0, root), (1, child)]
+    assert shape(trees.tree(alice, parent).items) == [(0, root), (1, child)]
 
 
 def test_a_task_may_name_itself_or_its_child_as_parent(alice, bob):
@@ -60,8 +60,8 @@ def test_a_task_may_name_itself_or_its_child_as_parent(alice, bob):
     own = uuid4()
     alone = factories.sent_task(alice, bob, id=own, parent=own)
 
-    assert shape(trees.tree(alice, one)) == [(0, first), (1, second)]
-    assert shape(trees.tree(alice, own)) == [(0, alone)]
+    assert shape(trees.tree(alice, one).items) == [(0, first), (1, second)]
+    assert shape(trees.tree(alice, own).items) == [(0, alone)]
 
 
 def test_a_tree_shows_only_the_tasks_of_its_caller(alice, bob, mallory, olga):
@@ -70,9 +70,9 @@ def test_a_tree_shows_only_the_tasks_of_its_caller(alice, bob, mallory, olga):
     hers = factories.sent_task(alice, mallory, parent=root.uuid)
     hidden = factories.sent_task(alice, bob, parent=hers.uuid)
 
-    assert shape(trees.tree(mallory, root.uuid)) == [(1, hers)]
-    assert shape(trees.tree(bob, root.uuid)) == [(0, root), (1, shared)]
-    assert shape(trees.tree(olga, root.uuid)) == [(0, root), (1, shared), (1, hers), (2, hidden)]
+    assert shape(trees.tree(mallory, root.uuid).items) == [(1, hers)]
+    assert shape(trees.tree(bob, root.uuid).items) == [(0, root), (1, shared)]
+    assert shape(trees.tree(olga, root.uuid).items) == [(0, root), (1, shared), (1, hers), (2, hidden)]
 
 
 def test_a_tree_is_unknown_to_strangers(alice, bob, mallory):
@@ -89,7 +89,7 @@ def test_a_tree_stops_at_its_limit(alice, bob, monkeypatch):
     root = factories.sent_task(alice, bob)
     children = [factories.sent_task(alice, bob, parent=root.uuid) for _ in range(5)]
 
-    assert shape(trees.tree(alice, root.uuid)) == [(0, root), (1, children[0]), (1, children[1])]
+    assert shape(trees.tree(alice, root.uuid).items) == [(0, root), (1, children[0]), (1, children[1])]
 
 
 def test_a_tree_takes_one_query_a_level(alice, bob, django_assert_max_num_queries):
@@ -97,5 +97,5 @@ def test_a_tree_takes_one_query_a_level(alice, bob, django_assert_max_num_querie
     for _ in range(3):
         parent = [factories.sent_task(alice, bob, parent=parent.uuid) for _ in range(4)][-1]
 
-    with django_assert_max_num_queries(1 + 4 + 1):
-        assert len(trees.tree(alice, root.uuid)) == 13
+    with django_assert_max_num_queries(1 + 4 + 2):
+        assert len(trees.tree(alice, root.uuid).items) == 13

@@ -80,7 +80,7 @@ def test_members_carry_their_attempts_repairs_and_result(alice, bob, olga, djang
 
 
 def test_a_tree_of_many_members_is_read_whole(alice, bob, monkeypatch):
-    monkeypatch.setattr(trees, "CHUNK", 3)
+    monkeypatch.setattr(trees, "AT_ONCE", 3)
     root = factories.sent_task(alice, bob)
     children = [factories.sent_task(alice, bob, parent=root.uuid) for _ in range(7)]
 

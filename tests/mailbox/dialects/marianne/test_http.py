@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.dialects.marianne import views
+from mailbox.dialects.marianne import inbox
 from mailbox.gate.callers import Caller
 from mailbox.gate.compacted import RESULT_DELETED
 from mailbox.models import Lease, Task
@@ -140,7 +140,7 @@ def test_the_context_is_markdown_and_accepts_nothing(sender, owner):
 
 
 def test_a_context_cut_short_gives_the_numbers_of_pending_and_shown_tasks(sender, owner, monkeypatch):
-    monkeypatch.setattr(views, "MOST_IN_CONTEXT", 2)
+    monkeypatch.setattr(inbox, "MOST_IN_CONTEXT", 2)
     tasks = [submit(sender) for _ in range(3)]
 
     context = owner.get(f"{INBOX}/context").content.decode()

@@ -51,7 +51,7 @@ def test_a_waiting_duplicate_names_its_leader_in_the_queue_and_the_tree(alice, b
     waiter = factories.sent_task(alice, bob, idempotency=promise, parent=parent)
 
     (queued, _) = lists.queue(bob).items
-    (node,) = trees.tree(alice, parent)
+    (node,) = trees.tree(alice, parent).items
 
     assert queued.task.waits_on == lease.task
     assert tasks.task(alice, waiter.uuid).task.waits_on == lease.task
