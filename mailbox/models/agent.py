@@ -15,11 +15,16 @@ NAMESAKES = 5  # agents of one local part that a look-up reads
 
 class AgentQuerySet(models.QuerySet["Agent"]):
     def fitting(self, ref: AgentRef) -> list[Agent]:
-        """Return the agents that ``ref`` fits: none, one, or for a bare local part the first by display."""
+        """Return the agents that ``ref`` fits: none, one, or for a bare local part the first by display.
+
+        A bare local part means the agent at the host ``local``, if there is one, so that no other host makes it
+        ambiguous.
+        """
         if ref.pubkey is not None:
             return list(self.filter(pubkey=ref.pubkey))
         if ref.display is not None and "@" not in ref.display:
-            return list(self.filter(local=ref.display).order_by("display")[:NAMESAKES])
+            own = self.filter(display=f"{ref.display}@local")
+            return list(own) or list(self.filter(local=ref.display).order_by("display")[:NAMESAKES])
         return list(self.filter(display=ref.display))
 
     def typed(self, text: str) -> list[Agent]:

@@ -64,7 +64,12 @@ class AgentRef:
 
     @classmethod
     def parse(cls, value: object, path: str = "agent") -> Self:
-        """Read ``"research@local"``, ``"research"`` or ``{"display", "pubkey"}``; raise `InvalidRequestError`."""
+        """Read ``"research@local"``, ``"research"``, a public key or ``{"display", "pubkey"}``.
+
+        Text that is a public key is never a local part. Raises `InvalidRequestError`.
+        """
+        if isinstance(value, str) and is_pubkey(value):
+            return cls(pubkey=value)
         display, pubkey = value, None
         if isinstance(value, Mapping):
             display, pubkey = value.get("display"), value.get("pubkey")
@@ -95,6 +100,8 @@ def check_pubkey(pubkey: str, path: str) -> None:
 
 
 def is_pubkey(text: str) -> bool:
+    if "@" in text:
+        return False
     try:
         check_pubkey(text, "pubkey")
     except InvalidRequestError:

@@ -14,7 +14,7 @@ from mailbox.words.errors import InvalidRequestError, UnknownAgentError
 def identified(caller: Caller | None, ref: AgentRef) -> Agent:
     """Return the agent that ``ref`` means; raise `UnknownAgentError`.
 
-    A public key decides alone. A bare local part must fit exactly one agent.
+    A public key decides alone. A bare local part means the agent at ``local``, or else must fit exactly one.
     """
     return the_one(caller, ref, Agent.objects.fitting(ref))
 

@@ -16,7 +16,7 @@ from mailbox.gate.requests import Request
 from mailbox.models import Agent
 from mailbox.verbs.agents.keys import create_key
 from mailbox.words import names
-from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, check_pubkey, check_reason
+from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, check_pubkey, check_reason, is_pubkey
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
 
 
@@ -48,6 +48,8 @@ def register_agent(
     `AgentConflictError` if the display, ignoring case, or the public key is taken. Journals ``agent_registered``.
     """
     display = display_of(display)
+    if is_pubkey(display.partition("@")[0]):
+        raise InvalidRequestError({"display": "the local part must not be a public key, which names another agent"})
     if display.lower().endswith(f"@{names.HOST}"):
         raise InvalidRequestError({"display": f'the host "{names.HOST}" is reserved for names that are not displays'})
     return _register(caller, display, pubkey, also, with_key=True)
@@ -108,9 +110,11 @@ def ensure_named(caller: Caller, name: str) -> Agent:
 def address_of(name: str) -> str:
     """Return the display of the agent of this name, which may be any text and may not be registered yet.
 
-    A display or local part is the agent's own. Any other text has the display that `names.spelled` makes, and so has a
-    name that differs from a registered agent's only in case. Raises `InvalidRequestError`.
+    A display or local part is the agent's own. Any other text has the display that `names.spelled` makes. So has a
+    public key, and a name that differs from a registered agent's only in case. Raises `InvalidRequestError`.
     """
+    if is_pubkey(name):
+        return names.spelled(name)
     display = display_of(name)
     if DISPLAY.fullmatch(display):
         alike = Agent.objects.spelled_like(display)
@@ -135,6 +139,8 @@ def check_display(display: str) -> None:
     """Raise `InvalidRequestError` for text that cannot be the display of a new agent, and for the hub's own host."""
     if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
         raise InvalidRequestError({"display": f'invalid AgentId.display: "{display[:DISPLAY_MAX_LENGTH]}"'})
+    if is_pubkey(display.partition("@")[0]):
+        raise InvalidRequestError({"display": "the local part must not be a public key, which names another agent"})
     if display.lower().endswith(f"@{names.HUB_HOST}"):
         raise InvalidRequestError({"display": f'the host "{names.HUB_HOST}" is reserved for agents of the hub itself'})
 

@@ -63,10 +63,12 @@ def test_an_unknown_name_in_the_search_box_gets_a_404_page(vic, text):
     assert "<b>\u201d" not in response.text
 
 
-def test_a_local_name_shared_by_two_agents_opens_neither(vic, bob):
-    factories.AgentFactory.create(display="bob@elsewhere", local="bob")
+def test_a_local_name_shared_by_two_agents_opens_neither_unless_one_is_at_local(vic, bob):
+    for display in ("bob@elsewhere", "ben@elsewhere", "ben@far"):
+        factories.AgentFactory.create(display=display)
 
-    assert destination(vic, "bob") == 404
+    assert destination(vic, "ben") == 404
+    assert destination(vic, "bob") == "/ops/agents/bob@local/"
 
 
 @pytest.mark.parametrize("language", [name for name in search.__all__ if name.endswith("_KEYS")])

@@ -18,6 +18,8 @@ PUBKEY = base58.b58encode(bytes(range(32))).decode()
     [
         ("research@local", AgentRef("research@local")),
         ("research", AgentRef("research")),
+        (PUBKEY, AgentRef(pubkey=PUBKEY)),
+        (f"{PUBKEY}@local", AgentRef(f"{PUBKEY}@local")),
         ("a.B_c-9@h.o-s_t", AgentRef("a.B_c-9@h.o-s_t")),
         ({"display": "research@local", "pubkey": PUBKEY}, AgentRef("research@local", PUBKEY)),
         ({"display": "research@local", "pubkey": PUBKEY, "more": 1}, AgentRef("research@local", PUBKEY)),

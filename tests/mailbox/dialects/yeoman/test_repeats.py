@@ -48,14 +48,14 @@ def test_a_repeat_is_answered_with_the_task_as_it_is_now(peer, bob, path):
 
 
 def test_a_name_that_fits_several_agents_is_refused(peer, bob):
-    for name in ("carol", "carol@elsewhere"):
+    for name in ("carol@far", "carol@elsewhere"):
         registration.ensure_agent(Caller.command_line(), name)
 
     refused = peer.receive(envelope("a2a:delegate", {"task": "x"}, toPeerId="carol"))
     whole = peer.send("a2a:delegate", {"task": "x"}, toPeerId="carol@elsewhere")
 
     assert refused.status_code == 404
-    assert refused.json()["detail"] == '"carol" is ambiguous: carol@elsewhere, carol@local.'
+    assert refused.json()["detail"] == '"carol" is ambiguous: carol@elsewhere, carol@far.'
     assert Task.objects.get().recipient.display == "carol@elsewhere"
     assert str(Task.objects.get().uuid) == whole["task_id"]
 

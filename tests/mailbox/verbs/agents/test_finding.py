@@ -8,11 +8,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from mailbox import Mailbox
+from mailbox.dialects.marianne import A2AInbox
 from mailbox.gate.callers import Caller, Role
 from mailbox.inspection import lookup
-from mailbox.models import Agent
+from mailbox.models import Agent, Task
 from mailbox.verbs.agents import finding, grants, public_routes
 from mailbox.verbs.life import sending
+from mailbox.words import names
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import UnknownAgentError
 from tests.support import factories
@@ -113,3 +115,30 @@ def test_looking_an_agent_up_ignores_the_case_of_its_whole_name(bob: Caller) -> 
     assert lookup.find("BOB@Local") == bob.agent
     assert lookup.find("BOB") is lookup.find("twin") is None
     assert lookup.find("TWIN@east") == Agent.objects.get(display="twin@east")
+
+
+def test_text_that_is_a_public_key_never_names_another_agent(alice: Caller) -> None:
+    bob = factories.agent("bob")
+    key = factories.row_of(bob).pubkey
+    factories.AgentFactory.create(display=f"{key}@local")
+
+    task_id = Api(alice).post("/a2a/tasks", {"recipient": key, "intent_text": "x"}).json()["task_id"]
+
+    assert Task.objects.get(uuid=task_id).recipient == bob.agent
+    assert finding.identified(None, AgentRef.parse(f"{key}@local")).display == f"{key}@local"
+
+
+@pytest.mark.parametrize("host", ["local", "elsewhere", "inbox"])
+def test_no_agent_is_registered_under_a_public_key(host: str) -> None:
+    ada, key = factories.person("ada", Role.ADMIN), factories.some_pubkey()
+
+    refused = Api(ada).post("/a2a/agents", {"display": f"{key}@{host}"})
+
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["display"])
+
+
+def test_an_inbox_may_have_any_name_even_a_public_key() -> None:
+    key = factories.row_of(factories.agent("bob")).pubkey
+
+    assert A2AInbox("job", key).get_pending_tasks() == []
+    assert Agent.objects.filter(display=names.spelled(key)).exists()

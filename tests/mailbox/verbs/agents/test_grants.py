@@ -53,9 +53,10 @@ def test_a_bare_name_in_an_action_gets_its_host(admin, mallory, bob):
 
     with pytest.raises(UnknownAgentError, match='No agent named "nobody" is registered'):
         grants.grant(admin, mallory.agent, "a2a.send.nobody")
-    factories.AgentFactory.create(display="bob@elsewhere")
-    with pytest.raises(UnknownAgentError, match='"bob" is ambiguous: bob@elsewhere, bob@local'):
-        grants.grant(admin, mallory.agent, "a2a.send.bob")
+    for host in ("far", "elsewhere"):
+        factories.AgentFactory.create(display=f"ben@{host}")
+    with pytest.raises(UnknownAgentError, match='"ben" is ambiguous: ben@elsewhere, ben@far'):
+        grants.grant(admin, mallory.agent, "a2a.send.ben")
 
 
 def test_only_admins_can_grant(mallory, alice, olga):

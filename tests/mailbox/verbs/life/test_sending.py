@@ -80,12 +80,20 @@ def test_a_public_key_decides_over_the_display(alice, bob, mallory):
 
 
 def test_an_ambiguous_local_part_is_refused(alice, bob):
-    factories.AgentFactory.create(display="bob@elsewhere")
+    for host in ("far", "elsewhere"):
+        factories.AgentFactory.create(display=f"ben@{host}")
 
-    with pytest.raises(UnknownAgentError, match='"bob" is ambiguous: bob@elsewhere, bob@local'):
-        sending.send_task(alice, TaskEnvelope(recipient=AgentRef("bob"), intent_text="x"))
+    with pytest.raises(UnknownAgentError, match='"ben" is ambiguous: ben@elsewhere, ben@far'):
+        sending.send_task(alice, TaskEnvelope(recipient=AgentRef("ben"), intent_text="x"))
 
     assert not Task.objects.exists()
+
+
+def test_a_local_part_means_the_agent_at_local_whoever_else_has_it(alice, bob):
+    for host in ("a", "b", "c", "d", "e", "z"):
+        factories.AgentFactory.create(display=f"bob@{host}")
+
+    assert sending.send_task(alice, TaskEnvelope(recipient=AgentRef("bob"), intent_text="x")).recipient == bob.agent
 
 
 @pytest.mark.parametrize("claim", ["alice@local", "alice"])
