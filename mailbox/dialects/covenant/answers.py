@@ -116,17 +116,18 @@ class TreeNode(TypedDict):
 class JournalEvent(TypedDict):
     """A row of the journal. ``seq`` numbers the changes of one task, from 1; it is null in other rows.
 
-    Only people and trusted code see ``address``, the network address of the client. It is "" without one.
+    Only people see ``id``, and ``address``, the network address of the client. It is "" without one. To agents, people
+    and the command line are the actor ``operator``, and ``request_id`` is null for the requests of others.
     """
 
-    id: int
+    id: NotRequired[int]
     kind: str
     actor: str
     task_id: UUID | None
     seq: int | None
     at_ms: int
     source: Literal["api", "dashboard", "cli", "scheduler", "local"]
-    request_id: str
+    request_id: str | None
     address: NotRequired[str]
     data: dict[str, Any]
 

@@ -17,11 +17,14 @@ from mailbox.gate.callers import Caller
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
+from mailbox.words.envelopes import DISPLAY
 from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.base.fields import AgentId
     from mailbox.dialects.covenant import answers
+
+SOME_OPERATOR = "operator"  # stands for a person or the command line where an agent reads the journal
 
 
 def agent_id(agent: Agent) -> AgentId:
@@ -186,21 +189,24 @@ def node(row: Node) -> answers.TreeNode:
 
 
 def event(row: AuditEvent, caller: Caller) -> answers.JournalEvent:
-    """Render a journal row. ``seq`` numbers the rows of one task. Agents see no address."""
+    """Render a journal row. ``seq`` numbers the rows of one task.
+
+    An agent sees neither the number of the row, which counts the rows of the whole hub, nor an address. It sees other
+    agents by name, people and the command line as `SOME_OPERATOR`, and the ids of its own requests alone.
+    """
+    is_own = caller.agent is None or caller.agent.pubkey == row.actor_pubkey
+    is_named = caller.agent is None or DISPLAY.fullmatch(row.actor)
     rendered: answers.JournalEvent = {
-        "id": row.pk,
         "kind": row.kind,
-        "actor": row.actor,
+        "actor": row.actor if is_named else SOME_OPERATOR,
         "task_id": row.task_id,
         "seq": row.seq,
         "at_ms": epoch_ms(row.at),
         "source": choice(row.source),
-        "request_id": row.request_id,
+        "request_id": row.request_id if is_own else None,
         "data": json(row.data),
     }
-    if caller.agent is None:
-        rendered["address"] = row.address
-    return rendered
+    return rendered if caller.agent else {**rendered, "id": row.pk, "address": row.address}
 
 
 def ms(moment: datetime | None) -> int | None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 from uuid import uuid4
 
 import pytest
 
+from mailbox.gate.callers import Role
 from mailbox.models import Lease, Task
 from mailbox.verbs.life import leasing, results, sending
+from mailbox.verbs.repairs import repair
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 from tests.support.api import Api, error_of
@@ -132,8 +135,35 @@ def test_a_timeline_lists_events_with_actor_and_time(alice, bob):
     assert (first["seq"], first["kind"], first["actor"]) == (1, "a2a_task_sent", "alice@local")
     assert (second["seq"], second["kind"], second["actor"]) == (2, "a2a_task_leased", "bob@local")
     assert second["data"] == {"lease_id": str(lease.lease_id), "attempt": 1, "holder": "bob@local"}
-    assert (second["task_id"], second["source"], second["request_id"]) == (task_id, "api", "test")
+    assert (second["task_id"], second["source"], second["request_id"]) == (task_id, "api", None)
+    assert "id" not in first
     assert second["at_ms"] == epoch_ms(lease.leased_at)
+
+
+def test_a_timeline_shows_agents_neither_people_nor_requests_of_others_nor_row_numbers(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    olga = factories.person("olga", Role.OPERATOR)
+    repair.requeue(olga, lease.task.uuid, reason="it hangs", duplicate_risk="operator_accepted")
+    path = f"/a2a/tasks/{lease.task.uuid}/timeline"
+
+    seen, whole = (Api(caller).get(path).json()["events"] for caller in (alice, olga))
+
+    assert [event["actor"] for event in seen] == ["alice@local", "bob@local", "operator"]
+    assert [event["request_id"] for event in seen] == ["test", None, None]
+    assert seen[2]["data"]["reason"] == "it hangs"
+    assert "olga" not in json.dumps(seen)
+    assert not any("id" in event for event in seen)
+    assert [event["actor"] for event in whole] == ["alice@local", "bob@local", "user:olga"]
+    assert all(event["id"] and event["request_id"] for event in whole)
+
+
+def test_an_agent_reads_its_own_journal_without_row_numbers(alice, bob):
+    factories.sent_task(alice, bob)
+
+    events = Api(alice).get("/audit/recent").json()["events"]
+
+    assert [event["kind"] for event in events] == ["a2a_task_sent", "capability_check"]
+    assert not any("id" in event for event in events)
 
 
 def test_a_released_task_is_queued_again(alice, bob):
