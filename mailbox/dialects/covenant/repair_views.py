@@ -100,7 +100,7 @@ class DeliveriesView(MailboxView):
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
         page = lists.deliveries(self.caller, limit=query.limit, cursor=query.cursor)
-        rendered = [repair_wire.delivery(delivery) for delivery in page.items]
+        rendered = [repair_wire.delivery(delivery, self.caller) for delivery in page.items]
         return Response({"kind": "a2a_deliveries", "deliveries": rendered, "next_cursor": page.next_cursor})
 
 

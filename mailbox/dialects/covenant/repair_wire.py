@@ -6,8 +6,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from mailbox.dialects.covenant.wire import agent_id, choice, ms, result
+from mailbox.gate.callers import Caller
 from mailbox.models import Lease, PushDelivery, ReplayEntry, Result, Task
 from mailbox.verbs.repairs.retry import RetryPolicy, RetryReport
+from mailbox.words import redaction
 from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
@@ -86,13 +88,16 @@ def replay_entry(row: ReplayEntry) -> answers.WireReplayEntry:
     }
 
 
-def delivery(row: PushDelivery) -> answers.WireDelivery:
-    """Render a callback with its attempts and without its secret."""
+def delivery(row: PushDelivery, caller: Caller) -> answers.WireDelivery:
+    """Render a callback with its attempts and without its secret.
+
+    Its sender sees the whole URL. People see it without its query, where tokens often are.
+    """
     return {
         "delivery_id": row.delivery_id,
         "task_id": row.task_uuid,
         "sender": agent_id(row.sender),
-        "url": row.url,
+        "url": row.url if caller.agent else redaction.url(row.url),
         "signed": row.sealed_secret is not None,
         "state": choice(row.state),
         "attempts": row.attempts,
@@ -100,7 +105,12 @@ def delivery(row: PushDelivery) -> answers.WireDelivery:
         "next_attempt_at_ms": epoch_ms(row.next_attempt_at) if row.state == PushDelivery.State.PENDING else None,
         "delivered_at_ms": ms(row.delivered_at),
         "log": [
-            {"number": one.number, "at_ms": epoch_ms(one.at), "status": one.status, "problem": one.problem}
+            {
+                "number": one.number,
+                "at_ms": epoch_ms(one.at),
+                "status": one.status,
+                "problem": one.problem if caller.agent else redaction.text(one.problem),
+            }
             for one in sorted(row.log.all(), key=lambda one: one.number)
         ],
     }

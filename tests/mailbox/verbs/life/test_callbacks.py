@@ -219,7 +219,7 @@ def test_secrets_are_encrypted_at_rest_and_shown_by_no_read(alice, bob):
 
     assert all(SECRET not in sealed for sealed in stored)
     assert [secret_box.unseal(sealed) for sealed in stored] == [SECRET, SECRET]
-    rendered = repair_wire.delivery(row)
+    rendered = repair_wire.delivery(row, alice)
     assert rendered["signed"] is True
     assert not any(sealed in str(rendered) for sealed in (SECRET, row.sealed_secret))
 
