@@ -16,6 +16,7 @@ from mailbox.database import paging
 from mailbox.words import json_text
 
 MOST = 100_000
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are full-width
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 Row = TypeVar("Row", bound=Model)
 Columns = Mapping[str, Callable[[Row], Any]]
@@ -55,10 +56,11 @@ def _plain(value: Any) -> Any:
 def _cell(value: Any) -> str:
     """Return the text of a cell. A quote stands before text that a spreadsheet would read as a formula."""
     text = "" if value is None else str(value)
-    return f"'{text}" if isinstance(value, str) and text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return f"'{text}" if isinstance(value, str) and text.startswith(FORMULA) else text
 
 
 def _line(cells: Any) -> str:
     line = io.StringIO()
-    csv.writer(line).writerow(list(cells))
+    # Every cell is quoted: some spreadsheets also split lines at semicolons or tabs.
+    csv.writer(line, quoting=csv.QUOTE_ALL).writerow(list(cells))
     return line.getvalue()

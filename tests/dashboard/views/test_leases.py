@@ -100,9 +100,9 @@ def test_the_list_of_leases_can_be_downloaded(ana, alice, bob):
     lines = ana.get("/ops/leases.jsonl").getvalue().decode().splitlines()
 
     assert len(table) == 2
-    assert table[0].startswith("lease_id,task_id,sender")
-    assert table[1].startswith(f"{lease.lease_id},{lease.task.uuid},alice@local")
-    assert table[1].endswith(",unsafe,,'=1+1")
+    assert table[0].startswith('"lease_id","task_id","sender"')
+    assert table[1].startswith(f'"{lease.lease_id}","{lease.task.uuid}","alice@local"')
+    assert table[1].endswith(""","unsafe","","'=1+1\"""")
     assert len(lines) == 2
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import json
 import re
 from html import unescape
@@ -63,8 +64,9 @@ def test_a_shortened_text_is_marked_and_downloaded_whole(ana, alice, bob):
 
     assert "Show the whole of it" in page
     assert str(2**60) in page
-    assert "x last" in whole.text
-    assert str(2**60) in whole.text
+    text = whole.getvalue().decode()
+    assert "x last" in text
+    assert str(2**60) in text
     assert rest.text == task.intent_text
 
 
@@ -144,14 +146,25 @@ def test_each_list_can_be_downloaded_as_csv_and_jsonl(ana, alice, bob, name):
     lines = b"".join(ana.get(f"/ops/{name}.jsonl", {"delivery": "all"})).decode().splitlines()
 
     assert len(table) - 1 == len(lines) >= 1
-    assert set(table[0].split(",")) == set(json.loads(lines[0]))
+    assert set(next(csv.reader(table))) == set(json.loads(lines[0]))
     assert ana.get(f"/ops/{name}.xlsx").status_code == 404
 
 
-def test_a_csv_download_escapes_formulas(ana, alice, bob):
-    factories.sent_task(alice, bob, intent_text='=HYPERLINK("https://x.example")')
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+def test_a_csv_download_escapes_formulas(ana, alice, bob, sign):
+    factories.sent_task(alice, bob, intent_text=f'{sign}HYPERLINK("https://x.example")')
 
-    assert "'=HYPERLINK" in b"".join(ana.get("/ops/tasks.csv")).decode()
+    assert f"\"'{sign}HYPERLINK" in b"".join(ana.get("/ops/tasks.csv")).decode()
+
+
+def test_every_cell_of_a_csv_download_is_quoted(ana, alice, bob):
+    factories.sent_task(alice, bob, intent_text="a;=1+1", task_kind="book")
+
+    head, row = b"".join(ana.get("/ops/tasks.csv")).decode().splitlines()
+
+    assert head.startswith('"id","state",')
+    assert row.endswith(',"a;=1+1"')
+    assert ',"book",' in row
 
 
 def test_a_journal_row_has_a_page_and_an_unknown_number_has_none(vic, alice, bob):
