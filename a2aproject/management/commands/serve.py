@@ -74,7 +74,7 @@ class Command(BaseCommand):
             text = credentials.announce(Path(settings.A2A_VAR), on_terminal=self.stdout.isatty())
         except (OSError, BackupError) as error:
             raise CommandError(
-                f"The keys of the first run cannot be kept: {error}. Make new ones with `manage.py changepassword "
+                f"The keys of the first run cannot be kept: {error}. Make others with `manage.py changepassword "
                 f"{first_run.OPERATOR}` and `manage.py a2a keys add`, and start again."
             ) from error
         self.stdout.write(f"{text}\n")
