@@ -26,7 +26,7 @@ def answer(request: HtmxRequest, *, status: int = HTTPStatus.FORBIDDEN) -> HttpR
     if is_signed_out and again:
         again = f"{reverse('ops:sign-in')}?{urlencode({'next': again})}"
     context = {**frame.look(request), "kept": reason, "again": again, "is_signed_out": is_signed_out}
-    context |= {"fields": fields, "path": request.get_full_path()}
+    context |= {"fields": fields, "path": request.get_full_path(), "offers_again": not (fields and is_signed_out)}
     template = "ops/unheeded.html#panel" if request.htmx else "ops/unheeded.html"
     return render(request, template, context, status=status)
 
