@@ -192,6 +192,11 @@ def own_cards(agent: Agent) -> int:
     return settings.A2A_QUOTA_CARDS if stock.max_cards is None else stock.max_cards
 
 
+def grow(sender: int, size: int) -> None:
+    """Add to the bytes of a sender for what others stored with its tasks. They are not refused for its quota."""
+    SenderStock.objects.filter(agent=sender).update(size=F("size") + size)
+
+
 def give_back(sizes: Mapping[int, int]) -> None:
     """Subtract the bytes of deleted tasks, by the key of their sender, after they were deleted.
 

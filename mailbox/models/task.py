@@ -141,7 +141,7 @@ class Task(models.Model):
     waits_on = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
 
     calls_back = models.BooleanField(default=False, db_default=False)  # whether it has a callback, see PushConfig
-    size = models.IntegerField(default=0, db_default=0)  # bytes of intent_text and metadata, for the sender's quota
+    size = models.IntegerField(default=0, db_default=0)  # bytes of its payload and updates, for the sender's quota
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # set when resolved

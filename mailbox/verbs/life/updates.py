@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, entries, quotas
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Message, Task
@@ -16,7 +16,9 @@ from mailbox.verbs.life.leasing import own_lease
 from mailbox.words import content, json_text
 from mailbox.words.errors import InvalidRequestError
 
-MAX_UPDATES = 100
+MAX_UPDATES = 100  # in one call
+MOST_UPDATES = 10_000  # of one task; other steps of its life count too
+MOST_BYTES = 16 * 1024 * 1024  # of the updates of one task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +61,9 @@ def post_updates(
 
     All updates are recorded, or none. Sets the lease's ``last_seen_at``. ``attempt_id`` names this call: a repeat with
     the same updates records nothing and returns the same number. Raises `InvalidRequestError`, also for an
-    ``attempt_id`` that was used for other updates; `WrongPartyError` by a public route; `UnknownTaskError`,
-    `NotInFlightError`, `LeaseMismatchError`. Locks the task row; journals ``a2a_task_updated`` for each update.
+    ``attempt_id`` that was used for other updates, and beyond `MOST_UPDATES` or `MOST_BYTES` of one task. Raises
+    `WrongPartyError` by a public route, `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`. Locks the
+    task row, then the stock of its sender, whose bytes grow. Journals ``a2a_task_updated`` for each update.
     """
     problems = {
         path: why for number, update in enumerate(updates) for path, why in update.problems(f"updates.{number}").items()
@@ -78,14 +81,29 @@ def post_updates(
             if [message.blocks for message in before] != [update.blocks for update in updates]:
                 raise InvalidRequestError({"attempt_id": "was used for other updates of this task"})
             return before[-1].seq
-        for update in updates:
-            _record(task, lease, update, attempt_id, journal)
+        texts = [json_text.dumps(update.blocks) for update in updates]
+        _check_room(task, texts)
+        for update, text in zip(updates, texts, strict=True):
+            _record(task, lease, update, text, attempt_id, journal)
+        quotas.grow(task.sender_id, sum(map(_size, texts)))
     return task.journal_seq
 
 
-def _record(task: Task, lease: Lease, update: Update, attempt_id: UUID | None, journal: Journal) -> None:
-    task.change()
-    stored = json_text.dumps(update.blocks)
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+def _check_room(task: Task, texts: Sequence[str]) -> None:
+    """Raise `InvalidRequestError` if the task's updates would be too many or too large. Its row is locked."""
+    earlier = max(0, task.size - _size(task.intent_text) - _size(task.metadata))
+    if earlier + sum(map(_size, texts)) > MOST_BYTES:
+        raise InvalidRequestError({"updates": f"of one task have at most {MOST_BYTES} bytes"})
+    if task.journal_seq + len(texts) > MOST_UPDATES:
+        raise InvalidRequestError({"updates": f"of one task are at most {MOST_UPDATES}"})
+
+
+def _record(task: Task, lease: Lease, update: Update, stored: str, attempt_id: UUID | None, journal: Journal) -> None:
+    task.change(size=task.size + _size(stored))
     Message.objects.create(
         task=task,
         seq=task.journal_seq,
