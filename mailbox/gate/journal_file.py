@@ -28,7 +28,7 @@ Line = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class JournalExport:
     """The result of an export. ``head`` is None without a block."""
 
     rows: int
@@ -36,7 +36,7 @@ class Exported:
     head: Head | None
 
 
-def write(stream: BinaryIO) -> Exported:
+def write(stream: BinaryIO) -> JournalExport:
     """Write the journal, a few rows at a time. Rows that are written meanwhile may be missing."""
     rows, blocks, last = 0, 0, None
     stream.write(_line({"a2a_journal": FORMAT, "keys": seals.trusted_keys()}))
@@ -48,7 +48,7 @@ def write(stream: BinaryIO) -> Exported:
     stream.write(_line({"unsealed": True}))
     rows += _write_rows(stream, last.last_id + 1 if last else 1, NEWEST_ROW, sealed.NEWEST_FORM)
     stream.write(_line({"end": {"rows": rows, "blocks": blocks}}))
-    return Exported(rows=rows, blocks=blocks, head=Head.of(last) if last else None)
+    return JournalExport(rows=rows, blocks=blocks, head=Head.of(last) if last else None)
 
 
 def as_json(block: Block) -> dict[str, Any]:

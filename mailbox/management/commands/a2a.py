@@ -11,6 +11,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 from mailbox.management.cli import (
     agents,
     backups,
+    erasing,
     grants,
     journal,
     keys,
@@ -48,6 +49,7 @@ GROUPS = (
     upkeep,
     journal,
     backups,
+    erasing,
     secrets,
     work,
     remote,

@@ -155,9 +155,9 @@ BUGS = (
         does="The database accepts changes of journal rows.",
         changes=(
             Change(
-                "mailbox/migrations/0002_append_only_journal.py",
-                "BEFORE UPDATE ON mailbox_auditevent\n    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END",
-                "BEFORE UPDATE ON mailbox_auditevent\n    BEGIN SELECT 1; END",
+                "mailbox/migrations/0037_erasure.py",
+                "    ), 0)\n    BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END",
+                "    ), 0)\n    BEGIN SELECT 1; END",
             ),
         ),
         fails="tests/mailbox/gate/test_audit.py::test_the_journal_refuses_to_be_edited",

@@ -1,0 +1,41 @@
+"""Erasure of the texts in an agent's profile and cards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db import transaction
+from django.db.models import Q
+
+from agentcards.models import AgentCard, AgentProfile
+from mailbox.database import write_turns
+from mailbox.gate import entries
+from mailbox.gate.audit import Journal
+from mailbox.gate.callers import Caller
+from mailbox.models import Agent
+from mailbox.words.envelopes import check_reason
+from mailbox.words.errors import WrongPartyError
+
+_WITHOUT_TEXT = Q(name="", description="", persona_archetype="")
+
+
+def erase_cards(caller: Caller, agent: Agent, *, reason: str) -> Mapping[str, int]:
+    """Blank the texts of the agent's profile and delete the cards of its jobs; return the number of rows by table.
+
+    Raises `WrongPartyError` unless ``caller`` is trusted, and `InvalidRequestError` for a blank reason. Journals
+    ``a2a_erased`` if anything was left to erase.
+    """
+    if not caller.trusted:
+        raise WrongPartyError("Only the command line of the hub's machine erases.")
+    reason = check_reason(reason)
+    with write_turns.turn(), transaction.atomic(durable=True):
+        profiles = AgentProfile.objects.filter(agent=agent).exclude(_WITHOUT_TEXT)
+        cards = AgentCard.objects.filter(registered_by=agent)
+        counts = {"profiles": profiles.count(), "cards": cards.count()}
+        if any(counts.values()):
+            profiles.update(name="", description="", persona_archetype="")
+            cards.delete()
+            journal = Journal(caller)
+            journal.beside(entries.erased(f"agent:{agent.display}", reason, rows=(), counts=counts))
+            journal.write()
+    return counts

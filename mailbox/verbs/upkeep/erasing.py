@@ -1,0 +1,207 @@
+"""Erasure: blanks the payload of finished tasks, and keeps its hashes. The journal's seals stay valid."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+
+from mailbox.database import write_turns
+from mailbox.gate import entries
+from mailbox.gate.audit import Journal
+from mailbox.gate.callers import Caller
+from mailbox.models import Agent, AuditEvent, Message, Peer, PushDelivery, RepairPlanRow, ReplayEntry, Result, Task
+from mailbox.models.audit import AuditEventQuerySet
+from mailbox.models.push import PushDeliveryQuerySet
+from mailbox.models.task import TaskQuerySet
+from mailbox.words import json_text
+from mailbox.words.envelopes import check_reason
+from mailbox.words.errors import InvalidRequestError, UnknownTaskError, WrongPartyError
+from mailbox.words.kinds import Kind
+from mailbox.words.sealed import Tombstone, digest_of
+
+TASKS_AT_ONCE = 50
+ROWS_AT_ONCE = 500
+NAMED = 3  # unfinished tasks that a refusal names
+BLANK = "[erased, SHA-256 "
+# The rows of a task's life whose data may hold text of an agent. Rows of updates hold it in older versions.
+WITH_TEXT = (Kind.TASK_UPDATED, Kind.TASK_CANCELLED, Kind.TASK_RELEASED)
+OF_AGENTS = (Kind.AGENT_PROFILE_CHANGED, Kind.AGENT_CARD_REGISTERED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Erasure:
+    """One transaction of an erasure, as its journal row names it."""
+
+    caller: Caller
+    subject: str
+    reason: str
+
+
+def erase_task(caller: Caller, task_id: UUID, *, reason: str) -> Mapping[str, int]:
+    """Blank the payload of one finished task, also of a compacted one; return the number of erased rows by table.
+
+    Raises `WrongPartyError` unless ``caller`` is trusted, `InvalidRequestError` for a blank reason and for a task that
+    has not ended, and `UnknownTaskError`. Locks the task; journals ``a2a_erased`` if anything was left to erase.
+    """
+    reason = _admit(caller, reason)
+    if not AuditEvent.objects.filter(task_id=task_id, seq=1).exists():
+        raise UnknownTaskError.of(task_id)
+    _require_finished(Task.objects.filter(uuid=task_id))
+    return _erase(_Erasure(caller=caller, subject=f"task:{task_id}", reason=reason), [task_id])
+
+
+def erase_agent(caller: Caller, agent: Agent, *, reason: str) -> Mapping[str, int]:
+    """Blank the payload of every task that the agent sent or received, as `erase_task` does, and delete its peers.
+
+    Cached results of the agent's work are deleted. Each transaction erases some tasks. If the erasure is cut off, a
+    repeated call erases the rest. The agent's name and its journal rows stay. Raises as `erase_task` does.
+    """
+    reason = _admit(caller, reason)
+    theirs = Task.objects.filter(Q(sender=agent) | Q(recipient=agent))
+    _require_finished(theirs)
+    step = _Erasure(caller=caller, subject=f"agent:{agent.display}", reason=reason)
+    total: dict[str, int] = {}
+    for some in _batches(agent):
+        _add(total, _erase(step, some))
+    named = AuditEvent.objects.filter(data__contains=json_text.dumps(agent.display), kind__in=OF_AGENTS)
+    _add(total, _bury(step, named))
+    cached = ReplayEntry.objects.filter(Q(sender_pubkey=agent.pubkey) | Q(recipient_pubkey=agent.pubkey))
+    counts = {"cached results": cached.count(), "peers": Peer.objects.of_agent(agent).count()}
+    if any(counts.values()):
+        with write_turns.turn(), transaction.atomic(durable=True):
+            _journal(step, (), counts)
+            cached.delete()
+            Peer.objects.of_agent(agent).delete()
+        _add(total, counts)
+    return total
+
+
+def _admit(caller: Caller, reason: str) -> str:
+    if not caller.trusted:
+        raise WrongPartyError("Only the command line of the hub's machine erases.")
+    return check_reason(reason)
+
+
+def _require_finished(tasks: TaskQuerySet) -> None:
+    """Raise `InvalidRequestError` if one of these tasks has not ended: its holder may still need the payload."""
+    live = tasks.exclude(state=Task.State.RESOLVED)
+    if some := [str(found) for found in live.values_list("uuid", flat=True)[:NAMED]]:
+        raise InvalidRequestError({"task": f"not finished, so cancel it or end its lease first: {', '.join(some)}"})
+
+
+def _batches(agent: Agent) -> Sequence[Sequence[UUID]]:
+    """Return the ids of the agent's tasks, also of compacted tasks, some at a time.
+
+    The first row of a task's life names both parties.
+    """
+    parties = Q(data__contains=json_text.dumps(agent.display))
+    sent = AuditEvent.objects.filter(parties, kind=Kind.TASK_SENT, seq=1).order_by("pk")
+    ids = [found for found in sent.values_list("task_id", flat=True) if found is not None]
+    return [ids[at : at + TASKS_AT_ONCE] for at in range(0, len(ids), TASKS_AT_ONCE)]
+
+
+def _erase(step: _Erasure, ids: Sequence[UUID]) -> Mapping[str, int]:
+    """Blank the payload of these tasks in one transaction, and the text in their journal rows in further ones."""
+    total: dict[str, int] = {}
+    live = set(Task.objects.filter(uuid__in=ids).exclude(state=Task.State.RESOLVED).values_list("uuid", flat=True))
+    ids = [found for found in ids if found not in live]  # sent since the check
+    with write_turns.turn(), transaction.atomic(durable=True):
+        tasks = list(Task.objects.filter(uuid__in=ids, state=Task.State.RESOLVED).order_by("pk").select_for_update())
+        counts = _blank(tasks, ids)
+        if any(counts.values()):
+            _journal(step, (), counts)
+            _add(total, counts)
+    _add(total, _bury(step, AuditEvent.objects.filter(task_id__in=ids, kind__in=WITH_TEXT)))
+    return total
+
+
+def _bury(step: _Erasure, events: AuditEventQuerySet) -> Mapping[str, int]:
+    """Replace the data of these journal rows by tombstones, some in each transaction; return how many."""
+    found = events.order_by("pk").values_list("pk", "data")
+    left = [key for key, data in found if Tombstone.read(data) is None]
+    for at in range(0, len(left), ROWS_AT_ONCE):
+        _bury_some(step, AuditEvent.objects.in_bulk(left[at : at + ROWS_AT_ONCE]).values())
+    return {"journal rows": len(left)}
+
+
+def _bury_some(step: _Erasure, events: Collection[AuditEvent]) -> None:
+    """Replace the data of these journal rows by tombstones, which name the journal row of this step."""
+    with write_turns.turn(), transaction.atomic(durable=True):
+        row = _journal(step, [event.pk for event in events], {"journal rows": len(events)})
+        for event in events:
+            tombstone = Tombstone(digest_of(event.data), row.pk)
+            AuditEvent.objects.filter(pk=event.pk).update(data=str(tombstone))
+
+
+def _journal(step: _Erasure, rows: Sequence[int], counts: Mapping[str, int]) -> AuditEvent:
+    journal = Journal(step.caller)
+    journal.beside(entries.erased(step.subject, step.reason, rows=rows, counts=counts))
+    (row,) = journal.write()
+    return row
+
+
+def _blank(tasks: Sequence[Task], ids: Sequence[UUID]) -> dict[str, int]:
+    """Blank what is not blank yet; return the number of blanked rows by table."""
+    cached = ReplayEntry.objects.filter(source_task_id__in=ids)
+    planned = RepairPlanRow.objects.filter(task_id__in=ids).exclude(intent=BLANK)
+    results = Result.objects.filter(task__in=tasks).exclude(content__contains=BLANK)
+    messages = Message.objects.filter(task__in=tasks).exclude(content__contains=BLANK)
+    counts = {
+        "tasks": sum(_blank_task(task) for task in tasks),
+        "results": sum(_blank_result(result) for result in results),
+        "messages": sum(_blank_message(message) for message in messages),
+        "callbacks": _blank_callbacks(PushDelivery.objects.filter(task_uuid__in=ids)),
+        "rows of plans": planned.update(intent=BLANK),
+        "cached results": cached.count(),
+    }
+    cached.delete()
+    return counts
+
+
+def _blank_task(task: Task) -> int:
+    if task.intent_text.startswith(BLANK):
+        return 0
+    task.intent_text, task.metadata = _blanked(task.intent_text + task.metadata), "{}"
+    task.save(update_fields=["intent_text", "metadata"])
+    return 1
+
+
+def _blank_result(result: Result) -> int:
+    result.content = _block(result.content)
+    result.error_message = None if result.error_message is None else _blanked(result.error_message)
+    result.save(update_fields=["content", "error_message"])
+    return 1
+
+
+def _blank_message(message: Message) -> int:
+    message.content = _block(message.content)
+    message.save(update_fields=["content"])
+    return 1
+
+
+def _blank_callbacks(callbacks: PushDeliveryQuerySet) -> int:
+    """Blank the bodies. A callback that was not delivered is given up: it would send nothing but the hash."""
+    found = list(callbacks.exclude(body__contains=BLANK).select_for_update())
+    for one in found:
+        one.body = _block(one.body)
+        one.state = PushDelivery.State.DISABLED if one.state == PushDelivery.State.PENDING else one.state
+        one.save(update_fields=["body", "state"])
+    return len(found)
+
+
+def _block(text: str) -> str:
+    return json_text.dumps([{"type": "text", "text": _blanked(text)}])
+
+
+def _blanked(text: str) -> str:
+    return f"{BLANK}{hashlib.sha256(text.encode()).hexdigest()}]"
+
+
+def _add(total: dict[str, int], counts: Mapping[str, int]) -> None:
+    for name, count in counts.items():
+        total[name] = total.get(name, 0) + count
