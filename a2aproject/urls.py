@@ -5,9 +5,10 @@ from csp.decorators import csp_update
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularSwaggerView
 
 from a2aproject.web.probes import healthz, readyz
+from a2aproject.web.reference import DocumentView
 from dashboard.views.session import SignIn, SignOut
 
 admin.autodiscover()
@@ -24,7 +25,7 @@ urlpatterns = [
     path("", include("mailbox.dialects.marianne.urls")),
     path("", include("mailbox.dialects.yeoman.urls")),
     path("ops/", include("dashboard.urls")),
-    path("api/schema/", SpectacularAPIView.as_view(), name="api-schema"),
+    path("api/schema/", DocumentView.as_view(), name="api-schema"),
     path("api/docs/", _docs, name="api-docs"),
     # Before the admin's own pages: people sign in and out by one door, which checks and journals all of it.
     path("admin/login/", SignIn.as_view()),

@@ -83,7 +83,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "a2aproject.web.queries.AdminQueryMiddleware",
+    "a2aproject.web.admin_pages.AdminMiddleware",
     "a2aproject.web.errors.UnavailableMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 View = TypeVar("View", bound=Callable[..., Any])
 
+NO_KEY: Any = [{}]  # the security of an operation that needs no key: an empty list would mean the document's own
 ATTEMPT_HEADER = OpenApiParameter(
     "A2A-Receive-Attempt-Id",
     {"type": "string", "format": "uuid"},
@@ -70,6 +71,7 @@ def describe(
         responses={status: answer, **refusals} if answer else {(status, "text/markdown"): str, **refusals},
         parameters=[*headers, *(parameters_of(query) if query else ())],
         operation_id=operation_id,
+        auth=NO_KEY if public else None,
     )
 
 

@@ -210,3 +210,17 @@ def test_admin_pages_work_under_the_security_policy_in_a_browser(browse, history
     ]:
         page.goto(path)
         assert page.locator("#content").is_visible(), path
+
+
+@pytest.mark.parametrize(
+    "path", ["/admin/", "/admin/password_change/", "/admin/password_change/done/", "/admin/jsi18n/"]
+)
+def test_no_cache_keeps_a_page_of_the_admin(path):
+    assert "no-store" in staff_client("admin").get(f"/admin/{path}")["Cache-Control"]
+
+
+@pytest.mark.parametrize("method", ["TRACE", "OPTIONS", "PUT", "PATCH", "DELETE", "FOO"])
+def test_the_admin_answers_the_methods_of_browsers_alone(method):
+    refused = staff_client("admin").generic(method, "/admin/")
+
+    assert (refused.status_code, refused["Allow"]) == (405, "GET, HEAD, POST")

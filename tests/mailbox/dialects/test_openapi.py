@@ -13,6 +13,7 @@ from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
 from django.urls import URLPattern, get_resolver
+from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis.checks import not_a_server_error
@@ -109,6 +110,38 @@ def test_the_document_is_served_to_anyone(client):
 
     assert served.status_code == 200
     assert served.json()["paths"].keys() == schema()["paths"].keys()
+
+
+def test_public_routes_alone_are_described_without_a_key():
+    operations = [(path, operation) for path, methods in schema()["paths"].items() for operation in methods.values()]
+    open_paths = {path for path, operation in operations if operation.get("security") == [{}]}
+
+    assert open_paths == {
+        "/.well-known/agent-card.json",
+        "/.well-known/agents/{name}",
+        "/.well-known/a2a-agent",
+        "/api/v1/a2a/capabilities",
+    }
+    assert all("401" not in operation["responses"] for path, operation in operations if path in open_paths)
+
+
+def test_the_document_is_built_once_and_kept_by_caches(client, monkeypatch):
+    first = client.get("/api/schema/?format=json")
+    monkeypatch.setattr(SchemaGenerator, "get_schema", None)  # it is not built again
+    second = client.get("/api/schema/?format=json&version=2")
+    again = client.get("/api/schema/?format=json", headers={"If-None-Match": first["ETag"]})
+
+    assert second.content == first.content
+    assert (again.status_code, again.content) == (304, b"")
+    assert first["Cache-Control"] == "public, max-age=300"
+    assert first["Vary"] == "Accept"
+
+
+def test_the_document_is_yaml_for_a_client_that_accepts_it(client):
+    served = client.get("/api/schema/", headers={"Accept": "application/vnd.oai.openapi"})
+
+    assert served.status_code == 200
+    assert served.content.startswith(b"openapi: 3.1.0")
 
 
 @pytest.fixture(scope="module")
