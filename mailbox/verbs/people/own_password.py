@@ -39,12 +39,12 @@ def end_other_sessions(caller: Caller, person: User, password: str) -> User:
 
 
 def first_hash(password: str) -> str:
-    """Return the hash of the password that the first run prints."""
+    """Return the hash of the password that the first run makes."""
     return make_password(password, salt=_FIRST + get_random_string(_SALT_LENGTH))
 
 
 def is_first(person: AbstractBaseUser) -> bool:
-    """Whether the person still has the password that the first run printed."""
+    """Whether the person still has the password that the first run made."""
     return f"${_FIRST}" in person.password
 
 
