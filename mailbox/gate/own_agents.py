@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from mailbox.models import Agent, ApiKey, PublicRoute
+from mailbox.models import Agent, ApiKey, PublicRoute, SigningKey
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
 
 OPERATORS = "operators@hub"  # sends the tasks of people
@@ -16,7 +16,7 @@ def check(agent: Agent, display: str, now: datetime) -> None:
     """Raise `AgentConflictError` unless ``agent`` is safely the hub's own agent ``display``.
 
     An earlier version let agents register under these names. Such an agent has a display that differs in case, or an
-    API key or public route of its own.
+    API key, a public route or a signing key of its own.
     """
     if agent.display != display:
         problem = f'"{agent}" stands in the way of the hub\'s own agent "{display}"'
@@ -24,6 +24,8 @@ def check(agent: Agent, display: str, now: datetime) -> None:
         problem = f'The hub\'s own agent "{display}" has an API key, so another program may act as it'
     elif PublicRoute.objects.live().filter(agent=agent).exists():
         problem = f'The hub\'s own agent "{display}" has a public route, so another program may act as it'
+    elif SigningKey.objects.live().of_agent(agent).exists():
+        problem = f'The hub\'s own agent "{display}" has a signing key, so another program may act as it'
     else:
         return
     raise AgentConflictError(f"{problem}. Run: manage.py a2a agents reclaim {display}", agent=agent.display)

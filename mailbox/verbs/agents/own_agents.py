@@ -9,7 +9,7 @@ from django.utils import timezone
 from mailbox.gate import audit, entries, own_agents
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
-from mailbox.models import Agent, ApiKey, CapabilityGrant, PublicRoute
+from mailbox.models import Agent, ApiKey, CapabilityGrant, PublicRoute, SigningKey
 from mailbox.verbs.agents.registration import new_pair
 from mailbox.words.errors import InvalidRequestError
 
@@ -40,9 +40,10 @@ def make_all() -> list[str]:
 def reclaim(caller: Caller, name: str) -> Agent:
     """Make the agent ``name``, such as ``operators@hub``, the hub's own again; return it.
 
-    The agent loses its API keys, public routes and grants, and gets the hub's spelling and a new public key. It keeps
-    its tasks. Needs ``a2a.capabilities.grant``. Raises `InvalidRequestError` for another name, and a capability error.
-    Locks the agent row; journals ``key_revoked``, ``route_revoked``, ``capability_revoked`` and ``agent_reclaimed``.
+    The agent loses its API keys, signing key, public routes and grants. It gets the hub's spelling and a new public
+    key, and keeps its tasks. Needs ``a2a.capabilities.grant``. Raises `InvalidRequestError` for another name, and a
+    capability error. Locks the agent row; journals ``key_revoked``, ``route_revoked``, ``capability_revoked`` and
+    ``agent_reclaimed``.
     """
     display = next((own for own in own_agents.OWN_AGENTS if own == name.lower()), None)
     if display is None:
@@ -67,6 +68,7 @@ def _revoke_access(agent: Agent, now: datetime, journal: audit.Journal) -> None:
         route.revoked_at = now
         route.save(update_fields=["revoked_at"])
         journal.beside(entries.route_revoked(agent.display, route.public_id))
+    SigningKey.objects.live().of_agent(agent).update(retired_at=now)
     for grant in CapabilityGrant.objects.select_for_update().filter(subject=agent, revoked_at=None):
         grant.revoked_at = now
         grant.save(update_fields=["revoked_at"])

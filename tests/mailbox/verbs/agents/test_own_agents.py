@@ -12,7 +12,7 @@ from mailbox.gate.callers import Caller, Role
 from mailbox.gate.own_agents import OPERATORS, SCHEDULER
 from mailbox.inspection import access_health
 from mailbox.inspection.health_check import HealthStatus
-from mailbox.models import Agent, ApiKey
+from mailbox.models import Agent, ApiKey, SigningKey
 from mailbox.verbs.agents import keys, own_agents, public_routes, registration
 from mailbox.verbs.agents.keys import store_key
 from mailbox.verbs.upkeep import importing
@@ -100,6 +100,18 @@ def test_a_squatted_name_is_refused_and_reported(squatter):
     check = access_health.hub_agents(timezone.now())
     assert (check.word, check.saw) == (HealthStatus.FAILING, message)
     assert own_agents.make_all() == [message]
+
+
+def test_an_agent_of_the_hub_that_signs_requests_is_refused_until_it_is_reclaimed():
+    agent = own_agents.hub_agent(OPERATORS)
+    SigningKey.objects.create(agent=agent, pubkey=agent.pubkey, proven_at=timezone.now())
+
+    with pytest.raises(AgentConflictError, match="has a signing key"):
+        own_agents.hub_agent(OPERATORS)
+    own_agents.reclaim(Caller.command_line(), OPERATORS)
+
+    assert own_agents.hub_agent(OPERATORS) == agent
+    assert not SigningKey.objects.live().exists()
 
 
 def test_a_name_in_other_case_is_refused_and_reported():
