@@ -32,6 +32,8 @@ ACT = {
     Kind.REFUSALS_REPEATED: "refused again and again",
     Kind.SWEEP_FAILED: "a step of the sweep failed",
     Kind.CAPABILITY_CHECK: "capability checked",
+    Kind.SIGNING_KEY_SET: "signing key set",
+    Kind.SIGNING_KEY_RETIRED: "signing key retired",
     Kind.PERSON_SIGNED_IN: "signed in",
     Kind.PERSON_SIGNED_OUT: "signed out",
     Kind.PERSON_SIGN_IN_FAILED: "sign-in failed",

@@ -42,6 +42,8 @@ class Kind(StrEnum):
     KEY_ROTATED = "key_rotated"
     PUSH_RESENT = "push_resent"
     KEY_REVOKED = "key_revoked"
+    SIGNING_KEY_SET = "signing_key_set"
+    SIGNING_KEY_RETIRED = "signing_key_retired"
     ROUTE_ADDED = "route_added"
     ROUTE_REVOKED = "route_revoked"
     HUB_BACKED_UP = "hub_backed_up"

@@ -9,9 +9,12 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.apps import apps
+from django.conf import settings
 
 from mailbox.words import tokens
+from mailbox.words.key_proofs import KeyProof
 from tests.authorisation.world import PASSWORD, World
 
 Body = Callable[[World], dict[str, Any]]
@@ -24,6 +27,11 @@ def _result(world: World) -> dict[str, Any]:
 
 def _task(world: World) -> dict[str, Any]:
     return {"recipient": "bob@local", "intent_text": "more"}
+
+
+def _proof(world: World) -> dict[str, Any]:
+    made = KeyProof.made(Ed25519PrivateKey.generate(), hub=settings.PUBLIC_URL, display="bob@local")
+    return made.fields()
 
 
 def _message(world: World) -> dict[str, Any]:
@@ -81,6 +89,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("POST", "/a2a/agents/<name>/pause"): _reason,
     ("POST", "/a2a/agents/<name>/resume"): _reason,
     ("POST", "/a2a/agents/<name>/quotas"): lambda _: {"queued": 5},
+    ("POST", "/a2a/agents/<name>/pubkey"): _proof,
     ("POST", "/a2a/keys"): lambda _: {"agent": "bob@local"},
     ("POST", "/a2a/keys/revoke"): lambda world: {"public_id": tokens.public_id(world.key_of_bob)},
     ("POST", "/a2a/keys/rotate"): lambda _: {},

@@ -30,11 +30,22 @@ class RevokeBody(Exact):
     grant_id: UUID
 
 
+class KeyProofBody(Exact):
+    """The signature, in base64, of the statement that ``docs/signatures.md`` shows, by the ``pubkey`` beside it."""
+
+    time_ms: DateMs
+    signature: Text
+
+
 class AgentBody(Exact):
-    """The agent to register. Without a ``pubkey`` the hub makes a key pair."""
+    """The agent to register. Without a ``pubkey`` the hub makes a key pair.
+
+    A ``pubkey`` signs requests once it was proved: by ``proof``, or later.
+    """
 
     display: Text
     pubkey: Text | None = None
+    proof: KeyProofBody | None = None
 
 
 class PauseBody(Exact):

@@ -18,6 +18,7 @@ from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
 from mailbox.models import Peer
 from mailbox.verbs.agents import finding, grants, key_rotation, keys, peers, registration
+from mailbox.words.key_proofs import KeyProof
 from mailbox.words.times import epoch_ms
 
 
@@ -89,7 +90,8 @@ class AgentsView(MailboxView):
     )
     def post(self, request: Request) -> Response:
         body = self.body(admin_requests.AgentBody)
-        made = registration.register_agent(self.caller, body.display, pubkey=body.pubkey)
+        given = KeyProof.parse({"pubkey": body.pubkey, **body.proof.model_dump()}) if body.proof else None
+        made = registration.register_agent(self.caller, body.display, pubkey=body.pubkey, proof=given)
         return Response(admin_wire.registration(made))
 
 

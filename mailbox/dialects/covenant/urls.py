@@ -3,7 +3,15 @@ from __future__ import annotations
 from django.urls import path
 
 from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
-from mailbox.dialects.covenant import admin_views, audit_views, quota_views, receive_views, repair_views, views
+from mailbox.dialects.covenant import (
+    admin_views,
+    audit_views,
+    quota_views,
+    receive_views,
+    repair_views,
+    signing_views,
+    views,
+)
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
@@ -37,6 +45,7 @@ urlpatterns = [
     path("a2a/agents/<str:name>/pause", admin_views.PauseView.as_view()),
     path("a2a/agents/<str:name>/resume", admin_views.ResumeView.as_view()),
     path("a2a/agents/<str:name>/quotas", quota_views.QuotasView.as_view()),
+    path("a2a/agents/<str:name>/pubkey", signing_views.SigningKeysView.as_view()),
     path("a2a/keys", admin_views.KeysView.as_view()),
     path("a2a/keys/rotate", admin_views.RotateKeyView.as_view()),
     path("a2a/keys/revoke", admin_views.RevokeKeyView.as_view()),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from mailbox.words.kinds import Entry, Kind
 
@@ -11,11 +11,34 @@ from mailbox.words.kinds import Entry, Kind
 class AgentRegisteredData(TypedDict):
     display: Annotated[str, "display of the agent"]
     pubkey: Annotated[str, "its public key"]
+    proven: NotRequired[Annotated[bool, "whether the registrar proved the private key; absent if the hub made it"]]
 
 
-def agent_registered(display: str, pubkey: str) -> Entry[AgentRegisteredData]:
-    """Record that an agent was registered."""
-    return Entry(Kind.AGENT_REGISTERED, AgentRegisteredData(display=display, pubkey=pubkey))
+def agent_registered(display: str, pubkey: str, *, proven: bool | None) -> Entry[AgentRegisteredData]:
+    """Record that an agent was registered. ``proven`` None: the hub made the key pair."""
+    data = AgentRegisteredData(display=display, pubkey=pubkey)
+    return Entry(Kind.AGENT_REGISTERED, data if proven is None else {**data, "proven": proven})
+
+
+class SigningKeySetData(TypedDict):
+    display: Annotated[str, "display of the agent"]
+    pubkey: Annotated[str, "the public key by which it signs its requests now"]
+    replaced: Annotated[str, "the public key that was retired; empty without one"]
+
+
+def signing_key_set(display: str, pubkey: str, replaced: str) -> Entry[SigningKeySetData]:
+    """Record that an agent got a signing key, whose holder proved the private key."""
+    return Entry(Kind.SIGNING_KEY_SET, SigningKeySetData(display=display, pubkey=pubkey, replaced=replaced))
+
+
+class SigningKeyRetiredData(TypedDict):
+    display: Annotated[str, "display of the agent"]
+    pubkey: Annotated[str, "the public key that signs nothing any more"]
+
+
+def signing_key_retired(display: str, pubkey: str) -> Entry[SigningKeyRetiredData]:
+    """Record that an agent's signing key was retired without a successor."""
+    return Entry(Kind.SIGNING_KEY_RETIRED, SigningKeyRetiredData(display=display, pubkey=pubkey))
 
 
 class AgentPausedData(TypedDict):

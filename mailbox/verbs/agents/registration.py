@@ -13,11 +13,13 @@ from django.db import IntegrityError
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
-from mailbox.models import Agent
+from mailbox.models import Agent, SigningKey
+from mailbox.verbs.agents import signing_keys
 from mailbox.verbs.agents.keys import create_key
-from mailbox.words import names
+from mailbox.words import ed25519, names
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, check_pubkey, check_reason, is_pubkey
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
+from mailbox.words.key_proofs import KeyProof
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +39,14 @@ def register_agent(
     display: str,
     *,
     pubkey: str | None = None,
+    proof: KeyProof | None = None,
     also: Callable[[Agent, audit.Journal], object] | None = None,
 ) -> Registration:
     """Register an agent with its first API key. Needs ``a2a.agents.register``.
 
-    A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 key pair is made. ``also`` is called with
-    the new agent and the journal, within the same decision. The key expires as `create_key` decides.
+    A bare local part gets the host ``local``. Without ``pubkey`` an Ed25519 key pair is made, which signs requests. A
+    given key signs requests if ``proof`` proves it; without a proof, the agent can give the proof later. ``also`` is
+    called with the new agent and the journal, within the same decision. The key expires as `create_key` decides.
 
     Raises `InvalidRequestError`, also for the host that is kept for spelled names; `CapabilityMissingError`; and
     `AgentConflictError` if the display, ignoring case, or the public key is taken. Journals ``agent_registered``.
@@ -52,7 +56,9 @@ def register_agent(
         raise InvalidRequestError({"display": "the local part must not be a public key, which names another agent"})
     if display.lower().endswith(f"@{names.HOST}"):
         raise InvalidRequestError({"display": f'the host "{names.HOST}" is reserved for names that are not displays'})
-    return _register(caller, display, pubkey, also, with_key=True)
+    if proof is not None and proof.pubkey != pubkey:
+        raise InvalidRequestError({"proof": "is of another public key"})
+    return _register(caller, display, pubkey, also, proof=proof, with_key=True)
 
 
 def _register(
@@ -62,15 +68,26 @@ def _register(
     also: Callable[[Agent, audit.Journal], object] | None,
     *,
     with_key: bool,
+    proof: KeyProof | None = None,
 ) -> Registration:
     check_display(display)
     if pubkey is not None:
         check_pubkey(pubkey, "pubkey")
+        if problem := ed25519.problem_with(pubkey):
+            raise InvalidRequestError({"pubkey": problem.removeprefix("pubkey ")})
+    is_given = pubkey is not None
     private_key, pubkey = (None, pubkey) if pubkey else new_pair()
     try:
         with audit.decision(caller) as journal:
             journal.admit(Request.to_register(display))
-            agent = _create_agent(display, pubkey, journal)
+            if proof is not None:
+                signing_keys.check(proof, display, journal)
+            proven = proof is not None if is_given else None
+            if SigningKey.objects.filter(pubkey=pubkey).exists():
+                raise AgentConflictError("This public key belongs to another agent.", agent=display)
+            agent = _create_agent(display, pubkey, journal, proven=proven)
+            if proven or (with_key and not is_given):
+                signing_keys.store(agent, pubkey, journal)
             key = create_key(caller, journal.now, agent=agent).secret if with_key else ""
             if also is not None:
                 also(agent, journal)
@@ -194,10 +211,10 @@ def _known(display: str) -> Agent | None:
     return alike
 
 
-def _create_agent(display: str, pubkey: str, journal: audit.Journal) -> Agent:
+def _create_agent(display: str, pubkey: str, journal: audit.Journal, *, proven: bool | None = None) -> Agent:
     local = display.partition("@")[0]
     agent = Agent.objects.create(display=display, local=local, pubkey=pubkey, created_at=journal.now)
-    journal.beside(entries.agent_registered(display, pubkey))
+    journal.beside(entries.agent_registered(display, pubkey, proven=proven))
     return agent
 
 
