@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
 from mailbox.database import paging
 from mailbox.dialects.covenant import admin_wire, wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
-from mailbox.management.cli import arguments, output
+from mailbox.management.cli import arguments, output, signing
 from mailbox.verbs.agents import own_agents, registration
 
 PAGE = 1000
@@ -21,8 +22,10 @@ def add_commands(commands: arguments.Commands) -> None:
     add = verbs.add_parser("add", help="register an agent and print its secrets, once")
     add.add_argument("name", metavar="NAME", help="the agent's name; research means research@local")
     add.add_argument("--pubkey", metavar="KEY", help="its Ed25519 public key in base58 (default: make a key pair)")
+    add.add_argument("--proof", type=Path, metavar="FILE", help="the proof of --pubkey, which agents prove has printed")
     arguments.add_json(add)
     add.set_defaults(run=_add)
+    signing.add_commands(verbs)
 
     listed = verbs.add_parser("list", help="list agents by name")
     arguments.add_json(listed)
@@ -49,7 +52,12 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _add(options: Namespace) -> str:
-    made = registration.register_agent(Caller.command_line(), options.name, pubkey=options.pubkey)
+    made = registration.register_agent(
+        Caller.command_line(),
+        options.name,
+        pubkey=options.pubkey,
+        proof=signing.read_proof(options.proof) if options.proof else None,
+    )
     if options.json:
         return output.as_json(admin_wire.registration(made))
     secrets = [("public key", made.agent.pubkey), ("private key", made.private_key), ("API key", made.api_key)]

@@ -11,11 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import ENVIRONMENT_VARIABLE, settings
 from django.core.management.base import CommandError
 
 from mailbox.management.cli import arguments
-from mailbox.words import redaction
+from mailbox.words import ed25519, redaction
 
 KEY_VARIABLE = "A2A_API_KEY"
 MOST_AT_ONCE = 256
@@ -42,6 +44,9 @@ def add_commands(commands: arguments.Commands) -> None:
     keys = work.add_mutually_exclusive_group()
     keys.add_argument(
         "--key-file", type=Path, metavar="FILE", help="the file of the agent's API key, read again when it changes"
+    )
+    keys.add_argument(
+        "--sign", type=Path, metavar="FILE", help="sign requests with the private key in FILE, instead of an API key"
     )
     keys.add_argument(
         "--key",
@@ -93,12 +98,12 @@ def _work(options: Namespace) -> str:
     from mailbox.management.worker.client import Hub
     from mailbox.management.worker.worker import Worker
 
-    source = _key_source(options)
+    source = _key_source(options) if options.sign is None else private_key(options.sign, "--sign")
     if shutil.which(options.command[0]) is None:
         raise CommandError(f"there is no program {options.command[0]!r}", returncode=WRONG_USAGE)
     work = ProgramSettings(
         command=options.command,
-        environment=environment_without(source()),
+        environment=environment_without(source() if callable(source) else ed25519.seed_of(source)),
         result=options.result,
         heartbeat=options.heartbeat,
         grace=options.grace,
@@ -111,6 +116,15 @@ def _work(options: Namespace) -> str:
     finally:
         hub.close()
     return ""
+
+
+def private_key(path: Path, option: str) -> Ed25519PrivateKey:
+    """Return the private key in a file. Raise `CommandError` without a usable key."""
+    try:
+        return ed25519.private_key(path.read_text("ascii"))
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+        problem = error.strerror if isinstance(error, OSError) else "it has no Ed25519 private key"
+        raise CommandError(f"{option} {path}: {problem}", returncode=WRONG_USAGE) from error
 
 
 def _key_source(options: Namespace) -> Callable[[], str]:

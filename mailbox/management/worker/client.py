@@ -9,6 +9,9 @@ from typing import Any
 from uuid import UUID
 
 import httpx
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from mailbox.words import signatures
 
 ANSWER_WITHIN = 10.0  # seconds, beside the wait of a long poll
 POSTED_WITHIN = 1.0  # seconds by which programs are stopped before the hub's limit, so that their messages still count
@@ -73,17 +76,24 @@ class ProgramResult:
 
 
 class Hub:
-    """A client of the hub with one agent's API key. Threads may share it.
+    """A client of the hub with one agent's API key, or with its private key. Threads may share it.
 
     Every method raises `NotNowError` or `RefusedError` on failure. Methods that take a lease also raise
     `LeaseEndedError`.
     """
 
-    def __init__(self, url: str, key: Callable[[], str]) -> None:
-        """``key`` returns the agent's API key, and is called for each request."""
+    def __init__(self, url: str, key: Callable[[], str] | Ed25519PrivateKey) -> None:
+        """``key`` returns the agent's API key, and is called for each request. A private key signs each request.
+
+        The ``url`` of signed requests is the hub's public URL.
+        """
 
         def authorize(request: httpx.Request) -> httpx.Request:
-            request.headers["Authorization"] = f"Bearer {key()}"
+            if callable(key):
+                request.headers["Authorization"] = f"Bearer {key()}"
+            else:
+                method, body = request.method, request.content
+                request.headers.update(signatures.sign(key, method=method, url=str(request.url), body=body))
             return request
 
         self.url = url

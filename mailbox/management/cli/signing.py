@@ -1,0 +1,90 @@
+"""``agents new-key``, ``agents prove``, ``agents set-key``, ``agents retire-key``: the keys that sign requests."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from django.conf import settings
+from django.core.management.base import CommandError
+
+from mailbox.gate.callers import Caller
+from mailbox.management.cli import arguments
+from mailbox.management.cli.work import private_key
+from mailbox.verbs.agents import registration, signing_keys
+from mailbox.words import ed25519
+from mailbox.words.errors import InvalidRequestError
+from mailbox.words.key_proofs import KeyProof
+
+
+def add_commands(verbs: arguments.Commands) -> None:
+    new = verbs.add_parser("new-key", help="write a new private key to a file that only you can read")
+    new.add_argument("file", type=Path, metavar="FILE", help="the new file; an existing file is never replaced")
+    new.set_defaults(run=_new_key, skip_checks=True)
+
+    prove = verbs.add_parser("prove", help="print the proof of a private key, for registration or set-key")
+    prove.add_argument("name", metavar="NAME", help="the agent; research means research@local")
+    prove.add_argument("--key-file", type=Path, required=True, metavar="FILE", help="the file of the private key")
+    prove.add_argument("--previous", type=Path, metavar="FILE", help="the file of the agent's private key until now")
+    prove.add_argument(
+        "--url", default=settings.PUBLIC_URL, metavar="URL", help="the hub's public URL (default: %(default)s)"
+    )
+    prove.set_defaults(run=_prove, skip_checks=True)
+
+    setting = verbs.add_parser("set-key", help="let an agent sign by another key")
+    setting.add_argument("name", metavar="NAME", help="the agent")
+    setting.add_argument("--proof", type=Path, required=True, metavar="FILE", help="the proof that prove has printed")
+    setting.set_defaults(run=_set_key)
+
+    retire = verbs.add_parser("retire-key", help="let an agent sign no more requests by its key")
+    retire.add_argument("name", metavar="NAME", help="the agent")
+    retire.set_defaults(run=_retire_key)
+
+
+def read_proof(path: Path) -> KeyProof:
+    """Return the proof in a file. Raise `CommandError` for a file without a proof."""
+    try:
+        given: Any = json.loads(path.read_text("utf-8"))
+        return KeyProof.parse(given if isinstance(given, dict) else {})
+    except OSError as error:
+        raise CommandError(f"--proof {path}: {error.strerror}") from error
+    except (ValueError, InvalidRequestError) as error:
+        raise CommandError(f"--proof {path}: {error}") from error
+
+
+def _new_key(options: Namespace) -> str:
+    key = Ed25519PrivateKey.generate()
+    try:
+        descriptor = os.open(options.file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise CommandError(f"{options.file}: {error.strerror}") from error
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(f"{ed25519.seed_of(key)}\n")
+    return ed25519.public_of(key)
+
+
+def _prove(options: Namespace) -> str:
+    previous = options.previous and private_key(options.previous, "--previous")
+    made = KeyProof.made(
+        private_key(options.key_file, "--key-file"),
+        hub=options.url.rstrip("/"),
+        display=registration.display_of(options.name),
+        previous=previous,
+    )
+    return json.dumps(made.fields(), indent=2)
+
+
+def _set_key(options: Namespace) -> str:
+    agent = arguments.agent(options.name)
+    made = signing_keys.set_signing_key(Caller.command_line(), agent, read_proof(options.proof))
+    return f"{agent} signs by {made.pubkey}"
+
+
+def _retire_key(options: Namespace) -> str:
+    agent = arguments.agent(options.name)
+    retired = signing_keys.retire_signing_key(Caller.command_line(), agent)
+    return f"retired {retired.pubkey} of {agent}" if retired else f"{agent} has no key that signs"

@@ -1,0 +1,46 @@
+"""A worker signs its requests by the agent's private key, and needs no API key."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from uuid import uuid4
+
+import pytest
+
+from mailbox.management.worker.client import ForbiddenError, Hub, ProgramResult
+from mailbox.models import ApiKey, SigningKey, SpentNonce, Task
+from mailbox.words import ed25519
+from tests.support import factories
+from tests.support.signing import Signer
+from tests.support.workers import result_of, text_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+
+def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):
+    signer, task = Signer(bob), factories.sent_task(alice, bob)
+    ApiKey.objects.all().delete()
+
+    with closing(Hub(desk.url, signer.key)) as hub:
+        leased = hub.lease(uuid4(), wait=1)
+        assert leased is not None
+        hub.heartbeat(leased)
+        hub.say(leased, ["half"], uuid4())
+        hub.answer(leased, ProgramResult(text="done"))
+
+        assert Task.objects.get(pk=task.pk).state == Task.State.RESOLVED
+        assert SpentNonce.objects.count() == 4
+        SigningKey.objects.all().delete()
+        with pytest.raises(ForbiddenError, match="unknown key"):
+            hub.lease(uuid4(), wait=0)
+
+
+def test_the_command_signs_with_the_key_in_a_file(desk, alice, bob, a2a, tmp_path):
+    file = tmp_path / "key"
+    file.write_text(ed25519.seed_of(Signer(bob).key))
+    task = factories.sent_task(alice, bob)
+    ApiKey.objects.all().delete()
+
+    a2a("work", "bob", "--url", desk.url, "--sign", file, "--once", "--", "echo", "done")
+
+    assert text_of(result_of(task)) == "done"
