@@ -92,18 +92,6 @@ def listing(*, limit: int, cursor: str | None = None) -> Page[AgentProfile]:
     return page(profiles, limit, "profiles")
 
 
-def profiles_of(agents: Iterable[Agent]) -> list[AgentProfile]:
-    """Return the profile of each agent, in their order: an empty, unsaved profile for an agent without one."""
-    agents = list(agents)
-    stored = {profile.agent_id: profile for profile in AgentProfile.objects.filter(agent__in=agents)}
-    profiles = []
-    for agent in agents:
-        profile = stored.get(agent.pk) or AgentProfile()
-        profile.agent = agent
-        profiles.append(profile)
-    return profiles
-
-
 def every_profile() -> Sequence[AgentProfile]:
     """Return the stored profiles with their agents, in the order of the agents' registration."""
     return list(AgentProfile.objects.select_related("agent").order_by("agent_id"))

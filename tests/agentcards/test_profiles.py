@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agentcards import profiles
-from agentcards.models import AgentProfile
+from agentcards.models import LONGEST_TEXT, AgentProfile
+from mailbox.database import paging
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent
 from mailbox.words.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError
@@ -169,10 +170,24 @@ def test_an_agent_is_registered_with_its_profile_or_not_at_all(ada):
     assert list(Agent.objects.values_list("display", flat=True)) == ["canyon@local"]
 
 
-def test_profiles_come_in_the_order_of_their_agents(alice, bob):
+def test_profiles_are_listed_by_the_names_of_their_agents_also_without_a_profile(alice, bob):
     factories.profile(bob, name="Bob")
 
-    found = profiles.profiles_of([bob.agent, alice.agent])
+    first = profiles.listing(limit=1)
+    second = profiles.listing(limit=1, cursor=first.next_cursor)
 
-    assert [(one.agent, one.shown_name) for one in found] == [(bob.agent, "Bob"), (alice.agent, "alice")]
-    assert AgentProfile.objects.count() == 1
+    found = [*first.items, *second.items]
+    assert [(one.agent, one.shown_name) for one in found] == [(alice.agent, "alice"), (bob.agent, "Bob")]
+    assert (second.next_cursor, AgentProfile.objects.count()) == (None, 1)
+
+
+def test_a_page_of_long_profiles_ends_at_the_budget():
+    many = 2 * paging.BUDGET // LONGEST_TEXT
+    agents = factories.AgentFactory.create_batch(many)
+    AgentProfile.objects.bulk_create(AgentProfile(agent=agent, description="x" * LONGEST_TEXT) for agent in agents)
+
+    page = profiles.listing(limit=1000)
+    whole = list(paging.every(lambda cursor: profiles.listing(limit=1000, cursor=cursor)))
+
+    assert sum(len(one.description) for one in page.items) < paging.BUDGET
+    assert [one.agent for one in whole] == sorted(agents, key=lambda agent: agent.display)
