@@ -124,7 +124,10 @@ def beyond(field: str, value: object, pk: int | None = None, *, newest_first: bo
     """Return what holds of the rows that follow the row with this ``value`` and ``pk``; None for a unique field."""
     past = "lt" if newest_first else "gt"
     further = Q(**{f"{field}__{past}": value})
-    return further if pk is None else further | Q(**{field: value, f"pk__{past}": pk})
+    if pk is None:
+        return further
+    # The first condition follows from the others. It lets the database start in its index at the value.
+    return Q(**{f"{field}__{past}e": value}) & (further | Q(**{f"pk__{past}": pk}))
 
 
 def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, ...] | None:
