@@ -1,15 +1,16 @@
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import ProgrammingError, connection, connections, transaction
 from django.utils import timezone
 
-from mailbox.database import settled
+from mailbox.database import settled, vitals
 from mailbox.gate import seals, verification
 from mailbox.gate.seals import Head
 from mailbox.models import AuditEvent, Seal
@@ -18,6 +19,7 @@ from mailbox.words import merkle, sealed
 from mailbox.words.errors import NotSealedError
 from tests.support import races, tampering
 from tests.support.hub import PATIENCE
+from tests.support.receiver import receiver
 from tests.support.tampering import old_rows, triggers_off
 
 pytestmark = pytest.mark.django_db
@@ -276,3 +278,56 @@ def test_a_row_beyond_the_drawn_ids_is_not_sealed():
 
     found = verification.verify()
     assert (found.finding, found.rows, found.unsealed) == (None, 5, 1)
+
+
+def test_the_head_is_posted_to_the_anchor(loopback, settings):
+    old_rows(1)
+    with receiver() as anchor:
+        settings.A2A_SEAL_ANCHOR_URL = anchor.url
+        sealing.seal()
+
+    head = Head.of(Seal.objects.get().block)
+    assert json.loads(anchor.calls[0][1]) == {
+        "hub": settings.PUBLIC_URL,
+        "last_id": head.last_id,
+        "head": head.hash,
+        "key": sealed.public_key(settings.A2A_SEAL_KEY),
+    }
+
+
+def test_an_anchor_that_may_not_be_called_fails_the_step_and_keeps_the_seals(settings):
+    old_rows(1)
+    settings.A2A_SEAL_ANCHOR_URL = "http://127.0.0.1:9/anchor"
+
+    with pytest.raises(sealing.AnchorError, match="blocked_url"):
+        sealing.seal()
+
+    assert verification.verify().finding is None
+    assert Seal.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite has no roles")
+def test_a_role_that_may_only_add_rows_seals_and_changes_none():
+    old_rows(2)
+    tables = "mailbox_auditevent, mailbox_seal"
+    with connection.cursor() as cursor:
+        cursor.execute("DROP ROLE IF EXISTS hub_web_of_tests")
+        cursor.execute("CREATE ROLE hub_web_of_tests")
+        cursor.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO hub_web_of_tests")
+        cursor.execute("GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA public TO hub_web_of_tests")
+        cursor.execute(f"REVOKE UPDATE, DELETE ON {tables} FROM hub_web_of_tests")
+        owner = vitals.rights_to_change(tampering.TABLE)
+        cursor.execute("SET ROLE hub_web_of_tests")
+        try:
+            made, held = sealing.seal(), vitals.rights_to_change(tampering.TABLE)
+            with pytest.raises(ProgrammingError, match="permission denied"):
+                cursor.execute("UPDATE mailbox_auditevent SET actor = actor")
+        finally:
+            cursor.execute("RESET ROLE")
+            cursor.execute("DROP OWNED BY hub_web_of_tests")
+            cursor.execute("DROP ROLE hub_web_of_tests")
+
+    assert (made, held) == (1, [])
+    assert owner == ["UPDATE", "DELETE", "TRUNCATE", "TRIGGER"]
+    assert verification.verify().finding is None
