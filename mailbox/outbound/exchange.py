@@ -97,6 +97,8 @@ def _body(response: httpx.Response, url: str) -> Iterator[bytes]:
         if room < 0:
             raise AnswerTooLargeError(url, status=response.status_code, limit=LARGEST_ANSWER)
         yield data
+    if inflate is not None and response.num_bytes_downloaded and not inflate.eof:
+        raise httpx.DecodingError("the compressed answer ends early")
 
 
 def _beginning(response: httpx.Response, size: int) -> bytes:

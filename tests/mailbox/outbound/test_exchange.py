@@ -179,6 +179,26 @@ def test_broken_compression_is_an_error():
         get(url)
 
 
+@pytest.mark.parametrize("left", [1, 9, 20])
+@pytest.mark.parametrize("compress", [gzip.compress, zlib.compress])
+def test_a_truncated_compressed_answer_is_an_error(compress, left):
+    whole = compress(b"an answer that must be whole")
+    encoding = "Content-Encoding: gzip" if compress is gzip.compress else "Content-Encoding: deflate"
+
+    with raw_server(with_length(whole, encoding)) as url:
+        assert get(url).text == "an answer that must be whole"
+    with (
+        raw_server(with_length(whole[:left], encoding)) as url,
+        pytest.raises(ExternalServiceError, match="ends early"),
+    ):
+        get(url)
+
+
+def test_an_empty_answer_may_name_a_compression():
+    with raw_server(with_length(b"", "Content-Encoding: gzip")) as url:
+        assert get(url).body == b""
+
+
 @pytest.mark.parametrize("location", ["http://127.0.0.2:1/", "http://169.254.169.254/latest", "/elsewhere"])
 def test_a_redirect_is_not_followed(location):
     answer = f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n"
