@@ -208,9 +208,15 @@ SPECTACULAR_SETTINGS = {
             "bearer": {"type": "http", "scheme": "bearer"},
             "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
             "basic": {"type": "http", "scheme": "basic", "description": "The API key is the password."},
+            "signature": {
+                "type": "apiKey",
+                "in": "header",
+                "name": "Signature",
+                "description": "An RFC 9421 signature with Signature-Input, by the agent's Ed25519 key.",
+            },
         }
     },
-    "SECURITY": [{"bearer": []}, {"apiKey": []}, {"basic": []}],
+    "SECURITY": [{"bearer": []}, {"apiKey": []}, {"basic": []}, {"signature": []}],
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
