@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from a2aproject.settings.secret_key import secret
+from a2aproject.errors import UnusableSettingError
+from a2aproject.settings.secret_key import opened_seal_key, secret
 from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = pytest.mark.one_database
@@ -49,6 +50,23 @@ def test_earlier_secrets_come_from_the_environment_and_then_from_the_hub_s_file(
     (tmp_path / "var" / "secret_key_fallbacks").write_text("second\nthird\n")
 
     assert read("SECRET_KEY_FALLBACKS", SECRET_KEY_FALLBACKS="first,second") == [["first", "second", "third"]]
+
+
+def test_the_seal_key_is_made_once_and_kept_private(read, tmp_path):
+    first, second = read("A2A_SEAL_KEY"), read("A2A_SEAL_KEY")
+
+    assert first == second
+    assert len(bytes.fromhex(first[0])) == 32
+    assert stat.S_IMODE((tmp_path / "var" / "seal_key").stat().st_mode) == 0o600
+    assert read("A2A_SEAL_KEY", A2A_SEAL_KEY="ab" * 32) == ["ab" * 32]
+
+
+def test_a_seal_key_of_another_form_stops_the_start(tmp_path):
+    with pytest.raises(UnusableSettingError, match="A2A_SEAL_KEY: a seal key is 64 hexadecimal digits"):
+        opened_seal_key(tmp_path, None, given="short", make=True)
+    (tmp_path / "seal_key").write_text("torn")
+    with pytest.raises(UnusableSettingError, match="seal_key: a seal key is 64 hexadecimal digits"):
+        opened_seal_key(tmp_path, None, given="", make=True)
 
 
 def test_processes_that_race_for_a_secret_get_the_same_one(tmp_path):
