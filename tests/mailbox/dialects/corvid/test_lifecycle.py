@@ -162,7 +162,8 @@ def test_updates_become_agent_messages_and_the_result_text_is_the_last(alice, bo
     assert texts_of(task) == [("user", "do it"), ("agent", "reading"), ("agent", "writing"), ("agent", "written")]
     assert task["sessionId"] == taken.lease_id
     updated = AuditEvent.objects.of_task(taken.task.uuid).filter(kind=Kind.TASK_UPDATED)
-    assert [event.fields["message"][0]["text"] for event in updated] == ["reading", "writing"]
+    assert [event.fields["message_number"] for event in updated] == [event.seq for event in updated]
+    assert len(updated) == 2
 
 
 def test_a_result_that_repeats_the_last_message_is_shown_once(alice, bob):
