@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from mailbox.database.counted import Counted
-from mailbox.models import Agent, ApiKey, Lease, PublicRoute, Result, Task
+from mailbox.models import Agent, ApiKey, Lease, PublicRoute, Result, SigningKey, Task
 from mailbox.models.agent import AgentQuerySet
 
 QUIET_AFTER = timedelta(minutes=5)  # a poll lasts at most a minute, and is recorded at most a minute later
@@ -38,16 +38,18 @@ def with_oldest(agents: AgentQuerySet) -> AgentQuerySet:
 
 
 def with_signs(agents: AgentQuerySet, quiet_before: datetime) -> AgentQuerySet:
-    """Add ``key_used_at`` and ``route_used_at``, the times of its last calls, None for never, and ``is_quiet``.
+    """Add ``key_used_at``, ``route_used_at``, ``signed_at`` and ``is_quiet``.
 
+    The three times are those of its last calls by an API key, a public route and a signature, None for never.
     An authenticated call, also a poll, records the use of its key at most once a minute. So these times are at most a
     minute late.
     """
     latest = F("last_used_at").desc(nulls_last=True)
-    keys, routes = (of_it.order_by(latest).values("last_used_at")[:1] for of_it in _credentials())
+    keys, routes, signing = (of_it.order_by(latest).values("last_used_at")[:1] for of_it in _credentials())
     return agents.annotate(
         key_used_at=Subquery(keys),
         route_used_at=Subquery(routes),
+        signed_at=Subquery(signing),
         is_quiet=Case(When(_is_quiet(quiet_before), then=Value(True)), default=Value(False)),
     )
 
@@ -104,14 +106,20 @@ def _oldest_waiting() -> Subquery:
 
 
 def _is_quiet(before: datetime) -> Q:
-    keys, routes = _credentials()
+    keys, routes, signing = _credentials()
     could_call = Q(Exists(keys.filter(revoked_at=None, created_at__lt=before)))
-    called = Q(Exists(keys.filter(last_used_at__gte=before))) | Q(Exists(routes.filter(last_used_at__gte=before)))
+    used = [Q(Exists(one.filter(last_used_at__gte=before))) for one in (keys, routes, signing)]
+    called = used[0] | used[1] | used[2]
     waiting = Q(Exists(Task.objects.leasable().filter(recipient=OuterRef("pk"))))
     held = Q(Exists(Lease.objects.live().filter(holder=OuterRef("pk"))))
     return Q(paused_at=None) & could_call & ~called & (waiting | held)
 
 
-def _credentials() -> tuple[QuerySet[ApiKey], QuerySet[PublicRoute]]:
-    """Return the keys and the public routes of the agent of the outer query, live or not."""
-    return ApiKey.objects.filter(agent=OuterRef("pk")), PublicRoute.objects.filter(agent=OuterRef("pk"))
+def _credentials() -> tuple[QuerySet[ApiKey], QuerySet[PublicRoute], QuerySet[SigningKey]]:
+    """Return the API keys, public routes and signing keys of the agent of the outer query, live or not."""
+    agent = OuterRef("pk")
+    return (
+        ApiKey.objects.filter(agent=agent),
+        PublicRoute.objects.filter(agent=agent),
+        SigningKey.objects.filter(agent=agent),
+    )

@@ -80,5 +80,5 @@ class Agent(models.Model):
 
         The row must come from `mailbox.inspection.backlogs.with_signs`.
         """
-        signs: list[datetime | None] = [getattr(self, name) for name in ("key_used_at", "route_used_at")]
+        signs: list[datetime | None] = [getattr(self, name) for name in ("key_used_at", "route_used_at", "signed_at")]
         return max((sign for sign in signs if sign is not None), default=None)

@@ -7,9 +7,10 @@ import pytest
 from django.utils import timezone
 
 from mailbox.inspection import backlogs
-from mailbox.models import Agent, ApiKey
+from mailbox.models import Agent, ApiKey, SigningKey
 from mailbox.verbs.agents import registration
 from tests.support import factories
+from tests.support.signing import Signer
 
 pytestmark = pytest.mark.django_db
 
@@ -53,6 +54,18 @@ def test_an_agent_with_a_key_and_work_is_quiet_until_it_calls(alice, bob):
 
     ApiKey.objects.filter(agent=bob.agent).update(last_used_at=now)
     assert names(backlogs.quiet(now - backlogs.QUIET_AFTER)) == []
+
+
+def test_an_agent_that_signs_its_requests_is_not_quiet(alice, bob):
+    now = timezone.now()
+    factories.key_of(bob, created_at=now - timedelta(hours=1))
+    factories.sent_task(alice, bob)
+    Signer(bob)
+    SigningKey.objects.update(last_used_at=now)
+
+    assert names(backlogs.quiet(now - backlogs.QUIET_AFTER)) == []
+    row = backlogs.with_signs(Agent.objects.filter(pk=bob.agent.pk), now).get()
+    assert row.last_called_at() == row.signed_at == SigningKey.objects.get().last_used_at
 
 
 def test_a_paused_agent_has_work_while_tasks_are_queued(alice, bob, olga):
