@@ -84,9 +84,10 @@ def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
 
 
 def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[Task], int]:
-    """Return a slice of the tasks of ``dialect`` that the caller sent, newest first, and the number of all of them.
+    """Return a slice of the tasks that the caller sent in ``dialect``, newest first, and the number of all of them.
 
-    The slice ends before ``limit`` where a page would. The next slice begins after its last task.
+    ``dialect`` is not the mailbox's own, whose tasks are in no such list. The slice ends before ``limit`` where a page
+    would. The next slice begins after its last task.
     """
     sent = Task.objects.filter(OF_OTHER_DIALECTS, dialect=dialect).sent_by(caller.party)
     start = sent.order_by("-pk").values_list("pk", flat=True)[offset : offset + 1].first()

@@ -29,7 +29,7 @@ LISTS: dict[str, Callable[[Caller], int]] = {
     "replay": lambda caller: len(lists.replay_entries(caller).items),
     "deliveries": lambda caller: len(lists.deliveries(caller).items),
     "peers": lambda caller: len(peers.listing(caller).items),
-    "sent": lambda caller: lists.newest_sent(caller, dialect="mailbox", limit=10, offset=0)[1],
+    "sent": lambda caller: lists.newest_sent(caller, dialect="yeoman", limit=10, offset=0)[1],
 }
 READS: dict[str, Callable[[Caller, Task], object]] = {
     "task": lambda caller, task: tasks.task(caller, task.uuid),
@@ -83,12 +83,12 @@ ACTS: dict[str, tuple[str | None, str | None]] = {
 
 @pytest.fixture
 def leased(alice: Caller, bob: Caller, loopback: None) -> Lease:
-    """Send three tasks to bob: an answered task, a leased task, a queued task. Return the lease."""
+    """Send three tasks of YEOMAN to bob: an answered task, a leased task, a queued task. Return the lease."""
     callback = {"callback_url": "http://127.0.0.1:8080/", "callback_secret": "s" * 32}
-    answered = factories.leased_task(alice, bob, idempotency=factories.idempotent(), **callback)
+    answered = factories.leased_task(alice, bob, dialect="yeoman", idempotency=factories.idempotent(), **callback)
     results.post_result(bob, factories.result_envelope(answered.task))
-    lease = factories.leased_task(alice, bob)
-    factories.sent_task(alice, bob)
+    lease = factories.leased_task(alice, bob, dialect="yeoman")
+    factories.sent_task(alice, bob, dialect="yeoman")
     for agent in (alice, bob):
         peers.seen(agent, "peer")
     return lease

@@ -221,6 +221,7 @@ def test_disabled_callbacks_are_found_by_index(crowd):
 )
 def test_the_one_statement_of_a_hot_verb_walks_its_indexes(crowd, name, indexes):
     stamp: dict[str, Any] = {"actor": "a", "actor_pubkey": "k", "at": timezone.now(), "request_id": "", "source": "api"}
+    stamp |= {"address": "", "credential": "key", "signing_key": "k"}
     ids = {"holder": crowd.recipient.pk, "sender": crowd.sender.pk, "attempt_id": uuid4(), "lease_id": uuid4()}
     texts = {"now_ms": 1, "change_kind": "", "change_data": ""}
 

@@ -104,8 +104,8 @@ BUGS = (
                 STATEMENTS,
                 "UPDATE mailbox_result SET delivery = {delivered}, delivered_at = %(at)s{moment},\n"
                 "                          receive_attempt_id = %(attempt_id)s{uuid}, receive_index = 0\n"
-                "WHERE id = (SELECT id FROM head)\n",
-                "DELETE FROM mailbox_result WHERE id = (SELECT id FROM head)\n",
+                "WHERE id = (SELECT id FROM head) AND {key_is_live}\n",
+                "DELETE FROM mailbox_result WHERE id = (SELECT id FROM head) AND {key_is_live}\n",
             ),
         ),
         fails=f"{LIFE}/test_results_drain.py::test_a_drained_result_is_delivered_and_stays_readable",
