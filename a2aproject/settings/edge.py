@@ -35,6 +35,10 @@ A2A_BODY_TIMEOUT_S = env.integer("A2A_BODY_TIMEOUT_S", 30, least=1, most=60)
 A2A_TRUSTED_PROXIES = env.networks("A2A_TRUSTED_PROXIES", ["127.0.0.0/8", "::1/128"] if _is_https else [])
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if A2A_TRUSTED_PROXIES else None
 
+# The header in which trusted proxies pass on a client's certificate; "" for none. Then its name in a request's environ.
+A2A_CLIENT_CERT_HEADER: str = env.str("A2A_CLIENT_CERT_HEADER", "")
+A2A_CLIENT_CERT_META = f"HTTP_{A2A_CLIENT_CERT_HEADER.upper().replace('-', '_')}" if A2A_CLIENT_CERT_HEADER else ""
+
 SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env.switch("A2A_HSTS_SUBDOMAINS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _is_https

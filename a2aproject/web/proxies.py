@@ -23,7 +23,8 @@ class ProxyMiddleware:
 
     The address is the right-most one of ``X-Forwarded-For`` that is no trusted proxy. Addresses further left are the
     client's own words. The scheme is the right-most one of ``X-Forwarded-Proto``. No later code sees other headers of
-    this kind: ``X-Forwarded-*``, ``Forwarded`` and ``X-Real-IP``.
+    this kind: ``X-Forwarded-*``, ``Forwarded`` and ``X-Real-IP``. The client certificate of ``A2A_CLIENT_CERT_HEADER``
+    is taken from a trusted proxy alone, too.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
@@ -32,10 +33,13 @@ class ProxyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         meta = request.META
         reports = {name: meta.pop(name) for name in [name for name in meta if name.startswith(REPORTS)]}
+        certificate = reports.pop(settings.A2A_CLIENT_CERT_META, "") or meta.pop(settings.A2A_CLIENT_CERT_META, "")
         peer = address_in(meta.get("REMOTE_ADDR", ""))
         if peer is not None:
             by_proxy = is_trusted(peer)
             meta["REMOTE_ADDR"] = str(_client(peer, reports.get(CHAIN, "")) if by_proxy else peer)
+            if by_proxy and certificate:
+                meta[settings.A2A_CLIENT_CERT_META] = certificate
             if by_proxy and SCHEME in reports:
                 meta[SCHEME] = reports[SCHEME].rpartition(",")[2].strip().lower()
         return self.get_response(request)

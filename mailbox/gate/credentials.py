@@ -16,7 +16,7 @@ from django.utils import timezone
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, SigningKey
-from mailbox.words import tokens
+from mailbox.words import certificates, tokens
 from mailbox.words.errors import UnauthenticatedError
 
 USE_NOTED_EVERY = timedelta(minutes=1)
@@ -41,11 +41,35 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
     public_id = tokens.public_id(key)
     if public_id is None:
         raise _failed("malformed", "This is not an API key of this hub: its form or checksum is wrong.", address)
+    unknown = "The API key is unknown, expired or revoked."
+    return _holder(public_id, tokens.digest(key), source, request_id, address, unknown)
+
+
+def authenticate_certificate(
+    fingerprint: str | None, *, source: AuditEvent.Source, request_id: str = "", address: str = ""
+) -> Caller:
+    """Return the agent to which the public key of a client certificate is bound, as `authenticate` does for API keys.
+
+    A trusted proxy has verified that the client holds the private key. Raises `UnauthenticatedError` for the
+    fingerprint None of text that is no certificate, and for an unknown, expired or revoked one.
+    """
+    note_failures()
+    audit.note_repeats()
+    if fingerprint is None:
+        raise _failed("malformed", "The client certificate that the proxy passed on cannot be read.", address)
+    unknown = "The client certificate is bound to no agent, or its binding has expired or was revoked."
+    return _holder(certificates.public_id(fingerprint), fingerprint, source, request_id, address, unknown)
+
+
+def _holder(
+    public_id: str, digest: str, source: AuditEvent.Source, request_id: str, address: str, unknown: str
+) -> Caller:
+    """Return the caller to whom the live key with this digest belongs; raise `UnauthenticatedError` ``unknown``."""
     now = timezone.now()
     rows = ApiKey.objects.credential_rows(public_id, now=now, unused_since=now - USE_NOTED_EVERY)
     known = rows[0][1] if rows else _NO_DIGEST
-    if not hmac.compare_digest(known, tokens.digest(key)):
-        raise _failed("unknown", "The API key is unknown, expired or revoked.", address)
+    if not hmac.compare_digest(known, digest):
+        raise _failed("unknown", unknown, address)
     key_pk, _, user_pk, use_is_due, agent_pk, display, pubkey, *_ = rows[0]
     if use_is_due:
         ApiKey.objects.filter(pk=key_pk).update(last_used_at=now)

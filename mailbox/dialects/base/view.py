@@ -43,7 +43,7 @@ from mailbox.gate import credentials, limits, rates, signers
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.verbs.agents import public_routes
-from mailbox.words import advice, tokens
+from mailbox.words import advice, certificates, tokens
 from mailbox.words.allowances import Allowance
 from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
 from mailbox.words.signature_errors import BadSignatureError
@@ -130,8 +130,13 @@ class DialectView(APIView):
             self._authenticate_signed(request._request, came)
             return
         key = self.presented_key(request.headers)
+        certificate = request.META.get(settings.A2A_CLIENT_CERT_META) if key is None else None
         with rates.of_strangers(address, key):
-            self.caller = credentials.authenticate(key, **came)
+            if certificate is None:
+                self.caller = credentials.authenticate(key, **came)
+            else:
+                fingerprint = certificates.fingerprint(certificate)
+                self.caller = credentials.authenticate_certificate(fingerprint, **came)
         self.allowance = rates.take(self.caller)
 
     def _authenticate_signed(self, request: HttpRequest, came: Mapping[str, Any]) -> None:

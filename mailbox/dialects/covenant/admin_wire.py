@@ -36,6 +36,17 @@ def key(made: NewKey) -> dict[str, Any]:
     }
 
 
+def certificate(row: ApiKey) -> dict[str, Any]:
+    """Render a client certificate that was bound to an agent. ``public_key_sha256`` is in hex."""
+    return {
+        "kind": "a2a_certificate",
+        "public_id": row.public_id,
+        "agent": row.owner,
+        "public_key_sha256": row.digest,
+        "expires_at": ms(row.expires_at),
+    }
+
+
 def rotated(made: Rotation) -> dict[str, Any]:
     """Render the successor of a key."""
     return {

@@ -1,14 +1,14 @@
-"""``keys add``, ``keys rotate``, ``keys revoke``."""
+"""``keys add``, ``keys add-cert``, ``keys rotate``, ``keys revoke``."""
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import FileType, Namespace
 from datetime import timedelta
 
 from mailbox.dialects.covenant import admin_wire
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.agents import key_rotation, keys
+from mailbox.verbs.agents import certificates, key_rotation, keys
 from mailbox.verbs.agents.keys import NewKey
 
 LEAST, USUAL, MOST = (
@@ -34,6 +34,12 @@ def add_commands(commands: arguments.Commands) -> None:
     arguments.add_json(add)
     add.set_defaults(run=_add)
 
+    bind = verbs.add_parser("add-cert", help="let the holder of a client certificate act as an agent without a key")
+    bind.add_argument("name", metavar="NAME", help="the agent")
+    bind.add_argument("file", type=FileType(), metavar="FILE", help="the certificate as PEM; - for standard input")
+    arguments.add_json(bind)
+    bind.set_defaults(run=_bind)
+
     rotate = verbs.add_parser("rotate", help="replace a key and print the new key, once; both are valid for a while")
     rotate.add_argument("public_id", metavar="PUBLIC_ID", help="the eight characters after a2a_ of the old key")
     rotate.add_argument(
@@ -57,6 +63,14 @@ def _add(options: Namespace) -> str:
     agent = arguments.agent(options.name) if options.name else None
     made = keys.add_key(Caller.command_line(), agent=agent, username=options.user, expires_at=options.expires_at)
     return output.as_json(admin_wire.key(made)) if options.json else _shown(made)
+
+
+def _bind(options: Namespace) -> str:
+    with options.file as file:
+        row = certificates.bind(Caller.command_line(), arguments.agent(options.name), file.read())
+    if options.json:
+        return output.as_json(admin_wire.certificate(row))
+    return f"bound the certificate with the public key {row.digest}\nRevoke it with: keys revoke {row.public_id}"
 
 
 def _rotate(options: Namespace) -> str:
