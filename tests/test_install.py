@@ -57,7 +57,7 @@ def installed(folder: Path) -> set[str]:
 def paths_without_uv(tmp_path: Path) -> str:
     tools = tmp_path / "tools"
     tools.mkdir()
-    for name in ("sh", "rm", "mktemp", "cat"):
+    for name in ("sh", "rm", "mktemp", "cat", "grep"):
         (tools / name).symlink_to(shutil.which(name) or name)
     return str(tools)
 
