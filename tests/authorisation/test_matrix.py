@@ -15,6 +15,7 @@ from django.test import Client
 from tests.authorisation import requests, routes, table, world
 from tests.authorisation.routes import METHODS
 from tests.authorisation.world import CANARY, Principal, World
+from tests.support.signing import Signer
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -29,9 +30,10 @@ CALLERS: dict[str, Callable[[World], Iterator[Principal]]] = {
 }
 LEAST_CELLS, MOST_SHOWN = 3000, 60
 WRITE = re.compile(r'\s*(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM) "(\w+)"', re.IGNORECASE)
-# The tables that a refused request may write: the journal, the use of a key or token, rates, sign-ins and sessions.
+# The tables that a refused request may write: the journal, uses of credentials, rates, sign-ins and sessions.
 OF_REFUSALS = (
-    *("mailbox_auditevent", "mailbox_apikey", "mailbox_publicroute", "mailbox_ratewindow", "axes_", "django_session"),
+    *("mailbox_auditevent", "mailbox_apikey", "mailbox_signingkey", "mailbox_spentnonce", "mailbox_publicroute"),
+    *("mailbox_ratewindow", "axes_", "django_session"),
 )
 
 
@@ -58,14 +60,17 @@ def undone() -> Iterator[list[str]]:
         transaction.set_rollback(True)
 
 
-def answer(client: Client, cookies: str, method: str, path: str, body: tuple[str, str]) -> str:
+def answer(
+    client: Client, cookies: str, method: str, path: str, body: tuple[str, str], signer: Signer | None = None
+) -> str:
     """Return the status, with ``+`` if the answer shows the text between alice and bob, and undo the request.
 
     A refusal that wrote more than refusals write is marked with ``!``.
     """
     client.cookies = SimpleCookie(cookies)
     with undone() as written:
-        response: Any = client.generic(method, path, *body)
+        signed = signer.request(method, path, body[0].encode() or None).headers if signer else {}
+        response: Any = client.generic(method, path, *body, headers=dict(signed))
         shown = response.getvalue() if response.streaming else response.content
     mark = "+" if CANARY.encode() in shown else ""
     wrote = [name for name in written if not name.startswith(OF_REFUSALS)]
@@ -82,7 +87,8 @@ def answers(section: str) -> Iterator[tuple[str, str, Principal, str]]:
         for route, path in paths.items():
             for method in METHODS:
                 body = requests.body_of(method, route, hub)
-                yield route, method, caller, answer(client, cookies, method, caller.prefix + path, body)
+                got = answer(client, cookies, method, caller.prefix + path, body, caller.signer)
+                yield route, method, caller, got
 
 
 @pytest.mark.parametrize("section", TABLE)

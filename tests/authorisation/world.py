@@ -20,6 +20,7 @@ from mailbox.verbs.repairs import auto_retry
 from mailbox.words import advice, tokens
 from tests.support import factories
 from tests.support.plans import planned
+from tests.support.signing import Signer
 
 CANARY = "the text between alice and bob"
 PASSWORD = "correct horse battery"
@@ -35,6 +36,7 @@ class Principal:
     headers: dict[str, str] = field(default_factory=dict)
     user: User | None = None
     prefix: str = ""  # of all paths: the address of a public route
+    signer: Signer | None = None  # signs each request; None for callers that do not sign
 
     def client(self) -> Client:
         client = Client(headers=self.headers, raise_request_exception=False)
@@ -125,6 +127,7 @@ def callers_of_the_api(world: World) -> Iterator[Principal]:
         key = world.key_of_bob if caller is world.bob else factories.key_of(caller)
         yield Principal(name, name, _bearer(key))
     yield Principal("sender, by X-API-Key", "sender", {"X-API-Key": factories.key_of(world.alice)})
+    yield Principal("sender, by signature", "signed", signer=Signer(world.alice))
 
 
 def _without_a_valid_key(world: World) -> Iterator[Principal]:
