@@ -253,6 +253,16 @@ def test_the_sweep_drops_nonces_some_time_after_their_signatures_expired(signer,
     assert list(SpentNonce.objects.values_list("nonce", flat=True)) == ["kept"]
 
 
+def test_the_sweep_drops_all_expired_nonces_in_several_transactions(signer, olga, monkeypatch):
+    monkeypatch.setattr(nonces, "DROPPED_AT_ONCE", 2)
+    expired_at = timezone.now() - nonces.KEPT_AFTER_EXPIRY - timedelta(seconds=1)
+    for number in range(5):
+        SpentNonce.objects.create(pubkey=signer.pubkey, nonce=str(number), expires_at=expired_at)
+
+    assert sweep.steps(olga)["drop expired nonces"]() == 5
+    assert not SpentNonce.objects.exists()
+
+
 def test_a_wait_ends_when_its_signing_key_is_retired(signer, monkeypatch):
     monkeypatch.setattr(waits, "CHECKED_EVERY", 0.0)
     looks = iter([lambda: SigningKey.objects.update(retired_at=timezone.now())])
