@@ -195,10 +195,9 @@ def event(row: AuditEvent, caller: Caller) -> answers.JournalEvent:
     agents by name, people and the command line as `SOME_OPERATOR`, and the ids of its own requests alone.
     """
     is_own = caller.agent is None or caller.agent.pubkey == row.actor_pubkey
-    is_named = caller.agent is None or DISPLAY.fullmatch(row.actor)
     rendered: answers.JournalEvent = {
         "kind": row.kind,
-        "actor": row.actor if is_named else SOME_OPERATOR,
+        "actor": _actor_for_agents(row.actor) if caller.agent else row.actor,
         "task_id": row.task_id,
         "seq": row.seq,
         "at_ms": epoch_ms(row.at),
@@ -207,6 +206,12 @@ def event(row: AuditEvent, caller: Caller) -> answers.JournalEvent:
         "data": json(row.data),
     }
     return rendered if caller.agent else {**rendered, "id": row.pk, "address": row.address}
+
+
+def _actor_for_agents(actor: str) -> str:
+    """Return the display of an agent, also of an agent that acted by a public route; otherwise `SOME_OPERATOR`."""
+    display = actor.partition(" (route ")[0]
+    return display if DISPLAY.fullmatch(display) else SOME_OPERATOR
 
 
 def ms(moment: datetime | None) -> int | None:

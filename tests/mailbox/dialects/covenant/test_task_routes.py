@@ -7,6 +7,7 @@ import pytest
 
 from mailbox.gate.callers import Role
 from mailbox.models import Lease, Task
+from mailbox.verbs.agents import public_routes
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.repairs import repair
 from mailbox.words.times import epoch_ms
@@ -155,6 +156,17 @@ def test_a_timeline_shows_agents_neither_people_nor_requests_of_others_nor_row_n
     assert not any("id" in event for event in seen)
     assert [event["actor"] for event in whole] == ["alice@local", "bob@local", "user:olga"]
     assert all(event["id"] and event["request_id"] for event in whole)
+
+
+def test_a_timeline_names_the_agent_whose_public_route_sent_the_task(alice, bob, olga):
+    made = public_routes.add(olga, alice.agent, rate_limit=10)
+    task = factories.sent_task(public_routes.caller(made.route, request_id="r"), bob)
+    path = f"/a2a/tasks/{task.uuid}/timeline"
+
+    seen, whole = (Api(caller).get(path).json()["events"] for caller in (bob, olga))
+
+    assert [event["actor"] for event in seen] == ["alice@local"]
+    assert [event["actor"] for event in whole] == [f"alice@local (route {made.route.public_id})"]
 
 
 def test_an_agent_reads_its_own_journal_without_row_numbers(alice, bob):
