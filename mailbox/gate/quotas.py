@@ -30,6 +30,7 @@ from mailbox.words.errors import QuotaExceededError
 COUNTED_AGAIN_AFTER = 1.0  # seconds
 BYTES_COUNTED_AGAIN_AFTER = 10.0  # seconds; a sender may have a million finished tasks
 MOST_REMEMBERED = 10_000
+GROWN_AT_ONCE = 1_048_576  # bytes of results of one sender in one process
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +198,22 @@ def grow(sender: int, size: int) -> None:
     SenderStock.objects.filter(agent=sender).update(size=F("size") + size)
 
 
+def grow_by_result(sender: int, size: int) -> None:
+    """Remember the bytes of a stored result until `store_grown` adds them. A result is never refused for a quota."""
+    _grown.add(sender, size)
+
+
+def store_grown() -> None:
+    """Add the remembered bytes of results to the stock of each sender with at least `GROWN_AT_ONCE` of them.
+
+    So a result costs no statement on the row that all sends of its sender lock. A process that dies forgets less than
+    that for each sender, and the bytes of one more result. Call it outside a transaction.
+    """
+    for sender, size in _grown.taken():
+        with write_turns.turn():
+            grow(sender, size)
+
+
 def give_back(sizes: Mapping[int, int]) -> None:
     """Subtract the bytes of deleted tasks, by the key of their sender, after they were deleted.
 
@@ -231,9 +248,39 @@ class _Remembered:
             self._until.clear()
 
 
+class _Grown:
+    """The bytes of results that are in no stock yet, by the key of their sender."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sizes: dict[int, int] = {}
+        self._due: set[int] = set()
+
+    def add(self, sender: int, size: int) -> None:
+        with self._lock:
+            self._sizes[sender] = grown = self._sizes.get(sender, 0) + size
+            if grown >= GROWN_AT_ONCE:
+                self._due.add(sender)
+
+    def taken(self) -> list[tuple[int, int]]:
+        """Forget and return the sizes that are due."""
+        if not self._due:
+            return []
+        with self._lock:
+            due, self._due = self._due, set()
+            return [(sender, self._sizes.pop(sender)) for sender in due]
+
+    def clear(self) -> None:
+        with self._lock:
+            self._sizes.clear()
+            self._due.clear()
+
+
 _full = _Remembered()
+_grown = _Grown()
 
 
 def forget() -> None:
     """Count each stock again at its next refusal, as a new process does."""
     _full.clear()
+    _grown.clear()

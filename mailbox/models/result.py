@@ -107,6 +107,11 @@ class ResultQuerySet(models.QuerySet["Result"]):
         return self.order_by("posted_at", "pk")
 
 
+def size_of(content: str, error_message: str | None) -> int:
+    """Return the bytes of a result: its content as JSON text, and its error message."""
+    return len(content.encode()) + len((error_message or "").encode())
+
+
 class Result(models.Model):
     """How a task ended. A resolved task has exactly one result, addressed to its sender.
 
@@ -182,6 +187,11 @@ class Result(models.Model):
 
     def __str__(self) -> str:
         return f"{self.status} for task {self.task_id}"
+
+    @property
+    def size(self) -> int:
+        """Its bytes, which count for the quota of its task's sender."""
+        return size_of(self.content, self.error_message)
 
     @property
     def blocks(self) -> list[dict[str, Any]]:

@@ -9,7 +9,8 @@ class SenderStock(models.Model):
     """The stock of one sender: its queued tasks, their bytes, and its callbacks.
 
     The counts are upper bounds. A send adds to them under the lock of this row, and refuses at the quota. No other verb
-    subtracts from them, except compaction from ``size``. A send at the quota counts the true stock first.
+    subtracts from them, except compaction from ``size``. A send at the quota counts the true stock first. Each process
+    adds the bytes of results from a mebibyte on, so ``size`` may lack less than that for each process.
     """
 
     agent = models.OneToOneField("mailbox.Agent", models.CASCADE, primary_key=True, related_name="stock")

@@ -141,7 +141,9 @@ class Task(models.Model):
     waits_on = models.ForeignKey("self", models.PROTECT, null=True, related_name="+", db_index=False)
 
     calls_back = models.BooleanField(default=False, db_default=False)  # whether it has a callback, see PushConfig
-    size = models.IntegerField(default=0, db_default=0)  # bytes of its payload and updates, for the sender's quota
+    size = models.IntegerField(
+        default=0, db_default=0
+    )  # bytes of its payload, updates and result, for the sender's quota
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # set when resolved
@@ -252,8 +254,7 @@ class Task(models.Model):
         posted_by: Agent | None = None,
         replayed_from: UUID | None = None,
     ) -> Result:
-        """Resolve the task and store its result. A live lease must have been ended before."""
-        self.change(state=Task.State.RESOLVED, outcome=outcome, resolved_at=now, waits_on=None)
+        """Resolve the task and store its result. A live lease must have been ended."""
         result = Result(
             task=self,
             sender_id=self.sender_id,
@@ -265,5 +266,7 @@ class Task(models.Model):
             replayed_from=replayed_from,
             posted_at=now,
         )
+        self.size += result.size
+        self.change(state=Task.State.RESOLVED, outcome=outcome, resolved_at=now, waits_on=None, size=self.size)
         result.save(force_insert=True)
         return result

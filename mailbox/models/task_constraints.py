@@ -1,4 +1,4 @@
-"""What holds of every task, in both databases."""
+"""The constraints of every task, in both databases."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from mailbox.gate.callers import Caller
 from mailbox.gate.capabilities import Permit
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, Lease, Result, Task
+from mailbox.models.result import size_of
 from mailbox.verbs.hot import postgresql, sqlite, statements
 from mailbox.words import json_text
 from mailbox.words.envelopes import DISPLAY, AgentRef, DuplicateSafety, ResultEnvelope, TaskEnvelope, is_pubkey
@@ -111,12 +112,14 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     permit = _permit(caller, Request.to_respond(task.sender, task_id, envelope.lease_id), now)
     if permit is None:
         return None
+    content = json_text.dumps([dict(block) for block in envelope.content])
     row = _store().post(
         task_id=task_pk,
         journal_seq=journal_seq,
         status=str(envelope.status),
-        content=json_text.dumps([dict(block) for block in envelope.content]),
+        content=content,
         error_message=envelope.error_message,
+        result_size=size_of(content, envelope.error_message),
         **_checked(permit),
         **_journalled(caller, entries.result_posted(envelope.status, lease_id=lease_id, attempt=attempt), now),
     )
@@ -124,6 +127,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
         return None
     result = Result.from_db(connection.alias, _RESULT, row)
     result.task = task
+    quotas.grow_by_result(task.sender_id, result.size)
     return result
 
 

@@ -101,7 +101,7 @@ WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.cache_
 # Each change of a task takes a journal number under the task's lock. The same number means that nothing has changed.
 RESOLVED = """
 UPDATE mailbox_task SET state = {resolved}, outcome = %(status)s{text}, resolved_at = %(at)s{moment},
-                        journal_seq = journal_seq + 1
+                        journal_seq = journal_seq + 1, size = size + %(result_size)s{bigint}
 WHERE id = %(task_id)s AND journal_seq = %(journal_seq)s
 RETURNING id, uuid, sender_id, recipient_id, journal_seq"""
 

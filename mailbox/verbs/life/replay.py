@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, entries, quotas
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
@@ -62,6 +64,7 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
         error_message=entry.error_message,
         replayed_from=entry.source_task_id,
     )
+    transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size))
     callbacks.enqueue(task, result, journal.now)
     journal.life(task, entries.result_replayed(entry.source_task_id, entry.status))
     return result

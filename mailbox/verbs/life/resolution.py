@@ -6,8 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from django.db import transaction
+
+from mailbox.gate import quotas
 from mailbox.gate.audit import Journal
 from mailbox.models import Agent, Lease, Result, Task
 from mailbox.verbs.life import callbacks, replay
@@ -35,6 +39,7 @@ def resolve(
     if lease is not None:
         lease.finish(end, journal.now)
     result = task.resolve(outcome, journal.now, content=content, error_message=error_message, posted_by=posted_by)
+    transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size))
     journal.life(task, entry)
     callbacks.enqueue(task, result, journal.now)
     replay.settle(task, result, journal)

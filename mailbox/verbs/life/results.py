@@ -10,7 +10,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from mailbox.database import write_turns
-from mailbox.gate import audit, capabilities, compacted, credentials, entries, waits
+from mailbox.gate import audit, capabilities, compacted, credentials, entries, quotas, waits
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.compacted import RememberedTask
@@ -46,6 +46,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     """
     envelope.check()
     caller.must_do_more_than_send()
+    quotas.store_grown()
     return plain.post_result(caller, envelope) or _whole_post(caller, envelope, lease_first)
 
 

@@ -44,6 +44,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     A2A, "Daemon-mediated flow", "Capability gating"; idempotency policy.
     """
     check(envelope)
+    quotas.store_grown()
     return plain.send_task(caller, envelope) or _whole_send(caller, envelope)
 
 

@@ -211,6 +211,55 @@ def test_an_import_counts_too(alice, bob, settings):
     assert SenderStock.objects.get().queued == 2
 
 
+@pytest.fixture(params=["fast form", "whole form"])
+def form_of_results(request, monkeypatch):
+    if request.param == "whole form":
+        monkeypatch.setattr(plain, "post_result", lambda *_: None)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("form_of_results")
+def test_results_count_for_the_bytes_of_their_task_s_sender(alice, bob, settings, monkeypatch):
+    monkeypatch.setattr(quotas, "GROWN_AT_ONCE", 100)
+    content = [{"type": "text", "text": "x" * 100}]
+    lease = factories.leased_task(alice, bob)
+
+    result = results.post_result(bob, factories.result_envelope(lease.task, content=content))
+    lease.task.refresh_from_db()
+    assert lease.task.size == SIZE + result.size > SIZE + 100
+
+    settings.A2A_QUOTA_BYTES = 2 * SIZE + result.size
+    assert send(alice, bob)
+    assert SenderStock.objects.get().size == 2 * SIZE + result.size
+    assert not send(alice, bob)
+    (second,) = leasing.lease_tasks(bob)
+    assert results.post_result(bob, factories.result_envelope(second.task, content=content)).size == result.size
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_result_from_the_cache_counts_like_a_posted_one(alice, bob, monkeypatch):
+    monkeypatch.setattr(quotas, "GROWN_AT_ONCE", 1)
+    same = factories.idempotent()
+    lease = factories.leased_task(alice, bob, idempotency=same)
+    result = results.post_result(bob, factories.result_envelope(lease.task))
+
+    again = factories.sent_task(alice, bob, idempotency=same)
+    quotas.store_grown()
+
+    again.refresh_from_db()
+    assert again.size == SIZE + result.size
+    assert SenderStock.objects.get().size == 2 * (SIZE + result.size)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_bytes_of_small_results_wait_for_more(alice, bob):
+    result = factories.resolved_task(alice, bob)
+
+    quotas.store_grown()
+
+    assert SenderStock.objects.get().size == SIZE < result.task.size
+
+
 def post(lease, text, *, by, attempt_id=None):
     update = Update(message=[{"type": "text", "text": text}])
     updates.post_updates(by, lease.task.uuid, [update], attempt_id=attempt_id)
