@@ -11,10 +11,11 @@ import math
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
+from django.utils import timezone
 from django_otp.plugins.otp_static.models import StaticToken
 
 from mailbox.gate import audit, entries
@@ -27,6 +28,7 @@ from mailbox.words.errors import InvalidRequestError
 KEY_BYTES = 20
 CODES = 10
 CODE_BYTES = 10  # 80 bits, so that a digest without a key tells nothing
+PENDING_FOR = timedelta(minutes=15)
 APP, RECOVERY = "authenticator app", "recovery codes"
 _DIGITS = 6
 
@@ -45,8 +47,12 @@ def of_person(person: User) -> SecondFactor | None:
 
 
 def pending_of(person: User) -> SecondFactor | None:
-    """Return the second factor that waits for its first code; None without one, or if its key cannot be read."""
-    pending = SecondFactor.objects.filter(user=person, confirmed=False).first()
+    """Return the second factor that waits for its first code; None without one, or if its key cannot be read.
+
+    It waits for `PENDING_FOR`. After that, an open browser would show its key without a recent proof of the person.
+    """
+    since = timezone.now() - PENDING_FOR
+    pending = SecondFactor.objects.filter(user=person, confirmed=False, created_at__gt=since).first()
     return pending if pending and pending.is_readable else None
 
 

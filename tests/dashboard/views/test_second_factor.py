@@ -194,6 +194,21 @@ def test_a_setting_leads_people_to_the_set_up_first(settings, sign_in, required,
     assert browser.post("/ops/sign-out/").status_code == 302
 
 
+def test_an_open_browser_neither_shows_nor_confirms_an_old_set_up(enter, ada, clock):
+    browser, _ = enter()
+    browser.post(PAGE, {"act": "start"})
+    pending = second_factor.pending_of(ada)
+    assert pending is not None
+    clock.shift(second_factor.PENDING_FOR)
+
+    shown = browser.get(PAGE)
+    browser.post(PAGE, {"act": "confirm", "code": code_of(pending)})
+
+    assert shown.status_code == 200
+    assert second_factor.typed_key(pending) not in shown.text
+    assert second_factor.of_person(ada) is None
+
+
 def test_the_set_up_that_a_setting_requires_leads_on(settings, enter, ada):
     settings.A2A_REQUIRE_SECOND_FACTOR = "everyone"
     browser, _ = enter()
