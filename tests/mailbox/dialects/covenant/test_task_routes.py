@@ -160,8 +160,7 @@ def test_a_timeline_shows_agents_neither_people_nor_requests_of_others_nor_row_n
 
 def test_a_timeline_names_the_agent_whose_public_route_sent_the_task(alice, bob, olga):
     made = public_routes.add(olga, alice.agent, rate_limit=10)
-    task = factories.sent_task(public_routes.caller(made.route, request_id="r"), bob)
-    path = f"/a2a/tasks/{task.uuid}/timeline"
+    path = f"/a2a/tasks/{factories.sent_task(public_routes.caller(made.route, request_id='r'), bob).uuid}/timeline"
 
     seen, whole = (Api(caller).get(path).json()["events"] for caller in (bob, olga))
 
