@@ -16,14 +16,14 @@ from tests.support.hub import PATIENCE, ROOT, served
 PAGE = pages.page("docs/operations.md")
 
 
-def block_of(language: str) -> str:
-    (text,) = [text for found, text in pages.BLOCK.findall(PAGE) if found == language]
+def block_of(title: str, language: str) -> str:
+    (text,) = [text for found, text in pages.BLOCK.findall(pages.section(PAGE, title)) if found == language]
     return str(text)
 
 
 @pytest.mark.django_db
 def test_the_queries_to_watch_run_on_both_databases() -> None:
-    queries = [line for line in block_of("sql").splitlines() if not line.startswith("--")]
+    queries = [line for line in block_of("What to watch", "sql").splitlines() if not line.startswith("--")]
 
     assert len(queries) == 5
     assert timetable.SWEEP_JOB in queries[0]
