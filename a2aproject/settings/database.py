@@ -13,7 +13,8 @@ from a2aproject.settings.environment import Environment
 SQLITE_OPTIONS: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",  # a transaction that reads first and then writes would fail instead of wait
     "timeout": 10,
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON;",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA recursive_triggers=ON; "
+    "PRAGMA secure_delete=ON;",  # deleted bytes are overwritten, so that an erasure leaves none in the file
 }
 POSTGRESQL_OPTIONS = {
     "synchronous_commit": "on",

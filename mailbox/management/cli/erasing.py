@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from django.core.management import CommandError
+
 from agentcards import erasing as cards
+from mailbox.database import old_bytes
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
 from mailbox.verbs.upkeep import erasing
+
+HELD = "A long read keeps the old bytes in SQLite's write-ahead log. Run the command again when it has ended."
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -32,6 +37,8 @@ def _erase(options: Namespace) -> str:
         agent = arguments.agent(options.agent)
         erased = dict(erasing.erase_agent(caller, agent, reason=options.reason))
         erased |= cards.erase_cards(caller, agent, reason=options.reason)
+    if not old_bytes.forget():
+        raise CommandError(f"The payload is blank. {HELD}")
     if options.json:
         return output.as_json({"kind": "a2a_erased", "erased": erased})
     found = [f"{count} {name}" for name, count in erased.items() if count]

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from mailbox.database import old_bytes
 from mailbox.gate import verification
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Message, Peer, PushDelivery, ReplayEntry, Result, Task
@@ -165,6 +167,33 @@ def test_the_command_erases_cards_too(alice, bob):
 
     profile.refresh_from_db()
     assert profile.description == ""
+    assert SECRET not in stored()
+
+
+@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="the old bytes go with PostgreSQL's next vacuum")
+@pytest.mark.django_db(transaction=True)
+def test_the_files_of_sqlite_keep_no_byte_of_an_erased_task(alice, bob):
+    text = f"the text of {uuid4()}"
+    factories.grant(alice, f"a2a.send.{bob.agent.display}")
+    task = factories.leased_task(alice, bob, intent_text=text).task
+    results.post_result(bob, factories.result_envelope(task, content=[{"type": "text", "text": text}]))
+    database = connection.settings_dict["NAME"]
+
+    def kept():
+        return [file for file in (database, f"{database}-wal") if text.encode() in Path(file).read_bytes()]
+
+    assert kept()
+    call_command("a2a", "erase", "--task", str(task.uuid), "--reason", "asked for")
+    assert not kept()
+
+
+def test_an_erasure_reports_a_write_ahead_log_that_a_long_read_keeps(alice, bob, monkeypatch):
+    task = finished(alice, bob)
+    monkeypatch.setattr(old_bytes, "forget", lambda: False)
+
+    with pytest.raises(CommandError, match="write-ahead log"):
+        call_command("a2a", "erase", "--task", str(task.uuid), "--reason", "asked for")
+
     assert SECRET not in stored()
 
 
