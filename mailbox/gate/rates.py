@@ -107,10 +107,12 @@ OF_ADDRESSES = Buckets("address")
 def take(caller: Caller) -> Allowance | None:
     """Count one request of an agent, under all its keys, or of a person; return None without a limit.
 
-    Raises `RateLimitedError`. The rate is the agent's own one, or ``A2A_AGENT_REQUESTS_PER_S``.
+    Raises `RateLimitedError`. The rate is the agent's own one, or ``A2A_AGENT_REQUESTS_PER_S``. The burst of an own
+    rate is as many times ``A2A_AGENT_REQUESTS_BURST`` as the rate is times that setting.
     """
-    per_second = own_limits.requests_per_s(caller.agent.pk) if caller.agent else settings.A2A_AGENT_REQUESTS_PER_S
-    rate = Rate.of_this_process(per_second, settings.A2A_AGENT_REQUESTS_BURST)
+    usual, burst = settings.A2A_AGENT_REQUESTS_PER_S, settings.A2A_AGENT_REQUESTS_BURST
+    per_second = own_limits.requests_per_s(caller.agent.pk) if caller.agent else usual
+    rate = Rate.of_this_process(per_second, math.ceil(burst * per_second / usual) if usual else burst)
     return OF_CALLERS.take(caller.agent.pk if caller.agent else caller.name, rate) if rate else None
 
 

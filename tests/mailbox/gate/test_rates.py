@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate import rates
+from mailbox.gate import own_limits, rates
 from mailbox.gate.callers import Role
 from mailbox.gate.rates import Buckets, Rate
-from mailbox.models import ApiKey
+from mailbox.models import ApiKey, SenderStock
 from mailbox.words.errors import RateLimitedError, UnauthenticatedError
 from tests.support import factories
 
@@ -15,8 +15,10 @@ TEN_A_SECOND = Rate(10, 20)
 @pytest.fixture(autouse=True)
 def _no_request_before():
     rates.forget()
+    own_limits.forget()
     yield
     rates.forget()
+    own_limits.forget()
 
 
 @pytest.fixture
@@ -121,6 +123,17 @@ def test_each_web_process_grants_its_share(limited, alice):
 def test_an_agent_has_one_rate_and_another_agent_has_its_own(limited, alice, bob):
     granted(lambda: rates.take(alice))
 
+    assert granted(lambda: rates.take(bob)) == 20
+
+
+@pytest.mark.django_db
+def test_the_burst_of_an_own_rate_is_in_proportion(limited, alice, bob):
+    SenderStock.objects.create(agent=alice.agent, max_requests_per_s=2)
+    own_limits.forget()
+
+    assert granted(lambda: rates.take(alice)) == 2
+    limited[0] += 1
+    assert granted(lambda: rates.take(alice)) == 1
     assert granted(lambda: rates.take(bob)) == 20
 
 
