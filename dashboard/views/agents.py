@@ -137,6 +137,7 @@ class AgentPage(Act[Agent]):
         peers = agents.newest_peers(agent, most=PEERS_SHOWN)
         return {
             "keys": _with_states(agents.live_keys(agent, self.now), self.now),
+            "signing_key": agents.live_signing_key(agent),
             "quotas": quotas.of_agent(agent, cards=registry.count_of(agent)),
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,

@@ -1,11 +1,11 @@
-"""Agents: all of them, their names, their API keys, and their peers."""
+"""Agents: all of them, their names, their keys, and their peers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from mailbox.models import Agent, ApiKey, Peer
+from mailbox.models import Agent, ApiKey, Peer, SigningKey
 from mailbox.models.agent import AgentQuerySet
 
 
@@ -27,3 +27,8 @@ def newest_peers(agent: Agent, *, most: int) -> Sequence[Peer]:
 def live_keys(agent: Agent, now: datetime) -> Sequence[ApiKey]:
     """Return the live API keys of this agent, oldest first."""
     return list(ApiKey.objects.live(now).filter(agent=agent).order_by("pk"))
+
+
+def live_signing_key(agent: Agent) -> SigningKey | None:
+    """Return the key by which this agent signs its requests; None without one."""
+    return SigningKey.objects.live().of_agent(agent).first()

@@ -8,12 +8,13 @@ import pytest
 from django.utils import timezone
 
 from mailbox.gate import credentials
-from mailbox.models import ApiKey, AuditEvent, PairStock, Peer, SenderStock
+from mailbox.models import ApiKey, AuditEvent, PairStock, Peer, SenderStock, SigningKey
 from mailbox.verbs.agents import key_rotation, peers
 from mailbox.verbs.upkeep import rollups
 from mailbox.words import tokens
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
+from tests.support.signing import Signer
 
 pytestmark = pytest.mark.django_db
 
@@ -124,7 +125,7 @@ def test_an_agent_page_shows_the_status_of_each_peer(ana, bob):
 def test_an_agent_page_and_its_refresh_need_few_queries(ana, alice, bob, django_assert_max_num_queries):
     factories.resolved_task(alice, bob)
 
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(20):
         ana.get(BOB)
     with django_assert_max_num_queries(9):
         ana.get(BOB, headers={"HX-Request": "true"})
@@ -155,6 +156,18 @@ def test_the_page_of_an_agent_lists_its_live_keys(vic, alice):
 
 def test_the_page_of_an_agent_without_a_key_says_how_to_add_one(vic, alice):
     assert "manage.py a2a keys add alice@local" in vic.get("/ops/agents/alice@local/").text
+
+
+def test_the_page_of_an_agent_shows_the_key_that_signs_its_requests(vic, alice):
+    signer = Signer(alice)
+
+    shown = vic.get("/ops/agents/alice@local/").text
+    SigningKey.objects.update(retired_at=timezone.now())
+    after = vic.get("/ops/agents/alice@local/").text
+
+    assert signer.pubkey in shown
+    assert "manage.py a2a agents retire-key alice@local" in shown
+    assert signer.pubkey not in after
 
 
 @pytest.mark.django_db
