@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -18,7 +17,7 @@ from mailbox.database import paging
 from mailbox.dialects.marianne.delegation import delegations
 from mailbox.inspection import search
 from mailbox.models import Task
-from mailbox.words import json_text, names, times, tokens
+from mailbox.words import json_text, names, secret_box, times, tokens
 from mailbox.words.errors import InvalidRequestError
 from tests.fuzz.examples import DOCUMENTS
 from tests.fuzz.mutation import Mutator, as_json
@@ -127,14 +126,14 @@ def write_terms(text: str) -> None:
 
 POSITIONS: Sequence[tuple[str, Any]] = (("sent_at", datetime), ("pk", int), ("intent_text", str))
 _ROWS: Sequence[tuple[Any, ...]] = ((1700000000.5, 3), (17,), ("alice@local",), (0, 0), (2**63 - 1,), (-1.0, 1))
-CURSORS = [base64.urlsafe_b64encode(as_json(["tasks", *row]).encode()).decode() for row in _ROWS]
+CURSORS = [secret_box.seal(as_json(["tasks", *row]), purpose=paging.CURSORS) for row in _ROWS]
 
 
 def draw_cursor(mutator: Mutator) -> tuple[int, str]:
     number = mutator.random.randrange(len(POSITIONS))
     if mutator.random.randrange(3):
         plain = mutator.raw([as_json(["tasks", *row]) for row in _ROWS])
-        return number, base64.urlsafe_b64encode(plain).decode()
+        return number, secret_box.seal(plain.decode(errors="replace"), purpose=paging.CURSORS)
     return number, mutator.text(CURSORS)
 
 

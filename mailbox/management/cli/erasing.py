@@ -40,6 +40,6 @@ def _erase(options: Namespace) -> str:
     if not old_bytes.forget():
         raise CommandError(f"The payload is blank. {HELD}")
     if options.json:
-        return output.as_json({"kind": "a2a_erased", "erased": erased})
+        return output.as_json({"kind": "a2a_erasure", "erased": erased})
     found = [f"{count} {name}" for name, count in erased.items() if count]
     return f"erased {', '.join(found)}" if found else "nothing was left to erase"
