@@ -9,6 +9,7 @@ from mailbox.gate import own_limits, quotas, waits
 from mailbox.models import Agent, PairStock, SenderStock
 
 MOST_PAIRS = 20
+COUNTED_FROM = 80  # percent of a quota; below it an upper bound is shown as it is
 NAMED: Mapping[str, str] = {
     "queued": "queued tasks that it sent",
     "bytes": "bytes of its tasks",
@@ -40,16 +41,14 @@ class Usage:
     @property
     def percent(self) -> int | None:
         """The used share, rounded up; None for a rate."""
-        if self.used is None:
-            return None
-        return 100 if self.used >= self.limit else -(-100 * self.used // self.limit)
+        return None if self.used is None else _percent(self.used, self.limit)
 
 
 def of_agent(agent: Agent, *, cards: int) -> Sequence[Usage]:
     """Return the use of each quota of the agent, and of up to `MOST_PAIRS` quotas of its pairs.
 
-    ``cards`` is the number of its job cards. The waits are those of this process. The bytes and the callbacks are upper
-    bounds.
+    ``cards`` is the number of its job cards. The waits are those of this process. The bytes are approximate. The
+    callbacks are an upper bound below `COUNTED_FROM`.
     """
     stock = SenderStock.objects.filter(pk=agent.pk).first() or SenderStock(agent_id=agent.pk)
     limits = {name: getattr(stock, column) for name, (column, _) in own_limits.LIMITS.items()}
@@ -57,7 +56,7 @@ def of_agent(agent: Agent, *, cards: int) -> Sequence[Usage]:
     used: Mapping[str, int | None] = {
         "queued": quotas.queued_by(agent.pk)[: most["queued"] + 1].count(),
         "bytes": stock.size,
-        "callbacks": stock.callbacks,
+        "callbacks": _used(stock, "callbacks", most["callbacks"]),
         "waits": waits.live(agent.pk),
         "cards": cards,
         "requests_per_s": None,
@@ -84,19 +83,34 @@ def _of_pairs(agent: Agent) -> list[Usage]:
 
 
 def fullest(agents: Sequence[Agent]) -> Mapping[int, int]:
-    """Return the used share of the fullest stock of each agent in percent, by its key. The shares are upper bounds."""
+    """Return the used share of the fullest stock of each agent in percent, by its key.
+
+    Shares below `COUNTED_FROM` are upper bounds.
+    """
     shares: dict[int, int] = {}
     for stock in SenderStock.objects.filter(pk__in=[agent.pk for agent in agents]):
-        counts = {"queued": stock.queued, "bytes": stock.size, "callbacks": stock.callbacks}
-        most = {name: getattr(stock, own_limits.LIMITS[name][0]) for name in counts}
-        shares[stock.pk] = max(
-            Usage(
-                name=name,
-                used=used,
-                limit=own_limits.default(name) if most[name] is None else most[name],
-                is_own=False,
-            ).percent
-            or 0
-            for name, used in counts.items()
-        )
+        shares[stock.pk] = 0
+        for name in ("queued", "bytes", "callbacks"):
+            own: int | None = getattr(stock, own_limits.LIMITS[name][0])
+            limit = own_limits.default(name) if own is None else own
+            shares[stock.pk] = max(shares[stock.pk], _percent(_used(stock, name, limit), limit))
     return shares
+
+
+def _used(stock: SenderStock, name: str, limit: int) -> int:
+    """Return the count of a quota: the stored bound, or from `COUNTED_FROM` on the true count of tasks or callbacks.
+
+    The bound rises with each send until it reaches the quota, although the tasks have ended. So a full bound alone
+    tells nothing.
+    """
+    bound = {"queued": stock.queued, "bytes": stock.size, "callbacks": stock.callbacks}[name]
+    if name == "bytes" or _percent(bound, limit) < COUNTED_FROM:
+        return bound
+    if name == "queued":
+        return quotas.queued_by(stock.pk)[: limit + 1].count()
+    return quotas.callbacks_of(stock.pk, but=0)
+
+
+def _percent(used: int, limit: int) -> int:
+    """Return the used share, rounded up."""
+    return 100 if used >= limit else -(-100 * used // limit)

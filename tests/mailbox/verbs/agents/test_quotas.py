@@ -59,6 +59,19 @@ def test_a_used_share_is_rounded_up(used, limit, percent):
     assert inspection.Usage(name="queued", used=used, limit=limit, is_own=False).percent == percent
 
 
+def test_tasks_and_callbacks_that_have_ended_fill_no_quota(alice, bob, settings):
+    settings.A2A_QUOTA_QUEUED = settings.A2A_QUOTA_CALLBACKS = 4
+    agent = factories.row_of(alice)
+    factories.sent_task(alice, bob)
+    SenderStock.objects.update(queued=4, callbacks=4)
+
+    assert inspection.fullest([agent]) == {agent.pk: 25}
+    assert {usage.name: usage.used for usage in inspection.of_agent(agent, cards=0)}["callbacks"] == 0
+    for _ in range(3):
+        factories.sent_task(alice, bob)
+    assert inspection.fullest([agent]) == {agent.pk: 100}
+
+
 def test_the_fullest_stock_of_an_agent_is_its_share(alice, bob, settings):
     settings.A2A_QUOTA_QUEUED, settings.A2A_QUOTA_BYTES = 4, 10**6
     factories.sent_task(alice, bob)
