@@ -59,6 +59,7 @@ def test_a_used_share_is_rounded_up(used, limit, percent):
     assert inspection.Usage(name="queued", used=used, limit=limit, is_own=False).percent == percent
 
 
+@pytest.mark.django_db(transaction=True)
 def test_tasks_and_callbacks_that_have_ended_fill_no_quota(alice, bob, settings):
     settings.A2A_QUOTA_QUEUED = settings.A2A_QUOTA_CALLBACKS = 4
     agent = factories.row_of(alice)
