@@ -14,7 +14,18 @@ from mailbox.database import write_turns
 from mailbox.gate import entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
-from mailbox.models import Agent, AuditEvent, Message, Peer, PushDelivery, RepairPlanRow, ReplayEntry, Result, Task
+from mailbox.models import (
+    Agent,
+    AuditEvent,
+    Message,
+    Peer,
+    PushAttempt,
+    PushDelivery,
+    RepairPlanRow,
+    ReplayEntry,
+    Result,
+    Task,
+)
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.models.task import TaskQuerySet
@@ -185,8 +196,12 @@ def _blank_message(message: Message) -> int:
 
 
 def _blank_callbacks(callbacks: PushDeliveryQuerySet) -> int:
-    """Blank the bodies. A callback that was not delivered is given up: it would send nothing but the hash."""
+    """Blank the bodies, and the answers of their receivers, which may repeat a body.
+
+    A callback that was not delivered is given up: it would send nothing but the hash.
+    """
     found = list(callbacks.exclude(body__contains=BLANK).select_for_update())
+    PushAttempt.objects.filter(delivery__in=found).exclude(problem="").update(problem="[erased]")
     for one in found:
         one.body = _block(one.body)
         one.state = PushDelivery.State.DISABLED if one.state == PushDelivery.State.PENDING else one.state

@@ -12,7 +12,7 @@ from django.utils import timezone
 from mailbox.database import old_bytes
 from mailbox.gate import verification
 from mailbox.gate.callers import Caller
-from mailbox.models import AuditEvent, Message, Peer, PushDelivery, ReplayEntry, Result, Task
+from mailbox.models import AuditEvent, Message, Peer, PushAttempt, PushDelivery, ReplayEntry, Result, Task
 from mailbox.verbs.agents import peers
 from mailbox.verbs.life import results, updates
 from mailbox.verbs.life.updates import Update
@@ -65,6 +65,17 @@ def sealed(monkeypatch):
     """Return a function that seals all rows."""
     monkeypatch.setattr(sealing, "RIPE_AFTER", timedelta(0))
     return sealing.seal
+
+
+def test_an_answer_that_repeats_a_callback_is_erased_with_it(alice, bob):
+    task = finished(alice, bob)
+    delivery = PushDelivery.objects.get()
+    PushAttempt.objects.create(delivery=delivery, number=1, at=timezone.now(), problem=f"500: {SECRET}")
+    PushAttempt.objects.create(delivery=delivery, number=2, at=timezone.now(), problem="")
+
+    erasing.erase_task(CLI, task.uuid, reason="asked for")
+
+    assert list(delivery.log.order_by("number").values_list("problem", flat=True)) == ["[erased]", ""]
 
 
 def test_nothing_of_an_erased_task_is_left_and_the_seals_are_right(alice, bob, sealed):
