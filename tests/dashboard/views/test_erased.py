@@ -1,4 +1,4 @@
-"""What is erased is in no table, and pages and the API still show its tasks and journal rows."""
+"""Erased text is in no table, and pages and the API still show erased tasks and journal rows."""
 
 from __future__ import annotations
 
