@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from django.core.management import CommandError
+
 from mailbox.database.backups import files
 from mailbox.dialects.covenant import audit_wire
 from mailbox.gate import journal_file, verification
@@ -56,6 +58,12 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _verify(options: Namespace) -> str:
+    if options.last is not None and options.last < options.first:
+        raise CommandError("--to must not be before --from", returncode=2)
+    if options.file and (options.first > 1 or options.last is not None):
+        raise CommandError("--from and --to do not go with --file, which is checked whole", returncode=2)
+    if options.key and not options.file:
+        raise CommandError("--key goes with --file alone", returncode=2)
     try:
         found = (
             journal_file.verify(options.file, key=options.key, head=options.head)

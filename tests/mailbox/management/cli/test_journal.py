@@ -49,6 +49,22 @@ def test_a_changed_row_is_named_and_fails_the_command(a2a, journal, capsys):
     assert "1 block(s)" in a2a("audit", "verify", "--from", journal[4].pk)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--from", "2", "--to", "1"),
+        ("--file", "journal.jsonl", "--from", "2"),
+        ("--file", "journal.jsonl", "--to", "1"),
+        ("--key", "ab" * 32),
+    ],
+)
+def test_options_that_would_check_nothing_are_refused(a2a, journal, words):
+    with pytest.raises(CommandError, match=r"--(to|from|key)") as refused:
+        a2a("audit", "verify", *words)
+
+    assert refused.value.returncode == 2
+
+
 def test_an_export_is_verified_without_the_hub(a2a, journal, tmp_path, settings):
     file = tmp_path / "journal.jsonl"
     head, key = Seal.objects.latest("last_id").block.hash, sealed.public_key(settings.A2A_SEAL_KEY)
