@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
+from django.db import connection
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 
@@ -95,6 +96,8 @@ class Body:
             self.network = network_of(self._environ.get("REMOTE_ADDR", ""))
             self.due = time.monotonic() + settings.A2A_BODY_TIMEOUT_S
         self._waits.begin(self)
+        if len(self._waits) > self._waits.most_with_connection:
+            _release_connection()
         try:
             return read(size)
         finally:
@@ -109,6 +112,8 @@ class Waits:
     """
 
     def __init__(self, *, most: int, most_per_address: int = MOST_PER_ADDRESS) -> None:
+        # The threads of a process share its database connections. Without slow bodies none is given back for nothing.
+        self.most_with_connection = _connections() // SHARE
         self._most = most
         self._most_per_address = most_per_address
         self._lock = threading.Lock()
@@ -201,6 +206,18 @@ def bounded(application: Application) -> Application:
         return application(environ, start_response)
 
     return answer
+
+
+def _connections() -> int:
+    """Return how many database connections the threads of this process share."""
+    pool: dict[str, int] = settings.DATABASES["default"]["OPTIONS"].get("pool", {})
+    return pool.get("max_size", settings.WEB_THREADS * SHARE)
+
+
+def _release_connection() -> None:
+    """Give this thread's database connection back to the pool. The next query takes one again."""
+    if not connection.in_atomic_block:
+        connection.close()
 
 
 def _plain_answer() -> HttpResponse:

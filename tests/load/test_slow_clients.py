@@ -8,7 +8,7 @@ import select
 import socket
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -119,10 +119,13 @@ def hub(tmp_path_factory, migrated_database):
 )
 def test_requests_are_answered_while_400_bodies_stall(hub, sources, most, record_property):
     (pair,) = pairs(hub, 1)
-    worker = Worker(hub.url, pair)
     times: list[float] = []
 
-    with many_stalled(hub, pair.sender.key, sources) as stalled, Client(hub.url, operator_key(hub)) as operator:
+    with (
+        closing(Worker(hub.url, pair)) as worker,
+        many_stalled(hub, pair.sender.key, sources) as stalled,
+        Client(hub.url, operator_key(hub)) as operator,
+    ):
         for number in range(CYCLES):
             times += worker.cycle(f"task {number}")
             start = time.perf_counter()
@@ -130,7 +133,6 @@ def test_requests_are_answered_while_400_bodies_stall(hub, sources, most, record
             times.append(time.perf_counter() - start)
         wait_until(lambda: len(waiting(stalled)) <= most)
         left = waiting(stalled)
-    worker.close()
 
     assert left  # the bodies stalled until the end
     p99 = sorted(times)[len(times) * 99 // 100]
