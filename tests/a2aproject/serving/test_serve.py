@@ -187,10 +187,10 @@ def test_the_hub_has_six_processes(lasting_hub):
 
 @pytest.mark.one_database
 @pytest.mark.skipif("not __import__('sys').platform.startswith('linux')")
-def test_the_idle_hub_needs_little_memory(lasting_hub):
-    lasting_hub.wait_for_a_sweep()
-
-    shares = [process.memory_full_info().pss for process in lasting_hub.roles().values()]
+def test_the_idle_hub_needs_little_memory(tmp_path):
+    with served(tmp_path, workers=2) as hub:
+        hub.wait_for_a_sweep()
+        shares = [process.memory_full_info().pss for process in hub.roles().values()]
 
     assert sum(shares) < 300 * 2**20
 
