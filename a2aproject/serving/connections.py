@@ -14,11 +14,14 @@ from typing import Any
 from granian.server import mp
 
 HANDLE = "a2a.connection"  # in a request's environ: the web server's handle of the connection
-LINGER = 0.05  # seconds in which the server writes the answer before the connection ends
+LINGER = 1.0  # seconds in which the server writes the answer before the connection ends
+HURRIED = 0.05  # the same while many connections linger, since each holds the thread of its request
+MOST_UNHURRIED = 8  # connections at once
 _WRAPPER = "_wsgi_call_wrap"  # granian's name of what makes the callback of a web process
 MOST_LINGERING = 64  # connections at once; beyond it a connection ends without an answer
 
 _lingering = threading.BoundedSemaphore(MOST_LINGERING)
+_unhurried = threading.BoundedSemaphore(MOST_UNHURRIED)
 
 
 def note_in_requests() -> None:
@@ -61,12 +64,15 @@ def cut(environ: Mapping[str, Any], status: int, headers: Sequence[tuple[str, st
 
 
 def _answer(answer: Callable[..., None], status: int, headers: Sequence[tuple[str, str]], body: bytes) -> None:
+    is_unhurried = _unhurried.acquire(blocking=False)
     try:
-        answer(status, headers, _then_a_pause(body))
+        answer(status, headers, _then_a_pause(body, LINGER if is_unhurried else HURRIED))
     finally:
+        if is_unhurried:
+            _unhurried.release()
         _lingering.release()
 
 
-def _then_a_pause(body: bytes) -> Iterator[bytes]:
+def _then_a_pause(body: bytes, seconds: float) -> Iterator[bytes]:
     yield body
-    time.sleep(LINGER)
+    time.sleep(seconds)
