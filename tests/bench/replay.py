@@ -19,6 +19,7 @@ import psycopg
 
 from tests.bench.cycles import Steps, Timings, timed
 from tests.load.cast import Pair
+from tests.support.hub import NO_LIMITS
 
 Row = tuple[Any, ...]
 
@@ -70,7 +71,7 @@ def _is_new_id(value: Any) -> bool:
 
 def _record(url: str, pair: Pair) -> list[list[Statement]]:
     """Run a cycle in this process; return the statements of each of its four requests."""
-    os.environ.update(DJANGO_SETTINGS_MODULE="a2aproject.settings", DATABASE_URL=url)
+    os.environ.update(DJANGO_SETTINGS_MODULE="a2aproject.settings", DATABASE_URL=url, **NO_LIMITS)
     import django
 
     django.setup()
