@@ -1,12 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import models
 from django.db.models import Q
+from django.db.models.expressions import RawSQL
 
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
@@ -16,6 +17,9 @@ from mailbox.words.kinds import FREQUENT, Kind
 LATELY = 5_000
 NAMED_AMONG = 20_000
 _PRESENCE = (Kind.PERSON_SIGNED_IN, Kind.PERSON_SIGNED_OUT, Kind.PERSON_SIGN_IN_FAILED, Kind.PERSON_LOCKED_OUT)
+_LITERALS = ", ".join(f"'{kind}'" for kind in FREQUENT)
+# Excludes the frequent kinds, as the index by kind does. SQLite uses that index only if literals exclude them.
+OF_RARE_KINDS = ~Q(RawSQL(f"mailbox_auditevent.kind IN ({_LITERALS})", (), models.BooleanField()))  # noqa: S611 (constant)
 _RECEIPTS = (Kind.RESULT_DELIVERED, Kind.RESULT_ACKED)
 
 
@@ -31,6 +35,31 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
     def compaction_of(self, task_id: UUID) -> AuditEventQuerySet:
         """Narrow to the row of the task's compaction; a task has at most one."""
         return self.filter(task_id=task_id, kind=Kind.TASKS_COMPACTED)
+
+    def compacted_tasks(self, agent: Agent) -> Sequence[UUID]:
+        """Return the ids of compacted tasks that the agent sent or received.
+
+        Compaction rows of the first versions name no parties. Their tasks are known by the agent's sends and leases.
+        """
+        named = self.filter(OF_RARE_KINDS, kind=Kind.TASKS_COMPACTED, data__contains=agent.pubkey)
+        rows = named.order_by("pk").values_list("task_id", "data")
+        ids = [found for found, data in rows if found and agent.pubkey in _parties(data)]
+        acts = self.visible_to(agent).filter(kind__in=(Kind.TASK_SENT, Kind.TASK_LEASED), task_id__isnull=False)
+        unnamed = self.filter(OF_RARE_KINDS, kind=Kind.TASKS_COMPACTED, task_id__in=acts.values("task_id"))
+        return [*ids, *(found for found in unnamed.order_by("pk").values_list("task_id", flat=True) if found)]
+
+    def of_profile(self, agent: Agent) -> AuditEventQuerySet:
+        """Narrow to the changes of the agent's profile, by any caller."""
+        named = self.filter(
+            OF_RARE_KINDS, kind=Kind.AGENT_PROFILE_CHANGED, data__contains=json_text.dumps(agent.display)
+        )
+        found = named.order_by("pk").values_list("pk", "data")
+        return self.filter(pk__in=[key for key, data in found if json_text.loads(data).get("display") == agent.display])
+
+    def of_cards(self, agent: Agent) -> AuditEventQuerySet:
+        """Narrow to the agent's own registrations and removals of cards of its jobs."""
+        kinds = (Kind.AGENT_CARD_REGISTERED, Kind.AGENT_CARD_DEREGISTERED)
+        return self.visible_to(agent).filter(kind__in=kinds)
 
     def received_among(self, task_ids: Collection[UUID], sender: Agent | None) -> models.QuerySet[AuditEvent, UUID]:
         """Return which of these tasks have a result that ``sender`` received or acknowledged, None for any caller.
@@ -98,6 +127,12 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 
     def newest_first(self) -> AuditEventQuerySet:
         return self.order_by("-pk")
+
+
+def _parties(data: str) -> Sequence[object]:
+    """Return the public keys of both parties in the data of a compaction."""
+    fields: Mapping[str, object] = json_text.loads(data)
+    return [fields.get("sender"), fields.get("recipient")]
 
 
 class AuditEvent(models.Model):

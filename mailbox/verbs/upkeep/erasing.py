@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -11,7 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from mailbox.database import write_turns
-from mailbox.gate import entries
+from mailbox.gate import entries, quotas
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.models import (
@@ -41,7 +42,6 @@ NAMED = 3  # unfinished tasks that a refusal names
 BLANK = "[erased, SHA-256 "
 # The rows of a task's life whose data may hold text of an agent. Rows of updates hold it in older versions.
 WITH_TEXT = (Kind.TASK_UPDATED, Kind.TASK_CANCELLED, Kind.TASK_RELEASED)
-OF_AGENTS = (Kind.AGENT_PROFILE_CHANGED, Kind.AGENT_CARD_REGISTERED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +56,9 @@ class _Erasure:
 def erase_task(caller: Caller, task_id: UUID, *, reason: str) -> Mapping[str, int]:
     """Blank the payload of one finished task, also of a compacted one; return the number of erased rows by table.
 
-    Raises `WrongPartyError` unless ``caller`` is trusted, `InvalidRequestError` for a blank reason and for a task that
-    has not ended, and `UnknownTaskError`. Locks the task; journals ``a2a_erased`` if anything was left to erase.
+    The task's bytes no longer count for its sender's quota. Raises `WrongPartyError` unless ``caller`` is trusted,
+    `InvalidRequestError` for a blank reason and for a task that has not ended, and `UnknownTaskError`. Locks the task;
+    journals ``a2a_erased`` if anything was left to erase.
     """
     reason = _admit(caller, reason)
     if not AuditEvent.objects.filter(task_id=task_id, seq=1).exists():
@@ -79,8 +80,8 @@ def erase_agent(caller: Caller, agent: Agent, *, reason: str) -> Mapping[str, in
     total: dict[str, int] = {}
     for some in _batches(agent):
         _add(total, _erase(step, some))
-    named = AuditEvent.objects.filter(data__contains=json_text.dumps(agent.display), kind__in=OF_AGENTS)
-    _add(total, _bury(step, named))
+    _add(total, _bury(step, AuditEvent.objects.of_profile(agent)))
+    _add(total, _bury(step, AuditEvent.objects.of_cards(agent)))
     cached = ReplayEntry.objects.filter(Q(sender_pubkey=agent.pubkey) | Q(recipient_pubkey=agent.pubkey))
     counts = {"cached results": cached.count(), "peers": Peer.objects.of_agent(agent).count()}
     if any(counts.values()):
@@ -106,13 +107,9 @@ def _require_finished(tasks: TaskQuerySet) -> None:
 
 
 def _batches(agent: Agent) -> Sequence[Sequence[UUID]]:
-    """Return the ids of the agent's tasks, also of compacted tasks, some at a time.
-
-    The first row of a task's life names both parties.
-    """
-    parties = Q(data__contains=json_text.dumps(agent.display))
-    sent = AuditEvent.objects.filter(parties, kind=Kind.TASK_SENT, seq=1).order_by("pk")
-    ids = [found for found in sent.values_list("task_id", flat=True) if found is not None]
+    """Return the ids of the agent's tasks, also of compacted tasks, some at a time."""
+    kept = Task.objects.filter(Q(sender=agent) | Q(recipient=agent)).order_by("pk").values_list("uuid", flat=True)
+    ids = list(dict.fromkeys([*kept, *AuditEvent.objects.compacted_tasks(agent)]))
     return [ids[at : at + TASKS_AT_ONCE] for at in range(0, len(ids), TASKS_AT_ONCE)]
 
 
@@ -123,10 +120,14 @@ def _erase(step: _Erasure, ids: Sequence[UUID]) -> Mapping[str, int]:
     ids = [found for found in ids if found not in live]  # sent since the check
     with write_turns.turn(), transaction.atomic(durable=True):
         tasks = list(Task.objects.filter(uuid__in=ids, state=Task.State.RESOLVED).order_by("pk").select_for_update())
+        freed: Counter[int] = Counter()
+        for task in tasks:
+            freed[task.sender_id] += task.size
         counts = _blank(tasks, ids)
         if any(counts.values()):
             _journal(step, (), counts)
             _add(total, counts)
+    quotas.give_back(freed)
     _add(total, _bury(step, AuditEvent.objects.filter(task_id__in=ids, kind__in=WITH_TEXT)))
     return total
 
@@ -177,8 +178,8 @@ def _blank(tasks: Sequence[Task], ids: Sequence[UUID]) -> dict[str, int]:
 def _blank_task(task: Task) -> int:
     if task.intent_text.startswith(BLANK):
         return 0
-    task.intent_text, task.metadata = _blanked(task.intent_text + task.metadata), "{}"
-    task.save(update_fields=["intent_text", "metadata"])
+    task.intent_text, task.metadata, task.size = _blanked(task.intent_text + task.metadata), "{}", 0
+    task.save(update_fields=["intent_text", "metadata", "size"])
     return 1
 
 

@@ -87,7 +87,15 @@ def _crowd() -> Crowd:
         if task.state == "resolved"
     )
     AuditEvent.objects.bulk_create(
-        AuditEvent(kind="x", actor="x", actor_pubkey=task.sender.pubkey, task_id=task.uuid, seq=1, data="{}", at=start)
+        AuditEvent(
+            kind="a2a_task_sent",
+            actor="x",
+            actor_pubkey=task.sender.pubkey,
+            task_id=task.uuid,
+            seq=1,
+            data="{}",
+            at=start,
+        )
         for task in tasks
     )
     with connection.cursor() as cursor:
@@ -265,3 +273,24 @@ def test_tasks_to_compact_are_found_by_index(crowd, results, index):
 )
 def test_the_rows_of_a_receive_attempt_are_found_by_their_constraint(crowd, rows, index):
     assert_walks(rows(uuid4(), crowd.sender), index)
+
+
+def test_an_erasure_does_not_read_the_whole_journal(crowd):
+    statements = []
+
+    def explained(execute, sql, params, many, context):
+        prefix = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
+        if "auditevent" in sql:
+            execute(f"{prefix} {sql}", params, many, context)
+            statements.append(str(context["cursor"].fetchall()))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(explained):
+        AuditEvent.objects.compacted_tasks(crowd.sender)
+        list(AuditEvent.objects.of_profile(crowd.sender))
+        list(AuditEvent.objects.of_cards(crowd.sender))
+
+    assert len(statements) == 4
+    for plan in statements:
+        assert "audit_by_kind" in plan or "audit_actor" in plan, plan
+        assert not re.search(r"Seq Scan on mailbox_auditevent|SCAN mailbox_\w+\b(?! USING)", plan), plan
