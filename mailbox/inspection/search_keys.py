@@ -21,6 +21,7 @@ from mailbox.inspection.search_values import (
     uuid,
 )
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, Result, Task
+from mailbox.models.audit import OF_RARE_KINDS
 from mailbox.models.result import posted
 from mailbox.words.envelopes import DuplicateSafety
 from mailbox.words.errors import InvalidRequestError
@@ -50,7 +51,7 @@ def _kind(value: str, at: Moment) -> Q:
     """
     found = text("kind")(value, at)
     is_frequent = any(kind == value or (value.endswith("*") and kind.startswith(value[:-1])) for kind in FREQUENT)
-    return found if is_frequent else found & ~Q(kind__in=[kind.value for kind in FREQUENT])
+    return found if is_frequent else found & OF_RARE_KINDS
 
 
 def _finished(value: str, at: Moment) -> Q:

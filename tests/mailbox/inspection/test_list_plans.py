@@ -87,7 +87,7 @@ def _fill(now):
     )
     AuditEvent.objects.bulk_create(
         AuditEvent(
-            kind="a2a_repair_applied" if number % 400 == 1 else "capability_check",
+            kind={1: "a2a_repair_applied", 3: "agent_paused"}.get(number % 400, "capability_check"),
             actor="user:ana" if number % 400 == 1 else task.sender.display,
             actor_pubkey=None if number % 400 == 1 else task.sender.pubkey,
             source="dashboard" if number % 400 == 1 else "api",
@@ -111,6 +111,8 @@ TASKS = {
 }
 EVENTS = {
     "kind:a2a_repair_applied": "audit_by_kind|audit_repairs",
+    "kind:agent_paused": "audit_by_kind",
+    "kind:agent_*": "audit_by_kind",
     "actor:user:ana": "audit_by_people",
     "actor:rare@local": "audit_actor",
     "source:dashboard": "audit_by_source",
@@ -185,7 +187,7 @@ def test_events_are_found_as_completely_as_by_a_plain_query(at, text):
         "since:>1d": AuditEvent.objects.filter(at__lte=day),
         "-since:1h": AuditEvent.objects.filter(at__lte=hour),
         "kind:capability_*": AuditEvent.objects.filter(kind="capability_check"),
-        "-kind:a2a_repair_*": AuditEvent.objects.filter(kind="capability_check"),
+        "-kind:a2a_repair_*": AuditEvent.objects.exclude(kind="a2a_repair_applied"),
     }
 
     found = search.events(text, at).values_list("pk", flat=True)
