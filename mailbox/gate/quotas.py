@@ -207,11 +207,16 @@ def store_grown() -> None:
     """Add the remembered bytes of results to the stock of each sender with at least `GROWN_AT_ONCE` of them.
 
     So a result costs no statement on the row that all sends of its sender lock. A process that dies forgets less than
-    that for each sender, and the bytes of one more result. Call it outside a transaction.
+    that for each sender, and the bytes of one more result. Bytes that the database did not take are remembered again.
+    Call it outside a transaction.
     """
-    for sender, size in _grown.taken():
-        with write_turns.turn():
-            grow(sender, size)
+    while grown := _grown.taken():
+        try:
+            with write_turns.turn():
+                grow(*grown)
+        except Exception:
+            _grown.add(*grown)
+            raise
 
 
 def give_back(sizes: Mapping[int, int]) -> None:
@@ -262,13 +267,12 @@ class _Grown:
             if grown >= GROWN_AT_ONCE:
                 self._due.add(sender)
 
-    def taken(self) -> list[tuple[int, int]]:
-        """Forget and return the sizes that are due."""
+    def taken(self) -> tuple[int, int] | None:
+        """Forget and return a sender that is due, with its bytes; None if no sender is due."""
         if not self._due:
-            return []
+            return None
         with self._lock:
-            due, self._due = self._due, set()
-            return [(sender, self._sizes.pop(sender)) for sender in due]
+            return ((sender := self._due.pop()), self._sizes.pop(sender)) if self._due else None
 
     def clear(self) -> None:
         with self._lock:
