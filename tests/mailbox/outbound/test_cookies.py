@@ -83,4 +83,4 @@ def test_the_hub_has_one_outbound_client():
         )
     ]
 
-    assert made == ["mailbox/management/worker/client.py", "mailbox/outbound/exchange.py"]
+    assert sorted(made) == ["mailbox/management/worker/client.py", "mailbox/outbound/exchange.py"]
