@@ -92,6 +92,11 @@ class ApiKey(models.Model):
         """The display of the agent, or the username of the person."""
         return str(self.agent or self.user)
 
+    @property
+    def is_certificate(self) -> bool:
+        """Whether this is the row of a client certificate: its public id is the start of its digest."""
+        return self.digest.startswith(self.public_id)
+
     def expires_soon(self, now: datetime) -> bool:
         """Whether the key expires within `WARNED_BEFORE`, or is in the last third of a shorter life."""
         if self.expires_at is None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.cookies import SimpleCookie
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -35,6 +36,12 @@ OF_REFUSALS = (
     *("mailbox_auditevent", "mailbox_apikey", "mailbox_signingkey", "mailbox_spentnonce", "mailbox_publicroute"),
     *("mailbox_ratewindow", "axes_", "django_session"),
 )
+
+
+@pytest.fixture(autouse=True)
+def behind_a_proxy(settings: Any) -> None:
+    settings.A2A_TRUSTED_PROXIES = [ip_network("127.0.0.1/32")]  # the address of Django's test client
+    settings.A2A_CLIENT_CERT_META = "HTTP_X_CLIENT_CERT"
 
 
 def routes_of(section: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 from django.contrib.auth.models import User
 from django.test import Client
@@ -15,14 +16,17 @@ from agentcards.models import AgentCard
 from agentcards.registry import CardRegistry
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, CapabilityGrant, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
+from mailbox.verbs.agents import certificates
 from mailbox.verbs.life import leasing, operators, results
 from mailbox.verbs.repairs import auto_retry
 from mailbox.words import advice, tokens
 from tests.support import factories
+from tests.support.client_certificates import certificate, pem
 from tests.support.plans import planned
 from tests.support.signing import Signer
 
 CANARY = "the text between alice and bob"
+CERTIFICATE = "X-Client-Cert"  # the header of the proxy that `behind_a_proxy` trusts
 PASSWORD = "correct horse battery"
 _BACKEND = "django.contrib.auth.backends.ModelBackend"
 
@@ -121,13 +125,19 @@ def callers_of_the_api(world: World) -> Iterator[Principal]:
     }
     callers = {name: factories.agent(name, *actions) for name, actions in agents.items()}
     callers |= {"sender": world.alice, "recipient": world.bob}
+    bound, unknown = certificate(), certificate()
+    certificates.bind(Caller.command_line(), factories.row_of(world.alice), pem(bound))
     callers["hub"] = factories.caller_of(factories.AgentFactory.create(display="janitor@hub"))
     callers |= {role.value: factories.person(f"key-{role}", role) for role in Role}
+    key_of_alice = factories.key_of(world.alice)  # the only one beside her certificate, because an agent has two
     for name, caller in callers.items():
-        key = world.key_of_bob if caller is world.bob else factories.key_of(caller)
-        yield Principal(name, name, _bearer(key))
-    yield Principal("sender, by X-API-Key", "sender", {"X-API-Key": factories.key_of(world.alice)})
+        own = {"sender": key_of_alice, "recipient": world.key_of_bob}
+        yield Principal(name, name, _bearer(own.get(name) or factories.key_of(caller)))
+    yield Principal("sender, by X-API-Key", "sender", {"X-API-Key": key_of_alice})
     yield Principal("sender, by signature", "signed", signer=Signer(world.alice))
+    yield Principal("sender, by certificate", "signed", {CERTIFICATE: quote(pem(bound))})
+    yield Principal("certificate of no agent", "none", {CERTIFICATE: quote(pem(unknown))})
+    yield Principal("malformed certificate", "none", {CERTIFICATE: "nothing"})
 
 
 def _without_a_valid_key(world: World) -> Iterator[Principal]:

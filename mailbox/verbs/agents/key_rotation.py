@@ -34,8 +34,8 @@ def rotate_key(caller: Caller, *, public_id: str | None = None, overlap: timedel
     A lost answer cannot be read again, so the call can be repeated with the old key. A successor that was never used is
     then revoked, and a new one is returned. The end of the old key is never put off. Raises `KeyReplacedError` if the
     successor was used. Raises `KeyLimitError` while the key's own predecessor is valid, or for an owner with too many
-    keys. Raises `InvalidRequestError`, `UnknownKeyError`, `CapabilityMissingError`. Locks the owner's row and the key;
-    journals ``key_rotated``, and ``key_revoked`` for an unused successor.
+    keys. Raises `UnknownKeyError`, also for a client certificate, `InvalidRequestError`, `CapabilityMissingError`.
+    Locks the owner's row and the key; journals ``key_rotated``, and ``key_revoked`` for an unused successor.
     """
     if not LEAST_OVERLAP <= overlap <= MOST_OVERLAP:
         least, most = (span // timedelta(milliseconds=1) for span in (LEAST_OVERLAP, MOST_OVERLAP))
@@ -73,6 +73,10 @@ def _locked(caller: Caller, public_id: str | None, journal: audit.Journal) -> Ap
         raise UnknownKeyError("This request came without an API key, so there is no key to rotate.")
     live = ApiKey.objects.live(journal.now).select_related("agent", "user").filter(public_id=wanted)
     key = live.first()
+    if key is not None and key.is_certificate:
+        raise UnknownKeyError(
+            "A client certificate is no API key. Renew it with its key, or bind another one.", public_id=wanted
+        )
     owner = None if key is None else key.agent or key.user
     if key is None or owner is None:
         raise UnknownKeyError(f'No live key has the public id "{wanted[:8]}".', public_id=wanted[:8])

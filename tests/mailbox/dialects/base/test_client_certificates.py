@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import base64
-import datetime
 from ipaddress import ip_network
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
-from cryptography.x509.oid import NameOID
 from django.core.management import call_command
 from django.test import Client
 
@@ -24,6 +21,7 @@ from mailbox.words.certificates import fingerprint
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, KeyLimitError
 from mailbox.words.kinds import Kind
 from tests.support import factories
+from tests.support.client_certificates import certificate, pem
 
 pytestmark = pytest.mark.django_db
 
@@ -35,18 +33,6 @@ HEADER = "HTTP_X_CLIENT_CERT"
 def behind_a_proxy(settings):
     settings.A2A_TRUSTED_PROXIES = [ip_network("10.0.0.0/8")]
     settings.A2A_CLIENT_CERT_META = HEADER
-
-
-def certificate(key: ec.EllipticCurvePrivateKey | None = None) -> x509.Certificate:
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "agent")])
-    key, start = key or ec.generate_private_key(ec.SECP256R1()), datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    dated = builder.not_valid_before(start).not_valid_after(start + datetime.timedelta(days=9))
-    return dated.serial_number(x509.random_serial_number()).sign(key, hashes.SHA256())
-
-
-def pem(one: x509.Certificate) -> str:
-    return one.public_bytes(Encoding.PEM).decode()
 
 
 @pytest.fixture
@@ -172,3 +158,13 @@ def test_a_certificate_is_bound_on_the_command_line(alice, own, tmp_path, capsys
 
     assert fingerprint(pem(own)) in capsys.readouterr().out
     assert leases(SPELLINGS["der"](own)).status_code == 200
+
+
+def test_a_certificate_is_not_rotated_into_a_key(bound, own):
+    came: dict[str, Any] = {HEADER: SPELLINGS["der"](own), "REMOTE_ADDR": PROXY}
+    response = Client().post("/a2a/keys/rotate", "{}", "application/json", **came)
+
+    assert (response.status_code, response.json()["code"]) == (404, "unknown_key")
+    bound.refresh_from_db()
+    assert bound.expires_at is None
+    assert ApiKey.objects.count() == 1
