@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 PASSWORD = "correct horse battery"
 # The browser focuses the field after it has loaded the page.
-FIELD_HAS_FOCUS = "document.activeElement.matches('input')"
+FOCUSED = "input:focus"
 LOOKS = [("light", 1440), ("dark", 1440), ("light", 390), ("dark", 390)]
 
 
@@ -69,7 +69,7 @@ def test_a_second_factor_is_set_up_and_used_by_keyboard(browse, ada, theme, widt
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Type your code")
     checked(page, "second-step")
-    page.wait_for_function(FIELD_HAS_FOCUS)
+    page.wait_for_selector(FOCUSED)
     page.keyboard.type(codes[0])
     page.keyboard.press("Enter")
     page.wait_for_url("**/ops/")
@@ -92,7 +92,7 @@ def test_a_change_of_rights_asks_for_the_password_and_goes_on(browse, ada, theme
     page.click("button[name=index]")
     page.wait_for_selector("text=Is it you?")
     checked(page, "proof")
-    page.wait_for_function(FIELD_HAS_FOCUS)
+    page.wait_for_selector(FOCUSED)
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_selector("text=1 revoked")
@@ -109,7 +109,7 @@ def test_a_password_is_changed_and_a_wrong_one_is_pointed_out(browse, ada):
     page.fill("#id_new_password2", "another long sentence")
     page.keyboard.press("Enter")
     page.wait_for_selector("[aria-invalid]")
-    page.wait_for_function("document.activeElement.name === 'old_password'")
+    page.wait_for_selector("input[name=old_password]:focus")
     checked(page, "password-wrong")
 
     page.fill("#id_old_password", PASSWORD)
