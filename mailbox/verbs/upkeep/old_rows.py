@@ -48,8 +48,9 @@ def _callbacks(now: datetime) -> int:
         oldest = PushDelivery.objects.finished().order_by("pk").values_list("pk", "created_at")[:BATCH]
         old = [key for key, created_at in oldest if created_at <= before]
         with write_turns.turn(), transaction.atomic():
-            total += drop_callbacks(PushDelivery.objects.filter(pk__in=old))
-        if len(old) < BATCH:
+            dropped = drop_callbacks(PushDelivery.objects.filter(pk__in=old))
+        total += dropped
+        if len(old) < BATCH or not dropped:  # none: all of them are locked elsewhere
             return total
 
 

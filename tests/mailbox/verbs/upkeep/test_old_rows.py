@@ -59,6 +59,24 @@ def test_old_callbacks_are_deleted_in_batches(alice, monkeypatch):
     assert old_rows.tidy() == 5
 
 
+@pytest.mark.parametrize(("locked", "tries"), [(0, 3), (2, 1)])
+def test_old_callbacks_that_are_locked_elsewhere_wait_for_the_next_sweep(alice, monkeypatch, locked, tries):
+    seen = []
+
+    def drop(some):
+        seen.append(drop_callbacks(some.exclude(pk__in=held)))
+        return seen[-1]
+
+    drop_callbacks = old_rows.drop_callbacks
+    monkeypatch.setattr(old_rows, "BATCH", 2)
+    monkeypatch.setattr(old_rows, "drop_callbacks", drop)
+    held = [delivery(alice, PushDelivery.State.DELIVERED, timedelta(days=31)).pk for _ in range(5)][:locked]
+
+    old_rows.tidy()
+
+    assert (len(seen), PushDelivery.objects.count()) == (tries, 5 - sum(seen))
+
+
 def _resolved(alice, bob):
     lease = factories.leased_task(alice, bob, callback_url="https://hooks.example/")
     return results.post_result(bob, factories.result_envelope(lease.task))
