@@ -73,15 +73,15 @@ def _locked(caller: Caller, public_id: str | None, journal: audit.Journal) -> Ap
         raise UnknownKeyError("This request came without an API key, so there is no key to rotate.")
     live = ApiKey.objects.live(journal.now).select_related("agent", "user").filter(public_id=wanted)
     key = live.first()
-    if key is not None and key.is_certificate:
-        raise UnknownKeyError(
-            "A client certificate is no API key. Renew it with its key, or bind another one.", public_id=wanted
-        )
     owner = None if key is None else key.agent or key.user
     if key is None or owner is None:
         raise UnknownKeyError(f'No live key has the public id "{wanted[:8]}".', public_id=wanted[:8])
     if wanted != caller.credential:
         journal.admit(Request.to_manage_keys(key.owner))
+    if key.is_certificate:
+        raise UnknownKeyError(
+            "A client certificate is no API key. Renew it with its key, or bind another one.", public_id=wanted
+        )
     lock_owner(owner)
     locked = live.select_for_update(of=("self",)).first()
     if locked is None:

@@ -16,9 +16,9 @@ from django.test import Client
 
 from mailbox.gate.callers import Caller
 from mailbox.models import ApiKey, AuditEvent
-from mailbox.verbs.agents import certificates, keys
+from mailbox.verbs.agents import certificates, key_rotation, keys
 from mailbox.words.certificates import fingerprint
-from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, KeyLimitError
+from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, KeyLimitError, UnknownKeyError
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.client_certificates import certificate, pem
@@ -168,3 +168,10 @@ def test_a_certificate_is_not_rotated_into_a_key(bound, own):
     bound.refresh_from_db()
     assert bound.expires_at is None
     assert ApiKey.objects.count() == 1
+
+
+def test_operators_cannot_rotate_a_certificate_and_strangers_learn_nothing_of_it(bound, mallory):
+    with pytest.raises(UnknownKeyError, match="certificate"):
+        key_rotation.rotate_key(Caller.command_line(), public_id=bound.public_id)
+    with pytest.raises(CapabilityMissingError):
+        key_rotation.rotate_key(mallory, public_id=bound.public_id)
