@@ -11,6 +11,8 @@ from django.db import connection
 from django.utils import timezone
 
 from agentcards import profiles
+from agentcards.models import AgentCard
+from agentcards.registry import CardRegistry
 from mailbox.database import old_bytes
 from mailbox.gate import verification
 from mailbox.gate.callers import Caller
@@ -201,18 +203,15 @@ def test_a_compacted_task_is_erased_with_its_sender_or_its_recipient(alice, bob,
     assert not AuditEvent.objects.filter(pk__in=[row.pk for row in rows], data__contains=SECRET).exists()
 
 
-def test_rows_that_only_quote_the_name_of_an_erased_agent_stay(alice, bob):
-    named = f'the agent "{alice.agent.display}"'
-    factories.profile(bob)
-    profiles.update_profile(CLI, bob.agent, {"description": named})
-    carol = factories.agent("carol", "a2a.respond.*", "a2a.send.*")
-    other = finished(carol, bob)
+def test_rows_of_others_that_name_an_erased_agent_stay(alice, bob):
+    name = alice.agent.display
+    profiles.update_profile(CLI, bob.agent, {"name": name})
+    CardRegistry(bob).register("job-1", AgentCard(name=name, description=""))
 
     erasing.erase_agent(CLI, alice.agent, reason="asked for")
 
-    assert factories.journal("agent_profile_changed")[-1].fields["changed"]["description"] == named
-    other.refresh_from_db()
-    assert other.intent_text == SECRET
+    assert factories.journal("agent_profile_changed")[-1].fields["changed"] == {"name": name}
+    assert factories.journal("agent_card_registered")[-1].fields["name"] == name
 
 
 def test_an_agent_s_tasks_of_both_sides_are_erased_and_others_stay(alice, bob):
