@@ -6,7 +6,7 @@ import random
 import threading
 from collections.abc import Callable
 
-from mailbox.management.worker.client import ForbiddenError, HubError, NotNowError
+from mailbox.management.worker.errors import ForbiddenError, HubError, NotNowError
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 15.0  # seconds
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-MAX_BATCH = 100  # messages; the hub takes no more at once
+MAX_BATCH = 100  # updates; the hub takes no more at once
 BATCH_BYTES = 200_000  # of JSON, far below the smallest body limit
 
 
@@ -23,7 +25,7 @@ class Limits:
 
 
 class Output:
-    """The output of a program. One thread feeds it, another takes messages. Call `close` before reading the rest.
+    """The output of a program. One thread feeds it, another takes updates. Call `close` before reading the rest.
 
     Each line of stdout that is not blank is a message. Invalid UTF-8 is replaced, NUL is removed, and long lines are
     cut. Beyond `Limits` only the last line is kept, and a message reports that.
@@ -32,7 +34,7 @@ class Output:
     def __init__(self, limits: Limits = Limits()) -> None:
         self._limits = limits
         self._lock = threading.Lock()
-        self._messages: deque[str] = deque()
+        self._updates: deque[Mapping[str, Any]] = deque()
         self._line = bytearray()  # the unfinished line, at most Limits.line bytes of it
         self._is_cut = False
         self._kept: list[str] = []
@@ -69,13 +71,13 @@ class Output:
             if self._line and self._beyond is None:
                 self._end_line()
 
-    def take(self) -> list[str]:
-        """Remove and return the oldest messages, as many as go into one request."""
-        batch: list[str] = []
+    def take(self) -> list[Mapping[str, Any]]:
+        """Remove and return the oldest updates, as many as go into one request."""
+        batch: list[Mapping[str, Any]] = []
         size = 0
         with self._lock:
-            while self._messages and len(batch) < MAX_BATCH and size < BATCH_BYTES:
-                batch.append(self._messages.popleft())
+            while self._updates and len(batch) < MAX_BATCH and size < BATCH_BYTES:
+                batch.append(self._updates.popleft())
                 size += _json_bytes(batch[-1])
         return batch
 
@@ -112,13 +114,16 @@ class Output:
         self._is_cut = False
         if len(self._kept) == self._limits.lines or self._bytes + len(line) > self._limits.total:
             self._beyond = line + b"\n"
-            self._messages.append(self._notice())
+            self._say(self._notice())
             return
         self._bytes += len(line) + 1
         text = self._text(line, is_cut=is_cut)
         self._kept.append(text)
         if text.strip():
-            self._messages.append(text)
+            self._say(text)
+
+    def _say(self, text: str) -> None:
+        self._updates.append({"message": text})
 
     def _text(self, line: bytes, *, is_cut: bool = False) -> str:
         is_cut |= len(line) > self._limits.line
@@ -134,5 +139,5 @@ class Output:
         )
 
 
-def _json_bytes(text: str) -> int:
-    return len(json.dumps(text, ensure_ascii=False).encode())
+def _json_bytes(value: object) -> int:
+    return len(json.dumps(value, ensure_ascii=False).encode())

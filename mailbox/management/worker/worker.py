@@ -12,8 +12,10 @@ from uuid import uuid4
 
 from mailbox.management.worker.attempt import Attempt, AttemptOutcome, ProgramSettings
 from mailbox.management.worker.backoff import Backoff, insist
-from mailbox.management.worker.client import AttemptSpentError, Hub, LeasedTask, NotNowError, RefusedError
+from mailbox.management.worker.client import Hub
+from mailbox.management.worker.errors import AttemptSpentError, NotNowError, RefusedError
 from mailbox.management.worker.guard import Guard
+from mailbox.management.worker.leased_task import LeasedTask
 
 # The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
 POLL = 3.0  # seconds

@@ -11,10 +11,10 @@ import pytest
 
 from mailbox.management.worker import backoff as persistence
 from mailbox.management.worker.attempt import ProgramSettings
-from mailbox.management.worker.client import (
+from mailbox.management.worker.client import Hub
+from mailbox.management.worker.errors import (
     AttemptSpentError,
     ForbiddenError,
-    Hub,
     HubError,
     LeaseEndedError,
     NotNowError,

@@ -18,7 +18,7 @@ def written(*parts: bytes, **limits: int) -> Output:
 def all_of(output: Output) -> list[str]:
     found: list[str] = []
     while batch := output.take():
-        found += batch
+        found += [update["message"] for update in batch]
     return found
 
 

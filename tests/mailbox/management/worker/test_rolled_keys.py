@@ -10,8 +10,10 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from mailbox.management.worker.client import Hub, HubError, ProgramResult
+from mailbox.management.worker.client import Hub
+from mailbox.management.worker.errors import HubError
 from mailbox.management.worker.key_file import KeyFile
+from mailbox.management.worker.leased_task import ProgramResult
 from mailbox.models import ApiKey, Task
 from tests.support import factories
 from tests.support.hub import wait_until

@@ -7,7 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.management.worker.client import ForbiddenError, Hub, ProgramResult
+from mailbox.management.worker.client import Hub
+from mailbox.management.worker.errors import ForbiddenError
+from mailbox.management.worker.leased_task import ProgramResult
 from mailbox.models import ApiKey, SigningKey, SpentNonce, Task
 from mailbox.words import ed25519
 from tests.support import factories
@@ -25,7 +27,7 @@ def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):
         leased = hub.lease(uuid4(), wait=1)
         assert leased is not None
         hub.heartbeat(leased)
-        hub.say(leased, ["half"], uuid4())
+        hub.update(leased, [{"message": "half"}], uuid4())
         hub.answer(leased, ProgramResult(text="done"))
 
         assert Task.objects.get(pk=task.pk).state == Task.State.RESOLVED

@@ -1,0 +1,57 @@
+"""A leased task and the result of its program, as the hub's JSON has them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+POSTED_WITHIN = 1.0  # seconds by which programs are stopped before the hub's limit, so that their messages still count
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeasedTask:
+    """A task as the hub's JSON shows it, and its lease. ``time_limit``: seconds for the work, None without a limit."""
+
+    task: Mapping[str, Any]
+    lease_id: str
+    attempt: int
+    time_limit: float | None
+
+    @classmethod
+    def of(cls, leased: Mapping[str, Any]) -> Self:
+        """Return the task and lease of an answer that has both."""
+        lease = leased["lease"]
+        limit = lease["work_timeout_ms"]
+        return cls(
+            task=leased["task"],
+            lease_id=lease["lease_id"],
+            attempt=lease["attempt"],
+            time_limit=None if limit is None else limit / 1000 - min(POSTED_WITHIN, limit / 10_000),
+        )
+
+    @property
+    def id(self) -> str:
+        return str(self.task["id"])
+
+    def is_for(self, name: str) -> bool:
+        """Whether ``name`` is the recipient's display, local part or public key."""
+        display = self.task["recipient"]["display"]
+        return name in (display, display.partition("@")[0], self.task["recipient"]["pubkey"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramResult:
+    """The result of a task: ``error_message`` if it failed, else ``text``, None without any."""
+
+    text: str | None = None
+    error_message: str | None = None
+
+    def body(self, leased: LeasedTask) -> dict[str, Any]:
+        """Return the result as the hub takes it, under the task's lease."""
+        posted: dict[str, Any] = {"task_id": leased.id, "lease_id": leased.lease_id, "status": "ok", "content": []}
+        if self.text is not None:
+            posted["content"] = [{"type": "text", "text": self.text}]
+        if self.error_message is not None:
+            posted |= {"status": "error", "error_message": self.error_message}
+        return posted

@@ -1,0 +1,100 @@
+"""What one attempt reports to the hub while its program runs: updates in their order, or heartbeats."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from uuid import uuid4
+
+from mailbox.management.worker.backoff import Backoff, insist
+from mailbox.management.worker.client import Hub
+from mailbox.management.worker.errors import ForbiddenError, HubError, LeaseEndedError, NotNowError, RefusedError
+from mailbox.management.worker.leased_task import LeasedTask
+from mailbox.management.worker.output import Output
+
+
+class Speech:
+    """Posts the updates of a program's output under the lease, each once and in order."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        leased: LeasedTask,
+        output: Output,
+        *,
+        heartbeat: float,
+        abandon: threading.Event,
+        log: Callable[[str], object],
+    ) -> None:
+        """``heartbeat``: seconds. Once ``abandon`` is set, failed requests are no longer repeated."""
+        self._hub = hub
+        self._leased = leased
+        self._output = output
+        self._heartbeat = heartbeat
+        self._abandon = abandon
+        self._log = log
+        self._unposted: Sequence[Mapping[str, Any]] = ()
+        self._batch_id = uuid4()  # new for each batch
+        self._backoff = Backoff()
+        self._heard_at = time.monotonic()
+        self._quiet_until = 0.0
+
+    def speak(self) -> None:
+        """Post the program's new updates, or a heartbeat if it is due. If the hub cannot be reached, try later.
+
+        Raises `LeaseEndedError`.
+        """
+        now = time.monotonic()
+        if now < self._quiet_until:
+            return
+        self._gather()
+        if not self._unposted and now - self._heard_at < self._heartbeat:
+            return
+        try:
+            if self._unposted:
+                self._post()
+            else:
+                self._hub.heartbeat(self._leased)
+        except LeaseEndedError:
+            raise
+        except (NotNowError, ForbiddenError) as error:
+            self._quiet_until = now + self._backoff.pause(error)
+        except RefusedError as error:
+            self._log(f"the hub refused a heartbeat: {error}")
+            self._heard_at = now
+        else:
+            self._backoff.reset()
+            self._heard_at = now
+
+    def flush(self) -> bool:
+        """Post all updates that were not posted yet. False: the hub was given up."""
+        while True:
+            self._gather()
+            if not self._unposted:
+                return True
+            if not self.insist(self._post):
+                return False
+
+    def insist(self, request: Callable[[], object]) -> bool:
+        """Send ``request``, and repeat it until it succeeds. False: the hub was given up."""
+        return insist(request, abandon=self._abandon, on_trouble=self._trouble)
+
+    def _gather(self) -> None:
+        """Take the next batch of updates from the program's output, once the hub has the last batch."""
+        if not self._unposted:
+            self._unposted, self._batch_id = self._output.take(), uuid4()
+
+    def _post(self) -> None:
+        """Post the batch, once. A batch that the hub refuses for good is dropped."""
+        try:
+            self._hub.update(self._leased, self._unposted, self._batch_id)
+        except (LeaseEndedError, ForbiddenError):
+            raise
+        except RefusedError as error:
+            self._log(f"the hub refused {len(self._unposted)} messages: {error}")
+        self._unposted = ()
+
+    def _trouble(self, error: HubError) -> None:
+        self._log(f"the hub did not accept the request, trying again: {error}")
