@@ -1,4 +1,4 @@
-"""What a program is given of its task."""
+"""The input of a program: variables that describe its task."""
 
 from __future__ import annotations
 

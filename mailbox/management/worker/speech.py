@@ -1,4 +1,4 @@
-"""What one attempt reports to the hub while its program runs: updates in their order, or heartbeats."""
+"""The reports of one attempt to the hub while its program runs: updates in their order, or heartbeats."""
 
 from __future__ import annotations
 
