@@ -70,8 +70,8 @@ class Buckets:
             policy=self._policy,
             quota=rate.burst,
             window=math.ceil(rate.burst / rate.per_second),
-            remaining=int(left),
-            reset=math.ceil((1 - left % 1) / rate.per_second),
+            remaining=max(0, int(left)),
+            reset=math.ceil((1 - left if left < 0 else 1 - left % 1) / rate.per_second),
         )
         if level < 1:
             raise RateLimitedError(
@@ -80,6 +80,12 @@ class Buckets:
                 allowance=allowance,
             )
         return allowance
+
+    def take_more(self, key: Hashable, rate: Rate, number: int) -> None:
+        """Take ``number`` tokens, also tokens that are still to come. Until they have come, `take` raises."""
+        now = time.monotonic()
+        with self._lock:
+            self._levels[key] = self._level(key, rate, now) - number, now
 
     def is_empty(self, key: Hashable, rate: Rate) -> bool:
         """Whether `take` would raise now."""
@@ -110,10 +116,28 @@ def take(caller: Caller) -> Allowance | None:
     Raises `RateLimitedError`. The rate is the agent's own one, or ``A2A_AGENT_REQUESTS_PER_S``. The burst of an own
     rate is as many times ``A2A_AGENT_REQUESTS_BURST`` as the rate is times that setting.
     """
+    rate = _rate_of(caller)
+    return OF_CALLERS.take(_bucket_of(caller), rate) if rate else None
+
+
+def take_for_items(caller: Caller, items: int) -> None:
+    """Count the items of a batch beyond the first, which `take` counted with the request. Never raises.
+
+    A batch may hold more items than its caller has requests left. The caller's next requests are then refused, until
+    the rate has made up for them.
+    """
+    if items > 1 and (rate := _rate_of(caller)):
+        OF_CALLERS.take_more(_bucket_of(caller), rate, items - 1)
+
+
+def _rate_of(caller: Caller) -> Rate | None:
     usual, burst = settings.A2A_AGENT_REQUESTS_PER_S, settings.A2A_AGENT_REQUESTS_BURST
     per_second = own_limits.requests_per_s(caller.agent.pk) if caller.agent else usual
-    rate = Rate.of_this_process(per_second, math.ceil(burst * per_second / usual) if usual else burst)
-    return OF_CALLERS.take(caller.agent.pk if caller.agent else caller.name, rate) if rate else None
+    return Rate.of_this_process(per_second, math.ceil(burst * per_second / usual) if usual else burst)
+
+
+def _bucket_of(caller: Caller) -> Hashable:
+    return caller.agent.pk if caller.agent else caller.name
 
 
 def take_anonymous(address: str) -> Allowance | None:

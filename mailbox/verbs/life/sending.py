@@ -161,14 +161,19 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
 
 def _sender(caller: Caller, envelope: TaskEnvelope) -> Agent:
     """Return the sender. If the envelope names a sender, it must be the caller's agent."""
-    claimed = envelope.sender
+    claimed, own = envelope.sender, agent_of(caller)
+    if claimed is None or claimed.pubkey == own.pubkey:
+        return own
+    if claimed.pubkey is None and claimed.display in (own.display, own.display.partition("@")[0]):
+        return own
+    raise SenderMismatchError(
+        f'task.sender "{claimed}" is not the caller "{own}". Leave it out to send as yourself.',
+        entry=entries.sender_mismatch(envelope.id, own.display, str(claimed)),
+    )
+
+
+def agent_of(caller: Caller) -> Agent:
+    """Return the agent that sends; raise `WrongPartyError` for a caller without an agent."""
     if caller.agent is None:
         raise WrongPartyError("Only agents send tasks. Use the API key of an agent.")
-    if claimed is None or claimed.pubkey == caller.agent.pubkey:
-        return caller.agent
-    if claimed.pubkey is None and claimed.display in (caller.agent.display, caller.agent.display.partition("@")[0]):
-        return caller.agent
-    raise SenderMismatchError(
-        f'task.sender "{claimed}" is not the caller "{caller.agent}". Leave it out to send as yourself.',
-        entry=entries.sender_mismatch(envelope.id, caller.agent.display, str(claimed)),
-    )
+    return caller.agent

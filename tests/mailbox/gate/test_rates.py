@@ -127,6 +127,26 @@ def test_an_agent_has_one_rate_and_another_agent_has_its_own(limited, alice, bob
 
 
 @pytest.mark.django_db
+def test_the_items_of_a_batch_count_and_may_be_made_up_for_later(limited, alice):
+    rates.take(alice)
+    rates.take_for_items(alice, 40)
+
+    with pytest.raises(RateLimitedError) as refusal:
+        rates.take(alice)
+    assert refusal.value.retry_after == 3  # 20 a burst, less 40, and 10 a second: 2.1 seconds to the next whole one
+    limited[0] += 2.15
+    assert granted(lambda: rates.take(alice)) == 1
+
+
+@pytest.mark.django_db
+def test_a_batch_of_one_item_counts_as_its_request(limited, alice):
+    rates.take(alice)
+    rates.take_for_items(alice, 1)
+
+    assert granted(lambda: rates.take(alice)) == 19
+
+
+@pytest.mark.django_db
 def test_the_burst_of_an_own_rate_is_in_proportion(limited, alice, bob):
     SenderStock.objects.create(agent=alice.agent, max_requests_per_s=2)
     own_limits.forget()
