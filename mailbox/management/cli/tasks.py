@@ -16,13 +16,32 @@ from mailbox.verbs.life import leasing, sending
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 
 WRONG_USAGE = 2
+OF_ONE_TASK = ("id", "kind", "parent", "deadline_ms", "idempotency_key", "duplicate_safety")
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    send = commands.add_parser("send", help="send a task as an agent")
+    send = commands.add_parser("send", help="send a task as an agent, or the tasks of a file")
     send.add_argument("--from", dest="sender", required=True, metavar="NAME", help="the agent that sends")
-    send.add_argument("--to", dest="recipient", required=True, metavar="NAME", help="the agent that receives")
-    send.add_argument("text", metavar="TEXT", help="what to do; - reads stdin")
+    send.add_argument(
+        "--to",
+        dest="recipient",
+        metavar="NAME",
+        help="the agent that receives; with --file, the recipient of the lines that name none",
+    )
+    what = send.add_mutually_exclusive_group(required=True)
+    what.add_argument("text", nargs="?", metavar="TEXT", help="what to do; - reads stdin")
+    what.add_argument(
+        "--file",
+        metavar="FILE",
+        help="send one task per line, each the JSON body of POST /a2a/tasks; - reads stdin. The same command can be "
+        "repeated: it sends no task twice",
+    )
+    send.add_argument(
+        "--run",
+        dest="run_name",
+        metavar="NAME",
+        help="with --file: a name of this run; the same file under another name makes new tasks",
+    )
     send.add_argument(
         "--id",
         type=arguments.uuid("--id"),
@@ -61,6 +80,12 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _send(options: Namespace) -> str:
+    if options.file is not None:
+        return _send_file(options)
+    if options.recipient is None:
+        raise CommandError("give --to", returncode=WRONG_USAGE)
+    if options.run_name is not None:
+        raise CommandError("--run goes with --file", returncode=WRONG_USAGE)
     envelope = TaskEnvelope(
         id=options.id,
         recipient=AgentRef.parse(options.recipient, "--to"),
@@ -74,6 +99,16 @@ def _send(options: Namespace) -> str:
     if options.json:
         return output.as_json(wire.queued(task))
     return str(task.uuid)
+
+
+def _send_file(options: Namespace) -> str:
+    # Imported here, so that the other commands start without pydantic and Django REST framework.
+    from mailbox.management.cli.send_file import send_file
+
+    given = [f"--{name.replace('_', '-')}" for name in OF_ONE_TASK if getattr(options, name) is not None]
+    if given:
+        raise CommandError(f"{given[0]} does not go with --file: write it into the lines", returncode=WRONG_USAGE)
+    return send_file(options)
 
 
 def _idempotency(options: Namespace) -> Idempotency | None:

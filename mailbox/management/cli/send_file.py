@@ -1,0 +1,149 @@
+"""``send --file``: sends the tasks of a file, many at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+from django.core.management.base import CommandError
+
+from mailbox.gate.callers import Caller
+from mailbox.management.cli import arguments, output
+from mailbox.management.cli.progress import Progress
+from mailbox.management.cli.task_file import Line, TaskFile
+from mailbox.models import Task
+from mailbox.verbs.life import sending
+from mailbox.words import advice
+from mailbox.words.envelopes import TaskEnvelope
+from mailbox.words.errors import MailboxError, QuotaExceededError
+
+AT_ONCE = 500  # tasks
+BYTES_AT_ONCE = 1_048_576  # of lines
+MOST_REPORTED = 1_000  # refused lines that the message at the end names
+WRONG_USAGE, INTERRUPTED = 2, 130
+
+
+def send_file(options: Namespace) -> str:
+    """Send every task of the file; return a sentence. Raises `CommandError` with all refused lines at the end."""
+    sender = arguments.agent(options.sender)
+    with _opened(options.file) as (source, size):
+        sending_ = _Sending(Caller.command_line(sender), Progress(size), as_json=options.json)
+        try:
+            sending_.send(TaskFile(source, sender, recipient=options.recipient, run=options.run_name or ""))
+        except KeyboardInterrupt as interrupt:
+            message = f"interrupted: {sending_.summary()}. The same command sends the rest."
+            raise CommandError(message, returncode=INTERRUPTED) from interrupt
+        finally:
+            sending_.progress.end()
+    if sending_.refused:
+        raise CommandError("\n".join([f"{sending_.summary()}.", *sending_.report()]))
+    return "" if options.json else sending_.summary()
+
+
+class _Sending:
+    """The state of one run: how many tasks went, and which lines were refused."""
+
+    def __init__(self, caller: Caller, progress: Progress, *, as_json: bool) -> None:
+        self.progress = progress
+        self.sent = self.refused = 0
+        self._caller = caller
+        self._as_json = as_json
+        self._problems: list[str] = []
+        self._position = 0
+        self._has_waited = False
+
+    def send(self, file: TaskFile) -> None:
+        for lines in _batches(file):
+            while lines:
+                lines = self._send(lines)
+            self.progress.show(self._position, self.sent)
+
+    def summary(self) -> str:
+        refused = f", {self.refused} line(s) refused" if self.refused else ""
+        return f"{self.sent} task(s) sent{refused}"
+
+    def report(self) -> list[str]:
+        more = self.refused - len(self._problems)
+        return [*self._problems, *([f"and {more} more line(s)"] if more else [])]
+
+    def _send(self, lines: Sequence[Line]) -> Sequence[Line]:
+        """Send the lines, and return those that exceed a quota, after a wait."""
+        outcomes = iter(_send_tasks(self._caller, [line.task for line in lines if isinstance(line.task, TaskEnvelope)]))
+        over: list[Line] = []
+        full: QuotaExceededError | None = None
+        for line in lines:
+            outcome = line.task if isinstance(line.task, MailboxError) else next(outcomes)
+            if isinstance(outcome, QuotaExceededError):
+                full = outcome
+                over.append(line)
+            elif isinstance(outcome, MailboxError):
+                self._refuse(line, outcome)
+            else:
+                self.sent += 1
+                self._print({"line": line.number, "task_id": outcome.uuid})
+        self._position = lines[-1].end
+        if full is not None:
+            self._wait(full)
+        return over
+
+    def _refuse(self, line: Line, error: MailboxError) -> None:
+        self.refused += 1
+        message = output.printable(advice.to_program(error))
+        self._print({"line": line.number, "code": error.code, "message": message})
+        if len(self._problems) < MOST_REPORTED:
+            self._problems.append(f"line {line.number}: {message}")
+
+    def _wait(self, full: QuotaExceededError) -> None:
+        """Wait until there may be room. The reason is shown at the first wait."""
+        if not self._has_waited:
+            self.progress.end()
+            sys.stderr.write(f"Waiting for room: {output.printable(full.message)}\n")
+        self._has_waited = True
+        self.progress.show(self._position, self.sent, "waiting for room")
+        time.sleep(full.retry_after)
+
+    def _print(self, outcome: dict[str, object]) -> None:
+        if self._as_json:
+            sys.stdout.write(f"{output.as_json(outcome)}\n")
+
+
+def _send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Iterator[Task | MailboxError]:
+    for envelope in envelopes:
+        try:
+            yield sending.send_task(caller, envelope)
+        except MailboxError as error:
+            yield error
+
+
+def _batches(file: TaskFile) -> Iterator[Sequence[Line]]:
+    """Yield the lines in batches of at most `AT_ONCE`, which end with the line that reaches `BYTES_AT_ONCE`."""
+    batch: list[Line] = []
+    began = 0
+    for line in file:
+        batch.append(line)
+        if len(batch) == AT_ONCE or line.end - began >= BYTES_AT_ONCE:
+            yield batch
+            batch, began = [], line.end
+    if batch:
+        yield batch
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[tuple[BinaryIO, int | None]]:
+    """Open the file, or stdin for ``-``; yield it with its size in bytes, None if that is unknown."""
+    if path == "-":
+        yield sys.stdin.buffer, None
+        return
+    try:
+        source = open(path, "rb")  # noqa: SIM115 (closed below; an error of the block is not one of opening)
+    except OSError as error:
+        raise CommandError(f"--file {path}: {error.strerror}", returncode=WRONG_USAGE) from error
+    with source:
+        status = os.fstat(source.fileno())
+        yield source, status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -1,0 +1,109 @@
+"""Files of tasks: each line is the JSON body of one task, as ``POST /a2a/tasks`` takes it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, BinaryIO
+from uuid import UUID
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from mailbox.dialects.base.view import parse
+from mailbox.dialects.covenant.requests import TaskBody
+from mailbox.models import Agent
+from mailbox.words import json_text
+from mailbox.words.envelopes import TaskEnvelope
+from mailbox.words.errors import InvalidRequestError, MailboxError
+
+_CHUNK = 65_536
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line of a file. ``number`` counts from 1, and ``end`` is the position behind the line, in bytes.
+
+    ``task`` is the envelope of its task, or the error of a line without one.
+    """
+
+    number: int
+    end: int
+    task: TaskEnvelope | MailboxError
+
+
+class TaskFile:
+    """The tasks of a file for ``sender``. It reads one line at a time, so that the file may be larger than the memory.
+
+    A task without an ``id`` gets an id that is derived from its line, so that a repeated file names the same tasks. Of
+    equal lines, the first has the same id wherever it stands, and the second has another. ``recipient`` is the
+    recipient of the lines that name none. ``run`` is a part of derived ids: another run of the same file makes new
+    tasks. SECRET_KEY is a part too, so that no other agent can guess the ids.
+    """
+
+    def __init__(self, source: BinaryIO, sender: Agent, *, recipient: str | None = None, run: str = "") -> None:
+        self._source = source
+        self._origin = f"{sender.pubkey}\n{recipient or ''}\n{run}"
+        self._recipient = recipient
+        self._seen = _Occurrences()
+
+    def __iter__(self) -> Iterator[Line]:
+        """Yield the lines in their order, without blank lines."""
+        number = end = 0
+        while raw := self._source.readline(settings.A2A_MAX_BODY_BYTES + 1):
+            number += 1
+            end += len(raw)
+            is_whole = raw.endswith(b"\n") or len(raw) <= settings.A2A_MAX_BODY_BYTES
+            if not is_whole:
+                end += self._skip_the_rest()
+            if text := raw.strip():
+                yield Line(number=number, end=end, task=self._task(text) if is_whole else _too_long())
+
+    def _skip_the_rest(self) -> int:
+        skipped = 0
+        while part := self._source.readline(_CHUNK):
+            skipped += len(part)
+            if part.endswith(b"\n"):
+                break
+        return skipped
+
+    def _task(self, text: bytes) -> TaskEnvelope | MailboxError:
+        try:
+            envelope = parse(TaskBody, self._addressed(json_text.loads(text))).envelope()
+        except MailboxError as error:
+            return error
+        return envelope if envelope.id else replace(envelope, id=self._id_of(text))
+
+    def _addressed(self, body: Any) -> Any:
+        if self._recipient is None or not isinstance(body, dict):
+            return body
+        return {"recipient": self._recipient, **body}
+
+    def _id_of(self, text: bytes) -> UUID:
+        digest = blake2b(text, digest_size=16).digest()
+        origin = f"{self._origin}\n{digest.hex()}\n{self._seen.next(digest)}"
+        return UUID(bytes=salted_hmac(__name__, origin, algorithm="sha256").digest()[:16], version=4)
+
+
+class _Occurrences:
+    """Counts how often each digest came. The counts are in a temporary file, since memory is for other things."""
+
+    def __init__(self) -> None:
+        # An empty name makes a private file, which SQLite deletes in the end. One open transaction writes it lazily.
+        self._counts = sqlite3.connect("", isolation_level=None)
+        self._counts.execute("CREATE TABLE seen (digest BLOB PRIMARY KEY, times INTEGER NOT NULL) WITHOUT ROWID")
+        self._counts.execute("BEGIN")
+
+    def next(self, digest: bytes) -> int:
+        """Count the digest, and return how often it came so far."""
+        counted = self._counts.execute(
+            "INSERT INTO seen VALUES (?, 1) ON CONFLICT DO UPDATE SET times = times + 1 RETURNING times", (digest,)
+        )
+        (times,) = counted.fetchone()
+        return int(times)
+
+
+def _too_long() -> MailboxError:
+    return InvalidRequestError({"line": f"is longer than {settings.A2A_MAX_BODY_BYTES} bytes"})
