@@ -74,7 +74,7 @@ prove: .venv/dev.stamp ## Prove for an hour that faults lose nothing, into docs/
 	$(tests) DATABASE_URL= $(python) -m tests.proof --seed $(SEED) $(PROVE)
 
 .PHONY: bench
-bench: .venv/dev.stamp ## Measure full cycles, bare SQL and a queue of a million tasks (BENCH="--seconds 3")
+bench: .venv/dev.stamp ## Measure the API, into docs/benchmarks.md (BENCH="--section cycles waiting")
 	A2A_VAR=var/bench $(python) -m tests.bench $(BENCH)
 
 .PHONY: screenshots

@@ -1,4 +1,4 @@
-"""Write the generated parts of the documentation: python -m docs.generate (`make docs`).
+"""Write the generated parts of the documentation: python -m docs.generate [PAGE...] (`make docs`).
 
 Each page of `PAGES` has one function, which returns the whole text that the page must have. A test compares both.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
@@ -18,6 +19,8 @@ import grimp
 
 from mailbox.gate.entries import about_tasks, access, agents, hub, people, quotas, task_life
 from mailbox.words.kinds import Kind, LifeEntry
+from tests.bench import page as measurements
+from tests.bench import record
 from tests.proof.mutations.bugs import table as table_of_bugs
 from tests.support import state_page
 
@@ -83,8 +86,23 @@ def mutations() -> str:
     return _with_block(_read("docs/mutations.md"), "bugs", table_of_bugs())
 
 
+def benchmarks() -> str:
+    """Return docs/benchmarks.md with the tables of the newest measurements."""
+    text = _read("docs/benchmarks.md")
+    for section, block in measurements.blocks(record.load(record.KEPT)).items():
+        text = _with_block(text, section, block)
+    return text
+
+
+def readme() -> str:
+    """Return README.md with the measured rate of full cycles."""
+    return _with_block(_read("README.md"), "rates", measurements.rates(record.load(record.KEPT)))
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
+    "README.md": readme,
     "docs/architecture.md": architecture,
+    "docs/benchmarks.md": benchmarks,
     "docs/dialects.md": dialects,
     "docs/journal.md": journal,
     "docs/mutations.md": mutations,
@@ -92,9 +110,10 @@ PAGES: Mapping[str, Callable[[], str]] = {
 }
 
 
-def main() -> None:
-    for path, page in PAGES.items():
-        (ROOT / path).write_text(page())
+def main(paths: Sequence[str]) -> None:
+    """Write the pages at these paths, all pages if no path is given."""
+    for path in paths or PAGES:
+        (ROOT / path).write_text(PAGES[path]())
 
 
 def _read(path: str) -> str:
@@ -235,4 +254,4 @@ def _node(room: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -20,9 +20,9 @@ from typing import Any
 import httpx
 import psycopg
 
-from tests.bench import crowd, cycles
-from tests.bench.__main__ import apart, database_url, machine
+from tests.bench import crowd, cycles, record
 from tests.bench.cycles import Timings
+from tests.bench.hubs import apart, database_url
 from tests.bench.report import aligned
 from tests.load.cast import Pair, Worker, pairs
 from tests.support.hub import Hub, served
@@ -35,12 +35,13 @@ FLOWING = 2  # clients that send and do tasks meanwhile, each with a pair of its
 
 def main() -> None:
     options = parsed()
-    found: dict[str, Any] = {"at": datetime.now(UTC).isoformat(), "machine": machine(), "options": vars(options)}
+    found: dict[str, Any] = {"options": vars(options)}
     with (
         tempfile.TemporaryDirectory() as folder,
         database_url("postgresql", Path(folder)) as url,
         served(Path(folder), database_url=url, workers=2) as hub,  # the default
     ):
+        found["stamp"] = record.stamp(url)
         found |= measure(hub, url, options)
     options.output.mkdir(parents=True, exist_ok=True)
     file = options.output / f"{datetime.now(UTC):%Y%m%d-%H%M%S}-dashboard.json"
