@@ -20,8 +20,9 @@ os.environ["A2A_IS_WEB_PROCESS"] = "1"
 
 _django = get_wsgi_application()
 
-# Django imports all pages at its first request. Without a free file descriptor the imports would fail.
-_PROBE = {"REQUEST_METHOD": "GET", "PATH_INFO": "/healthz", "HTTP_HOST": "localhost", "wsgi.url_scheme": "http"}
+# Django imports all pages at its first request, and what the middlewares need. Without a free file descriptor the
+# imports would fail. A path of no program passes all middlewares.
+_PROBE = {"REQUEST_METHOD": "GET", "PATH_INFO": "/", "HTTP_HOST": "localhost", "wsgi.url_scheme": "http"}
 _django.get_response(WSGIRequest({**_PROBE, "SERVER_NAME": "", "SERVER_PORT": "", "wsgi.input": io.BytesIO()}))
 
 # Django imports this codec at its first answer of 4xx. Without a free file descriptor the import fails, and that error

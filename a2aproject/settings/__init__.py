@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "a2aproject.web.bodies.UnreadBodyMiddleware",
     "a2aproject.web.slashes.LeadingSlashesMiddleware",  # before the next, which looks for a token at the path's start
     "mailbox.dialects.base.public_routes.RouteMiddleware",  # first to read the path: hides the token of a public route
+    "a2aproject.web.programs.ProgramsMiddleware",  # programs' requests skip all the following middlewares
     "django_htmx.middleware.HtmxMiddleware",  # before every middleware that may answer with a page
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

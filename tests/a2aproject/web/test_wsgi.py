@@ -27,6 +27,7 @@ try:
 except OSError:
     print(status("/nowhere"))
     print(status("/nowhere"))
+    print(status("/a2a/tasks/not/there"))
 """
 
 
@@ -37,4 +38,4 @@ def test_a_web_process_without_a_free_file_answers_its_first_requests(tmp_path):
         [sys.executable, "-c", ANSWERS], cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
     )
 
-    assert answered.stdout.splitlines() == ["404 Not Found", "404 Not Found"], answered.stderr
+    assert answered.stdout.splitlines() == ["404 Not Found"] * 3, answered.stderr
