@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
+from mailbox.database.paging import AT_ONCE, BUDGET
 from mailbox.gate import audit, credentials, entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
@@ -25,6 +26,8 @@ from mailbox.words.errors import (
 
 def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = None) -> list[Lease]:
     """Lease the caller's oldest queued tasks, at most ``limit``; return an empty list if it has none.
+
+    Fewer tasks are leased if one more would exceed `paging.BUDGET` bytes of payload. A larger task is leased alone.
 
     ``attempt_id`` names this receive call. The same id returns the same leases, without those that have ended, and
     takes no other task. So the id is spent once all its leases have ended: it returns an empty list. An empty answer
@@ -72,13 +75,18 @@ def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: U
     The caller of this function has looked for earlier leases of ``attempt_id``.
     """
     leases: list[Lease] = []
+    room = BUDGET
     while len(leases) < limit:
         waiting = _leasable(caller).with_parties().in_order()
-        batch = list(waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))[: limit - len(leases)])
+        locked = waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))
+        batch = list(locked[: min(limit - len(leases), AT_ONCE)])
         for task in batch:
             if task.is_overdue(journal.now):
                 expiry.expire_queued(task, journal)
                 continue
+            if leases and task.size > room:
+                return leases
+            room -= task.size
             leases.append(begin(task, journal, attempt_id=attempt_id, index=len(leases)))
         if not batch:
             break

@@ -18,6 +18,7 @@ from mailbox.gate.requests import Request
 from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.verbs.hot import plain
 from mailbox.verbs.life import expiry
+from mailbox.verbs.life.delivery import deliver
 from mailbox.verbs.life.leasing import begin_out_of_turn, require_lease
 from mailbox.verbs.life.resolution import resolve
 from mailbox.words.envelopes import ResultEnvelope
@@ -126,6 +127,8 @@ def drain_results(
 ) -> Sequence[Result]:
     """Return the caller's oldest pending results, at most ``limit``, and mark them delivered. No result is deleted.
 
+    Fewer results are delivered if one more would exceed `paging.BUDGET` bytes. A larger result is delivered alone.
+
     ``attempt_id`` names this receive call. The same id returns the same results, without those acknowledged since, and
     delivers no other result. So the id is spent once all its results are acknowledged: it returns an empty list. An
     empty answer spends no id.
@@ -186,25 +189,11 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
                 return [result for result in earlier if result.delivery == Result.Delivery.DELIVERED]
         pending = Result.objects.addressed_to(caller.agent).pending().in_order().select_related("task")
         free = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
-        found = list(free[:limit])
-        if len(found) < limit:
+        delivered: list[Result] = []
+        if deliver(free, delivered, limit, attempt_id, journal):
             # Expired tasks come after pending results, because their results are posted only now.
             expiry.expire_due(Task.objects.sent_by(caller.agent), Lease.objects.of_tasks_from(caller.agent), journal)
-            found = list(free[:limit])
-        delivered: list[Result] = []
-        for result in found:
-            # Only the task is locked. The filter skips a result that was delivered between the snapshot and the lock.
-            taken = Result.objects.pending().filter(pk=result.pk)
-            if taken.update(
-                delivery=Result.Delivery.DELIVERED,
-                delivered_at=journal.now,
-                receive_attempt_id=attempt_id,
-                receive_index=len(delivered),
-            ):
-                result.refresh_from_db(fields=["delivery", "delivered_at", "receive_attempt_id", "receive_index"])
-                result.task.change()
-                journal.life(result.task, entries.result_delivered(attempt_id))
-                delivered.append(result)
+            deliver(free, delivered, limit, attempt_id, journal)
         return delivered
 
 
