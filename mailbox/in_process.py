@@ -10,6 +10,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from mailbox.database import paging, waiting
+from mailbox.database.bell import topics
 from mailbox.database.paging import Page
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, lookup, tasks
@@ -57,7 +58,7 @@ class Mailbox:
 
         Raises `WaitTimeoutError`.
         """
-        leases = waiting.until(lambda: leasing.lease_tasks(Caller.local()), _timeout(timeout))
+        leases = waiting.until(lambda: leasing.lease_tasks(Caller.local()), _timeout(timeout), [topics.agent(None)])
         if not leases:
             raise WaitTimeoutError
         return leases[0]

@@ -1,40 +1,90 @@
-"""Waits for an arrival, which hold no transaction and no database connection meanwhile."""
+"""Waits for an arrival, which hold no transaction and no database connection meanwhile, and the seats for them."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from typing import TypeVar
 
+from django.conf import settings
 from django.db import connection
+
+from mailbox.database.bell import attendance, waiters
+from mailbox.database.bell.waiters import Waiter
 
 Found = TypeVar("Found")
 
-SHORTEST, LONGEST = 0.02, 0.5  # seconds between two looks
-
-_ending = threading.Event()
+LEAST_FREE, SHARE_FREE = 32, 8  # threads of a process, and one thread of so many, that no wait takes
 
 
 def end() -> None:
-    """Let every wait of this process return after its next look, since the process is about to stop."""
-    _ending.set()
+    """Let every wait of this process return, since the process is about to stop."""
+    waiters.end()
 
 
-def until(look: Callable[[], Found], timeout: timedelta | None) -> Found:
-    """Call ``look`` less and less often until it returns a true value or the time is up; return its last value.
+def _admit_all(_: Waiter) -> AbstractContextManager[bool]:
+    return nullcontext(True)
 
-    ``timeout`` None waits for ever; zero looks once. `end` ends every wait early.
+
+def until(
+    look: Callable[[], Found],
+    timeout: timedelta | None,
+    topics: Sequence[str],
+    *,
+    admit: Callable[[Waiter], AbstractContextManager[bool]] = _admit_all,
+) -> Found:
+    """Call ``look``, and again at each ring of ``topics``, until it returns a true value; return its last value.
+
+    ``timeout`` None waits for ever; zero looks once. `end` ends every wait early. ``admit`` is entered after the first
+    look. If it yields False, there is no wait.
     """
-    end = None if timeout is None else time.monotonic() + timeout.total_seconds()
-    pause = SHORTEST
-    while True:
-        found = look()
-        left = None if end is None else end - time.monotonic()
-        if found or (left is not None and left <= 0) or _ending.is_set():
+    if timeout == timedelta(0):
+        return look()
+    ends_at = None if timeout is None else time.monotonic() + timeout.total_seconds()
+    with waiters.waiting(topics) as waiter:
+        found = waiter.look(look)
+        if found or waiters.has_ended():
             return found
-        if not connection.in_atomic_block:
-            connection.close()
-        _ending.wait(pause if left is None else min(pause, left))
-        pause = min(pause * 1.5, LONGEST)
+        attendance.begin()
+        with admit(waiter) as is_admitted:
+            while is_admitted and not found:
+                if not connection.in_atomic_block:
+                    connection.close()
+                if not waiter.wait(None if ends_at is None else max(0.0, ends_at - time.monotonic())):
+                    break
+                found = waiter.look(look)
+        return found
+
+
+class Seats:
+    """The threads of this process that requests may wait in. The others stay free for requests that do not wait."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.taken = 0
+        self.refused = 0  # waits without a free seat since the process started
+
+    @property
+    def all(self) -> int:
+        """Return the number of seats. A process with few threads gives half of them."""
+        threads: int = settings.WEB_THREADS
+        return max(threads - max(LEAST_FREE, threads // SHARE_FREE), threads // 2)
+
+    @contextmanager
+    def seat(self) -> Iterator[bool]:
+        """Hold a seat for the block. Yield whether one was free."""
+        with self._lock:
+            is_free = self.taken < self.all
+            self.taken += is_free
+            self.refused += not is_free
+        try:
+            yield is_free
+        finally:
+            with self._lock:
+                self.taken -= is_free
+
+
+seats = Seats()

@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from mailbox.database import write_turns
+from mailbox.database.bell import ringing, topics
 from mailbox.gate import capabilities
 from mailbox.gate.callers import Caller
 from mailbox.gate.repeats import Repeats
@@ -34,6 +35,7 @@ class Journal:
         self.now: datetime = timezone.now()
         self._caller = caller
         self._rows: list[AuditEvent] = []
+        self._topics: list[str] = []
 
     def admit(self, request: Request) -> None:
         """Require the capability for ``request``, count one use of its grant, and add the row of the check.
@@ -47,10 +49,12 @@ class Journal:
     def life(self, task: Task, entry: LifeEntry[Any]) -> None:
         """Add the row of a change to ``task``, with the number that `Task.change` took for it."""
         self._add(entry.kind, task.uuid, task.journal_seq, entry.data)
+        self._topics += topics.of_task(entry.kind, task)
 
     def beside(self, entry: Entry[Any]) -> None:
         """Add a row without a number: a check, a refusal, an administrative act."""
         self._add(entry.kind, entry.task_id, None, entry.data)
+        self._topics += topics.of_kind(entry.kind)
 
     def write(self) -> list[AuditEvent]:
         """Insert the rows in the current transaction, and spend the nonce of a signed request; return the rows.
@@ -62,7 +66,8 @@ class Journal:
         return AuditEvent.objects.bulk_create(self._rows)
 
     def committed(self) -> None:
-        """Note that the transaction of `write` was committed."""
+        """Note that the transaction of `write` was committed, and wake those who wait for its changes."""
+        ringing.ring(self._topics)
         if self._caller.nonce is not None:
             self._caller.nonce.committed()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import threading
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -91,6 +92,20 @@ def is_live(caller: Caller) -> bool:
     if caller.nonce is not None:
         return SigningKey.objects.live().filter(pubkey=caller.nonce.pubkey).exists()
     return not caller.credential or ApiKey.objects.live(timezone.now()).filter(public_id=caller.credential).exists()
+
+
+def live_among(callers: Sequence[Caller]) -> Callable[[Caller], bool]:
+    """Return what `is_live` returns for each of the callers, from at most two statements for all of them."""
+    signers = {caller.nonce.pubkey for caller in callers if caller.nonce is not None}
+    presented = {caller.credential for caller in callers if caller.nonce is None and caller.credential}
+    signing = SigningKey.objects.live().filter(pubkey__in=signers).values_list("pubkey", flat=True)
+    keys = ApiKey.objects.live(timezone.now()).filter(public_id__in=presented).values_list("public_id", flat=True)
+    ended = (signers - set(signing if signers else ()), presented - set(keys if presented else ()))
+
+    def is_live(caller: Caller) -> bool:
+        return caller.credential not in ended[1] if caller.nonce is None else caller.nonce.pubkey not in ended[0]
+
+    return is_live
 
 
 def require_live(caller: Caller) -> None:

@@ -64,7 +64,7 @@ class NextTaskView(ReceivingView):
     def get(self, request: Request) -> Response:
         how = self.received(requests.NextTask)
         wait = timedelta(milliseconds=how.wait_ms)
-        leases = waits.until(self.caller, lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), wait)
+        leases = waits.for_task(self.caller, lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), wait)
         spent = not leases and leasing.is_spent(self.caller, how.attempt_id)
         return Response(wire.next_task(leases[0] if leases else None, spent=spent))
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from django.core.management.base import CommandError
 
 from mailbox.database import waiting
+from mailbox.database.bell import topics
 from mailbox.dialects.covenant import wire
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
@@ -121,7 +122,9 @@ def _idempotency(options: Namespace) -> Idempotency | None:
 def _recv(options: Namespace) -> str:
     caller = Caller.command_line(arguments.agent(options.name))
     leases = waiting.until(
-        lambda: leasing.lease_tasks(caller, attempt_id=options.attempt_id), timedelta(milliseconds=options.wait_ms)
+        lambda: leasing.lease_tasks(caller, attempt_id=options.attempt_id),
+        timedelta(milliseconds=options.wait_ms),
+        [topics.agent(caller.agent.pk if caller.agent else None)],
     )
     if options.json:
         task, lease = (wire.work(leases[0].task), wire.lease(leases[0])) if leases else (None, None)

@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db import connection
 from django.utils import timezone
 
+from mailbox.database.bell import ringing, topics
 from mailbox.gate import actions, capabilities, entries, quotas
 from mailbox.gate.callers import Caller
 from mailbox.gate.capabilities import Permit
@@ -66,6 +67,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
     task.pk, *recipient = row
     task.recipient = Agent.from_identity(*recipient)
     task._state.adding, task._state.db = False, connection.alias
+    ringing.ring([topics.agent(task.recipient_id)])
     return task
 
 
@@ -90,6 +92,7 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
     task.sender, task.recipient = Agent.from_identity(*row[-4:-1]), holder
     lease = Lease.from_db(connection.alias, _LEASE, row[len(_TASK) : -4])
     lease.task, lease.holder = task, holder
+    ringing.ring([topics.task(task.uuid)])
     return [lease]
 
 
@@ -127,6 +130,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
         return None
     result = Result.from_db(connection.alias, _RESULT, row)
     result.task = task
+    ringing.ring([topics.sender(task.sender_id), topics.task(task.uuid)])
     quotas.grow_by_result(task.sender_id, result.size)
     return result
 

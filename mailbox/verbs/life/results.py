@@ -160,7 +160,7 @@ def next_result(
     def look() -> Sequence[Result]:
         return drain_results(caller, attempt_id=attempt_id, ack=[acks.pop()] if acks else ())
 
-    return next(iter(waits.until(caller, look, wait)), None)
+    return next(iter(waits.for_result(caller, look, wait)), None)
 
 
 def is_spent(caller: Caller, attempt_id: UUID | None) -> bool:

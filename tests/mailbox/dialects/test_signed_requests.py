@@ -17,7 +17,6 @@ from django.test import Client
 from django.utils import timezone
 from http_message_signatures.algorithms import ED25519
 
-from mailbox.database import waiting
 from mailbox.gate import credentials, nonces, rates, waits
 from mailbox.models import Agent, AuditEvent, CapabilityGrant, SigningKey, SpentNonce, Task
 from mailbox.verbs.upkeep import sweep
@@ -25,6 +24,7 @@ from mailbox.words import ed25519, signatures
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.api import Api, answered, error_of, task_to
+from tests.support.pauses import act_in_pauses
 from tests.support.signing import Signer
 
 pytestmark = pytest.mark.django_db
@@ -264,9 +264,9 @@ def test_the_sweep_drops_all_expired_nonces_in_several_transactions(signer, olga
 
 
 def test_a_wait_ends_when_its_signing_key_is_retired(signer, monkeypatch):
-    monkeypatch.setattr(waits, "CHECKED_EVERY", 0.0)
-    looks = iter([lambda: SigningKey.objects.update(retired_at=timezone.now())])
-    monkeypatch.setattr(waiting._ending, "wait", lambda seconds: next(looks, lambda: None)())
+    act_in_pauses(
+        monkeypatch, lambda: SigningKey.objects.update(retired_at=timezone.now()), waits.end_without_key, lambda: None
+    )
 
     answer = signer.request("GET", "/a2a/tasks/next?wait_ms=5000").send()
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -11,6 +10,9 @@ import pytest
 from django.db import connections
 from django.utils import timezone
 
+from mailbox.database import waiting
+from mailbox.database.bell import waiters
+from mailbox.database.bell.waiters import Waiter
 from mailbox.gate import own_limits, waits
 from mailbox.gate.callers import Caller
 from mailbox.gate.nonces import Nonce
@@ -22,6 +24,7 @@ from mailbox.words.errors import QuotaExceededError, UnauthenticatedError
 from tests.support import factories
 from tests.support.api import Api
 from tests.support.hub import wait_until
+from tests.support.pauses import act_in_pauses
 
 pytestmark = pytest.mark.django_db
 LONG = timedelta(seconds=60)
@@ -89,28 +92,53 @@ def test_a_live_key_takes_tasks_and_results(alice, keyed):
     assert len(leasing.lease_tasks(keyed)) == len(results.drain_results(keyed)) == 1
 
 
-def test_a_wait_notices_every_few_seconds_that_its_key_was_revoked(keyed, monkeypatch):
-    monkeypatch.setattr(waits, "CHECKED_EVERY", 0.2)
-    looks: Counter[str] = Counter()
-
-    def look():
-        looks["look"] += 1
-        if looks["look"] == 5:
-            revoke(keyed)
+@pytest.mark.parametrize("end", [revoke, expire])
+def test_a_wait_ends_once_the_watch_saw_that_its_key_ended(keyed, monkeypatch, end):
+    act_in_pauses(monkeypatch, lambda: end(keyed), waits.end_without_key, lambda: None)
 
     with pytest.raises(UnauthenticatedError, match="revoked"):
-        waits.until(keyed, look, LONG)
+        waits.until(keyed, lambda: None, LONG, [])
     assert waits.live(keyed.agent.pk) == 0
+    assert not waits._keys
 
 
-def test_a_wait_asks_for_its_key_rarely(keyed, django_assert_num_queries):
+def test_a_wait_reads_no_key_of_its_own(keyed, monkeypatch, django_assert_num_queries):
+    act_in_pauses(monkeypatch, *[lambda: None] * 5)
+
     with django_assert_num_queries(1):  # of the agents' own limits
-        waits.until(keyed, lambda: None, timedelta(seconds=0.5))
+        waits.until(keyed, lambda: None, LONG, [])
+
+
+def test_the_keys_of_all_waits_are_read_together(alice, bob, mallory, monkeypatch, django_assert_num_queries):
+    callers = [replace(one, credential=tokens.public_id(factories.key_of(one))) for one in (alice, bob, mallory)]
+    revoke(callers[1])
+    keys = {Waiter([]): waits._Key(caller) for caller in callers}
+    monkeypatch.setattr(waits, "_keys", keys)
+
+    with django_assert_num_queries(1):
+        waits.end_without_key()
+
+    assert [key.has_ended for key in keys.values()] == [False, True, False]
+    assert [waiter.is_rung for waiter in keys] == [False, True, False]
+
+
+def test_a_wait_without_a_free_seat_of_the_process_answers_at_once(keyed, settings, monkeypatch):
+    settings.WEB_THREADS = 1
+    waited = []
+    act_in_pauses(monkeypatch, lambda: waited.append("in process"))
+    refused = waiting.seats.refused
+
+    assert waits.until(keyed, lambda: None, LONG, []) is None
+    assert waited == []
+    assert waits.until(Caller.local(keyed.agent), lambda: None, LONG, []) is None
+    assert waited == ["in process"]
+    assert (waiting.seats.refused - refused, waiting.seats.taken) == (1, 0)
 
 
 def holding(caller, release):
     """Start a wait that ends with ``release``; return its thread."""
-    thread = threading.Thread(target=lambda: waits.until(caller, release.is_set, LONG), daemon=True)
+    topic = f"test {id(release)}"
+    thread = threading.Thread(target=lambda: waits.until(caller, release.is_set, LONG, [topic]), daemon=True)
     thread.start()
     return thread
 
@@ -125,6 +153,7 @@ def full(bob, alice, settings):
     wait_until(lambda: waits.live(bob.agent.pk) == 2)
     yield
     release.set()
+    waiters.wake_all()
     for thread in threads:
         thread.join()
     assert waits.live(bob.agent.pk) == 0
@@ -133,7 +162,7 @@ def full(bob, alice, settings):
 @pytest.mark.usefixtures("full")
 def test_an_agent_waits_in_few_requests_at_once(bob):
     with pytest.raises(QuotaExceededError, match="its quota of 2 waiting requests"):
-        waits.until(bob, lambda: None, LONG)
+        waits.until(bob, lambda: None, LONG, [])
 
     (row,) = factories.journal("a2a_quota_exceeded")
     assert row.fields == {"quota": "waits", "agent": "bob@local", "limit": 2}
@@ -141,10 +170,10 @@ def test_an_agent_waits_in_few_requests_at_once(bob):
 
 @pytest.mark.usefixtures("full")
 def test_a_request_that_need_not_wait_needs_no_seat(alice, bob):
-    assert waits.until(bob, lambda: "at once", LONG) == "at once"
-    assert waits.until(bob, lambda: None, timedelta(0)) is None
-    assert waits.until(alice, lambda: None, timedelta(milliseconds=1)) is None
-    assert waits.until(Caller.local(bob.agent), lambda: None, timedelta(milliseconds=1)) is None
+    assert waits.until(bob, lambda: "at once", LONG, []) == "at once"
+    assert waits.until(bob, lambda: None, timedelta(0), []) is None
+    assert waits.until(alice, lambda: None, timedelta(milliseconds=1), []) is None
+    assert waits.until(Caller.local(bob.agent), lambda: None, timedelta(milliseconds=1), []) is None
 
 
 @pytest.mark.usefixtures("full")
@@ -159,7 +188,7 @@ def test_an_agent_may_have_waits_of_its_own(bob):
     SenderStock.objects.create(agent=factories.row_of(bob), max_waits=0)
 
     with pytest.raises(QuotaExceededError):
-        waits.until(bob, lambda: None, LONG)
+        waits.until(bob, lambda: None, LONG, [])
 
 
 @pytest.mark.django_db(transaction=True)

@@ -16,6 +16,7 @@ from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import UnknownAgentError, UnknownTaskError, WaitTimeoutError
 from tests.support import factories
 from tests.support.hub import PATIENCE
+from tests.support.pauses import act_in_pauses
 
 SHORT = timedelta(milliseconds=50)
 LONG = timedelta(seconds=PATIENCE)
@@ -183,16 +184,12 @@ def test_a_waiting_sender_wakes_when_a_result_is_posted(box):
 def test_a_waiting_receiver_holds_no_connection(box, monkeypatch):
     states = []
 
-    def note(seconds):
-        states.append(connection.connection)
-
-    monkeypatch.setattr("mailbox.database.waiting._ending.wait", note)
+    act_in_pauses(monkeypatch, *[lambda: states.append(connection.connection)] * 2)
 
     with pytest.raises(WaitTimeoutError):
-        box.recv_task(timeout=timedelta(milliseconds=250))
+        box.recv_task(timeout=LONG)
 
-    assert states
-    assert set(states) == {None}
+    assert states == [None, None]
 
 
 def in_thread(work):

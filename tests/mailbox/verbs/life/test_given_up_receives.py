@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,6 +21,7 @@ from mailbox.verbs.life import leasing, results
 from mailbox.words.errors import LeaseMismatchError
 from tests.support import factories
 from tests.support.hub import PATIENCE, wait_until
+from tests.support.pauses import act_in_pauses
 from tests.support.races import ROUNDS, answers
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,13 +34,7 @@ FAST_AND_WHOLE = [1, 2]  # only a receive of one task or result has a fast form
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that takes steps. A waiting receive runs one step in each of its pauses."""
 
-    def run(*steps: Callable[[], object]) -> None:
-        ending = threading.Event()
-        left = [*steps, ending.set]
-        monkeypatch.setattr(ending, "wait", lambda _: left.pop(0)())
-        monkeypatch.setattr(waiting, "_ending", ending)
-
-    return run
+    return partial(act_in_pauses, monkeypatch)
 
 
 def end(bob: Caller, attempt: UUID, *, limit: int = 1) -> list[Task]:
@@ -59,7 +55,7 @@ def test_a_waiting_lease_takes_nothing_after_its_repeat_has_ended_its_lease(alic
 
     meanwhile(repeat, lambda: factories.sent_task(alice, bob))
 
-    leases = waiting.until(lambda: leasing.lease_tasks(bob, limit=limit, attempt_id=attempt), timedelta(minutes=1))
+    leases = waiting.until(lambda: leasing.lease_tasks(bob, limit=limit, attempt_id=attempt), timedelta(minutes=1), [])
 
     assert leases == []
     assert [task.state for task in Task.objects.order_by("pk")] == ["resolved", "queued"]
@@ -76,7 +72,9 @@ def test_a_waiting_drain_takes_nothing_after_its_repeat_was_acknowledged(alice, 
 
     meanwhile(repeat, lambda: factories.resolved_task(alice, bob))
 
-    found = waiting.until(lambda: results.drain_results(alice, limit=limit, attempt_id=attempt), timedelta(minutes=1))
+    found = waiting.until(
+        lambda: results.drain_results(alice, limit=limit, attempt_id=attempt), timedelta(minutes=1), []
+    )
 
     assert found == []
     assert [result.delivery for result in Result.objects.order_by("pk")] == ["acked", "pending"]

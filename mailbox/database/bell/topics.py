@@ -1,0 +1,126 @@
+"""The topics of the bell, and the topics that each kind of journal row rings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from typing import Protocol
+from uuid import UUID
+
+from mailbox.words.kinds import Kind
+
+_AGENT, _SENDER, _TASK = "agent ", "sender ", "task "
+_ANY = "*"
+CALLBACKS = "callbacks"  # a callback became due
+WITHOUT_LOOK = (CALLBACKS, f"{_AGENT}{_ANY}", f"{_SENDER}{_ANY}")  # each round of the watch rings them
+SHARED = (_AGENT, _SENDER)  # one thing that came on such a topic needs one waiter; all other topics need all waiters
+
+
+class Ring(Enum):
+    """The topics of a task that a journal row rings."""
+
+    RECIPIENT = auto()  # its recipient may have a task to lease
+    SENDER = auto()  # its sender has a result to drain, and its callback is due if it has one
+    TASK = auto()  # a reader of the task sees a change
+    CALLBACK = auto()  # a callback is due, also without a task
+
+
+def agent(pk: int | None) -> str:
+    """Return the topic of tasks to lease for the agent with this primary key. None: for any agent."""
+    return f"{_AGENT}{_ANY if pk is None else pk}"
+
+
+def sender(pk: int | None) -> str:
+    """Return the topic of results to drain for the agent with this primary key. None: for any agent."""
+    return f"{_SENDER}{_ANY if pk is None else pk}"
+
+
+def task(uuid: UUID) -> str:
+    """Return the topic of changes that readers of one task see."""
+    return f"{_TASK}{uuid.hex}"
+
+
+def any_of(topic: str) -> str | None:
+    """Return the topic of the waiters for any agent; None for a topic that is not shared."""
+    return next((f"{kind}{_ANY}" for kind in SHARED if topic.startswith(kind)), None)
+
+
+def agents_among(topics: Sequence[str]) -> list[int]:
+    """Return the primary keys of the agents whose tasks are waited for."""
+    return _keys(_AGENT, topics)
+
+
+def senders_among(topics: Sequence[str]) -> list[int]:
+    """Return the primary keys of the agents whose results are waited for."""
+    return _keys(_SENDER, topics)
+
+
+def tasks_among(topics: Sequence[str]) -> list[UUID]:
+    """Return the ids of the tasks that are waited for."""
+    return [UUID(topic.removeprefix(_TASK)) for topic in topics if topic.startswith(_TASK)]
+
+
+def _keys(kind: str, topics: Sequence[str]) -> list[int]:
+    named = (topic.removeprefix(kind) for topic in topics if topic.startswith(kind))
+    return [int(key) for key in named if key != _ANY]
+
+
+_OF_TASKS: Mapping[Kind, Sequence[Ring]] = {
+    Kind.TASK_SENT: (Ring.RECIPIENT,),
+    Kind.TASK_LEASED: (Ring.TASK,),
+    Kind.TASK_RELEASED: (Ring.RECIPIENT, Ring.TASK),
+    Kind.TASK_CANCELLED: (Ring.SENDER, Ring.TASK),
+    Kind.TASK_EXPIRED: (Ring.SENDER, Ring.TASK),
+    Kind.TASK_UPDATED: (Ring.TASK,),
+    Kind.TASK_WOKEN: (Ring.RECIPIENT, Ring.TASK),
+    Kind.RESULT_POSTED: (Ring.SENDER, Ring.TASK),
+    Kind.RESULT_REPLAYED: (Ring.SENDER, Ring.TASK),
+    Kind.RESULT_DELIVERED: (),
+    Kind.RESULT_ACKED: (),
+    Kind.REPAIR_APPLIED: (Ring.RECIPIENT, Ring.SENDER, Ring.TASK),  # requeued, or resolved as an error
+    Kind.PUSH_RESENT: (Ring.CALLBACK,),
+}
+# Kinds without a numbered row change no task. The watch sees what else lets a task be leased, such as a resumed agent.
+RINGS: Mapping[Kind, Sequence[Ring]] = dict[Kind, Sequence[Ring]].fromkeys(
+    (
+        *(Kind.CAPABILITY_CHECK, Kind.CAPABILITY_SCOPE_REJECTED, Kind.CAPABILITY_GRANTED, Kind.CAPABILITY_REVOKED),
+        *(Kind.AUTHENTICATION_FAILED, Kind.AGENT_REGISTERED, Kind.AGENT_PROFILE_CHANGED, Kind.AGENT_PAUSED),
+        *(Kind.AGENT_RESUMED, Kind.AGENT_RECLAIMED, Kind.AGENT_CARD_REGISTERED, Kind.AGENT_CARD_DEREGISTERED),
+        *(Kind.AGENT_CARDS_CLEARED, Kind.TOOLS_IMPORTED, Kind.TOOL_CHANGED, Kind.TOOL_REMOVED, Kind.PERSON_ADDED),
+        *(Kind.PERSON_CHANGED, Kind.PERSON_SIGNED_IN, Kind.PERSON_SIGN_IN_FAILED, Kind.PERSON_LOCKED_OUT),
+        *(Kind.PERSON_SIGNED_OUT, Kind.SECOND_FACTOR_ADDED, Kind.SECOND_FACTOR_REMOVED, Kind.RECOVERY_CODE_USED),
+        *(Kind.RECOVERY_CODES_RENEWED, Kind.KEY_ADDED, Kind.KEY_ROTATED, Kind.KEY_REVOKED, Kind.SIGNING_KEY_SET),
+        *(Kind.SIGNING_KEY_RETIRED, Kind.ROUTE_ADDED, Kind.ROUTE_REVOKED, Kind.HUB_BACKED_UP, Kind.HUB_RESTORED),
+        *(Kind.SECRETS_RESEALED, Kind.ERASED, Kind.TASKS_COMPACTED, Kind.REPLAY_DROPPED, Kind.QUOTA_EXCEEDED),
+        *(Kind.QUOTA_CHANGED, Kind.REFUSALS_REPEATED, Kind.SENDER_MISMATCH, Kind.RESULT_REJECTED),
+        *(Kind.REPAIR_REFUSED, Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED),
+        *(Kind.SWEEP_FAILED, Kind.AUTO_RETRY_SCAN),
+    ),
+    (),
+) | dict(_OF_TASKS)
+
+
+class Parties(Protocol):
+    """The fields of a task that the bell reads."""
+
+    uuid: UUID
+    sender_id: int
+    recipient_id: int
+    calls_back: bool
+
+
+def of_task(kind: Kind, changed: Parties) -> list[str]:
+    """Return the topics that a journal row of ``kind`` rings for this task."""
+    rings = RINGS[kind]
+    found = [task(changed.uuid)] if Ring.TASK in rings else []
+    if Ring.RECIPIENT in rings:
+        found.append(agent(changed.recipient_id))
+    if Ring.SENDER in rings:
+        found.append(sender(changed.sender_id))
+        found += [CALLBACKS] if changed.calls_back else []
+    return found
+
+
+def of_kind(kind: Kind) -> list[str]:
+    """Return the topics that a journal row of ``kind`` without a number rings."""
+    return [CALLBACKS] if Ring.CALLBACK in RINGS[kind] else []

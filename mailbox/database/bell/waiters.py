@@ -1,0 +1,166 @@
+"""The waiting threads of this process, by topic."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from mailbox.database.bell import topics as words
+
+Found = TypeVar("Found")
+
+
+class Waiter:
+    """One thread that waits for a ring of its topics. `waiting` makes it."""
+
+    __slots__ = ("event", "is_chained", "is_rung", "topics")
+
+    def __init__(self, topics: Sequence[str]) -> None:
+        self.topics = topics
+        self.event = threading.Event()
+        self.is_rung = False  # a ring came since its last look began
+        self.is_chained = False  # if that look finds something, there may be more for the next waiter
+
+    def ring(self) -> None:
+        """Ask this waiter for a look."""
+        with _here.lock:
+            _here.ring(self, is_chained=False)
+
+    def look(self, look: Callable[[], Found]) -> Found:
+        """Return what ``look`` returns, which answers the rings that came before. Later rings ask for another look.
+
+        If the look raises, another waiter of a shared topic gets the ring.
+        """
+        with _here.lock:
+            was_rung, was_chained = self.is_rung, self.is_chained
+            _here.forget_rings(self)
+        try:
+            found = look()
+        except BaseException:
+            if was_rung:
+                self.pass_on(is_chained=was_chained)
+            raise
+        if found and was_chained:
+            self.pass_on(is_chained=True)
+        return found
+
+    def wait(self, seconds: float | None) -> bool:
+        """Wait for a ring, at most so many seconds, None without limit. Return whether another look is due."""
+        return self.event.wait(seconds) and not _here.has_ended
+
+    def pass_on(self, *, is_chained: bool) -> None:
+        """Ring another waiter of each shared topic."""
+        wake({topic: 1 for topic in self.topics if words.any_of(topic)}, is_chained=is_chained)
+
+
+class _Waiters:
+    """``idle`` holds, by topic, the waiters without an unanswered ring, and the longest idle one first."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.everyone: dict[Waiter, None] = {}
+        self.idle: dict[str, dict[Waiter, None]] = {}
+        self.anyone = threading.Event()  # set while there are waiters
+        self.has_ended = False
+
+    def ring(self, waiter: Waiter, *, is_chained: bool) -> None:
+        self._leave_idle(waiter)
+        waiter.is_rung = True
+        waiter.is_chained |= is_chained
+        waiter.event.set()
+
+    def ring_topic(self, topic: str, count: int, *, is_chained: bool) -> None:
+        waiters = list(self.idle.get(topic, ()))
+        for waiter in waiters[:count] if words.any_of(topic) not in (None, topic) else waiters:
+            self.ring(waiter, is_chained=is_chained)
+
+    def forget_rings(self, waiter: Waiter) -> None:
+        waiter.is_rung = waiter.is_chained = False
+        waiter.event.clear()
+        for topic in waiter.topics:
+            self.idle.setdefault(topic, {})[waiter] = None
+
+    def add(self, waiter: Waiter) -> None:
+        self.everyone[waiter] = None
+        self.forget_rings(waiter)
+        self.anyone.set()
+
+    def remove(self, waiter: Waiter) -> None:
+        self._leave_idle(waiter)
+        del self.everyone[waiter]
+        if not self.everyone:
+            self.anyone.clear()
+
+    def _leave_idle(self, waiter: Waiter) -> None:
+        for topic in waiter.topics:
+            waiters = self.idle.get(topic, {})
+            waiters.pop(waiter, None)
+            if not waiters:
+                self.idle.pop(topic, None)
+
+
+_here = _Waiters()
+os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new process has no waiters
+
+
+@contextmanager
+def waiting(topics: Sequence[str]) -> Iterator[Waiter]:
+    """Yield a waiter that is rung by its topics from now on.
+
+    A ring that it leaves unanswered goes to another waiter of a shared topic.
+    """
+    waiter = Waiter(topics)
+    with _here.lock:
+        _here.add(waiter)
+    try:
+        yield waiter
+    finally:
+        with _here.lock:
+            _here.remove(waiter)
+        if waiter.is_rung:
+            waiter.pass_on(is_chained=waiter.is_chained)
+
+
+def wake(counts: Mapping[str, int], *, is_chained: bool = False) -> None:
+    """Ring the waiters of these topics: for a shared topic one for each thing that came, else all.
+
+    ``is_chained``: the count is unknown. A waiter that finds something rings the next waiter.
+    """
+    if not _here.everyone:
+        return
+    with _here.lock:
+        for topic, count in counts.items():
+            _here.ring_topic(topic, count, is_chained=is_chained)
+            if (everybody := words.any_of(topic)) is not None:
+                _here.ring_topic(everybody, count, is_chained=is_chained)
+
+
+def wake_all() -> None:
+    """Ring every waiter."""
+    with _here.lock:
+        for waiter in _here.everyone:
+            _here.ring(waiter, is_chained=False)
+
+
+def end() -> None:
+    """End every wait of this process, and each wait that begins later."""
+    _here.has_ended = True
+    wake_all()
+
+
+def has_ended() -> bool:
+    return _here.has_ended
+
+
+def waited() -> Sequence[str]:
+    """Return the topics of all waiters, each once."""
+    with _here.lock:
+        return list(dict.fromkeys(topic for waiter in _here.everyone for topic in waiter.topics))
+
+
+def wait_for_anyone() -> None:
+    """Wait until there is a waiter."""
+    _here.anyone.wait()

@@ -1,0 +1,166 @@
+"""Looks for all waiters of this process together, so that a lost ring costs a few seconds and no more."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from mailbox.database import outages
+from mailbox.database.bell import hearing, topics, waiters
+from mailbox.words.times import epoch_ms
+
+EVERY = 4.5  # seconds between two rounds, so that a revoked key ends a wait within 5 seconds
+EVERY_DEAF = 0.25  # seconds, while no ring of another process is heard
+PAUSE_AFTER_FAILURE = 1.0  # second
+MOST_OVERDUE = 10_000  # overdue tasks that a round looks at; the sweep resolves them all each minute
+
+# A subquery with a limit runs once for each waiter, by an index, however many tasks are queued.
+LEASABLE = """
+SELECT waiting.id FROM ({ids}) waiting JOIN mailbox_agent agent ON agent.id = waiting.id
+WHERE agent.paused_at IS NULL AND (
+  SELECT 1 FROM mailbox_task task
+  WHERE task.recipient_id = waiting.id AND task.state = 'queued' AND task.waits_on_id IS NULL
+  ORDER BY task.queued_at, task.id LIMIT 1) = 1"""
+
+DRAINABLE = """
+SELECT waiting.id FROM ({ids}) waiting
+WHERE (SELECT 1 FROM mailbox_result result WHERE result.sender_id = waiting.id AND result.delivery = 'pending'
+       ORDER BY result.posted_at, result.id LIMIT 1) = 1
+UNION
+SELECT overdue.sender_id FROM (
+  SELECT sender_id FROM mailbox_task WHERE state = 'queued' AND deadline_ms <= %(now_ms)s
+  ORDER BY deadline_ms LIMIT %(most)s) overdue
+UNION
+SELECT task.sender_id FROM (
+  SELECT task_id FROM mailbox_lease WHERE ended_at IS NULL AND times_out_at <= %(now)s
+  ORDER BY times_out_at LIMIT %(most)s) timed_out
+JOIN mailbox_task task ON task.id = timed_out.task_id"""
+
+MOVED = """
+SELECT task.uuid, task.journal_seq,
+  (task.state = 'queued' AND COALESCE(task.deadline_ms <= %(now_ms)s, false))
+  OR EXISTS (SELECT 1 FROM mailbox_lease lease
+             WHERE lease.task_id = task.id AND lease.ended_at IS NULL AND lease.times_out_at <= %(now)s)
+FROM mailbox_task task WHERE task.uuid IN ({ids})"""
+
+NEXT_DUE = """
+SELECT (SELECT min(deadline_ms) FROM mailbox_task WHERE state = 'queued' AND deadline_ms > %(now_ms)s),
+       (SELECT min(times_out_at) FROM mailbox_lease WHERE ended_at IS NULL AND times_out_at > %(now)s)"""
+
+_KEYS = {"postgresql": "SELECT unnest(%(ids)s::bigint[]) AS id", "sqlite": "SELECT value AS id FROM json_each(%(ids)s)"}
+_UUIDS = {"postgresql": "SELECT unnest(%(ids)s::uuid[])", "sqlite": "SELECT value FROM json_each(%(ids)s)"}
+
+_logger = logging.getLogger(__name__)
+_checks: list[Callable[[], object]] = []
+
+
+def each_round(check: Callable[[], object]) -> Callable[[], object]:
+    """Let the watch call ``check`` every `EVERY` seconds while there are waiters, in its thread."""
+    _checks.append(check)
+    return check
+
+
+class Watch:
+    """The rounds of one process."""
+
+    def __init__(self) -> None:
+        self._seen: dict[UUID, int] = {}  # the journal numbers of the tasks that were waited for at the last round
+        self._checked_at = time.monotonic()
+
+    def run(self) -> None:
+        """Look while there are waiters. Never returns."""
+        while True:
+            waiters.wait_for_anyone()
+            try:
+                time.sleep(self._pause())
+                self.look()
+            except (DatabaseError, InterfaceError) as error:
+                outages.note(error)
+                time.sleep(PAUSE_AFTER_FAILURE)
+            except Exception:
+                _logger.exception("the watch over waiting threads failed")
+                time.sleep(PAUSE_AFTER_FAILURE)
+            finally:
+                connection.close()
+
+    def look(self) -> None:
+        """Make one round."""
+        waited = waiters.waited()
+        found = [*map(topics.agent, self._leasable(waited)), *map(topics.sender, self._drainable(waited))]
+        waiters.wake(dict.fromkeys(found, 1), is_chained=True)
+        others = [topic for topic in waited if topic in topics.WITHOUT_LOOK]
+        waiters.wake(dict.fromkeys([*map(topics.task, self._moved(waited)), *others], 1))
+        if time.monotonic() - self._checked_at >= EVERY:
+            self._checked_at = time.monotonic()
+            for check in _checks:
+                check()
+
+    def _leasable(self, waited: Sequence[str]) -> Sequence[int]:
+        """Return the waiting agents with a task to lease."""
+        keys = topics.agents_among(waited)
+        return [row[0] for row in _rows(LEASABLE, _KEYS, keys)] if keys else []
+
+    def _drainable(self, waited: Sequence[str]) -> Sequence[int]:
+        """Return the waiting agents with a pending result, and all agents whose tasks are out of time."""
+        keys = topics.senders_among(waited)
+        return [row[0] for row in _rows(DRAINABLE, _KEYS, keys)] if keys else []
+
+    def _moved(self, waited: Sequence[str]) -> Iterable[UUID]:
+        """Return the waited tasks that changed since the last round, are out of time, or were not waited for then."""
+        ids = topics.tasks_among(waited)
+        rows = _rows(MOVED, _UUIDS, ids) if ids else []
+        now = {UUID(str(uuid)): seq for uuid, seq, _ in rows}
+        due = {UUID(str(uuid)) for uuid, _, is_due in rows if is_due}
+        before, self._seen = self._seen, now
+        return [uuid for uuid in ids if uuid in due or uuid not in now or before.get(uuid) != now[uuid]]
+
+    def _pause(self) -> float:
+        """Return the seconds until the next round. It is earlier than usual if a task runs out of time before."""
+        if not hearing.is_on():
+            return EVERY_DEAF
+        waited = waiters.waited()
+        if not topics.senders_among(waited) and not topics.tasks_among(waited):
+            return EVERY
+        now = timezone.now()
+        ((deadline_ms, times_out_at),) = _rows(NEXT_DUE, {}, [])
+        connection.close()
+        left = [EVERY]
+        if deadline_ms is not None:
+            left.append((deadline_ms - epoch_ms(now)) / 1000)
+        if times_out_at is not None:
+            left.append((_moment(times_out_at) - now).total_seconds())
+        return max(EVERY_DEAF, min(left))
+
+
+def _rows(sql: str, slots: Mapping[str, str], ids: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
+    now = timezone.now()
+    given: Any = list(ids)
+    if connection.vendor == "sqlite":
+        given = json.dumps([one.hex if isinstance(one, UUID) else one for one in ids])
+    values = {
+        "ids": given,
+        "now": connection.ops.adapt_datetimefield_value(now),
+        "now_ms": epoch_ms(now),
+        "most": MOST_OVERDUE,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(sql.format(ids=slots.get(connection.vendor, "")), values)
+        rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+def _moment(stored: Any) -> datetime:
+    """Return a time as either database stores it."""
+    found = parse_datetime(stored) if isinstance(stored, str) else stored
+    if found is None:
+        raise ValueError(stored)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,0 +1,54 @@
+"""Every kind of journal row rings the right waiters, by the whole form and by the fast form."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from mailbox.database.bell import ringing, topics
+from mailbox.verbs.hot import plain
+from mailbox.verbs.life import leasing, results, sending
+from mailbox.words.kinds import Kind
+from tests.support import factories
+
+
+def test_every_kind_has_its_rings():
+    assert set(topics.RINGS) == set(Kind)
+
+
+@pytest.mark.one_database
+def test_topics_name_what_they_are_of():
+    task = uuid4()
+    named = [topics.agent(1), topics.agent(None), topics.sender(2), topics.sender(None), topics.task(task)]
+
+    assert topics.agents_among(named) == [1]
+    assert topics.senders_among(named) == [2]
+    assert topics.tasks_among(named) == [task]
+    assert [topics.any_of(one) for one in named] == ["agent *", "agent *", "sender *", "sender *", None]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("form", ["fast form", "whole form"])
+def test_both_forms_of_the_hot_verbs_ring_the_same(alice, bob, form, monkeypatch):
+    if form == "whole form":
+        for name in ("send_task", "lease_task", "post_result", "drain_result"):
+            monkeypatch.setattr(plain, name, lambda *_: None)
+    factories.grant(alice, "a2a.send.*")
+    factories.grant(bob, "a2a.respond.*")
+    rung = []
+    note = lambda found: rung.append(sorted(found))  # noqa: E731
+    monkeypatch.setattr(ringing, "ring", note)
+
+    task = sending.send_task(alice, factories.task_envelope(bob))
+    (lease,) = leasing.lease_tasks(bob)
+    results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
+    results.drain_results(alice)
+
+    of_task = topics.task(task.uuid)
+    assert rung == [
+        [topics.agent(bob.agent.pk)],
+        [of_task],
+        [topics.sender(alice.agent.pk), of_task],
+        *([[]] if form == "whole form" else []),
+    ]
