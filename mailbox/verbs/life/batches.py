@@ -152,7 +152,7 @@ def next_tasks(
         looks[1:] = [lease_tasks(caller, most=most, attempt_id=attempt_id, answers=answers_now)]
         return bool(looks[-1].leases) or looks[-1].is_spent
 
-    waits.until(caller, look, wait)
+    waits.for_task(caller, look, wait)
     return replace(looks[-1], results=looks[0].results)
 
 
@@ -192,7 +192,7 @@ def next_results(
         looks[1:] = [drain_results(caller, most=most, attempt_id=attempt_id, ack=() if looks else ack)]
         return bool(looks[-1].results) or looks[-1].is_spent
 
-    waits.until(caller, look, wait)
+    waits.for_result(caller, look, wait)
     return replace(looks[-1], acks=looks[0].acks)
 
 
