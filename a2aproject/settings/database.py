@@ -68,7 +68,6 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
     if _uses_tcp(found["HOST"]):
         found["OPTIONS"] = options = TCP_OPTIONS | options
     found["CONN_MAX_AGE"] = 0
-    found["CONN_HEALTH_CHECKS"] = True
     # Statements are prepared only where the code requests it. Poolers that lose them need DATABASE_PREPARE off.
     options["prepare_threshold"] = NEVER_BY_COUNT if prepares else None
     # Only web processes (wsgi.py) use a pool: the task cluster forks, and a pool does not survive a fork.

@@ -6,6 +6,7 @@ Sessions, form tokens, messages, htmx and sign-ins serve people's browsers. An A
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from csp.middleware import CSPMiddleware
 from django.core.exceptions import DisallowedHost
@@ -69,7 +70,9 @@ def _is_for_this_host(request: HttpRequest) -> bool:
 
 def _common_headers(request: HttpRequest) -> Mapping[str, str]:
     """Return the headers that the later middlewares add to an empty answer."""
-    handler = SecurityMiddleware(XFrameOptionsMiddleware(CSPMiddleware(_empty)))
+    handler: Any = _empty
+    for middleware in (CSPMiddleware, XFrameOptionsMiddleware, SecurityMiddleware):
+        handler = middleware(handler)
     return dict(handler(request).headers)
 
 

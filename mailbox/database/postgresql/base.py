@@ -7,10 +7,13 @@ from types import TracebackType
 from typing import Any
 
 from django.db import OperationalError
+from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from django.db.utils import DatabaseErrorWrapper
 from django.utils.functional import cached_property
 from psycopg.errors import ReadOnlySqlTransaction
+
+from mailbox.database.postgresql.pool import Pool
 
 DRAIN_EVERY = 1.0  # seconds; while a server stays read-only, new connections lead to it too
 
@@ -24,13 +27,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     _drained_at = 0.0  # of this process
 
+    @property
+    def pool(self) -> Pool | None:
+        """Return this process's pool for the database; None where the settings ask for none."""
+        options = self.settings_dict["OPTIONS"].get("pool")
+        if not options or self.alias == NO_DB_ALIAS:
+            return None
+        pools: dict[str, Pool] = self._connection_pools  # type: ignore[attr-defined]
+        if self.alias not in pools:
+            parameters = {**self.get_connection_params(), "autocommit": True}  # Django turns it off where it must
+            configure = self._configure_connection  # type: ignore[attr-defined]
+            pools.setdefault(self.alias, Pool(kwargs=parameters, configure=configure, **options))  # the first wins
+        return pools[self.alias]
+
     @cached_property
     def wrap_database_errors(self) -> DatabaseErrorWrapper:
         return _Errors(self)
 
     def forget_read_only_connections(self) -> None:
         """Close the pooled connections. A new connection may lead to another server, which takes changes."""
-        now, pool = time.monotonic(), getattr(self, "pool", None)
+        now, pool = time.monotonic(), self.pool
         if pool is not None and now - DatabaseWrapper._drained_at >= DRAIN_EVERY:
             DatabaseWrapper._drained_at = now
             pool.drain()
