@@ -8,7 +8,7 @@ from typing import Self
 from dashboard.figures.thresholds import COUNTED_TO, Count
 from mailbox.inspection import standing
 from mailbox.models.replay_entry import ReplayEntryQuerySet
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

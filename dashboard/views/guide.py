@@ -10,6 +10,7 @@ STATES = {
     "queued": "Waits to be leased by its recipient, first in, first out.",
     "waiting": "Queued, but the same idempotent work is under way already; it takes that one's answer.",
     "in_flight": "Leased: its holder works on it, across restarts, until somebody says otherwise.",
+    "interrupted": "Its holder put a question to its sender. No agent holds it until the sender answers.",
     "stale": "In flight for longer than the threshold. Nothing happens to it by itself; it needs a decision.",
     "ok": "Resolved, with an answer.",
     "partial": "Resolved, with a part of the answer.",

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from dashboard.base.list_page import ListPage
 from mailbox.database.paging import Page
 from mailbox.inspection import search
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 
 TABS = ("queued", "in_flight", "stale", "ok", "partial", "error")
 

@@ -15,6 +15,8 @@ ACT = {
     Kind.TASK_CANCELLED: "cancelled",
     Kind.TASK_EXPIRED: "expired",
     Kind.TASK_UPDATED: "said",
+    Kind.TASK_ASKED: "put a question to the sender",
+    Kind.MESSAGE_SENT: "more from its sender",
     Kind.TASK_WOKEN: "woken: what it waited for ended otherwise",
     Kind.RESULT_POSTED: "answered",
     Kind.RESULT_REPLAYED: "answered from the cache",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -83,22 +83,27 @@ def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[Attempt
     return found
 
 
+# The state after a row of these kinds, with any data.
+LEADS_TO: Mapping[str, str] = {
+    Kind.TASK_WOKEN: "queued",
+    Kind.TASK_RELEASED: "queued",
+    Kind.TASK_LEASED: "in_flight",
+    Kind.TASK_ASKED: "interrupted",
+    Kind.TASK_CANCELLED: "cancelled",
+    Kind.TASK_EXPIRED: "expired",
+}
+
+
 def _leads_to(act: JournalLine) -> str:
     """Return the state that this row put the task into; "" if the row changed no state."""
     data = act.event.fields
     match act.event.kind:
         case Kind.TASK_SENT:
             return "waiting" if data.get("waits_on") else "queued"
-        case Kind.TASK_WOKEN | Kind.TASK_RELEASED:
-            return "queued"
-        case Kind.TASK_LEASED:
-            return "in_flight"
+        case Kind.MESSAGE_SENT:
+            return "queued" if data.get("answers") else ""
         case Kind.REPAIR_APPLIED:
             return "error" if data.get("action") == "force_error" else "queued"
         case Kind.RESULT_POSTED | Kind.RESULT_REPLAYED:
             return str(data.get("status") or "ok")
-        case Kind.TASK_CANCELLED:
-            return "cancelled"
-        case Kind.TASK_EXPIRED:
-            return "expired"
-    return ""
+    return LEADS_TO.get(act.event.kind, "")

@@ -23,7 +23,7 @@ from django.db.models.functions import Coalesce, Greatest
 from mailbox.database import write_turns
 from mailbox.gate import entries
 from mailbox.models import Agent, Lease, PairStock, PushDelivery, SenderStock, Task
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.allowances import Allowance
 from mailbox.words.errors import QuotaExceededError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Task
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 
 
 def visible_tasks(caller: Caller) -> TaskQuerySet:

@@ -11,7 +11,7 @@ from mailbox.database.paging import Page, keyset
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Agent, Task
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def counts(caller: Caller, owner: Agent) -> Counts:
     tasks, now = _addressed(caller, owner), timezone.now()
     return Counts(
         tasks=tasks.count(),
-        pending=tasks.queued().count() - tasks.overdue(now).count(),
+        pending=tasks.queued().count() - tasks.queued().overdue(now).count(),
         leasable=tasks.leasable_now(now).count(),
     )
 

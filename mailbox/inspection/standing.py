@@ -16,7 +16,7 @@ from mailbox.database.counted import Counted, Summed
 from mailbox.inspection import backlogs
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 
 
 class Attention(NamedTuple):

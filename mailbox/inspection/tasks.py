@@ -14,7 +14,7 @@ from mailbox.gate import compacted
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import AuditEvent, Lease, Message, ReplayEntry, Result, Task
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.errors import UnknownTaskError
 
 

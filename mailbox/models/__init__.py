@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from mailbox.models.agent import Agent
 from mailbox.models.api_key import ApiKey
+from mailbox.models.artifact import Artifact
 from mailbox.models.audit import AuditEvent
 from mailbox.models.grant import CapabilityGrant
 from mailbox.models.last_pass import LastPass
@@ -25,6 +26,7 @@ from mailbox.models.task import Task
 __all__ = [
     "Agent",
     "ApiKey",
+    "Artifact",
     "AuditEvent",
     "CapabilityGrant",
     "LastPass",

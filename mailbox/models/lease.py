@@ -105,6 +105,7 @@ class Lease(models.Model):
         RELEASE = "release"
         CANCEL = "cancel"
         EXPIRED = "expired"
+        ASKED = "asked"  # its holder put a question to the sender
 
     lease_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)  # the fence that callers present
     task = models.ForeignKey("mailbox.Task", models.CASCADE, related_name="leases", db_index=False)

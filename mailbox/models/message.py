@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.db import models
 from django.db.models.functions import Length
@@ -44,14 +44,25 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
 
 class Message(models.Model):
-    """A message of a task's holder, its progress, or both. Source: corvid-agent, agent messages; A2A, history."""
+    """A message of a task's holder or sender, the holder's progress, or both.
+
+    A question without words is a row without blocks. Source: corvid-agent, agent messages; A2A, history.
+    """
+
+    class Role(models.TextChoices):
+        AGENT = "agent"  # the recipient of the task
+        USER = "user"  # the sender of the task
 
     task = models.ForeignKey("mailbox.Task", models.CASCADE, related_name="messages", db_index=False)
     seq = models.PositiveIntegerField()  # the number of its row in the task's journal
     # JSON text: an array of content blocks, then perhaps a block of type PROGRESS with value (0 to 1) and note.
     content = models.TextField()
     said_at = models.DateTimeField()
-    post_attempt_id = models.UUIDField(null=True)  # the holder's id of the call; None without one
+    post_attempt_id = models.UUIDField(null=True)  # the caller's id of the call; None without one
+    role = models.CharField(max_length=5, choices=Role.choices, default=Role.AGENT, db_default=Role.AGENT)
+    message_id = models.TextField(blank=True, default="", db_default="")  # as its author named it; see `shown_id`
+    # JSON text of an object: metadata, extensions, reference_task_ids, each only if the author gave it.
+    extra = models.TextField(default="{}", db_default="{}")
 
     objects: ClassVar[MessageQuerySet] = managed_by(MessageQuerySet)
 
@@ -76,3 +87,17 @@ class Message(models.Model):
     @property
     def is_progress_alone(self) -> bool:
         return all(block["type"] == PROGRESS for block in self.blocks)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """Return ``extra`` as a dict."""
+        loaded: dict[str, Any] = json_text.loads(self.extra)
+        return loaded
+
+    @property
+    def shown_id(self) -> str:
+        """The id of the message: as its author named it, else derived from task and seq, so that each read agrees.
+
+        The task must be loaded.
+        """
+        return self.message_id or str(uuid5(self.task.uuid, f"message {self.seq}"))

@@ -4,102 +4,21 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, ClassVar, Self
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q, Subquery
-from django.db.models.expressions import RawSQL
-from django.db.models.functions import Left
 
-from mailbox.database import descent
 from mailbox.database.managers import managed_by
 from mailbox.models import task_constraints, task_indexes
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words import json_text
 from mailbox.words.envelopes import DuplicateSafety, TaskEnvelope, TaskSource
 from mailbox.words.times import epoch_ms
-
-
-class TaskQuerySet(models.QuerySet["Task"]):
-    def queued(self) -> TaskQuerySet:
-        return self.filter(state=Task.State.QUEUED)
-
-    def leasable(self) -> TaskQuerySet:
-        """Narrow to queued tasks that do not wait on another task."""
-        return self.queued().filter(waits_on=None)
-
-    def leasable_now(self, now: datetime) -> TaskQuerySet:
-        """Narrow to tasks that their recipient could lease at this moment."""
-        in_time = Q(deadline_ms=None) | Q(deadline_ms__gt=epoch_ms(now))
-        return self.leasable().filter(in_time, recipient__paused_at=None)
-
-    def unresolved(self) -> TaskQuerySet:
-        return self.exclude(state=Task.State.RESOLVED)
-
-    def leading(self, key: str) -> TaskQuerySet:
-        """Narrow to the leader of ``key``: the one unresolved task that does its work.
-
-        The states are literals, as in the constraint `task_one_leader_per_cache_key`. With parameters SQLite could not
-        use its index, and would read the whole table at every send of idempotent work.
-        """
-        states = RawSQL("mailbox_task.state IN ('queued', 'in_flight')", (), models.BooleanField())
-        return self.filter(states, cache_key=key, waits_on=None)
-
-    def addressed_to(self, recipient: Agent | None) -> TaskQuerySet:
-        return self if recipient is None else self.filter(recipient=recipient)  # None: any recipient
-
-    def visible_to(self, party: Agent | None) -> TaskQuerySet:
-        """Narrow to tasks that this agent sent, receives, or has leased. None sees all tasks."""
-        if party is None:
-            return self
-        held = Lease.objects.live().filter(task=OuterRef("pk"), holder=party)
-        return self.filter(Q(sender=party) | Q(recipient=party) | Exists(held))
-
-    def sent_by(self, sender: Agent | None) -> TaskQuerySet:
-        return self if sender is None else self.filter(sender=sender)  # None: any sender
-
-    def overdue(self, now: datetime) -> TaskQuerySet:
-        """Narrow to queued tasks past their deadline."""
-        return self.queued().filter(deadline_ms__lte=epoch_ms(now))
-
-    def in_order(self) -> TaskQuerySet:
-        """Order by the time in the queue. A requeued task is at the back."""
-        return self.order_by("queued_at", "pk")
-
-    def for_series(self) -> models.QuerySet[Task, tuple[Any, ...]]:
-        """Return (pk, sent_at, recipient) of each, as roll-ups count them."""
-        return self.values_list("pk", "sent_at", "recipient")
-
-    def below(self, root: UUID, limit: int | None = None) -> TaskQuerySet:
-        """Narrow to the task ``root``, which need not exist, and the nearest ``limit`` tasks below it by ``parent``."""
-        return self.filter(uuid__in=descent.of(root, limit))
-
-    def with_opening(self) -> TaskQuerySet:
-        """Add ``opening``, the beginning of the intent text, and leave the payloads out."""
-        return self.annotate(opening=Left("intent_text", descent.OPENING)).defer("intent_text", "metadata")
-
-    def with_stale(self, now: datetime, after: timedelta) -> TaskQuerySet:
-        """Add ``is_stale``, whether its live lease is at least ``after`` old."""
-        return self.annotate(is_stale=Exists(Lease.objects.stale(now, after).filter(task=OuterRef("pk"))))
-
-    def with_parties(self) -> TaskQuerySet:
-        return self.select_related("sender", "recipient")
-
-    def with_leader(self) -> TaskQuerySet:
-        return self.select_related("waits_on").defer("waits_on__intent_text", "waits_on__metadata")
-
-    def whole(self) -> TaskQuerySet:
-        """Add to each task its parties, its result, the task that it waits on, and ``newest_leased_at``."""
-        newest = Lease.objects.filter(task=OuterRef("pk"), attempt=OuterRef("attempt")).values("leased_at")
-        return self.with_parties().with_leader().select_related("result").annotate(newest_leased_at=Subquery(newest))
-
-    def locked(self) -> TaskQuerySet:
-        """Lock the task rows, which guard every row that belongs to them. SQLite locks the whole database."""
-        return self.select_for_update(of=("self",), no_key=True)
 
 
 class Task(models.Model):
@@ -108,7 +27,14 @@ class Task(models.Model):
     class State(models.TextChoices):
         QUEUED = "queued"  # waiting to be leased
         IN_FLIGHT = "in_flight"  # leased; a restart of the hub does not change that
+        INTERRUPTED = "interrupted"  # its holder put a question to its sender; no agent holds it
         RESOLVED = "resolved"  # final; has exactly one result
+
+    class Awaits(models.TextChoices):
+        """The reason why a task is interrupted."""
+
+        INPUT = "input"  # the sender's answer
+        AUTHORIZATION = "authorization"  # the sender's answer, or a lease of the task by its id
 
     class Outcome(models.TextChoices):
         """How a resolved task ended. The last three are ``error`` in results, and in dialects without such a word."""
@@ -145,13 +71,23 @@ class Task(models.Model):
         default=0, db_default=0
     )  # bytes of its payload, updates and result, for the sender's quota
 
-    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    converses = models.BooleanField(default=False, db_default=False)  # its sender takes questions, and can say more
+    # Whether its sender reads the result by the task's id. The result is then stored as delivered, and never drained.
+    reads_result = models.BooleanField(default=False, db_default=False)
+    turn = models.IntegerField(default=1, db_default=1)  # number of messages of its sender, the task itself included
+
+    state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED)
+    awaits = models.CharField(max_length=13, choices=Awaits.choices, null=True)  # set while interrupted
     outcome = models.CharField(max_length=10, choices=Outcome.choices, null=True)  # set when resolved
     attempt = models.PositiveIntegerField(default=0)  # number of leases so far; a requeue keeps it
     sent_at = models.DateTimeField()
     queued_at = models.DateTimeField()  # sent_at, later the time of the last return to the queue
     resolved_at = models.DateTimeField(null=True)
     journal_seq = models.PositiveIntegerField(default=1)  # the seq of its newest journal row
+    # The time of its newest change that its sender sees: state, message or progress.
+    # None: an earlier version stored the task.
+    status_at = models.DateTimeField(null=True)
+    is_direct = models.BooleanField(default=False, db_default=False)  # its result is one message and no task
 
     objects: ClassVar[TaskQuerySet] = managed_by(TaskQuerySet)
 
@@ -180,11 +116,14 @@ class Task(models.Model):
             metadata=json_text.dumps(dict(envelope.metadata)),
             source=envelope.source,
             dialect=envelope.dialect,
+            converses=envelope.converses,
+            reads_result=envelope.reads_result,
             calls_back=envelope.callback_url is not None,
             size=envelope.size,
             work_timeout=envelope.work_timeout,
             sent_at=now,
             queued_at=now,
+            status_at=now,
         )
 
     def says(self, other: Task) -> bool:
@@ -224,8 +163,8 @@ class Task(models.Model):
         return None if self.outcome is None else getattr(self, "result", None)
 
     def start_lease(self, holder: Agent, now: datetime, *, attempt_id: UUID | None, index: int) -> Lease:
-        """Lease this queued task to ``holder``."""
-        self.change(state=Task.State.IN_FLIGHT, attempt=self.attempt + 1)
+        """Lease this queued or interrupted task to ``holder``."""
+        self.change(state=Task.State.IN_FLIGHT, awaits=None, attempt=self.attempt + 1, status_at=now)
         lease = Lease(
             task=self,
             holder=holder,
@@ -242,7 +181,7 @@ class Task(models.Model):
     def return_to_queue(self, lease: Lease, how: Lease.End, now: datetime) -> None:
         """End ``lease`` and put the task at the back of the queue. It keeps its id and attempt."""
         lease.finish(how, now)
-        self.change(state=Task.State.QUEUED, queued_at=now)
+        self.change(state=Task.State.QUEUED, queued_at=now, status_at=now)
 
     def resolve(
         self,
@@ -265,8 +204,18 @@ class Task(models.Model):
             posted_by=posted_by,
             replayed_from=replayed_from,
             posted_at=now,
+            delivery=Result.Delivery.DELIVERED if self.reads_result else Result.Delivery.PENDING,
+            delivered_at=now if self.reads_result else None,
         )
         self.size += result.size
-        self.change(state=Task.State.RESOLVED, outcome=outcome, resolved_at=now, waits_on=None, size=self.size)
+        self.change(
+            state=Task.State.RESOLVED,
+            outcome=outcome,
+            resolved_at=now,
+            awaits=None,
+            waits_on=None,
+            size=self.size,
+            status_at=now,
+        )
         result.save(force_insert=True)
         return result

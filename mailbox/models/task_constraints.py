@@ -15,7 +15,7 @@ CONSTRAINTS = [
     # One unresolved task does the work of a cache key. Of two duplicates sent at once, one fails here.
     models.UniqueConstraint(
         fields=["cache_key"],
-        condition=Q(state__in=["queued", "in_flight"], waits_on=None, cache_key__isnull=False),
+        condition=Q(state__in=["queued", "in_flight", "interrupted"], waits_on=None, cache_key__isnull=False),
         name="task_one_leader_per_cache_key",
     ),
     models.CheckConstraint(condition=Q(deadline_ms=None) | Q(deadline_ms__gte=0), name="task_deadline_not_negative"),
@@ -30,4 +30,9 @@ CONSTRAINTS = [
         name="task_idempotency_is_whole",
     ),
     models.CheckConstraint(condition=~Q(state="in_flight") | Q(attempt__gte=1), name="task_in_flight_has_attempt"),
+    models.CheckConstraint(
+        condition=Q(state="interrupted", awaits__isnull=False, awaits__in=["input", "authorization"])
+        | Q(~Q(state="interrupted"), awaits=None),
+        name="task_awaits_iff_interrupted",
+    ),
 ]

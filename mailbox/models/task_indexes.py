@@ -21,11 +21,17 @@ INDEXES = [
     ),
     # inspection: queued tasks of one sender.
     models.Index(fields=["sender", "queued_at", "id"], name="task_queued_by_sender", condition=Q(state="queued")),
-    # expiry: queued tasks past their deadline.
+    # expiry: queued and interrupted tasks past their deadline.
     models.Index(
         fields=["deadline_ms"],
-        name="task_queued_by_deadline",
-        condition=Q(state="queued", deadline_ms__isnull=False),
+        name="task_open_by_deadline",
+        condition=Q(state__in=["queued", "interrupted"], deadline_ms__isnull=False),
+    ),
+    # the list of tasks, newest first: interrupted tasks.
+    models.Index(fields=["id"], name="task_interrupted", condition=Q(state="interrupted")),
+    # the list of the official A2A protocol: the tasks of one sender for one recipient, newest status first.
+    models.Index(
+        fields=["sender", "recipient", "-status_at", "-id"], name="task_by_status_time", condition=Q(dialect="a2a")
     ),
     # compaction.cap_sent: the tasks of one dialect, oldest first.
     models.Index(fields=["dialect", "id"], name="task_by_dialect", condition=~Q(dialect="mailbox")),

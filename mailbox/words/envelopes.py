@@ -123,6 +123,8 @@ class TaskEnvelope:
 
     ``id`` None: the hub chooses the id, and a repeated request makes a new task. ``sender`` None: the caller.
     ``deadline_ms`` is a time in Unix epoch milliseconds. ``work_timeout`` counts from the start of the lease.
+    ``converses``: its sender takes questions, and can say more. ``reads_result``: its sender reads the result by the
+    task's id, so that no drain delivers it.
     """
 
     recipient: AgentRef
@@ -140,6 +142,8 @@ class TaskEnvelope:
     callback_url: str | None = None
     callback_secret: str | None = field(default=None, repr=False)
     dialect: str = "mailbox"
+    converses: bool = True
+    reads_result: bool = False
 
     @property
     def size(self) -> int:

@@ -57,6 +57,8 @@ class Kind(StrEnum):
     TASK_CANCELLED = "a2a_task_cancelled"
     TASK_EXPIRED = "a2a_task_expired"
     TASK_UPDATED = "a2a_task_updated"
+    TASK_ASKED = "a2a_task_asked"
+    MESSAGE_SENT = "a2a_message_sent"
     TASK_WOKEN = "a2a_task_woken"
     TASKS_COMPACTED = "a2a_tasks_compacted"
     RESULT_POSTED = "a2a_result_posted"

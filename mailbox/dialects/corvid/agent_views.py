@@ -163,6 +163,7 @@ class InvokeView(AgentRoute):
                 recipient=AgentRef(pubkey=recipient.pubkey),
                 intent_text=body.content,
                 dialect=handler.DIALECT,
+                converses=False,
             ),
         )
         handler.drop_beyond_cap(self.caller, sent)

@@ -65,6 +65,7 @@ def handle_task_send(caller: Caller, body: object) -> CorvidTask:
             metadata={"skill": wanted.skill, "depth": wanted.depth} if wanted.skill else {"depth": wanted.depth},
             work_timeout=timedelta(milliseconds=wanted.timeout_ms),
             dialect=DIALECT,
+            converses=False,
         ),
     )
     drop_beyond_cap(caller, sent)

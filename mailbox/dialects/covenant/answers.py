@@ -82,7 +82,7 @@ class HeldLease(WireLease):
 class WireQueueEntry(TypedDict):
     """A task with its state. The lease's keys are left out when the task has no live lease."""
 
-    state: Literal["queued", "in_flight", "resolved"]
+    state: Literal["queued", "in_flight", "interrupted", "resolved"]
     task: WireTask
     attempt: int
     lease_id: NotRequired[UUID]
@@ -105,7 +105,7 @@ class TreeNode(TypedDict):
     """A task of the tree. ``depth`` is 0 for the root."""
 
     depth: int
-    state: Literal["queued", "in_flight", "resolved"]
+    state: Literal["queued", "in_flight", "interrupted", "resolved"]
     outcome: str | None
     attempt: int
     waits_on: UUID | None

@@ -29,6 +29,7 @@ OUTCOME_STATUS: Mapping[Task.Outcome, A2ATaskStatus] = {
 STATE_STATUS: Mapping[Task.State, A2ATaskStatus] = {
     Task.State.QUEUED: A2ATaskStatus.PENDING,
     Task.State.IN_FLIGHT: A2ATaskStatus.ACCEPTED,
+    Task.State.INTERRUPTED: A2ATaskStatus.ACCEPTED,
 }
 
 # The beginnings of a heading, list, quote, rule, fence or table at the start of a Markdown line.
@@ -89,6 +90,7 @@ def envelope(
         intent_text=description,
         metadata={"source_job_id": source_job_id, "context": dict(context or {})},
         dialect=DIALECT,
+        converses=False,
     )
 
 

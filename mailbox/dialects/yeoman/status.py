@@ -15,7 +15,11 @@ from mailbox.models import Result, Task
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.yeoman.answers import TaskStatus, TaskWord
 
-UNRESOLVED: Mapping[str, TaskWord] = {Task.State.QUEUED: "pending", Task.State.IN_FLIGHT: "running"}
+UNRESOLVED: Mapping[str, TaskWord] = {
+    Task.State.QUEUED: "pending",
+    Task.State.IN_FLIGHT: "running",
+    Task.State.INTERRUPTED: "running",
+}
 # Pollers stop at completed, failed and cancelled only, so a partial result reads as completed.
 OUTCOMES: Mapping[str, TaskWord] = {
     Task.Outcome.OK: "completed",

@@ -62,6 +62,7 @@ def draft(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id:
         callback_url=work.callback_url,
         callback_secret=work.callback_secret,
         dialect=DIALECT,
+        converses=False,
     )
     sending.check(envelope)
     return envelope

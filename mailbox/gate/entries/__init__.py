@@ -60,11 +60,13 @@ from mailbox.gate.entries.people import (
 )
 from mailbox.gate.entries.quotas import quota_changed, quota_exceeded, refusals_repeated
 from mailbox.gate.entries.task_life import (
+    message_sent,
     repair_applied,
     result_acked,
     result_delivered,
     result_posted,
     result_replayed,
+    task_asked,
     task_cancelled,
     task_expired,
     task_leased,
@@ -95,6 +97,7 @@ __all__ = [
     "key_added",
     "key_revoked",
     "key_rotated",
+    "message_sent",
     "person_added",
     "person_changed",
     "person_locked_out",
@@ -127,6 +130,7 @@ __all__ = [
     "signing_key_retired",
     "signing_key_set",
     "sweep_failed",
+    "task_asked",
     "task_cancelled",
     "task_expired",
     "task_leased",

@@ -72,6 +72,30 @@ def task_updated(lease_id: UUID, *, number: int, content: str, progress: float |
     return LifeEntry(Kind.TASK_UPDATED, data)
 
 
+class TaskAskedData(TypedDict):
+    lease_id: Annotated[str, "id of the lease that the question ended"]
+    awaits: Annotated[str, "what the task waits for: input or authorization"]
+
+
+def task_asked(lease_id: UUID, awaits: str) -> LifeEntry[TaskAskedData]:
+    """Record that the holder put a question to the sender, which interrupted the task and ended the lease."""
+    return LifeEntry(Kind.TASK_ASKED, TaskAskedData(lease_id=str(lease_id), awaits=awaits))
+
+
+class MessageSentData(TypedDict):
+    turn: Annotated[int, "number of the message among those of the sender; the task itself is 1"]
+    message_id: Annotated[str, "id of the message, as the sender named it; empty without one"]
+    answers: NotRequired[Annotated[str, "what the task waited for: input or authorization; left out if for nothing"]]
+
+
+def message_sent(turn: int, message_id: str, *, answers: str | None = None) -> LifeEntry[MessageSentData]:
+    """Record a further message of the sender. An interrupted task waited for ``answers``, and is queued again."""
+    data = MessageSentData(turn=turn, message_id=message_id)
+    if answers is not None:
+        data["answers"] = answers
+    return LifeEntry(Kind.MESSAGE_SENT, data)
+
+
 class TaskCancelledData(TypedDict):
     reason: Annotated[str, "why the sender cancelled the task; empty without a reason"]
 

@@ -37,7 +37,7 @@ _RESULT = [field.attname for field in Result._meta.concrete_fields]
 # The fields of an envelope that one task row holds. Every other field makes a task not plain, also a field to come.
 _IN_THE_ROW = {
     *("id", "sender", "recipient", "intent_text", "task_kind", "parent", "deadline_ms", "idempotency"),
-    *("context_id", "metadata", "work_timeout", "source", "dialect"),
+    *("context_id", "metadata", "work_timeout", "source", "dialect", "converses", "reads_result"),
 }
 _BEYOND_THE_ROW = [field.name for field in fields(TaskEnvelope) if field.name not in _IN_THE_ROW]
 

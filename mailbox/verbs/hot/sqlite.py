@@ -49,7 +49,7 @@ BEGIN = _reading("task", "id", "attempt", "times_out_at") + statements.NEW_LEASE
 LEASED = _reading("task", "uuid", "attempt", "journal_seq") + statements.JOURNAL_OF_LEASE
 
 END = _reading("task", "id") + statements.ENDED_LEASE
-ANSWER = _reading("task", "id", "sender_id", "recipient_id") + statements.NEW_RESULT
+ANSWER = _reading("task", "id", "sender_id", "recipient_id", "reads_result") + statements.NEW_RESULT
 POSTED = _reading("task", "uuid", "journal_seq") + statements.JOURNAL_WITH_CHECK
 
 # The plus keeps the planner off the index of senders: a sender may have very many tasks that are not out of time.
@@ -138,10 +138,8 @@ def post(**values: Any) -> Row | None:
         resolved = session.row(statements.RESOLVED)
         if resolved is None:
             return None
-        pk, uuid, sender, recipient, seq = resolved
-        session.give(
-            task_id=pk, task_uuid=uuid, task_sender_id=sender, task_recipient_id=recipient, task_journal_seq=seq
-        )
+        columns = ("id", "uuid", "sender_id", "recipient_id", "journal_seq", "reads_result")
+        session.give(**{f"task_{column}": value for column, value in zip(columns, resolved, strict=True)})
         session.run(END)
         result = session.row(ANSWER)
         session.run(POSTED)

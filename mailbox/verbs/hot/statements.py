@@ -23,6 +23,7 @@ STATES = {
     for name, state in {
         "queued": Task.State.QUEUED,
         "in_flight": Task.State.IN_FLIGHT,
+        "interrupted": Task.State.INTERRUPTED,
         "resolved": Task.State.RESOLVED,
         "pending": Result.Delivery.PENDING,
         "delivered": Result.Delivery.DELIVERED,
@@ -76,7 +77,8 @@ KEY_IS_LIVE = """(%(credential)s{text} = '' OR EXISTS (
     SELECT 1 FROM mailbox_signingkey WHERE pubkey = %(signing_key)s{text} AND retired_at IS NULL))"""
 
 TAKEN = """
-UPDATE mailbox_task SET state = {in_flight}, attempt = attempt + 1, journal_seq = journal_seq + 1
+UPDATE mailbox_task SET state = {in_flight}, attempt = attempt + 1, journal_seq = journal_seq + 1,
+                        status_at = %(at)s{moment}
 WHERE id = (SELECT id FROM head) AND (deadline_ms IS NULL OR deadline_ms > %(now_ms)s)
   AND EXISTS (SELECT 1 FROM mailbox_agent WHERE id = %(holder)s AND paused_at IS NULL) AND {key_is_live}
 RETURNING {task_columns}"""
@@ -101,9 +103,10 @@ WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.cache_
 # Each change of a task takes a journal number under the task's lock. The same number means that nothing has changed.
 RESOLVED = """
 UPDATE mailbox_task SET state = {resolved}, outcome = %(status)s{text}, resolved_at = %(at)s{moment},
-                        journal_seq = journal_seq + 1, size = size + %(result_size)s{bigint}
+                        journal_seq = journal_seq + 1, size = size + %(result_size)s{bigint},
+                        status_at = %(at)s{moment}
 WHERE id = %(task_id)s AND journal_seq = %(journal_seq)s
-RETURNING id, uuid, sender_id, recipient_id, journal_seq"""
+RETURNING id, uuid, sender_id, recipient_id, journal_seq, reads_result"""
 
 ENDED_LEASE = """
 UPDATE mailbox_lease SET ended_at = %(at)s{moment}, "end" = {by_result}
@@ -111,9 +114,9 @@ WHERE task_id = (SELECT id FROM task) AND ended_at IS NULL"""
 
 NEW_RESULT = """
 INSERT INTO mailbox_result (task_id, sender_id, recipient_id, status, content, error_message, posted_by_id, posted_at,
-                            delivery, receive_index)
+                            delivery, delivered_at, receive_index)
 SELECT id, sender_id, recipient_id, %(status)s{text}, %(content)s, %(error_message)s, recipient_id, %(at)s{moment},
-       {pending}, 0
+       CASE WHEN reads_result THEN {delivered} ELSE {pending} END, CASE WHEN reads_result THEN %(at)s{moment} END, 0
 FROM task RETURNING {result_columns}"""
 
 # A receive attempt that got a result gets no other result, also after its result was acknowledged.
@@ -136,7 +139,7 @@ UPDATE mailbox_task SET journal_seq = journal_seq + 1 WHERE id = (SELECT task_id
 RETURNING id, uuid, journal_seq"""
 
 # The whole form of a drain ends the sender's tasks that are out of time, if no result is pending.
-OVERDUE = "state = {queued} AND deadline_ms <= %(now_ms)s"
+OVERDUE = "state IN ({queued}, {interrupted}) AND deadline_ms <= %(now_ms)s"
 TIMED_OUT = "ended_at IS NULL AND times_out_at <= %(at)s{moment}"
 
 _EVENT = """

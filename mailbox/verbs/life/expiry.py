@@ -19,7 +19,7 @@ from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_leases, visible_tasks
 from mailbox.models import Agent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.verbs.life.resolution import resolve
 from mailbox.words.errors import UnknownTaskError
 

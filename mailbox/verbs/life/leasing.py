@@ -11,7 +11,7 @@ from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Lease, Task
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.verbs.hot import plain
 from mailbox.verbs.life import expiry
 from mailbox.words.envelopes import check_reason

@@ -23,11 +23,13 @@ from mailbox.words.envelopes import TaskEnvelope, TaskSource
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     """Send a task for a person, from ``operators@hub`` and with source ``user``; return it once it is durable.
 
-    Needs ``a2a.send``, which operators hold. An envelope with an ``id`` can be sent again. Raises and journals as
-    `sending.send_task` does. Raises `AgentConflictError` if another program may act as ``operators@hub``. The result
-    waits at ``operators@hub`` until a person calls `acknowledge`.
+    Needs ``a2a.send``, which operators hold. An envelope with an ``id`` can be sent again. The task does not converse:
+    no person answers questions. Raises and journals as `sending.send_task` does. Raises `AgentConflictError` if another
+    program may act as ``operators@hub``. The result waits at ``operators@hub`` until a person calls `acknowledge`.
     """
-    return sending.send_task(_as_operators(caller), replace(envelope, sender=None, source=TaskSource.USER))
+    return sending.send_task(
+        _as_operators(caller), replace(envelope, sender=None, source=TaskSource.USER, converses=False)
+    )
 
 
 def acknowledge(caller: Caller, task_id: UUID) -> None:

@@ -15,8 +15,8 @@ from mailbox.gate.callers import Caller
 from mailbox.gate.entries.about_tasks import TasksCompactedData
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, Lease, Message, PushDelivery, Result, Task
-from mailbox.models.task import TaskQuerySet
 from mailbox.models.task_indexes import OF_OTHER_DIALECTS
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.verbs.life import callbacks
 from mailbox.verbs.upkeep import old_rows, rollups
 from mailbox.words.kinds import Entry

@@ -158,7 +158,7 @@ def test_the_live_lease_of_a_task_is_found_by_its_constraint(crowd):
 def test_overdue_tasks_are_found_by_their_deadline(crowd):
     plan = plan_of(Task.objects.overdue(timezone.now()).order_by("deadline_ms")[:10])
 
-    assert "task_queued_by_deadline" in plan, plan
+    assert "task_open_by_deadline" in plan, plan
 
 
 def test_children_are_found_by_their_parent(crowd):
@@ -222,7 +222,7 @@ def test_disabled_callbacks_are_found_by_index(crowd):
             "DRAIN",
             {
                 *("result_pending_by_sender", "result_receive_attempt_unique"),
-                *("task_queued_by_deadline", "lease_live_by_timeout"),
+                *("task_open_by_deadline", "lease_live_by_timeout"),
             },
         ),
     ],

@@ -12,7 +12,7 @@ import pytest
 from django.db import InterfaceError, OperationalError, connection
 
 from mailbox.models import ApiKey, AuditEvent, Task
-from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.verbs.hot import plain
 from mailbox.words import tokens
 from tests.support import factories

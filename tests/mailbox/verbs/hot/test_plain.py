@@ -224,7 +224,7 @@ def test_postgresql_looks_for_tasks_out_of_time_only_if_no_result_is_pending(ali
     [
         (statements.QUEUED, {"task_lease_order", "lease_receive_attempt_unique"}),
         (statements.PENDING, {"result_pending_by_sender", "result_receive_attempt_unique"}),
-        (sqlite.OUT_OF_TIME, {"task_queued_by_deadline", "lease_live_by_timeout"}),
+        (sqlite.OUT_OF_TIME, {"task_open_by_deadline", "lease_live_by_timeout"}),
     ],
 )
 def test_sqlite_finds_the_next_row_by_its_index(sql, indexes):

@@ -1,0 +1,93 @@
+"""Tasks and messages of the version before conversations, under the tables of this version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.db.migrations.loader import MigrationLoader
+
+from mailbox.models import Message, Task
+from mailbox.verbs.life import results, updates
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NAMES = ("0038_conversations", "0039_indexes_of_conversations")
+INDEXES = {"task_open_by_deadline", "task_interrupted", "task_by_status_time"}
+
+
+@contextmanager
+def migrating() -> Iterator[None]:
+    """Unapply the migrations for the block, and apply them to the rows that the block leaves."""
+    backwards()
+    try:
+        yield
+    finally:
+        for name in NAMES:
+            migration = import_module(f"mailbox.migrations.{name}").Migration(name, "mailbox")
+            before = MigrationLoader(connection).project_state(("mailbox", name), at_end=False)
+            with connection.schema_editor(atomic=migration.atomic) as editor:
+                migration.apply(before, editor)
+
+
+def backwards() -> None:
+    for name in reversed(NAMES):
+        migration = import_module(f"mailbox.migrations.{name}").Migration(name, "mailbox")
+        before = MigrationLoader(connection).project_state(("mailbox", name), at_end=False)
+        with connection.schema_editor(atomic=migration.atomic) as editor:
+            migration.unapply(before, editor)
+
+
+def test_rows_of_the_version_before_take_the_defaults(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    updates.post_updates(bob, lease.task.uuid, [updates.Update(progress=0.5)])
+    with migrating():  # which deletes the new columns
+        pass
+
+    task, message = Task.objects.get(), Message.objects.get()
+    assert (task.awaits, task.status_at, task.turn) == (None, None, 1)
+    assert (task.converses, task.reads_result, task.is_direct) == (False, False, False)
+    assert (message.role, message.message_id, message.extra) == ("agent", "", "{}")
+    assert results.post_result(bob, factories.result_envelope(task)).delivery == "pending"
+
+
+def test_the_migrations_leave_the_indexes_of_the_models_and_no_other(alice):
+    with migrating():
+        assert indexes() & INDEXES == set()
+        assert "task_queued_by_deadline" in indexes()
+
+    assert indexes() >= {*INDEXES, "task_one_leader_per_cache_key"}
+    assert indexes() & {"task_queued_by_deadline", "task_next_leader_per_cache_key"} == set()
+
+
+@pytest.mark.parametrize(
+    ("state", "awaits"), [("interrupted", None), ("queued", "input"), ("interrupted", "money"), ("interrupted", "")]
+)
+def test_a_task_awaits_something_exactly_while_it_is_interrupted(alice, bob, state, awaits):
+    task = factories.sent_task(alice, bob)
+    with migrating():
+        pass
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Task.objects.filter(pk=task.pk).update(state=state, awaits=awaits)
+    assert Task.objects.filter(pk=task.pk).update(state="interrupted", awaits="authorization") == 1
+
+
+def test_the_migration_is_not_undone_while_a_task_is_interrupted(alice, bob):
+    task = factories.sent_task(alice, bob)
+    Task.objects.filter(pk=task.pk).update(state="interrupted", awaits="input")
+
+    with pytest.raises(RuntimeError, match="1 tasks are interrupted"):
+        backwards()
+
+    import_module(f"mailbox.migrations.{NAMES[1]}").forwards(None, connection.schema_editor())
+    assert indexes() >= INDEXES
+
+
+def indexes() -> set[str]:
+    with connection.cursor() as cursor:
+        return set(connection.introspection.get_constraints(cursor, "mailbox_task"))
