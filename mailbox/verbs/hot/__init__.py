@@ -5,7 +5,7 @@ function of `plain` answers the plain case, or returns None without a change; th
 `statements` holds the SQL clauses; `postgresql` and `sqlite` run them.
 
 A new rule, such as a quota or a signature, belongs to `gate`. Either its decision fits in `Permit`, which both forms
-ask for, or `plain._permit` returns None wherever the rule applies.
+ask for, or `plain.permitted` returns None wherever the rule applies.
 
 `tests/mailbox/verbs/hot` compares both forms over random programs, and holds one case for each guard.
 """

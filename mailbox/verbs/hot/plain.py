@@ -30,9 +30,9 @@ from mailbox.words.errors import MailboxError
 from mailbox.words.kinds import LifeEntry
 from mailbox.words.times import epoch_ms
 
-_TASK = [field.attname for field in Task._meta.concrete_fields]
-_LEASE = [field.attname for field in Lease._meta.concrete_fields]
-_RESULT = [field.attname for field in Result._meta.concrete_fields]
+TASK = [field.attname for field in Task._meta.concrete_fields]
+LEASE = [field.attname for field in Lease._meta.concrete_fields]
+RESULT = [field.attname for field in Result._meta.concrete_fields]
 
 # The fields of an envelope that one task row holds. Every other field makes a task not plain, also a field to come.
 _IN_THE_ROW = {
@@ -44,11 +44,11 @@ _BEYOND_THE_ROW = [field.name for field in fields(TaskEnvelope) if field.name no
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
     """Store a task for a recipient named by its whole display; None when the task is not plain."""
-    sender, named = _agent(caller), envelope.recipient
-    if sender is None or not _is_plain(envelope, sender):
+    sender, named = served(caller), envelope.recipient
+    if sender is None or not is_plain(envelope, sender):
         return None
     now = timezone.now()
-    permit = _permit(caller, Request.to_send(named, envelope.id), now)
+    permit = permitted(caller, Request.to_send(named, envelope.id), now)
     if permit is None:
         return None
     task = Task.from_envelope(envelope, sender=sender, recipient=Agent(), now=now)
@@ -60,7 +60,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
         most_queued_to_one=quotas.QUEUED_TO_ONE.default,
         most_bytes=quotas.BYTES.default,
         **_checked(permit),
-        **_journalled(caller, entries.task_sent(sender.display, str(named)), now),
+        **journalled(caller, entries.task_sent(sender.display, str(named)), now),
     )
     if row is None:
         return None
@@ -73,7 +73,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
 
 def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
     """Lease the caller's oldest queued task; an empty list when the caller has no queued task."""
-    holder = _agent(caller)
+    holder = served(caller)
     if holder is None:
         return None
     now, lease_id = timezone.now(), uuid.uuid4()
@@ -84,13 +84,13 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
         credential=caller.credential,
         signing_key=caller.nonce and caller.nonce.pubkey,
         now_ms=epoch_ms(now),
-        **_journalled(caller, entries.task_leased(lease_id, statements.ATTEMPT_TO_COME, holder.display), now),
+        **journalled(caller, entries.task_leased(lease_id, statements.ATTEMPT_TO_COME, holder.display), now),
     )
-    if row is None or row[len(_TASK)] is None:
+    if row is None or row[len(TASK)] is None:
         return [] if row is not None and attempt_id is None and not row[-1] else None
-    task = Task.from_db(connection.alias, _TASK, row[: len(_TASK)])
+    task = Task.from_db(connection.alias, TASK, row[: len(TASK)])
     task.sender, task.recipient = Agent.from_identity(*row[-4:-1]), holder
-    lease = Lease.from_db(connection.alias, _LEASE, row[len(_TASK) : -4])
+    lease = Lease.from_db(connection.alias, LEASE, row[len(TASK) : -4])
     lease.task, lease.holder = task, holder
     ringing.ring([topics.task(task.uuid)])
     return [lease]
@@ -98,7 +98,7 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
 
 def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     """Resolve a leased task with its holder's result; None when a callback or a duplicate waits for its end."""
-    holder = _agent(caller)
+    holder = served(caller)
     if holder is None:
         return None
     now = timezone.now()
@@ -112,7 +112,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
         [task_pk, task_id, sender[0], holder.pk, attempt],
     )
     task.sender, task.recipient = Agent.from_identity(*sender), holder
-    permit = _permit(caller, Request.to_respond(task.sender, task_id, envelope.lease_id), now)
+    permit = permitted(caller, Request.to_respond(task.sender, task_id, envelope.lease_id), now)
     if permit is None:
         return None
     content = json_text.dumps([dict(block) for block in envelope.content])
@@ -124,11 +124,11 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
         error_message=envelope.error_message,
         result_size=size_of(content, envelope.error_message),
         **_checked(permit),
-        **_journalled(caller, entries.result_posted(envelope.status, lease_id=lease_id, attempt=attempt), now),
+        **journalled(caller, entries.result_posted(envelope.status, lease_id=lease_id, attempt=attempt), now),
     )
     if row is None:
         return None
-    result = Result.from_db(connection.alias, _RESULT, row)
+    result = Result.from_db(connection.alias, RESULT, row)
     result.task = task
     ringing.ring([topics.sender(task.sender_id), topics.task(task.uuid)])
     quotas.grow_by_result(task.sender_id, result.size)
@@ -137,7 +137,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
 
 def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None:
     """Deliver the caller's oldest pending result; an empty list when it has neither a result nor a task out of time."""
-    sender = _agent(caller)
+    sender = served(caller)
     if sender is None:
         return None
     now = timezone.now()
@@ -147,11 +147,11 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
         credential=caller.credential,
         signing_key=caller.nonce and caller.nonce.pubkey,
         now_ms=epoch_ms(now),
-        **_journalled(caller, entries.result_delivered(attempt_id), now),
+        **journalled(caller, entries.result_delivered(attempt_id), now),
     )
     if row is None or row[0] is None:
         return [] if row is not None and attempt_id is None and row[-1] else None
-    result = Result.from_db(connection.alias, _RESULT, row[:-4])
+    result = Result.from_db(connection.alias, RESULT, row[:-4])
     result.task = Task.from_db(connection.alias, ["id", "uuid", "journal_seq"], row[-4:-1])
     return [result]
 
@@ -161,7 +161,7 @@ def is_outermost() -> bool:
     return not connection.in_atomic_block
 
 
-def _agent(caller: Caller) -> Agent | None:
+def served(caller: Caller) -> Agent | None:
     """Return the agent to serve; None for a caller without an agent, and within an open transaction.
 
     The whole form runs then. In an open transaction, its durable transaction raises `RuntimeError`. The whole form also
@@ -172,7 +172,7 @@ def _agent(caller: Caller) -> Agent | None:
     return caller.agent if is_outermost() else None
 
 
-def _is_plain(envelope: TaskEnvelope, sender: Agent) -> bool:
+def is_plain(envelope: TaskEnvelope, sender: Agent) -> bool:
     """Whether the task fits in one row, claims no other sender, may not repeat other work and names a whole display."""
     if any(getattr(envelope, name) is not None for name in _BEYOND_THE_ROW):
         return False
@@ -187,7 +187,7 @@ def _store() -> ModuleType:
     return postgresql if connection.vendor == "postgresql" else sqlite
 
 
-def _permit(caller: Caller, request: Request, now: datetime) -> Permit | None:
+def permitted(caller: Caller, request: Request, now: datetime) -> Permit | None:
     """Return the permit; None if the gate refuses, counts a use, or needs a key that the request lacks."""
     try:
         permit = capabilities.require(caller, request, now)
@@ -216,7 +216,7 @@ def _checked(permit: Permit) -> dict[str, Any]:
     }
 
 
-def _journalled(caller: Caller, entry: LifeEntry[Any], now: datetime) -> dict[str, Any]:
+def journalled(caller: Caller, entry: LifeEntry[Any], now: datetime) -> dict[str, Any]:
     """Return the values of the journal row of the change, and what all journal rows of one decision share."""
     return {
         "change_kind": str(entry.kind),

@@ -118,11 +118,11 @@ def lease(**values: Any) -> Row | None:
             task_uuid=task["uuid"],
             task_attempt=task["attempt"],
             task_journal_seq=task["journal_seq"],
-            task_times_out_at=_plain(times_out_at),
+            task_times_out_at=plain(times_out_at),
         )
         begun = session.row(BEGIN)
         session.run(LEASED)
-        return *_loaded(Task, taken), *_loaded(Lease, begun), *sender, True
+        return *loaded(Task, taken), *loaded(Lease, begun), *sender, True
 
 
 def answerable(**values: Any) -> Row | None:
@@ -143,7 +143,7 @@ def post(**values: Any) -> Row | None:
         session.run(END)
         result = session.row(ANSWER)
         session.run(POSTED)
-        return _loaded(Result, result)
+        return loaded(Result, result)
 
 
 @_unless_stopped
@@ -164,16 +164,17 @@ def drain(**values: Any) -> Row | None:
         pk, uuid, seq = session.row(NUMBER) or ()
         session.give(task_uuid=uuid, task_journal_seq=seq)
         session.run(DELIVERED)
-        return *_loaded(Result, given), pk, UUID(uuid), seq, False
+        return *loaded(Result, given), pk, UUID(uuid), seq, False
 
 
 class Session:
     """Runs statements with the parameters that they share."""
 
-    def __init__(self, cursor: Any, values: Mapping[str, Any]) -> None:
-        self.cursor = cursor
+    def __init__(self, cursor: Any, values: Mapping[str, Any], written: Callable[[str], str]) -> None:
+        """``written`` fills the slots of a statement."""
+        self.cursor, self.written = cursor, written
         self.values = {
-            name: value if value is None or type(value) in _AS_THEY_ARE else _plain(value)
+            name: value if value is None or type(value) in _AS_THEY_ARE else plain(value)
             for name, value in values.items()
         }
 
@@ -182,26 +183,36 @@ class Session:
         self.values.update(values)
 
     def run(self, sql: str) -> Any:
-        return self.cursor.execute(statement(sql), self.values)
+        return self.cursor.execute(self.written(sql), self.values)
 
     def row(self, sql: str) -> Row | None:
         found: Row | None = self.run(sql).fetchone()
         return found
 
+    def rows(self, sql: str) -> Sequence[Row]:
+        found: Sequence[Row] = self.run(sql).fetchall()
+        return found
+
+
+@contextmanager
+def deciding(values: Mapping[str, Any], written: Callable[[str], str]) -> Iterator[Session]:
+    """Run the block as one transaction, in turn with other writers."""
+    with write_turns.turn(), transaction.atomic(durable=True), connection.cursor() as cursor:
+        yield Session(cursor, values, written)
+
 
 @contextmanager
 def _transaction(values: Mapping[str, Any]) -> Iterator[Session]:
-    """Run the block as one transaction, in turn with other writers."""
-    with write_turns.turn(), transaction.atomic(durable=True), connection.cursor() as cursor:
-        yield Session(cursor, values)
+    with deciding(values, statement) as session:
+        yield session
 
 
 def _read(sql: str, values: Mapping[str, Any]) -> Row | None:
     with connection.cursor() as cursor:
-        return Session(cursor, values).row(sql)
+        return Session(cursor, values, statement).row(sql)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return ``value`` as Django stores it in SQLite."""
     match value:
         case UUID():
@@ -213,7 +224,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _loaded(model: type[Model], row: Iterable[Any] | None) -> Row:
+def loaded(model: type[Model], row: Iterable[Any] | None) -> Row:
     """Return a row of ``model`` as Django reads it from SQLite."""
     return tuple(
         reduce(lambda read, convert: convert(read, column, connection), converters, value)

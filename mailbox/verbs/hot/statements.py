@@ -6,6 +6,8 @@ of a verb into one statement. `sqlite` runs them one after another, and gives th
 `written` fills the slots in braces. A slot holds columns, a state, a cast, or SQL that differs between the databases.
 """
 
+# ruff: noqa: S608 (only clauses of our own are put into the statements)
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -27,6 +29,7 @@ STATES = {
         "resolved": Task.State.RESOLVED,
         "pending": Result.Delivery.PENDING,
         "delivered": Result.Delivery.DELIVERED,
+        "acked": Result.Delivery.ACKED,
         "by_result": Lease.End.RESULT,
     }.items()
 }
@@ -61,13 +64,15 @@ SET queued = CASE WHEN mailbox_senderstock.queued < COALESCE(mailbox_senderstock
                 THEN mailbox_senderstock.size + %(task_size)s{bigint} ELSE -1 END"""
 
 # A receive attempt that took a task takes no other task, also after its lease has ended.
-QUEUED = """
-SELECT task.id FROM mailbox_task task
+IN_THE_QUEUE = """
+FROM mailbox_task task
 WHERE task.recipient_id = %(holder)s AND task.state = {queued} AND task.waits_on_id IS NULL
   AND NOT EXISTS (
     SELECT 1 FROM mailbox_lease
     WHERE holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid})
-ORDER BY task.queued_at, task.id LIMIT 1"""
+ORDER BY task.queued_at, task.id"""
+
+QUEUED = f"SELECT task.id {IN_THE_QUEUE} LIMIT 1"
 
 # A waiting request presented its key long ago. A revoked key takes no task and no result.
 KEY_IS_LIVE = """(%(credential)s{text} = '' OR EXISTS (
@@ -91,14 +96,16 @@ SELECT %(lease_id)s{uuid}, task.id, %(holder)s, task.attempt, %(at)s{moment}, %(
 FROM task RETURNING {lease_columns}"""
 
 # Only a task in flight has a live lease.
-ANSWERABLE = """
-SELECT task.id, task.uuid, task.attempt, task.journal_seq, sender.id, sender.display, sender.pubkey, lease.lease_id
-FROM mailbox_task task
+ANSWERED_BY_ITS_HOLDER = """
 JOIN mailbox_agent sender ON sender.id = task.sender_id
 JOIN mailbox_lease lease ON lease.task_id = task.id AND lease.ended_at IS NULL
 WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.cache_key IS NULL AND NOT task.calls_back
   AND (%(lease_id)s{uuid} IS NULL OR lease.lease_id = %(lease_id)s{uuid})
   AND (lease.times_out_at IS NULL OR lease.times_out_at > %(at)s{moment})"""
+
+ANSWERABLE = f"""
+SELECT task.id, task.uuid, task.attempt, task.journal_seq, sender.id, sender.display, sender.pubkey, lease.lease_id
+FROM mailbox_task task {ANSWERED_BY_ITS_HOLDER}"""
 
 # Each change of a task takes a journal number under the task's lock. The same number means that nothing has changed.
 RESOLVED = """
@@ -120,13 +127,15 @@ SELECT id, sender_id, recipient_id, %(status)s{text}, %(content)s, %(error_messa
 FROM task RETURNING {result_columns}"""
 
 # A receive attempt that got a result gets no other result, also after its result was acknowledged.
-PENDING = """
-SELECT result.id FROM mailbox_result result {joined}
+PENDING_IN_ORDER = """
+FROM mailbox_result result {joined}
 WHERE result.sender_id = %(sender)s AND result.delivery = {pending}
   AND NOT EXISTS (
     SELECT 1 FROM mailbox_result
     WHERE sender_id = %(sender)s AND receive_attempt_id = %(attempt_id)s{uuid})
-ORDER BY result.posted_at, result.id LIMIT 1"""
+ORDER BY result.posted_at, result.id"""
+
+PENDING = f"SELECT result.id {PENDING_IN_ORDER} LIMIT 1"
 
 GIVEN = """
 UPDATE mailbox_result SET delivery = {delivered}, delivered_at = %(at)s{moment},

@@ -199,7 +199,7 @@ def test_a_lease_times_out_after_the_work_timeout_of_its_task(alice, bob):
 def test_postgresql_looks_for_tasks_out_of_time_only_if_no_result_is_pending(alice, bob, is_pending):
     if is_pending:
         factories.resolved_task(alice, bob)
-    change = plain._journalled(alice, entries.result_delivered(None), timezone.now())
+    change = plain.journalled(alice, entries.result_delivered(None), timezone.now())
     values = {
         "sender": factories.row_of(alice).pk,
         "attempt_id": None,
