@@ -72,6 +72,8 @@ _OF_TASKS: Mapping[Kind, Sequence[Ring]] = {
     Kind.TASK_CANCELLED: (Ring.SENDER, Ring.TASK),
     Kind.TASK_EXPIRED: (Ring.SENDER, Ring.TASK),
     Kind.TASK_UPDATED: (Ring.TASK,),
+    Kind.TASK_ASKED: (Ring.TASK,),
+    Kind.MESSAGE_SENT: (Ring.RECIPIENT, Ring.TASK),  # an answer queues the task again
     Kind.TASK_WOKEN: (Ring.RECIPIENT, Ring.TASK),
     Kind.RESULT_POSTED: (Ring.SENDER, Ring.TASK),
     Kind.RESULT_REPLAYED: (Ring.SENDER, Ring.TASK),
