@@ -73,10 +73,14 @@ def _repair(**fields: Any) -> Body:
 # The JSON of each request of the API that has a body.
 BODIES: dict[tuple[str, str], Body] = {
     ("POST", "/a2a/tasks"): _task,
+    ("POST", "/a2a/tasks/batch"): lambda world: {"tasks": [_task(world)]},
+    ("POST", "/a2a/tasks/lease"): lambda _: {"max": 2},
     ("POST", "/a2a/tasks/<task_id>/release"): _reason,
     ("POST", "/a2a/tasks/<task_id>/updates"): lambda _: {"updates": [{"message": "half"}]},
     ("POST", "/a2a/tasks/<task_id>/cancel"): _reason,
     ("POST", "/a2a/results"): _result,
+    ("POST", "/a2a/results/batch"): lambda world: {"results": [_result(world)]},
+    ("POST", "/a2a/results/drain"): lambda _: {"max": 2},
     ("POST", "/a2a/results/ack"): lambda world: {"task_ids": [str(world.pending.uuid)]},
     ("POST", "/a2a/repair"): lambda world: {
         "task_id": str(world.leased.task.uuid),

@@ -29,26 +29,34 @@ class ReceivingView(MailboxView):
 
         Raises `InvalidRequestError` for a field with two values, since the hub must not guess which value counts.
         """
-        if self.caller.agent is None:
-            raise WrongPartyError("Only agents receive. People read /a2a/queue.")
+        self.must_be_agent()
         parts = [self.query(shape)]
         if self.request.method == "POST":
             parts.append(self.body(shape))
-        if (attempt := self._attempt_of_header()) is not None:
+        if (attempt := self.attempt_of_header()) is not None:
             parts.append(shape.model_validate({"attempt_id": attempt}))
         how: dict[str, Any] = {}
         for part in parts:
             for name in part.model_fields_set:
                 if how.setdefault(name, getattr(part, name)) != getattr(part, name):
-                    raise InvalidRequestError({name: "is given twice, with two values"})
+                    raise given_twice(name)
         return shape.model_validate(how)
 
-    def _attempt_of_header(self) -> UUID | None:
+    def must_be_agent(self) -> None:
+        """Raise `WrongPartyError` for people."""
+        if self.caller.agent is None:
+            raise WrongPartyError("Only agents receive. People read /a2a/queue.")
+
+    def attempt_of_header(self) -> UUID | None:
         header = self.request.headers.get("A2A-Receive-Attempt-Id")
         try:
             return None if header is None else UUID(header)
         except ValueError as error:
             raise InvalidRequestError({"A2A-Receive-Attempt-Id": "must be a UUID"}) from error
+
+
+def given_twice(name: str) -> InvalidRequestError:
+    return InvalidRequestError({name: "is given twice, with two values"})
 
 
 class NextTaskView(ReceivingView):

@@ -6,6 +6,7 @@ from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
 from mailbox.dialects.covenant import (
     admin_views,
     audit_views,
+    batch_views,
     quota_views,
     receive_views,
     repair_views,
@@ -16,6 +17,8 @@ from mailbox.dialects.covenant import (
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
     path("a2a/tasks/next", receive_views.NextTaskView.as_view()),
+    path("a2a/tasks/batch", batch_views.TasksBatchView.as_view()),
+    path("a2a/tasks/lease", batch_views.LeaseBatchView.as_view()),
     path("a2a/tasks/recent", views.RecentTasksView.as_view()),
     path("a2a/tasks/<id:task_id>/entry", views.EntryView.as_view()),
     path("a2a/tasks/<id:task_id>/result", views.TaskResultView.as_view()),
@@ -27,6 +30,8 @@ urlpatterns = [
     path("a2a/tasks/<id:task_id>/cancel", views.CancelView.as_view()),
     path("a2a/results", views.ResultsView.as_view()),
     path("a2a/results/next", receive_views.NextResultView.as_view()),
+    path("a2a/results/batch", batch_views.ResultsBatchView.as_view()),
+    path("a2a/results/drain", batch_views.DrainBatchView.as_view()),
     path("a2a/results/recent", views.RecentResultsView.as_view()),
     path("a2a/results/delivered", views.DeliveredResultsView.as_view()),
     path("a2a/results/ack", views.AckView.as_view()),

@@ -47,7 +47,7 @@ def test_a_drain_ends_before_the_result_that_exceeds_the_budget(alice, bob):
         factories.resolved_task(alice, bob, content=[{"type": "text", "text": text}])
 
     batch_sizes = []
-    drained = []
+    drained: list[Result] = []
     while results := batches.drain_results(alice, most=100).results:
         batch_sizes.append(len(results))
         drained += results

@@ -1,0 +1,75 @@
+"""The answers of the routes for batches, for the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+from uuid import UUID
+
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+from mailbox.dialects.covenant.answers import WireLease, WireResult, WireWork
+
+
+class RefusedItem(TypedDict):
+    """An item of the batch that was refused. Nothing of it was done. ``index`` is its place in the batch, from 0.
+
+    ``task_id`` is the id that the item names, null without a valid one. ``code`` and ``message`` are those of the
+    single request. ``fields`` maps the path of each invalid field to its problem, if ``code`` is ``invalid_request``.
+    """
+
+    index: int
+    task_id: UUID | None
+    code: str
+    message: str
+    fields: NotRequired[dict[str, str]]
+
+
+class TasksQueued(BaseModel):
+    """``posted`` are the ids of the stored tasks, in the order of the batch without the refused items."""
+
+    kind: Literal["a2a_tasks_queued"]
+    posted: list[UUID]
+    refused: list[RefusedItem]
+
+
+class ResultsPosted(BaseModel):
+    """``posted`` are the tasks that have the posted result, in the order of the batch without the refused items."""
+
+    kind: Literal["a2a_results_posted"]
+    posted: list[UUID]
+    refused: list[RefusedItem]
+
+
+class LeasedTask(TypedDict):
+    """A leased task with its lease."""
+
+    task: WireWork
+    lease: WireLease
+
+
+class TasksLeased(BaseModel):
+    """The leased tasks, oldest first, and the outcomes of the results of the request.
+
+    ``attempt_spent`` is there only when the attempt id is spent: its leases have ended. Use a new id.
+    """
+
+    kind: Literal["a2a_tasks_leased"]
+    leases: list[LeasedTask]
+    posted: list[UUID]
+    refused: list[RefusedItem]
+    attempt_spent: bool = False
+
+
+class ResultsDrained(BaseModel):
+    """The drained results, oldest first. ``acked`` and ``unknown`` are the ids of ``ack``.
+
+    No result of the unknown ids is known to the caller. ``attempt_spent`` is there only when the attempt id is spent:
+    its results are acknowledged. Use a new id.
+    """
+
+    kind: Literal["a2a_results_drained"]
+    results: list[WireResult]
+    acked: list[UUID]
+    unknown: list[UUID]
+    attempt_spent: bool = False

@@ -1,0 +1,83 @@
+"""The bodies of batches. The batch is checked as a whole, and each item by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from pydantic import Field, SkipValidation
+
+from mailbox.dialects.base.fields import Exact
+from mailbox.dialects.base.view import parse
+from mailbox.dialects.covenant.requests import NextTask, ResultBody, TaskBody
+from mailbox.models import Result, Task
+from mailbox.verbs.life.batches import MOST_ACKED, MOST_DRAINED, MOST_LEASED, MOST_POSTED, MOST_SENT
+from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
+from mailbox.words.errors import InvalidRequestError, MailboxError
+
+Envelope = TypeVar("Envelope", TaskEnvelope, ResultEnvelope)
+Row = TypeVar("Row", Task, Result)
+
+
+class TasksBody(Exact):
+    """Tasks to send, in order. Each is decided by itself: a refused task keeps no other task from being sent."""
+
+    tasks: list[SkipValidation[TaskBody]] = Field(min_length=1, max_length=MOST_SENT)
+
+
+class ResultsBody(Exact):
+    """Results to post, in order. Each is decided by itself: a refused result keeps no other from being posted."""
+
+    results: list[SkipValidation[ResultBody]] = Field(min_length=1, max_length=MOST_POSTED)
+
+
+class LeaseBody(NextTask):
+    """How to lease up to ``max`` tasks. The ``results`` are posted first, before the wait for tasks.
+
+    The answer comes with the first task. It has fewer than ``max`` tasks if no more are queued, or if one more would
+    exceed 4 MiB. A repeat with the same ``attempt_id`` and the same ``results`` gets the same answer.
+    """
+
+    max: int = Field(ge=1, le=MOST_LEASED)
+    results: list[SkipValidation[ResultBody]] = Field(default=[], max_length=MOST_POSTED)
+
+
+class DrainBody(NextTask):
+    """How to drain up to ``max`` results. The results of the tasks in ``ack`` are acknowledged first.
+
+    The answer comes with the first result. It has fewer than ``max`` results if no more are pending, or if one more
+    would exceed 4 MiB.
+    """
+
+    max: int = Field(ge=1, le=MOST_DRAINED)
+    ack: list[UUID] = Field(default=[], max_length=MOST_ACKED)
+
+
+def tasks(items: Sequence[object]) -> list[TaskEnvelope | InvalidRequestError]:
+    """Return the envelope of each item that is a `TaskBody`, and the error of each other item."""
+    return [_read(lambda item=item: parse(TaskBody, item).envelope()) for item in items]  # type: ignore[misc]
+
+
+def results(items: Sequence[object]) -> list[ResultEnvelope | InvalidRequestError]:
+    """Return the envelope of each item that is a `ResultBody`, and the error of each other item."""
+    return [_read(lambda item=item: parse(ResultBody, item).envelope()) for item in items]  # type: ignore[misc]
+
+
+def valid(items: Sequence[Envelope | InvalidRequestError]) -> list[Envelope]:
+    return [item for item in items if not isinstance(item, InvalidRequestError)]
+
+
+def outcomes(
+    items: Sequence[Envelope | InvalidRequestError], decided: Sequence[Row | MailboxError]
+) -> list[Row | MailboxError]:
+    """Return the outcome of each item. ``decided`` are the outcomes of the valid items, in their order."""
+    rest = iter(decided)
+    return [item if isinstance(item, InvalidRequestError) else next(rest) for item in items]
+
+
+def _read(read: Callable[[], Envelope]) -> Envelope | InvalidRequestError:
+    try:
+        return read()
+    except InvalidRequestError as error:
+        return error
