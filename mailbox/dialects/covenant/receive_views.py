@@ -22,7 +22,7 @@ from mailbox.words.errors import InvalidRequestError, WrongPartyError
 
 class ReceivingView(MailboxView):
     # A HEAD request would lease or drain without an answer that shows what.
-    http_method_names = ("get", "post")
+    http_method_names: tuple[str, ...] = ("get", "post")
 
     def received(self, shape: type[requests.NextTask]) -> Any:
         """Return the request's fields from the query, the body of a POST and the header of the attempt id.
