@@ -42,6 +42,8 @@ WEB_WORKERS = env.integer("WEB_WORKERS", 2, least=1, most=1024)
 STOP_GRACE = env.integer("STOP_GRACE", 15, least=1, most=3600)  # seconds
 # Threads of one worker, started when needed. Each waiting request holds a thread.
 WEB_THREADS = env.integer("WEB_THREADS", 1024, least=1, most=65_536)
+# How a waiting request learns of a task or a result: auto rings between the processes, poll looks again and again.
+A2A_WAKE_UPS = env.word("A2A_WAKE_UPS", "auto", "AUTO", "POLL").lower()
 
 INSTALLED_APPS = [
     "mailbox.apps.MailboxConfig",

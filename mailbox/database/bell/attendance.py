@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Sequence
 
+from django.conf import settings
+from django.db import connection
+
+from mailbox.database.bell.ringing import POLL
 from mailbox.database.bell.watch import Watch
 
 
@@ -24,5 +29,19 @@ def begin() -> None:
         return
     with _here.lock:
         if not _here.has_begun:
-            threading.Thread(target=Watch().run, name="watch", daemon=True).start()
+            for run in (Watch().run, *listeners()):
+                threading.Thread(target=run, name="bell", daemon=True).start()
             _here.has_begun = True
+
+
+def listeners() -> Sequence[Callable[[], None]]:
+    """Return the thread that hears the rings of other processes, and none if A2A_WAKE_UPS is ``poll``."""
+    if settings.A2A_WAKE_UPS == POLL:
+        return []
+    if connection.vendor == "sqlite":
+        from mailbox.database.bell.sqlite import reader
+
+        return [reader.run]
+    from mailbox.database.bell.postgresql import Listener, ringer
+
+    return [Listener(ringer).run]

@@ -18,8 +18,8 @@ def is_on() -> bool:
 
 def begin() -> None:
     """Note that rings are heard from now on, and ring every waiter, since rings may have been lost until now."""
-    _here.is_on = True
     waiters.wake_all()
+    _here.is_on = True
 
 
 def lose() -> None:

@@ -105,10 +105,14 @@ RINGS: Mapping[Kind, Sequence[Ring]] = dict[Kind, Sequence[Ring]].fromkeys(
 class Parties(Protocol):
     """The fields of a task that the bell reads."""
 
-    uuid: UUID
-    sender_id: int
-    recipient_id: int
-    calls_back: bool
+    @property
+    def uuid(self) -> UUID: ...
+    @property
+    def sender_id(self) -> int: ...
+    @property
+    def recipient_id(self) -> int: ...
+    @property
+    def calls_back(self) -> bool: ...
 
 
 def of_task(kind: Kind, changed: Parties) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import TypeVar
 
 from mailbox.database.bell import topics as words
@@ -52,8 +53,11 @@ class Waiter:
         return self.event.wait(seconds) and not _here.has_ended
 
     def pass_on(self, *, is_chained: bool) -> None:
-        """Ring another waiter of each shared topic."""
-        wake({topic: 1 for topic in self.topics if words.any_of(topic)}, is_chained=is_chained)
+        """Ring another waiter of each shared topic, in another process if this one has none."""
+        elsewhere = wake({topic: 1 for topic in self.topics if words.any_of(topic)}, is_chained=is_chained)
+        if elsewhere and not is_chained and not _here.has_ended:  # each process finds chained rings by its own watch
+            for take in _elsewhere:
+                take(elsewhere)
 
 
 class _Waiters:
@@ -72,10 +76,16 @@ class _Waiters:
         waiter.is_chained |= is_chained
         waiter.event.set()
 
-    def ring_topic(self, topic: str, count: int, *, is_chained: bool) -> None:
-        waiters = list(self.idle.get(topic, ()))
-        for waiter in waiters[:count] if words.any_of(topic) not in (None, topic) else waiters:
+    def ring_all_of(self, topic: str) -> None:
+        for waiter in list(self.idle.get(topic, ())):
+            self.ring(waiter, is_chained=False)
+
+    def ring_some_of(self, topic: str, count: int, *, is_chained: bool) -> int:
+        """Ring at most so many waiters of a shared topic; return how many it had."""
+        found = list(islice(self.idle.get(topic, ()), count))
+        for waiter in found:
             self.ring(waiter, is_chained=is_chained)
+        return len(found)
 
     def forget_rings(self, waiter: Waiter) -> None:
         waiter.is_rung = waiter.is_chained = False
@@ -102,6 +112,7 @@ class _Waiters:
                 self.idle.pop(topic, None)
 
 
+_elsewhere: list[Callable[[Mapping[str, int]], object]] = []
 _here = _Waiters()
 os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new process has no waiters
 
@@ -124,18 +135,23 @@ def waiting(topics: Sequence[str]) -> Iterator[Waiter]:
             waiter.pass_on(is_chained=waiter.is_chained)
 
 
-def wake(counts: Mapping[str, int], *, is_chained: bool = False) -> None:
+def wake(counts: Mapping[str, int], *, is_chained: bool = False) -> Mapping[str, int]:
     """Ring the waiters of these topics: for a shared topic one for each thing that came, else all.
 
+    Return the topics that concern other processes too: all but the things for which a waiter here was rung.
     ``is_chained``: the count is unknown. A waiter that finds something rings the next waiter.
     """
     if not _here.everyone:
-        return
+        return counts
+    left: dict[str, int] = {}
     with _here.lock:
         for topic, count in counts.items():
-            _here.ring_topic(topic, count, is_chained=is_chained)
-            if (everybody := words.any_of(topic)) is not None:
-                _here.ring_topic(everybody, count, is_chained=is_chained)
+            everybody = words.any_of(topic)
+            _here.ring_all_of(everybody or topic)
+            rung = _here.ring_some_of(topic, count, is_chained=is_chained) if everybody else 0
+            if rung < count:
+                left[topic] = count - rung
+    return left
 
 
 def wake_all() -> None:
@@ -159,6 +175,15 @@ def waited() -> Sequence[str]:
     """Return the topics of all waiters, each once."""
     with _here.lock:
         return list(dict.fromkeys(topic for waiter in _here.everyone for topic in waiter.topics))
+
+
+def is_anyone_here() -> bool:
+    return bool(_here.everyone)
+
+
+def when_nobody_is_here(take: Callable[[Mapping[str, int]], object]) -> None:
+    """Let this function take the rings that a waiter leaves unanswered, if this process has no other waiter."""
+    _elsewhere.append(take)
 
 
 def wait_for_anyone() -> None:

@@ -1,0 +1,96 @@
+"""On SQLite each process follows the journal while it has waiters."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from uuid import uuid4
+
+import pytest
+from django.db import connection  # noqa: F401 (the condition of the mark names it)
+
+from mailbox.database.bell import hearing, ringing, sqlite, topics, waiters
+from mailbox.database.bell.sqlite import Reader
+from mailbox.gate import audit, entries
+from mailbox.verbs.life import leasing, results
+from tests.support import factories
+from tests.support.hub import PATIENCE, wait_until
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif("connection.vendor != 'sqlite'", reason="PostgreSQL has notifications"),
+]
+
+
+class EndingReader(Reader):
+    """A reader whose thread can end."""
+
+    is_over = False
+
+    def run(self):
+        with contextlib.suppress(SystemExit):
+            super().run()
+
+    def _follow(self, own):
+        if self.is_over:
+            sys.exit()
+        super()._follow(own)
+
+
+@pytest.fixture
+def follow(monkeypatch):
+    """Return a function that waits for topics while a thread follows the journal. Rings of this process do nothing."""
+    monkeypatch.setattr(ringing, "ring", lambda _: None)
+    reader = EndingReader()
+    waiting, threads = [], []
+
+    def begin(*named):
+        waiting.append(waiters.waiting(named))
+        waiter = waiting[-1].__enter__()
+        threads.append(threading.Thread(target=reader.run, daemon=True))
+        threads[-1].start()
+        wait_until(hearing.is_on)
+        waiter.look(lambda: None)
+        return waiter
+
+    yield begin
+    reader.is_over = True
+    for one in waiting:
+        one.__exit__(None, None, None)
+    wait_until(lambda: not hearing.is_on())
+    with waiters.waiting([]):
+        wait_until(lambda: not any(thread.is_alive() for thread in threads))
+
+
+def test_a_task_wakes_its_recipient_and_its_result_the_sender(alice, bob, follow):
+    recipient = follow(topics.agent(bob.agent.pk))
+    with waiters.waiting([topics.sender(alice.agent.pk)]) as sender:
+        task = factories.sent_task(alice, bob)
+        assert recipient.wait(PATIENCE)
+        assert not sender.is_rung
+
+        leasing.lease_tasks(bob)
+        with waiters.waiting([topics.task(task.uuid)]) as reader:
+            results.post_result(bob, factories.result_envelope(task))
+            assert sender.wait(PATIENCE)
+            assert reader.wait(PATIENCE)
+
+
+def test_a_row_without_a_task_rings_what_its_kind_rings(alice, follow):
+    waiter = follow(topics.CALLBACKS)
+    audit.note(alice, entries.push_resent(uuid4(), uuid4(), "x"))
+
+    assert waiter.wait(PATIENCE)
+
+
+def test_more_rows_than_one_statement_reads_are_all_read(alice, bob, follow, monkeypatch):
+    monkeypatch.setattr(sqlite, "MOST_ROWS", 1)
+    monkeypatch.setattr(sqlite, "NEW_ROWS", sqlite.NEW_ROWS.replace("LIMIT 1000", "LIMIT 1"))
+    waiter = follow(topics.agent(bob.agent.pk))
+    with audit.decision(alice) as journal:
+        for number in range(5):
+            journal.beside(entries.authentication_failed(str(number), 1))
+    factories.sent_task(alice, bob)
+
+    assert waiter.wait(PATIENCE)
