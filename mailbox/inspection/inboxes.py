@@ -31,18 +31,19 @@ def tasks_to(
     caller: Caller,
     owner: Agent,
     *,
-    state: Task.State | None = None,
+    states: Collection[Task.State] = (),
     outcomes: Collection[Task.Outcome] = (),
     limit: int,
     cursor: str | None = None,
 ) -> Page[Task]:
     """Return a page of the inbox of ``owner``, each task with its parties and its result.
 
-    ``state`` None is any state. Empty ``outcomes`` are any outcome. Raises `InvalidRequestError` for an invalid cursor.
+    Empty ``states`` are any state, and empty ``outcomes`` any outcome. Raises `InvalidRequestError` for an invalid
+    cursor.
     """
     tasks = _addressed(caller, owner)
-    if state is not None:
-        tasks = tasks.filter(state=state)
+    if states:
+        tasks = tasks.filter(state__in=states)
     if outcomes:
         tasks = tasks.filter(outcome__in=outcomes)
     return keyset(tasks, "pk", int, is_unique=True, limit=limit, cursor=cursor, name="inbox")

@@ -31,12 +31,14 @@ from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.times import epoch_ms
 
+_STATES = (Task.State.QUEUED, Task.State.IN_FLIGHT, Task.State.INTERRUPTED)  # of the queue, in its order
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueFilter:
     """The filters of the queue. None is no filter.
 
-    ``min_lease_age`` leaves out younger leases, and no queued task. ``deadline_within`` keeps only tasks whose deadline
+    ``min_lease_age`` leaves out younger leases, and no other task. ``deadline_within`` keeps only tasks whose deadline
     has passed, or passes within that time. Source: Covenant A2A, status surface.
     """
 
@@ -49,6 +51,8 @@ def queue(
     caller: Caller, wanted: QueueFilter = QueueFilter(), *, limit: int = 10, cursor: str | None = None
 ) -> Page[QueueEntry]:
     """Return a page of queued tasks in the order in which they will be leased, then of leases, oldest first.
+
+    Interrupted tasks come last, the longest interrupted first.
 
     Raises `InvalidRequestError` for an invalid cursor, as all lists do.
     """
@@ -154,15 +158,19 @@ def _entries(
     caller: Caller, wanted: QueueFilter, position: Position | None, *, most: int
 ) -> Iterator[tuple[QueueEntry, Position]]:
     """Yield the entries of the queue after ``position`` with their positions, at most ``most`` of each state."""
-    state, *place = position or ("",)
-    if wanted.state != Task.State.IN_FLIGHT and state != Task.State.IN_FLIGHT:
-        queued = visible_tasks(caller).queued().with_parties().with_leader()
-        for task, at in in_turn(_within_deadline(queued, wanted), ("queued_at", "pk"), tuple(place) or None, most=most):
-            yield QueueEntry(task=task), (str(Task.State.QUEUED), *at)
-    if wanted.state != Task.State.QUEUED:
-        start = tuple(place) if state == Task.State.IN_FLIGHT else None
-        for lease, at in in_turn(_leases(caller, wanted), ("leased_at", "pk"), start, most=most):
-            yield QueueEntry(task=lease.task, lease=lease), (str(Task.State.IN_FLIGHT), *at)
+    begun, *place = position or (str(_STATES[0]),)
+    for state in _STATES[_STATES.index(Task.State(begun)) :]:
+        if wanted.state not in (None, state):
+            continue
+        start = tuple(place) or None if state == begun else None
+        if state == Task.State.IN_FLIGHT:
+            for lease, at in in_turn(_leases(caller, wanted), ("leased_at", "pk"), start, most=most):
+                yield QueueEntry(task=lease.task, lease=lease), (str(state), *at)
+        else:
+            tasks = _within_deadline(visible_tasks(caller).filter(state=state).with_parties().with_leader(), wanted)
+            since = "queued_at" if state == Task.State.QUEUED else "status_at"
+            for task, at in in_turn(tasks, (since, "pk"), start, most=most):
+                yield QueueEntry(task=task), (str(state), *at)
 
 
 def _leases(caller: Caller, wanted: QueueFilter) -> LeaseQuerySet:

@@ -26,8 +26,8 @@ class CorvidTask(TypedDict):
     """A task with its conversation. Times are ISO 8601 with milliseconds.
 
     ``sessionId`` is the lease, null while no agent works on the task. ``messages`` holds at most 2000 messages and
-    900 kB. The sent text comes first, cut beyond 100 kB. A note in brackets stands for messages that are left out. The
-    text of the result comes last.
+    900 kB. The sent text comes first, cut beyond 100 kB. Further messages of the sender have the role ``user`` too. A
+    note in brackets stands for messages that are left out. The text of the result comes last.
     """
 
     id: UUID

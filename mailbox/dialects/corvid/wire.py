@@ -39,7 +39,10 @@ OUTCOME_STATE: Mapping[Task.Outcome, TaskState] = {
 
 
 def state(task: Task) -> TaskState:
-    """Return the task's state in this dialect. A task that was leased once never reads ``submitted`` again."""
+    """Return the task's state in this dialect.
+
+    A task that was leased once never reads ``submitted`` again. A task that asks its sender reads ``working``.
+    """
     if task.outcome is not None:
         return OUTCOME_STATE[Task.Outcome(task.outcome)]
     return "submitted" if task.state == Task.State.QUEUED and task.attempt == 0 else "working"
@@ -50,29 +53,29 @@ def task(
 ) -> CorvidTask:
     """Render an A2ATask. ``lease`` is the task's newest lease, and its id is the session's.
 
-    ``messages`` are the newest messages of the agent, oldest first. ``is_all``: there are no earlier messages.
+    ``messages`` are the newest messages of its agent and its sender, oldest first. ``is_all``: no message is earlier.
     """
     newest = messages[-1].said_at if messages else None
     moments = [row.sent_at, row.resolved_at, lease.leased_at if lease else None, newest]
     return {
         "id": row.uuid,
         "state": state(row),
-        "messages": _messages(row.intent_text, list(_agent_texts(messages, result)), is_all=is_all),
+        "messages": _messages(row.intent_text, list(_texts(messages, result)), is_all=is_all),
         "sessionId": lease.lease_id if lease else None,
         "createdAt": iso(row.sent_at),
         "updatedAt": iso(max(moment for moment in moments if moment is not None)),
     }
 
 
-def _messages(sent: str, texts: Sequence[str], *, is_all: bool) -> list[TaskMessage]:
+def _messages(sent: str, texts: Sequence[tuple[Role, str]], *, is_all: bool) -> list[TaskMessage]:
     """Return the sent text and as many of the newest ``texts`` as `MESSAGES_BYTES` leave room for."""
     first = _message("user", _cut(sent, SENT_BYTES))
     room = MESSAGES_BYTES - _size(first)
-    newest = [_message("agent", _cut(text, room)) for text in texts[-1:]]
+    newest = [_message(role, _cut(text, room)) for role, text in texts[-1:]]
     kept = deque(newest)
     room -= sum(map(_size, newest))
-    for text in reversed(texts[:-1]):
-        message = _message("agent", text)
+    for role, text in reversed(texts[:-1]):
+        message = _message(role, text)
         room -= _size(message)
         if room < 0:
             break
@@ -96,16 +99,28 @@ def _size(message: TaskMessage) -> int:
     return len(orjson.dumps(message)) + len(",")
 
 
-def _agent_texts(messages: Sequence[Message], result: Result | None) -> Iterator[str]:
-    """Yield the agent's messages, oldest first, then the text of the result. The reason of a failure is always last."""
+def _texts(messages: Sequence[Message], result: Result | None) -> Iterator[tuple[Role, str]]:
+    """Yield both sides' messages, oldest first, then the text of the result. The reason of a failure is always last."""
     last = _last_word(result)
-    if result is not None and not last:  # clients would read a last message of mere progress as the answer
-        places = range(len(messages), 0, -1)
-        messages = messages[: next((place for place in places if not messages[place - 1].is_progress_alone), 0)]
-    texts = [text for message in messages if (text := _text(message.blocks))]
+    if result is not None and not last:
+        messages = list(_up_to_the_answer(messages))
+    texts = [(_role(message), text) for message in messages if (text := _text(message.blocks))]
     yield from texts
-    if last and (not texts or texts[-1] != last):
-        yield last
+    if last and (not texts or texts[-1] != ("agent", last)):
+        yield "agent", last
+
+
+def _up_to_the_answer(messages: Sequence[Message]) -> Iterator[Message]:
+    """Leave out the agent's progress after its last words: clients would read that progress as the answer."""
+    answer = -1
+    for place, message in enumerate(messages):
+        if _role(message) == "agent" and not message.is_progress_alone:
+            answer = place
+    yield from (message for place, message in enumerate(messages) if place <= answer or _role(message) == "user")
+
+
+def _role(message: Message) -> Role:
+    return "user" if message.role == Message.Role.USER else "agent"
 
 
 def _last_word(result: Result | None) -> str:

@@ -80,9 +80,13 @@ class HeldLease(WireLease):
 
 
 class WireQueueEntry(TypedDict):
-    """A task with its state. The lease's keys are left out when the task has no live lease."""
+    """A task with its state. The lease's keys are left out when the task has no live lease.
+
+    Only an interrupted task has ``awaits``: what its agent asked its sender for.
+    """
 
     state: Literal["queued", "in_flight", "interrupted", "resolved"]
+    awaits: NotRequired[Literal["input", "authorization"]]
     task: WireTask
     attempt: int
     lease_id: NotRequired[UUID]
@@ -106,6 +110,7 @@ class TreeNode(TypedDict):
 
     depth: int
     state: Literal["queued", "in_flight", "interrupted", "resolved"]
+    awaits: Literal["input", "authorization"] | None
     outcome: str | None
     attempt: int
     waits_on: UUID | None
@@ -213,7 +218,7 @@ class Status(BaseModel):
     limit: int
     min_lease_age_ms: int | None
     deadline_within_ms: int | None
-    state_filter: Literal["queued", "in_flight"] | None
+    state_filter: Literal["queued", "in_flight", "interrupted"] | None
     tasks: list[WireQueueEntry]
     results: list[WireResult]
 

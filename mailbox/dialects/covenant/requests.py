@@ -253,7 +253,7 @@ class TimelineQuery(ListQuery):
 
 
 class QueueQuery(ListQuery):
-    state_filter: Literal["queued", "in_flight"] | None = None
+    state_filter: Literal["queued", "in_flight", "interrupted"] | None = None
     min_lease_age_ms: QueryInteger | None = Field(None, ge=0, le=times.MOST_MS)
     deadline_within_ms: QueryInteger | None = Field(None, ge=0, le=times.MOST_MS)
 

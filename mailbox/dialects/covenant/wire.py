@@ -132,6 +132,8 @@ def queue_entry(entry: QueueEntry) -> answers.WireQueueEntry:
         "task": task(entry.task),
         "attempt": entry.task.attempt,
     }
+    if entry.task.awaits is not None:
+        rendered["awaits"] = choice(entry.task.awaits)
     if entry.task.waits_on is not None:
         rendered["waits_on"] = entry.task.waits_on.uuid
     if entry.lease is not None:
@@ -180,6 +182,7 @@ def node(row: Node) -> answers.TreeNode:
     return {
         "depth": row.depth,
         "state": choice(row.task.state),
+        "awaits": choice(row.task.awaits),
         "outcome": row.task.outcome,
         "attempt": row.task.attempt,
         "waits_on": row.task.waits_on.uuid if row.task.waits_on else None,

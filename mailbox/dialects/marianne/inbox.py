@@ -158,8 +158,8 @@ def tasks_in(
     A task past its deadline or work timeout is resolved as expired before it is shown.
     """
     expiry.make_inbox_current(caller, owner)
-    state, outcomes = wire.meant_by(status) if status else (None, ())
-    page = inboxes.tasks_to(caller, owner, state=state, outcomes=outcomes, limit=limit, cursor=cursor)
+    states, outcomes = wire.meant_by(status) if status else ((), ())
+    page = inboxes.tasks_to(caller, owner, states=states, outcomes=outcomes, limit=limit, cursor=cursor)
     return Page([render(task) for task in page.items], page.next_cursor)
 
 

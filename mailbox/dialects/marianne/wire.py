@@ -29,7 +29,7 @@ OUTCOME_STATUS: Mapping[Task.Outcome, A2ATaskStatus] = {
 STATE_STATUS: Mapping[Task.State, A2ATaskStatus] = {
     Task.State.QUEUED: A2ATaskStatus.PENDING,
     Task.State.IN_FLIGHT: A2ATaskStatus.ACCEPTED,
-    Task.State.INTERRUPTED: A2ATaskStatus.ACCEPTED,
+    Task.State.INTERRUPTED: A2ATaskStatus.ACCEPTED,  # its agent goes on once the sender has answered
 }
 
 # The beginnings of a heading, list, quote, rule, fence or table at the start of a Markdown line.
@@ -44,11 +44,11 @@ def status(task: Task) -> A2ATaskStatus:
     return STATE_STATUS[Task.State(task.state)]
 
 
-def meant_by(wanted: A2ATaskStatus) -> tuple[Task.State, Sequence[Task.Outcome]]:
-    """Return the state and the outcomes that read as this status; no outcomes if the state alone decides."""
-    states = (state for state, status_ in STATE_STATUS.items() if status_ is wanted)
+def meant_by(wanted: A2ATaskStatus) -> tuple[Sequence[Task.State], Sequence[Task.Outcome]]:
+    """Return the states and the outcomes that read as this status; no outcomes if the state alone decides."""
+    states = [state for state, status_ in STATE_STATUS.items() if status_ is wanted]
     outcomes = [outcome for outcome, status_ in OUTCOME_STATUS.items() if status_ is wanted]
-    return next(states, Task.State.RESOLVED), outcomes
+    return states or [Task.State.RESOLVED], outcomes
 
 
 def task(row: Task, result: Result | None) -> A2ATask:

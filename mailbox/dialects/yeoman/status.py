@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without i
 UNRESOLVED: Mapping[str, TaskWord] = {
     Task.State.QUEUED: "pending",
     Task.State.IN_FLIGHT: "running",
-    Task.State.INTERRUPTED: "running",
+    Task.State.INTERRUPTED: "running",  # its agent goes on once the sender has answered
 }
 # Pollers stop at completed, failed and cancelled only, so a partial result reads as completed.
 OUTCOMES: Mapping[str, TaskWord] = {

@@ -18,7 +18,7 @@ from mailbox.words import times
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    status = commands.add_parser("status", help="list queued tasks, live leases and pending results")
+    status = commands.add_parser("status", help="list queued, leased and interrupted tasks, and pending results")
     arguments.add_limit(status)
     status.add_argument(
         "--min-lease-age-ms",
@@ -34,8 +34,8 @@ def add_commands(commands: arguments.Commands) -> None:
     )
     status.add_argument(
         "--state",
-        type=arguments.one_of("a2a state", "queued", "in_flight"),
-        metavar="queued|in_flight",
+        type=arguments.one_of("a2a state", "queued", "in_flight", "interrupted"),
+        metavar="queued|in_flight|interrupted",
         help="only tasks in this state",
     )
     arguments.add_json(status)

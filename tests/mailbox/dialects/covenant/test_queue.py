@@ -7,7 +7,7 @@ import time_machine
 
 from mailbox.verbs.life import leasing
 from mailbox.words.times import epoch_ms
-from tests.support import factories
+from tests.support import factories, talking
 from tests.support.api import Api, error_of
 
 pytestmark = pytest.mark.django_db
@@ -69,6 +69,45 @@ def test_a_state_filter_narrows_to_one_state(alice, bob, route):
 
     assert ids(api.get(route, state_filter="queued")) == [str(queued.uuid)]
     assert ids(api.get(route, state_filter="in_flight")) == [str(leased.uuid)]
+
+
+@ROUTES
+@pytest.mark.parametrize("awaits", ["input", "authorization"])
+def test_an_interrupted_task_is_listed_last_with_what_it_awaits(alice, bob, route, awaits):
+    asking = talking.asked(bob, factories.leased_task(alice, bob), "which city?", awaits=awaits)
+    queued = factories.sent_task(alice, bob)
+    api = Api(alice)
+
+    listed = api.get(route).json()["tasks"]
+    (alone,) = api.get(route, state_filter="interrupted").json()["tasks"]
+
+    assert [(one["state"], one["task"]["id"]) for one in listed] == [
+        ("queued", str(queued.uuid)),
+        ("interrupted", str(asking.uuid)),
+    ]
+    assert alone == listed[1]
+    assert (alone["awaits"], alone["attempt"], alone.keys()) == (awaits, 1, {"state", "awaits", "task", "attempt"})
+
+
+def test_pages_of_the_queue_go_on_through_all_states(alice, bob, clock):
+    expected = []
+    for state in ("queued", "in_flight", "interrupted"):
+        for _ in range(3):
+            clock.shift(timedelta(seconds=1))
+            lease = None if state == "queued" else leasing.lease_task(bob, factories.sent_task(alice, bob).uuid)
+            task = lease.task if lease else factories.sent_task(alice, bob)
+            if state == "interrupted":
+                talking.asked(bob, lease, "which city?")
+            expected.append(str(task.uuid))
+
+    found, cursor = [], None
+    for _ in range(10):
+        answer = Api(bob).get("/a2a/queue", limit=2, **({"cursor": cursor} if cursor else {}))
+        found += ids(answer)
+        if (cursor := answer.json()["next_cursor"]) is None:
+            break
+
+    assert found == expected
 
 
 @ROUTES

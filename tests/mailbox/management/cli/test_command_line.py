@@ -113,8 +113,8 @@ SEND = ["send", "--from", "a", "--to", "b", "t"]
         ([], "the following arguments are required: COMMAND"),
         (["fly"], "invalid choice: 'fly'"),
         (["agents"], "the following arguments are required: COMMAND"),
-        (["status", "--state", "x"], "unknown a2a state 'x' (expected queued|in_flight)"),
-        (["status", "--state", "Queued"], "unknown a2a state 'Queued' (expected queued|in_flight)"),
+        (["status", "--state", "x"], "unknown a2a state 'x' (expected queued|in_flight|interrupted)"),
+        (["status", "--state", "Queued"], "unknown a2a state 'Queued' (expected queued|in_flight|interrupted)"),
         (["status", "--limit", "x"], "--limit must be an integer"),
         (["status", "--limit", "0"], "--limit must be between 1 and 1000"),
         (["status", "--limit"], "argument --limit: expected one argument"),
@@ -153,4 +153,4 @@ def test_wrong_usage_prints_the_usage_and_exits_with_2(run):
 
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("usage: manage.py a2a status")
-    assert "unknown a2a state 'x' (expected queued|in_flight)" in refused.stderr
+    assert "unknown a2a state 'x' (expected queued|in_flight|interrupted)" in refused.stderr
