@@ -41,8 +41,9 @@ from mailbox.outbound.errors import (
     NotReachedError,
 )
 from mailbox.verbs.life import leasing, results, updates
-from mailbox.verbs.life.updates import MAX_UPDATES, Update
+from mailbox.verbs.life.updates import MAX_UPDATES
 from mailbox.words import json_text
+from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import MailboxError
 

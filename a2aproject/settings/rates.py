@@ -28,4 +28,6 @@ A2A_QUOTA_QUEUED_TO_ONE = env.integer("A2A_QUOTA_QUEUED_TO_ONE", 1000, least=1)
 A2A_QUOTA_BYTES = env.integer("A2A_QUOTA_BYTES", 1_073_741_824, least=1, most=2**62)
 A2A_QUOTA_CALLBACKS = env.integer("A2A_QUOTA_CALLBACKS", 1000, least=1)
 A2A_QUOTA_WAITS = env.integer("A2A_QUOTA_WAITS", 32, least=1)
+# Bytes of the messages and artifacts of one task.
+A2A_TASK_MAX_BYTES = env.integer("A2A_TASK_MAX_BYTES", 16_777_216, least=1, most=2**30)
 A2A_QUOTA_CARDS = env.integer("A2A_QUOTA_CARDS", 100, least=1)

@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -76,8 +76,9 @@ def callbacks_of(sender: int, *, but: int) -> int:
     """Return the number of a sender's callbacks that are due or to come, without that of the task with key ``but``."""
     due = PushDelivery.objects.filter(sender=sender, state=PushDelivery.State.PENDING)
     queued = queued_by(sender).filter(calls_back=True).exclude(pk=but)
+    asked = Task.objects.filter(state=Task.State.INTERRUPTED, sender=sender, calls_back=True)
     leased = Lease.objects.live().filter(task__sender=sender, task__calls_back=True)
-    return due.count() + queued.count() + leased.count()
+    return due.count() + queued.count() + asked.count() + leased.count()
 
 
 def _count_queued(task: Task, most: int) -> int:
@@ -147,6 +148,13 @@ def take(task: Task) -> None:
     _raise(PairStock.objects.filter(**pair), pair, (QUEUED_TO_ONE,), task)
     sender = {"agent_id": task.sender_id}
     _raise(SenderStock.objects.filter(**sender), sender, OF_A_SENDER, task)
+
+
+def take_words(task: Task, size: int) -> None:
+    """Count ``size`` bytes that a sender adds to its task, before the task grows. Raises as `take`, locks its stock."""
+    before = task.size
+    words = replace(BYTES, amount=lambda _: size, count=lambda task, most: _count_bytes(task, most) + before)
+    _raise(SenderStock.objects.filter(agent=task.sender_id), {"agent_id": task.sender_id}, (words,), task)
 
 
 def _raise(rows: models.QuerySet[Any], key: Mapping[str, int], quotas: tuple[Quota, ...], task: Task) -> None:

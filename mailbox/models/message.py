@@ -8,12 +8,10 @@ from django.db.models.functions import Length
 
 from mailbox.database.managers import managed_by
 from mailbox.words import json_text
+from mailbox.words.conversation import PROGRESS
 
 if TYPE_CHECKING:
     from mailbox.models.task import Task
-
-
-PROGRESS = "progress"  # not the type of any content block
 
 
 class MessageQuerySet(models.QuerySet["Message"]):
@@ -23,6 +21,9 @@ class MessageQuerySet(models.QuerySet["Message"]):
     def posted_by(self, attempt_id: UUID, task: Task) -> MessageQuerySet:
         """Narrow to the messages of one call for a task, in order."""
         return self.filter(task=task, post_attempt_id=attempt_id).in_order()
+
+    def of_role(self, role: Message.Role) -> MessageQuerySet:
+        return self.filter(role=role)
 
     def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
         """Return the newest messages of a task in order, and whether these are all of its messages.

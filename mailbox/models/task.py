@@ -183,6 +183,14 @@ class Task(models.Model):
         lease.finish(how, now)
         self.change(state=Task.State.QUEUED, queued_at=now, status_at=now)
 
+    def hear(self, size: int, now: datetime) -> None:
+        """Count a message of the sender with ``size`` bytes. An interrupted task goes to the back of the queue."""
+        counted = {"turn": self.turn + 1, "size": self.size + size, "status_at": now}
+        if self.state == Task.State.INTERRUPTED:
+            self.change(state=Task.State.QUEUED, awaits=None, queued_at=now, **counted)
+        else:
+            self.change(**counted)
+
     def resolve(
         self,
         outcome: Task.Outcome,

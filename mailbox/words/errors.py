@@ -242,6 +242,18 @@ class AlreadyResolvedError(MailboxError):
     code = "already_resolved"
 
 
+class NotAskableError(MailboxError):
+    """The sender of this task takes no questions and sends no further messages."""
+
+    code = "not_askable"
+
+
+class TaskTooLargeError(MailboxError):
+    """The messages and artifacts of this task are too large."""
+
+    code = "task_too_large"
+
+
 class DuplicateRiskMismatchError(MailboxError):
     """duplicate_risk "idempotent" needs a task that its sender declared idempotent; use "operator_accepted"."""
 

@@ -32,9 +32,10 @@ from mailbox.models import (
     Result,
     Task,
 )
-from mailbox.verbs.life import leasing, results, sending
+from mailbox.verbs.life import leasing, results, sending, updates
 from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words import json_text, tokens
+from mailbox.words.conversation import Update, UpdateStatus
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
 from mailbox.words.kinds import Entry, Kind
 
@@ -215,6 +216,19 @@ def resolved_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Result
     """Send, lease and answer a task. ``fields`` are those of the result."""
     lease = leased_task(sender, recipient)
     return results.post_result(recipient, result_envelope(lease.task, lease_id=lease.lease_id, **fields))
+
+
+def interrupted_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Task:
+    """Send a task, lease it, and put the question "which one?" to its sender."""
+    lease = leased_task(sender, recipient, **fields)
+    question = Update(status=UpdateStatus.INPUT_REQUIRED, message=text("which one?"))
+    updates.post_updates(recipient, lease.task.uuid, [question], lease_id=lease.lease_id)
+    return Task.objects.get(pk=lease.task.pk)
+
+
+def text(words: str) -> list[dict[str, Any]]:
+    """Return one content block of text."""
+    return [{"type": "text", "text": words}]
 
 
 def drained_task(sender: Caller, recipient: Caller) -> Result:

@@ -14,10 +14,10 @@ from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEn
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import callbacks, leasing, results, updates
 from mailbox.verbs.life.callbacks import CallbackOutcome
-from mailbox.verbs.life.updates import Update
 from mailbox.verbs.repairs import auto_retry, plans, repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words import advice
+from mailbox.words.conversation import Update
 from tests.support import factories
 
 BACKWARDS = "\u202e"

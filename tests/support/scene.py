@@ -11,13 +11,13 @@ from time_machine import Traveller
 
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent, AuditEvent, Lease, Task
-from mailbox.verbs.life import expiry, leasing, results, sending, updates
-from mailbox.verbs.life.updates import Update
+from mailbox.verbs.life import conversation, expiry, leasing, results, sending, updates
 from mailbox.verbs.repairs import repair, retry
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.verbs.repairs.retry import RetryPolicy
 from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.words.conversation import Update, UpdateStatus, Words
 from mailbox.words.envelopes import ResultStatus, TaskEnvelope
 from mailbox.words.errors import MailboxError
 from mailbox.words.kinds import Kind
@@ -29,6 +29,8 @@ HOUR = timedelta(hours=1)
 AT_ONCE = timedelta(0)
 MANY = 1000
 DIALECT = "mailbox"
+QUESTION = Update(status=UpdateStatus.INPUT_REQUIRED, message=[{"type": "text", "text": "which one?"}])
+MESSAGE = Words(content=[{"type": "text", "text": "the first"}])
 
 
 class State(NamedTuple):
@@ -151,6 +153,8 @@ ATTEMPTS: Mapping[str, Callable[[Scene], object]] = {
     "lease": lambda scene: leasing.lease_task(scene.bob, scene.task_id),
     "heartbeat": lambda scene: leasing.heartbeat(scene.bob, scene.task_id),
     "post updates": lambda scene: updates.post_updates(scene.bob, scene.task_id, [Update(progress=0.5)]),
+    "ask the sender": lambda scene: updates.post_updates(scene.bob, scene.task_id, [QUESTION]),
+    "send a message": lambda scene: conversation.say(scene.alice, scene.task_id, MESSAGE),
     "release": lambda scene: leasing.release(scene.bob, scene.task_id, reason="later"),
     "post an ok result": lambda scene: scene.answer(ResultStatus.OK),
     "post a partial result": lambda scene: scene.answer(ResultStatus.PARTIAL),

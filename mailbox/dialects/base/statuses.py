@@ -34,6 +34,8 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.LeaseMismatchError: HTTPStatus.CONFLICT,
     errors.NotInFlightError: HTTPStatus.CONFLICT,
     errors.AlreadyResolvedError: HTTPStatus.CONFLICT,
+    errors.NotAskableError: HTTPStatus.CONFLICT,
+    errors.TaskTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     errors.RateLimitedError: HTTPStatus.TOO_MANY_REQUESTS,
     errors.QuotaExceededError: HTTPStatus.TOO_MANY_REQUESTS,
     errors.DuplicateRiskMismatchError: HTTPStatus.CONFLICT,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from mailbox.models import Lease, Message, Result, Task
-from mailbox.models.message import PROGRESS
 from mailbox.words import content, json_text
+from mailbox.words.conversation import PROGRESS
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.corvid.answers import CorvidTask, Role, TaskMessage, TaskState

@@ -14,9 +14,10 @@ from pydantic import Field
 from mailbox.dialects.base.fields import AgentField, EpochMs, Exact, Integer, Lax, QueryInteger, Text
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
-from mailbox.verbs.life.updates import MAX_UPDATES, Update
+from mailbox.verbs.life.updates import MAX_UPDATES
 from mailbox.verbs.repairs.retry import BOUNDS, RetryPolicy
 from mailbox.words import times
+from mailbox.words.conversation import Update
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
 
 

@@ -238,8 +238,8 @@ class UpdatesView(MailboxView):
     def post(self, request: Request, task_id: UUID) -> Response:
         body = self.body(requests.UpdatesBody)
         parts = [update.update() for update in body.updates]
-        seq = updates.post_updates(self.caller, task_id, parts, lease_id=body.lease_id, attempt_id=body.attempt_id)
-        return Response({"kind": "a2a_task_updated", "task_id": task_id, "seq": seq})
+        posted = updates.post_updates(self.caller, task_id, parts, lease_id=body.lease_id, attempt_id=body.attempt_id)
+        return Response({"kind": "a2a_task_updated", "task_id": task_id, "seq": posted.seq})
 
 
 class CancelView(MailboxView):

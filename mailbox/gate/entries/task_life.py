@@ -50,23 +50,42 @@ def task_released(lease_id: UUID, attempt: int, reason: str) -> LifeEntry[TaskRe
     return LifeEntry(Kind.TASK_RELEASED, TaskReleasedData(lease_id=str(lease_id), attempt=attempt, reason=reason))
 
 
+class ArtifactData(TypedDict):
+    """An artifact or a chunk of one. The journal names it; its row holds the content, which compaction deletes."""
+
+    artifact_id: Annotated[str, "id of the artifact within its task"]
+    append: Annotated[bool, "whether the blocks were added to an artifact"]
+    last_chunk: Annotated[bool, "whether the artifact was complete with these blocks"]
+    blocks: Annotated[int, "number of content blocks"]
+    bytes: Annotated[int, "bytes of their JSON text"]
+
+
 class TaskUpdatedData(TypedDict):
     lease_id: Annotated[str, "id of the holder's lease"]
-    message_number: Annotated[int, "number of the message in its task, which is the row's own"]
-    message_bytes: Annotated[int, "bytes of the message's JSON text, with its note"]
-    message_sha256: Annotated[str, "SHA-256 of that text; compaction deletes the text itself"]
+    message_number: NotRequired[Annotated[int, "number of the message in its task, which is the row's own"]]
+    message_bytes: NotRequired[Annotated[int, "bytes of the message's JSON text, with its note"]]
+    message_sha256: NotRequired[Annotated[str, "SHA-256 of that text; compaction deletes the text itself"]]
     progress: NotRequired[Annotated[float, "share of the work that is done, 0 to 1"]]
+    artifact: NotRequired[
+        Annotated[ArtifactData, "artifact_id, append, last_chunk, number of blocks, bytes; left out for a message"]
+    ]
 
 
-def task_updated(lease_id: UUID, *, number: int, content: str, progress: float | None) -> LifeEntry[TaskUpdatedData]:
-    """Record that the holder posted a message, its progress, or both. ``content`` is the JSON text that is stored."""
-    text = content.encode()
-    data = TaskUpdatedData(
-        lease_id=str(lease_id),
-        message_number=number,
-        message_bytes=len(text),
-        message_sha256=hashlib.sha256(text).hexdigest(),
-    )
+def task_updated(
+    lease_id: UUID, posted: ArtifactData | str, *, number: int, progress: float | None = None
+) -> LifeEntry[TaskUpdatedData]:
+    """Record that the holder posted a message, its progress, or both, or an artifact.
+
+    ``posted`` is the JSON text of the message as it is stored, or the artifact.
+    """
+    data = TaskUpdatedData(lease_id=str(lease_id))
+    if not isinstance(posted, str):
+        data["artifact"] = posted
+        return LifeEntry(Kind.TASK_UPDATED, data)
+    text = posted.encode()
+    data["message_number"] = number
+    data["message_bytes"] = len(text)
+    data["message_sha256"] = hashlib.sha256(text).hexdigest()
     if progress is not None:
         data["progress"] = progress
     return LifeEntry(Kind.TASK_UPDATED, data)

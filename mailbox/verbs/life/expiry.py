@@ -1,4 +1,4 @@
-"""Tasks that ran out of time: queued past their deadline, or leased longer than their work timeout.
+"""Tasks that ran out of time: queued or interrupted past their deadline, or leased beyond their work timeout.
 
 The first verb that reads such a task resolves it, so the hub is right without its scheduler. The sweep only resolves
 such tasks sooner.
@@ -27,8 +27,12 @@ DEADLINE_EXCEEDED = "deadline exceeded"
 TIMED_OUT = "Task timed out"  # corvid-agent's words; its clients show them
 
 
-def expire_queued(task: Task, journal: Journal) -> None:
-    """Resolve a queued task past its deadline as ``expired``. The caller holds the task row's lock."""
+# In these states a task expires at its deadline. Its holder may miss the deadline: then the work timeout counts.
+WITHOUT_HOLDER = (Task.State.QUEUED, Task.State.INTERRUPTED)
+
+
+def expire_overdue(task: Task, journal: Journal) -> None:
+    """Resolve a queued or interrupted task past its deadline as ``expired``. The caller holds the task row's lock."""
     resolve(
         task,
         Task.Outcome.EXPIRED,
@@ -59,8 +63,8 @@ def _expire_overdue(overdue: TaskQuerySet, journal: Journal, limit: int) -> Sequ
     for task in found:
         # An earlier task of this loop may have woken or resolved this one.
         task.refresh_from_db(fields=["state", "journal_seq", "waits_on"])
-        if task.state == Task.State.QUEUED:
-            expire_queued(task, journal)
+        if task.state in WITHOUT_HOLDER:
+            expire_overdue(task, journal)
     return found
 
 
@@ -102,7 +106,7 @@ def _visible(caller: Caller, task_id: UUID) -> Task:
 
 
 def _is_due(task: Task, now: datetime) -> bool:
-    if task.state == Task.State.QUEUED:
+    if task.state in WITHOUT_HOLDER:
         return task.is_overdue(now)
     lease = task.live_lease() if task.state == Task.State.IN_FLIGHT and task.work_timeout is not None else None
     return lease is not None and lease.has_timed_out(now)

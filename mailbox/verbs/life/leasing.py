@@ -82,7 +82,7 @@ def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: U
         batch = list(locked[: min(limit - len(leases), AT_ONCE)])
         for task in batch:
             if task.is_overdue(journal.now):
-                expiry.expire_queued(task, journal)
+                expiry.expire_overdue(task, journal)
                 continue
             if leases and task.size > room:
                 return leases
@@ -94,7 +94,9 @@ def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: U
 
 
 def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None) -> Lease:
-    """Lease one task that is addressed to the caller, before older tasks.
+    """Lease one queued or interrupted task that is addressed to the caller, before older tasks.
+
+    A lease of an interrupted task withdraws its question: so a holder goes on once it needs no answer any more.
 
     ``attempt_id`` works as for `lease_tasks`: the same id returns the same lease while the lease is live. An id belongs
     to one call of either verb.
@@ -168,7 +170,7 @@ def _hindrance(task: Task, journal: Journal) -> str | None:
 
 
 def begin(task: Task, journal: Journal, *, attempt_id: UUID | None = None, index: int = 0) -> Lease:
-    """Start a lease for the recipient of a queued task whose row is locked, and journal it."""
+    """Start a lease for the recipient of a queued or interrupted task whose row is locked, and journal it."""
     lease = task.start_lease(task.recipient, journal.now, attempt_id=attempt_id, index=index)
     journal.life(task, entries.task_leased(lease.lease_id, lease.attempt, lease.holder.display))
     return lease
@@ -226,22 +228,36 @@ def _leasable(caller: Caller) -> TaskQuerySet:
 def own_lease(caller: Caller, task_id: UUID, lease_id: UUID | None, now: datetime) -> tuple[Task, Lease]:
     """Lock the task and return it with the caller's live lease. ``lease_id`` None accepts any lease of the caller.
 
-    Raises `UnknownTaskError`, `NotInFlightError`, `LeaseMismatchError`. A lease that outlasted the task's
-    ``work_timeout`` counts as ended, even if the task has not been expired yet.
+    Raises as `visible_locked` and `judged_lease` do.
     """
+    task = visible_locked(caller, task_id)
+    return task, judged_lease(caller, task, lease_id, now)
+
+
+def visible_locked(caller: Caller, task_id: UUID) -> Task:
+    """Lock and return a task that the caller may see, with its parties. Raises `UnknownTaskError`, also for people."""
     # Only agents hold leases. A person reads the same error here as an agent that may not see the task.
     visible = visible_tasks(caller) if caller.agent else Task.objects.none()
     task = visible.with_parties().locked().filter(uuid=task_id).first()
     if task is None:
         raise UnknownTaskError.of(task_id)
+    return task
+
+
+def judged_lease(caller: Caller, task: Task, lease_id: UUID | None, now: datetime) -> Lease:
+    """Return the caller's live lease of a locked task. ``lease_id`` None accepts any lease of the caller.
+
+    Raises `NotInFlightError`, `LeaseMismatchError`. A lease that outlasted the task's ``work_timeout`` counts as ended,
+    even if the task has not been expired yet.
+    """
     lease = task.live_lease()
     if lease is None:
-        raise NotInFlightError(f"Task {task_id} is not leased: it is {task.state}.", task_id=task_id)
+        raise NotInFlightError(f"Task {task.uuid} is not leased: it is {task.state}.", task_id=task.uuid)
     if lease.holder != caller.agent:
-        raise LeaseMismatchError(f"You do not hold the lease of task {task_id}.", task_id=task_id)
+        raise LeaseMismatchError(f"You do not hold the lease of task {task.uuid}.", task_id=task.uuid)
     if lease.has_timed_out(now):
-        raise NotInFlightError(f"Task {task_id} is not leased any more: it has timed out.", task_id=task_id)
-    return task, require_lease(task, lease, lease_id)
+        raise NotInFlightError(f"Task {task.uuid} is not leased any more: it has timed out.", task_id=task.uuid)
+    return require_lease(task, lease, lease_id)
 
 
 def require_lease(task: Task, lease: Lease | None, lease_id: UUID | None) -> Lease:

@@ -73,7 +73,8 @@ def requeue_within(
     lease_id: UUID | None,
 ) -> Task:
     """Requeue as `requeue` does, with a checked reason, within the decision of ``journal`` from `deciding`."""
-    task, lease = _repairable(caller, task_id, lease_id, journal, verb=actions.REQUEUE, duplicate_risk=duplicate_risk)
+    task = _unresolved(caller, task_id, lease_id, journal, verb=actions.REQUEUE, duplicate_risk=duplicate_risk)
+    lease = _repairable(task, lease_id)
     if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
         raise DuplicateRiskMismatchError(task_id=task_id)
     task.return_to_queue(lease, Lease.End.REQUEUE, journal.now)
@@ -84,7 +85,8 @@ def requeue_within(
 def force_error(caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None = None) -> Result:
     """End the lease and resolve the task as an error with ``message``. Needs ``a2a.repair.force_error``.
 
-    Guards, raises and journals as `requeue` does. The result is never cached.
+    An interrupted task is resolved, too; it has no lease, so a ``lease_id`` is refused as another lease. Guards, raises
+    and journals as `requeue` does. The result is never cached.
     Source: Covenant A2A, "Lease repair".
     """
     reason = check_reason(reason)
@@ -97,7 +99,9 @@ def force_error_within(
     journal: Journal, caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None
 ) -> Result:
     """Force an error as `force_error` does, with checked texts, within the decision of ``journal`` from `deciding`."""
-    task, lease = _repairable(caller, task_id, lease_id, journal, verb=actions.FORCE_ERROR)
+    task = _unresolved(caller, task_id, lease_id, journal, verb=actions.FORCE_ERROR)
+    is_held = task.state != Task.State.INTERRUPTED or lease_id is not None
+    lease = _repairable(task, lease_id) if is_held else None
     return resolve(
         task,
         Task.Outcome.ERROR,
@@ -116,7 +120,7 @@ def deciding(caller: Caller, task_id: UUID, action: str) -> Iterator[Journal]:
         yield journal
 
 
-def _repairable(
+def _unresolved(
     caller: Caller,
     task_id: UUID,
     lease_id: UUID | None,
@@ -124,11 +128,8 @@ def _repairable(
     *,
     verb: str,
     duplicate_risk: DuplicateRisk | None = None,
-) -> tuple[Task, Lease]:
-    """Lock the task, check the capability, and return the task with its live lease.
-
-    ``lease_id`` must be the id of that lease, or None.
-    """
+) -> Task:
+    """Lock the task, check the capability, and return the task. Raises for an unknown or resolved task."""
     task = visible_tasks(caller).with_parties().locked().filter(uuid=task_id).first()
     peer = None
     if task is not None:
@@ -138,10 +139,19 @@ def _repairable(
         raise UnknownTaskError.of(task_id)
     if task.state == Task.State.RESOLVED:
         raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
+    return task
+
+
+def _repairable(task: Task, lease_id: UUID | None) -> Lease:
+    """Return the live lease of a task whose row is locked. ``lease_id`` must be the id of that lease, or None.
+
+    Raises `NotInFlightError`, and `LeaseMismatchError` also for an interrupted task and a ``lease_id``.
+    """
     lease = task.live_lease()
-    if lease is None:
-        raise NotInFlightError(f"Task {task_id} is queued, not leased.", task_id=task_id)
-    return task, require_lease(task, lease, lease_id)
+    is_guarded = lease_id is not None and task.state == Task.State.INTERRUPTED
+    if lease is None and not is_guarded:
+        raise NotInFlightError(f"Task {task.uuid} is {task.state}, not leased.", task_id=task.uuid)
+    return require_lease(task, lease, lease_id)
 
 
 @contextmanager

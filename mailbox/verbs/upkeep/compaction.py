@@ -14,7 +14,7 @@ from mailbox.gate import audit, compacted, quotas
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.about_tasks import TasksCompactedData
 from mailbox.gate.requests import Request
-from mailbox.models import Agent, Lease, Message, PushDelivery, Result, Task
+from mailbox.models import Agent, Artifact, Lease, Message, PushDelivery, Result, Task
 from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.verbs.life import callbacks
@@ -158,7 +158,7 @@ def _drop_in_batches(
 
 
 def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: str) -> int:
-    """Delete the tasks with these keys, with their leases, messages and results; return how many.
+    """Delete the tasks with these keys, with their leases, messages, artifacts and results; return how many.
 
     Tasks that are locked, or no longer among ``tasks``, stay. The journal rows are made before the transaction, because
     large payloads would prolong it. The content of a resolved task never changes.
@@ -174,6 +174,7 @@ def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: s
         freed = dict(sizes)
         Result.objects.filter(task__in=found).delete()
         Message.objects.filter(task__in=found).delete()
+        Artifact.objects.filter(task__in=found).delete()
         Lease.objects.filter(task__in=found).delete()
         ids = Task.objects.filter(pk__in=found).values("uuid")
         old_rows.drop_callbacks(PushDelivery.objects.filter(task_uuid__in=ids))

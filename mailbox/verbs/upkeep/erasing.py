@@ -17,6 +17,7 @@ from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.models import (
     Agent,
+    Artifact,
     AuditEvent,
     Message,
     Peer,
@@ -41,7 +42,7 @@ ROWS_AT_ONCE = 500
 NAMED = 3  # unfinished tasks that a refusal names
 BLANK = "[erased, SHA-256 "
 # The rows of a task's life whose data may hold text of an agent. Rows of updates hold it in older versions.
-WITH_TEXT = (Kind.TASK_UPDATED, Kind.TASK_CANCELLED, Kind.TASK_RELEASED)
+WITH_TEXT = (Kind.TASK_UPDATED, Kind.MESSAGE_SENT, Kind.TASK_CANCELLED, Kind.TASK_RELEASED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,10 +164,12 @@ def _blank(tasks: Sequence[Task], ids: Sequence[UUID]) -> dict[str, int]:
     planned = RepairPlanRow.objects.filter(task_id__in=ids).exclude(intent=BLANK)
     results = Result.objects.filter(task__in=tasks).exclude(content__contains=BLANK)
     messages = Message.objects.filter(task__in=tasks).exclude(content__contains=BLANK)
+    artifacts = Artifact.objects.filter(task__in=tasks).exclude(content__contains=BLANK)
     counts = {
         "tasks": sum(_blank_task(task) for task in tasks),
         "results": sum(_blank_result(result) for result in results),
         "messages": sum(_blank_message(message) for message in messages),
+        "artifacts": sum(_blank_artifact(artifact) for artifact in artifacts),
         "callbacks": _blank_callbacks(PushDelivery.objects.filter(task_uuid__in=ids)),
         "rows of plans": planned.update(intent=BLANK),
         "cached results": cached.count(),
@@ -191,8 +194,16 @@ def _blank_result(result: Result) -> int:
 
 
 def _blank_message(message: Message) -> int:
-    message.content = _block(message.content)
-    message.save(update_fields=["content"])
+    message.content, message.message_id, message.extra = _block(message.content), "", "{}"
+    message.save(update_fields=["content", "message_id", "extra"])
+    return 1
+
+
+def _blank_artifact(artifact: Artifact) -> int:
+    """Blank an artifact. Its id becomes a hash, so that chunks of one artifact stay together."""
+    artifact.content, artifact.extra = _block(artifact.content), "{}"
+    artifact.artifact_id = hashlib.sha256(artifact.artifact_id.encode()).hexdigest()
+    artifact.save(update_fields=["content", "extra", "artifact_id"])
     return 1
 
 

@@ -10,8 +10,8 @@ from agentcards import profiles
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent
 from mailbox.verbs.life import leasing, sending, updates
-from mailbox.verbs.life.updates import Update
 from mailbox.verbs.upkeep import erasing
+from mailbox.words.conversation import Update
 from tests.support import factories
 from tests.support.api import Api
 

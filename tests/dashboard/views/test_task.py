@@ -11,9 +11,9 @@ from django.utils import timezone
 
 from mailbox.models import ReplayEntry
 from mailbox.verbs.life import leasing, replay, results, updates
-from mailbox.verbs.life.updates import Update
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories

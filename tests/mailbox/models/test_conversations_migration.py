@@ -12,6 +12,7 @@ from django.db.migrations.loader import MigrationLoader
 
 from mailbox.models import Message, Task
 from mailbox.verbs.life import results, updates
+from mailbox.words.conversation import Update
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -44,7 +45,7 @@ def backwards() -> None:
 
 def test_rows_of_the_version_before_take_the_defaults(alice, bob):
     lease = factories.leased_task(alice, bob)
-    updates.post_updates(bob, lease.task.uuid, [updates.Update(progress=0.5)])
+    updates.post_updates(bob, lease.task.uuid, [Update(progress=0.5)])
     with migrating():  # which deletes the new columns
         pass
 

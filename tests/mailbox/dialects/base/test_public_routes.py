@@ -16,6 +16,7 @@ from mailbox.verbs.life import leasing, results, sending, updates
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words import tokens
+from mailbox.words.conversation import Update
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, UnknownRouteError, WrongPartyError
 from mailbox.words.kinds import Kind
 from tests.support import factories
@@ -149,7 +150,7 @@ ACTS = {
     "lease one task": lambda caller, task: leasing.lease_task(caller, task.uuid),
     "release": lambda caller, task: leasing.release(caller, task.uuid, reason="r"),
     "send a heartbeat": lambda caller, task: leasing.heartbeat(caller, task.uuid),
-    "post updates": lambda caller, task: updates.post_updates(caller, task.uuid, [updates.Update(progress=0.5)]),
+    "post updates": lambda caller, task: updates.post_updates(caller, task.uuid, [Update(progress=0.5)]),
     "post a result": lambda caller, task: results.post_result(caller, factories.result_envelope(task)),
     "drain": lambda caller, task: results.drain_results(caller),
     "acknowledge": lambda caller, task: results.ack_results(caller, [task.uuid]),

@@ -8,7 +8,7 @@ import pytest
 from mailbox.dialects.corvid import handler, wire
 from mailbox.models import Lease
 from mailbox.verbs.life import expiry, leasing, results, updates
-from mailbox.verbs.life.updates import Update
+from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
 

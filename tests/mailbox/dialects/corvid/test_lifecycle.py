@@ -13,10 +13,10 @@ from mailbox.dialects.corvid.requests import ValidationFailedError
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Lease, Task
 from mailbox.verbs.life import expiry, leasing, results, sending, updates
-from mailbox.verbs.life.updates import Update
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.verbs.upkeep import compaction
+from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError
 from mailbox.words.kinds import Kind

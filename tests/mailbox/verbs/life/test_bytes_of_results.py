@@ -13,11 +13,11 @@ from mailbox.gate import quotas
 from mailbox.gate.callers import Caller
 from mailbox.models import Message, SenderStock
 from mailbox.verbs.hot import plain
-from mailbox.verbs.life import leasing, results, sending, updates
-from mailbox.verbs.life.updates import Update
+from mailbox.verbs.life import leasing, results, room, sending, updates
 from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
-from mailbox.words.errors import InvalidRequestError, QuotaExceededError
+from mailbox.words.conversation import Update
+from mailbox.words.errors import InvalidRequestError, QuotaExceededError, TaskTooLargeError
 from tests.support import factories
 
 # A refusal undoes the statement of the fast form, and on PostgreSQL the test's own transaction with it.
@@ -124,13 +124,23 @@ def test_a_compacted_task_gives_the_bytes_of_its_updates_back(alice, bob):
     assert SenderStock.objects.get().size == 0
 
 
-@pytest.mark.parametrize(("limit", "most"), [("MOST_BYTES", 100), ("MOST_UPDATES", 4)])
-def test_the_updates_of_one_task_are_bounded(alice, bob, monkeypatch, limit, most):
-    monkeypatch.setattr(updates, limit, most)
-    lease = factories.leased_task(alice, bob)  # which has two numbers in the journal
+def test_the_bytes_of_the_updates_of_one_task_are_bounded(alice, bob, settings):
+    settings.A2A_TASK_MAX_BYTES = 100
+    lease = factories.leased_task(alice, bob)
     for _ in range(2):
         post(lease, "x" * 20, by=bob)
 
-    with pytest.raises(InvalidRequestError, match="of one task"):
+    with pytest.raises(TaskTooLargeError, match="at most 100 bytes"):
         post(lease, "x" * 20, by=bob)
+    assert Message.objects.count() == 2
+
+
+def test_the_rows_of_one_task_are_bounded(alice, bob, monkeypatch):
+    monkeypatch.setattr(room, "MOST_ROWS", 4)
+    lease = factories.leased_task(alice, bob)  # which has two numbers in the journal
+    for _ in range(2):
+        post(lease, "x", by=bob)
+
+    with pytest.raises(InvalidRequestError, match="at most 4 journal rows"):
+        post(lease, "x", by=bob)
     assert Message.objects.count() == 2

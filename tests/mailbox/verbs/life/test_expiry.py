@@ -8,8 +8,8 @@ import time_machine
 from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life import expiry, leasing, results, updates
-from mailbox.verbs.life.updates import Update
 from mailbox.verbs.repairs import repair
+from mailbox.words.conversation import Update
 from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, UnknownTaskError
 from mailbox.words.times import epoch_ms
 from tests.support import factories

@@ -29,9 +29,9 @@ from mailbox.models import (
 )
 from mailbox.verbs.agents import peers
 from mailbox.verbs.life import results, updates
-from mailbox.verbs.life.updates import Update
 from mailbox.verbs.upkeep import compaction, erasing, sealing
 from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.words.conversation import Update
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError, WrongPartyError
 from tests.support import factories
 from tests.support.tampering import old_rows, triggers_off

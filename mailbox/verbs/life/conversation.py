@@ -1,0 +1,94 @@
+"""The verb of a sender that has more to say about its task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from mailbox.gate import audit, capabilities, entries, quotas
+from mailbox.gate.audit import Journal
+from mailbox.gate.callers import Caller
+from mailbox.gate.requests import Request
+from mailbox.models import Message, Task
+from mailbox.verbs.life import expiry, room
+from mailbox.words import json_text
+from mailbox.words.conversation import Words
+from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError, NotAskableError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """The answer to a message. ``message`` is its row, with its task. ``turn`` is its number, from 2."""
+
+    message: Message
+    turn: int
+
+
+def say(caller: Caller, task_id: UUID, said: Words, *, attempt_id: UUID | None = None) -> Sent:
+    """Add a message of the task's sender; return it once it is durable.
+
+    The message answers the question of an interrupted task: the task goes to the back of the queue. A task in the queue
+    or in flight keeps its state, and its next or present holder reads the message. A task past its deadline or work
+    timeout is resolved as expired first. ``attempt_id`` names this call. A repeat with the same content stores no
+    second message, counts no use of a grant, and returns the first message.
+
+    Raises, in this order: `InvalidRequestError` for bad content; `WrongPartyError` by a public route;
+    `UnknownTaskError` for an absent task or another sender's task, also for people; `InvalidRequestError` for an
+    ``attempt_id`` that was used for another message; a capability error for ``a2a.send.<recipient>``;
+    `AlreadyResolvedError`; `NotAskableError` for a task that does not converse; `TaskTooLargeError` beyond
+    ``A2A_TASK_MAX_BYTES``; `QuotaExceededError` for a sender at its quota of bytes.
+
+    Locks the task row, then the stock of its sender. Journals ``capability_check`` and ``a2a_message_sent``.
+    Source: A2A, SendMessage with a task id.
+    """
+    said.check()
+    caller.must_do_more_than_send()
+    expiry.expire_if_due(caller, task_id)
+    with audit.decision(caller) as journal:
+        own = Task.objects.filter(sender=caller.agent)  # a caller without an agent has no task
+        task = own.with_parties().locked().filter(uuid=task_id).first()
+        if task is None:
+            raise capabilities.not_theirs(caller, task_id, only="only its sender can send it a message")
+        if attempt_id is not None and (earlier := _sent_before(task, said, attempt_id)) is not None:
+            return earlier
+        journal.admit(Request.to_send(task.recipient, task.uuid))
+        if task.state == Task.State.RESOLVED:
+            raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
+        if not task.converses:
+            raise NotAskableError(task_id=task_id)
+        return _add(task, said, attempt_id, journal)
+
+
+def _sent_before(task: Task, said: Words, attempt_id: UUID) -> Sent | None:
+    """Return the message that this attempt sent; None if it sent none. Raises `InvalidRequestError` for another one."""
+    message = Message.objects.posted_by(attempt_id, task).of_role(Message.Role.USER).first()
+    if message is None:
+        return None
+    wanted = [said.message_id, [dict(block) for block in said.content], json_text.loads(said.extra)]
+    if not json_text.same([message.message_id, message.blocks, message.details], wanted):
+        raise InvalidRequestError({"attempt_id": "was used for another message of this task"})
+    earlier = Message.objects.filter(task=task, seq__lt=message.seq).of_role(Message.Role.USER)
+    message.task = task
+    return Sent(message=message, turn=earlier.count() + 2)
+
+
+def _add(task: Task, said: Words, attempt_id: UUID | None, journal: Journal) -> Sent:
+    """Store the message of a task whose row is locked, and return an interrupted task to the queue."""
+    content, extra = json_text.dumps([dict(block) for block in said.content]), said.extra
+    size = room.size_of_words(content, said.message_id, extra)
+    room.check(task, [size], path="content")
+    quotas.take_words(task, size)
+    answers = task.awaits
+    task.hear(size, journal.now)
+    message = Message.objects.create(
+        task=task,
+        seq=task.journal_seq,
+        role=Message.Role.USER,
+        content=content,
+        message_id=said.message_id,
+        extra=extra,
+        said_at=journal.now,
+        post_attempt_id=attempt_id,
+    )
+    journal.life(task, entries.message_sent(task.turn, said.message_id, answers=answers))
+    return Sent(message=message, turn=task.turn)
