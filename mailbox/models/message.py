@@ -86,6 +86,16 @@ class Message(models.Model):
         return loaded
 
     @property
+    def words(self) -> list[dict[str, Any]]:
+        """Return the content blocks, without the progress."""
+        return [block for block in self.blocks if block["type"] != PROGRESS]
+
+    @property
+    def progress(self) -> dict[str, Any] | None:
+        """Return the progress as a block with value and note; None for a message without progress."""
+        return next((block for block in self.blocks if block["type"] == PROGRESS), None)
+
+    @property
     def is_progress_alone(self) -> bool:
         return all(block["type"] == PROGRESS for block in self.blocks)
 

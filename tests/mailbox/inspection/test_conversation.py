@@ -1,0 +1,88 @@
+"""Reads of a conversation: messages of both parties, and artifacts as the fold of their rows."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from mailbox.inspection import conversation as reads
+from mailbox.models import Task
+from mailbox.verbs.life import conversation, updates
+from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
+from mailbox.words.errors import UnknownTaskError
+from tests.support import factories
+from tests.support.factories import text
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def task(alice, bob):
+    """Return a leased task about which three messages were sent."""
+    task = factories.leased_task(alice, bob).task
+    updates.post_updates(bob, task.uuid, [Update(message=text("reading")), Update(progress=0.5, note="half")])
+    conversation.say(alice, task.uuid, Words(content=text("hurry"), message_id="m-1"))
+    return task
+
+
+def spoken(messages):
+    return [(message.seq, message.role, message.words, message.progress) for message in messages]
+
+
+def test_the_messages_of_both_parties_are_read_in_order(alice, bob, task):
+    half = {"type": "progress", "value": 0.5, "note": "half"}
+    told = [(3, "agent", text("reading"), None), (4, "agent", [], half), (5, "user", text("hurry"), None)]
+
+    assert spoken(reads.messages(alice, task.uuid)) == spoken(reads.messages(bob, task.uuid)) == told
+    assert spoken(reads.messages(alice, task.uuid, after=3, limit=1)) == told[1:2]
+    assert reads.messages(alice, task.uuid, after=5) == []
+
+
+def test_a_question_without_words_is_no_message(bob, task):
+    updates.post_updates(bob, task.uuid, [Update(status=UpdateStatus.INPUT_REQUIRED)])
+
+    assert len(reads.messages(bob, task.uuid)) == 3
+
+
+def test_an_artifact_is_the_fold_of_its_placement_and_its_chunks(alice, bob, task):
+    def produce(words, **fields):
+        updates.post_updates(bob, task.uuid, [ArtifactUpdate(content=text(words), **fields)])
+
+    produce("lost", artifact_id="report", name="Old", description="gone")
+    produce("log", artifact_id="log", last_chunk=True)
+    produce("a", artifact_id="report", name="Report", metadata={"page": 1})
+    produce("b", artifact_id="report", append=True, metadata={"page": 2}, last_chunk=True)
+
+    report, log = reads.artifacts(alice, task.uuid)
+
+    assert (report.artifact_id, report.blocks, report.is_complete) == ("report", [*text("a"), *text("b")], True)
+    assert report.details == {"name": "Report", "metadata": {"page": 2}}
+    assert (log.artifact_id, log.blocks, log.seq) == ("log", text("log"), report.seq - 2)
+
+
+def test_strangers_and_absent_tasks_get_the_same_answer(mallory, task):
+    absent = uuid4()
+    for read in (reads.messages, reads.artifacts):
+        with pytest.raises(UnknownTaskError) as foreign:
+            read(mallory, task.uuid)
+        with pytest.raises(UnknownTaskError) as missing:
+            read(mallory, absent)
+        assert foreign.value.message.replace(str(task.uuid), "") == missing.value.message.replace(str(absent), "")
+
+
+def test_people_read_each_conversation(olga, task):
+    assert len(reads.messages(olga, task.uuid)) == 3
+
+
+def test_the_newest_message_of_each_sender_is_read_at_once(alice, bob, task, django_assert_num_queries):
+    silent = factories.sent_task(alice, bob)
+    conversation.say(alice, task.uuid, Words(content=text("now")))
+    tasks = list(Task.objects.all())
+
+    with django_assert_num_queries(1):
+        newest = reads.newest_of_senders(tasks)
+    assert {key: message.words for key, message in newest.items()} == {task.pk: text("now")}
+    assert newest[task.pk].shown_id
+    with django_assert_num_queries(0):
+        assert reads.newest_of_senders([silent]) == {}
