@@ -14,6 +14,7 @@ from typing import Any
 
 from mailbox.management.cli.work import environment_without
 from mailbox.management.worker.attempt import ProgramSettings
+from mailbox.management.worker.batches import BatchingHub
 from mailbox.management.worker.client import Hub as HubClient
 from mailbox.management.worker.worker import Worker
 from mailbox.models import Lease, Message, Result, Task
@@ -31,11 +32,22 @@ class Desk:
     var: Path
     said: list[str] = field(default_factory=list)
 
-    def run(self, *command: str, name: str = "bob", tasks: int = 1, concurrency: int = 1, **how: Any) -> str | None:
+    def run(
+        self,
+        *command: str,
+        name: str = "bob",
+        tasks: int = 1,
+        concurrency: int = 1,
+        batch: int | None = None,
+        **how: Any,
+    ) -> str | None:
         """Run a worker in this process for that many tasks; return its failure."""
+        client_of = HubClient if batch is None else BatchingHub
         work = ProgramSettings(command=command, environment=environment_without(self.key), **{"grace": GRACE, **how})
-        with contextlib.closing(HubClient(self.url, lambda: self.key)) as client:
-            worker = Worker(client, name, work, concurrency=concurrency, max_tasks=tasks, say=self.said.append)
+        with contextlib.closing(client_of(self.url, lambda: self.key)) as client:
+            worker = Worker(
+                client, name, work, concurrency=concurrency, batch=batch, max_tasks=tasks, say=self.said.append
+            )
             return worker.run()
 
     @contextlib.contextmanager

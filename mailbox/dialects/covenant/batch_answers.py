@@ -41,7 +41,7 @@ class ResultsPosted(BaseModel):
     refused: list[RefusedItem]
 
 
-class LeasedTask(TypedDict):
+class LeasedItem(TypedDict):
     """A leased task with its lease."""
 
     task: WireWork
@@ -55,7 +55,7 @@ class TasksLeased(BaseModel):
     """
 
     kind: Literal["a2a_tasks_leased"]
-    leases: list[LeasedTask]
+    leases: list[LeasedItem]
     posted: list[UUID]
     refused: list[RefusedItem]
     attempt_spent: bool = False

@@ -42,7 +42,7 @@ def drained(answered: Drained) -> dict[str, Any]:
     return {"kind": "a2a_results_drained", "results": results, **acks, **spent}
 
 
-def _lease(row: Lease) -> batch_answers.LeasedTask:
+def _lease(row: Lease) -> batch_answers.LeasedItem:
     return {"task": wire.work(row.task), "lease": wire.lease(row)}
 
 

@@ -20,7 +20,7 @@ from mailbox.management.cli import arguments
 from mailbox.words import ed25519, redaction
 
 KEY_VARIABLE = "A2A_API_KEY"
-MOST_AT_ONCE = 256
+MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
 LONGEST_GRACE = 86_400
 WRONG_USAGE = 2
 
@@ -57,9 +57,14 @@ def add_commands(commands: arguments.Commands) -> None:
     work.add_argument(
         "--concurrency",
         type=arguments.integer("--concurrency", least=1, most=MOST_AT_ONCE),
-        default=1,
         metavar="N",
-        help="run at most N programs at once (default: %(default)s)",
+        help="run at most N programs at once (default: 1, with --batch the number of processors)",
+    )
+    work.add_argument(
+        "--batch",
+        type=arguments.integer("--batch", least=1, most=MOST_IN_A_BATCH),
+        metavar="N",
+        help="lease up to N tasks in one request, which also posts the results of the last tasks",
     )
     much = work.add_mutually_exclusive_group()
     much.add_argument(
@@ -95,6 +100,7 @@ def add_commands(commands: arguments.Commands) -> None:
 def _work(options: Namespace) -> str:
     # Imported here, so that the other commands start without httpx.
     from mailbox.management.worker.attempt import ProgramSettings
+    from mailbox.management.worker.batches import BatchingHub
     from mailbox.management.worker.client import Hub
     from mailbox.management.worker.worker import Worker
 
@@ -108,14 +114,31 @@ def _work(options: Namespace) -> str:
         heartbeat=options.heartbeat,
         grace=options.grace,
     )
-    hub = Hub(options.url, source)
-    worker = Worker(hub, options.name, work, concurrency=options.concurrency, max_tasks=options.max_tasks, say=_say)
+    hub = (Hub if options.batch is None else BatchingHub)(options.url, source)
+    worker = Worker(
+        hub,
+        options.name,
+        work,
+        concurrency=_concurrency(options),
+        batch=options.batch,
+        max_tasks=options.max_tasks,
+        say=_say,
+    )
     try:
         if failure := worker.run():
             raise CommandError(failure)
     finally:
         hub.close()
     return ""
+
+
+def _concurrency(options: Namespace) -> int:
+    """Return how many programs run at once: never more than the tasks of a batch."""
+    batch: int | None = options.batch
+    wanted: int | None = options.concurrency
+    if batch is None:
+        return wanted or 1
+    return min(batch, wanted or os.cpu_count() or 1)
 
 
 def private_key(path: Path, option: str) -> Ed25519PrivateKey:

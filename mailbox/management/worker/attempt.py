@@ -18,6 +18,7 @@ from mailbox.management.worker.leased_task import LeasedTask, ProgramResult
 from mailbox.management.worker.output import Output
 from mailbox.management.worker.program import Program, Stop
 from mailbox.management.worker.speech import Speech
+from mailbox.management.worker.turns import Turn
 
 SPEAK_EVERY = 0.5  # seconds between requests for one task
 TIMED_OUT = "Task timed out"  # corvid-agent's text, which its clients show
@@ -53,12 +54,14 @@ class Attempt:
         leased: LeasedTask,
         work: ProgramSettings,
         *,
+        turn: Turn,
         guard: Guard,
         abandon: threading.Event,
         say: Callable[[str], object],
     ) -> None:
-        """Once ``abandon`` is set, failed requests are no longer repeated."""
+        """Once ``abandon`` is set, failed requests are no longer repeated. ``turn`` lets the program start."""
         self.leased = leased
+        self._turn = turn
         self._hub = hub
         self._work = work
         self._say = say
@@ -77,6 +80,20 @@ class Attempt:
 
     def run(self) -> AttemptOutcome:
         try:
+            if not self._await_turn():
+                return self._release("the worker was stopped before the program was started")
+        except LeaseEndedError as error:
+            return self._settled(f"the program was not started: {error}")
+        return self._run()
+
+    def _await_turn(self) -> bool:
+        """Send heartbeats until the program's turn; return False if the worker stops. Raises `LeaseEndedError`."""
+        while not self._turn.take(SPEAK_EVERY) and not self._turn.is_lost:
+            self._speech.speak()
+        return not self._turn.is_lost
+
+    def _run(self) -> AttemptOutcome:
+        try:
             self._program.start()
         except (OSError, ValueError) as error:
             if _is_due_to_the_task(error):
@@ -88,6 +105,7 @@ class Attempt:
                 AttemptOutcome.NOT_STARTED if self._release(reason) == AttemptOutcome.RELEASED else AttemptOutcome.LEFT
             )
         self._accompany()
+        self._turn.end()
         match self._program.ending.stop:
             case Stop.LEASE_ENDED:
                 return self._settled("the lease is no longer live; the program was stopped, and no result was posted")

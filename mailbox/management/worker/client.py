@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -38,6 +39,7 @@ class Hub:
             return request
 
         self.url = url
+        self.changed = threading.Event()  # set when a result becomes pending
         self._http = httpx.Client(
             base_url=url,
             auth=authorize,
@@ -45,18 +47,28 @@ class Hub:
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
         )
 
-    def lease(self, attempt_id: UUID, *, wait: float) -> LeasedTask | None:
-        """Lease the oldest task, waiting up to ``wait`` seconds; None without one. A repeat gets the same lease.
+    @property
+    def pending(self) -> int:
+        """The number of results that wait to be posted. This client posts each result at once."""
+        return 0
 
-        Also raises `AttemptSpentError`.
+    @property
+    def pending_for(self) -> float:
+        """How long the oldest of these results has waited, in seconds; 0 without one."""
+        return 0.0
+
+    def receive(self, attempt_id: UUID, *, most: int, wait: float) -> list[LeasedTask]:
+        """Lease the oldest task, waiting up to ``wait`` seconds for it. A repeat gets the same lease.
+
+        A client of batches leases up to ``most`` tasks. Also raises `AttemptSpentError`.
         """
         body = {"attempt_id": str(attempt_id), "wait_ms": int(wait * 1000)}
         answer = self._post("a2a/tasks/next", body, timeout=wait + ANSWER_WITHIN)
         if answer["task"] is None:
             if answer.get("attempt_spent"):
                 raise AttemptSpentError("the leases of this attempt id have ended")
-            return None
-        return LeasedTask.of(answer)
+            return []
+        return [LeasedTask.of(answer)]
 
     def heartbeat(self, leased: LeasedTask) -> None:
         self._post(f"a2a/tasks/{leased.id}/heartbeat", {"lease_id": leased.lease_id})
@@ -72,6 +84,12 @@ class Hub:
 
     def release(self, leased: LeasedTask, reason: str) -> None:
         self._post(f"a2a/tasks/{leased.id}/release", {"lease_id": leased.lease_id, "reason": reason[:500]})
+
+    def post_pending(self) -> None:
+        """Post the results that wait to be posted."""
+
+    def stop_batches(self) -> None:
+        """Let no result wait to be posted from now on."""
 
     def close(self) -> None:
         self._http.close()

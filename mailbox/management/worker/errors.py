@@ -6,6 +6,10 @@ from http import HTTPStatus
 
 import httpx
 
+# The codes of an item of a batch. A single request reports them by its status.
+LEASE_ENDED = {"unknown_task", "lease_mismatch", "not_in_flight", "already_resolved", "result_conflict"}
+FORBIDDEN = {"capability_missing", "capability_scope_mismatch", "not_an_agent"}
+NOT_NOW_CODES = {"unavailable", "rate_limited", "quota_exceeded"}
 NOT_NOW = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 
 
@@ -51,6 +55,15 @@ def failure(response: httpx.Response) -> HubError:
     if status == HTTPStatus.CONFLICT or code == "unknown_task":
         return LeaseEndedError(message)
     return RefusedError(message)
+
+
+def refusal(code: str, message: str) -> HubError:
+    """Return the error of an item of a batch that was refused."""
+    if code in LEASE_ENDED:
+        return LeaseEndedError(message)
+    if code in FORBIDDEN:
+        return ForbiddenError(message)
+    return NotNowError(message) if code in NOT_NOW_CODES else RefusedError(message)
 
 
 def _code_and_message(response: httpx.Response) -> tuple[str, str]:

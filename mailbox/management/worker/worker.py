@@ -6,20 +6,23 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
 from mailbox.management.worker.attempt import Attempt, AttemptOutcome, ProgramSettings
 from mailbox.management.worker.backoff import Backoff, insist
 from mailbox.management.worker.client import Hub
-from mailbox.management.worker.errors import AttemptSpentError, NotNowError, RefusedError
+from mailbox.management.worker.errors import AttemptSpentError, HubError, NotNowError, RefusedError
 from mailbox.management.worker.guard import Guard
 from mailbox.management.worker.leased_task import LeasedTask
+from mailbox.management.worker.turns import Turn
 
 # The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
 POLL = 3.0  # seconds
 TICK = 0.05
+TOGETHER = 0.05  # seconds; results that are ready within this time are posted in one request
+LINGER = 0.5  # seconds that a result waits at most for others
 START_FAILURES = 3  # in a row, after which the worker gives up
 TO_REPORT = 10.0  # seconds to post outcomes to the hub once the programs were stopped
 TO_REPORT_AT_ONCE = 2.0
@@ -35,7 +38,11 @@ class Signals:
 
 
 class Worker:
-    """Runs programs for the tasks of one agent, ``concurrency`` at once."""
+    """Runs programs for the tasks of one agent, ``concurrency`` at once.
+
+    With a ``batch`` it leases up to that many tasks at once, and posts their results with the request that leases the
+    next tasks. ``hub`` is then a client of batches.
+    """
 
     def __init__(
         self,
@@ -44,6 +51,7 @@ class Worker:
         work: ProgramSettings,
         *,
         concurrency: int = 1,
+        batch: int | None = None,
         max_tasks: int | None = None,
         say: Callable[[str], object],
     ) -> None:
@@ -53,7 +61,10 @@ class Worker:
         self._work = work
         self._say = say
         self._max_tasks = max_tasks
-        self._slots = threading.BoundedSemaphore(concurrency)
+        self._concurrency = concurrency
+        self._limit = batch or concurrency  # of tasks whose result the hub does not have
+        self._is_batching = batch is not None
+        self._turns = threading.BoundedSemaphore(concurrency)
         self._lock = threading.Lock()
         self._attempts: set[Attempt] = set()
         self._taken = self._finished = self._start_failures = 0
@@ -108,30 +119,73 @@ class Worker:
                 attempt.stop(at_once=at_once)
 
     def _lease(self) -> None:
-        while not self._stopping.is_set() and not self._is_done():
-            if self._taken == self._max_tasks or not self._slots.acquire(timeout=TICK):
-                self._stopping.wait(TICK)
+        """Lease tasks until the worker stops or is done. The results of batches go out with the leases."""
+        try:
+            while not self._is_over():
+                self._hub.changed.clear()
+                most = self._most()
+                if not self._is_due(most):
+                    self._hub.changed.wait(TICK)
+                elif most:
+                    self._rest()
+                    self._begin(self._next(most))
+                else:
+                    insist(self._hub.post_pending, abandon=self._abandon, on_trouble=self._trouble)
+        finally:
+            self._hub.stop_batches()
+
+    def _rest(self) -> None:
+        """Wait after programs that could not be started."""
+        if self._start_failures:
+            self._stopping.wait(2.0 ** (self._start_failures - 1))
+
+    def _begin(self, leases: Sequence[LeasedTask]) -> None:
+        for leased in leases:
+            if not self._may_begin(leased):
                 continue
-            if self._start_failures:
-                self._stopping.wait(2.0 ** (self._start_failures - 1))
-            leased = self._next()
-            if leased is None or not self._may_begin(leased):
-                self._slots.release()
-                continue
-            attempt = Attempt(self._hub, leased, self._work, guard=self._guard, abandon=self._abandon, say=self._say)
+            turn = Turn(self._turns, self._stopping)
+            attempt = Attempt(
+                self._hub, leased, self._work, turn=turn, guard=self._guard, abandon=self._abandon, say=self._say
+            )
             with self._lock:
                 self._attempts.add(attempt)
                 self._taken += 1
-            threading.Thread(target=self._run_attempt, args=(attempt,), daemon=True).start()
+            threading.Thread(target=self._run_attempt, args=(attempt, turn), daemon=True).start()
+
+    def _most(self) -> int:
+        """Return how many tasks the worker may lease now, beside those whose result the hub gets first."""
+        if self._stopping.is_set():
+            return 0
+        room = self._limit - len(self._attempts) + self._hub.pending
+        return max(0, room if self._max_tasks is None else min(room, self._max_tasks - self._taken))
+
+    def _is_due(self, most: int) -> bool:
+        """Whether to send a request now. Results that are ready soon are worth a short wait."""
+        pending, active = self._hub.pending, self._active
+        if pending and (not active or self._hub.pending_for >= LINGER):
+            return True
+        if not most or active >= self._concurrency:
+            return False
+        return not active or not pending or self._hub.pending_for >= TOGETHER
+
+    @property
+    def _active(self) -> int:
+        """The number of tasks whose program runs, or will run."""
+        return len(self._attempts) - self._hub.pending
+
+    def _is_over(self) -> bool:
+        if self._stopping.is_set():
+            return not self._attempts or self._abandon.is_set()
+        return self._is_done()
 
     def _is_done(self) -> bool:
         return self._max_tasks is not None and self._finished >= self._max_tasks
 
-    def _next(self) -> LeasedTask | None:
-        """Lease a task, repeating the request until it is answered, so that no lease is lost.
+    def _next(self, most: int) -> Sequence[LeasedTask]:
+        """Lease tasks, at most ``most``, repeating the request until it is answered, so that no lease is lost.
 
-        None: there is no task, or the worker stops. The attempt id stays until it brings a task. An earlier request
-        under it may go on in the hub and take a task, which the hub returns under this id only.
+        The list is empty if there is no task, and if the worker stops. The attempt id stays until it brings a task. An
+        earlier request under it may go on in the hub and take a task, which the hub returns under this id only.
         """
         backoff = Backoff()
         trouble = False
@@ -139,10 +193,10 @@ class Worker:
         while True:
             stopping = self._stopping.is_set()
             if self._abandon.is_set() or (stopping and lost_until is None):
-                return None
+                return []
             try:
-                wait = max(0.0, lost_until - time.monotonic()) if stopping and lost_until else POLL
-                leased = self._receive(wait)
+                wait = max(0.0, lost_until - time.monotonic()) if stopping and lost_until else self._poll
+                leases = self._receive(most, wait)
             except NotNowError as error:
                 if not trouble:
                     self._say(f"Cannot lease a task now, trying again: {error}")
@@ -151,21 +205,26 @@ class Worker:
                 (self._abandon if stopping else self._stopping).wait(backoff.pause(error))
             except RefusedError as error:
                 self._fail(str(error))
-                return None
+                return []
             else:
                 if trouble:
                     self._say("The hub answers again.")
-                return leased
+                return leases
 
-    def _receive(self, wait: float) -> LeasedTask | None:
-        """Request a task once. An attempt id that has brought a task, or is spent, is replaced by a new one."""
+    @property
+    def _poll(self) -> float:
+        """The seconds that a request waits for a task. The results of running programs are not to wait for long."""
+        return LINGER if self._is_batching and self._active else POLL
+
+    def _receive(self, most: int, wait: float) -> Sequence[LeasedTask]:
+        """Request tasks once. An attempt id that has brought a task, or is spent, is replaced by a new one."""
         try:
-            leased = self._hub.lease(self._attempt_id, wait=wait)
+            leases = self._hub.receive(self._attempt_id, most=most, wait=wait)
         except AttemptSpentError:
             self._attempt_id = uuid4()
-            return None
-        self._attempt_id = self._attempt_id if leased is None else uuid4()
-        return leased
+            return []
+        self._attempt_id = uuid4() if leases else self._attempt_id
+        return leases
 
     def _may_begin(self, leased: LeasedTask) -> bool:
         """Release a task that must not be begun, and return False for it."""
@@ -185,7 +244,10 @@ class Worker:
         except RefusedError as error:
             self._say(f"task {leased.id}: not released: {error}")
 
-    def _run_attempt(self, attempt: Attempt) -> None:
+    def _trouble(self, error: HubError) -> None:
+        self._say(f"Cannot post results now, trying again: {error}")
+
+    def _run_attempt(self, attempt: Attempt, turn: Turn) -> None:
         outcome = AttemptOutcome.LEFT
         try:
             outcome = attempt.run()
@@ -193,7 +255,8 @@ class Worker:
             with self._lock:
                 self._attempts.discard(attempt)
                 self._count(outcome)
-            self._slots.release()
+            turn.end()
+            self._hub.changed.set()
 
     def _count(self, outcome: AttemptOutcome) -> None:
         if outcome == AttemptOutcome.LEFT:

@@ -90,13 +90,18 @@ class ScriptedHub:
     def __init__(self, *script):
         self.script = list(script)
         self.leases = []
+        self.changed = threading.Event()
+        self.pending = 0
 
-    def lease(self, attempt_id, *, wait):
+    def receive(self, attempt_id, *, most, wait):
         self.leases.append((attempt_id, wait))
         step = self.script.pop(0)
         if isinstance(step, Exception):
             raise step
         return step
+
+    def stop_batches(self):
+        pass
 
 
 def worker_of(hub):
@@ -104,7 +109,7 @@ def worker_of(hub):
 
 
 def test_an_empty_answer_keeps_the_attempt_id():
-    hub = ScriptedHub(None, RefusedError("closed"))
+    hub = ScriptedHub([], RefusedError("closed"))
 
     assert worker_of(hub).run() == "closed"
 
@@ -126,7 +131,7 @@ def test_a_stopped_worker_outwaits_the_poll_whose_answer_was_lost(monkeypatch):
         if line.startswith("Cannot lease"):
             signal.raise_signal(signal.SIGINT)
 
-    hub = ScriptedHub(NotNowError("cut", may_have_arrived=True), None)
+    hub = ScriptedHub(NotNowError("cut", may_have_arrived=True), [])
     worker = worker_of(hub)
     monkeypatch.setattr(worker, "_say", stop_in_trouble)
 

@@ -34,8 +34,7 @@ class Work:
     def run(self, number: int) -> None:
         while not self.stop.is_set():
             try:
-                leased = self.hub.lease(uuid4(), wait=0)
-                if leased is not None:
+                for leased in self.hub.receive(uuid4(), most=1, wait=0):
                     self.hub.heartbeat(leased)
                     self.hub.answer(leased, ProgramResult(text="done"))
             except HubError as error:

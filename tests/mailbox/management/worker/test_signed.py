@@ -24,7 +24,7 @@ def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):
     ApiKey.objects.all().delete()
 
     with closing(Hub(desk.url, signer.key)) as hub:
-        leased = hub.lease(uuid4(), wait=1)
+        (leased,) = hub.receive(uuid4(), most=1, wait=1)
         assert leased is not None
         hub.heartbeat(leased)
         hub.update(leased, [{"message": "half"}], uuid4())
@@ -34,7 +34,7 @@ def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):
         assert SpentNonce.objects.count() == 4
         SigningKey.objects.all().delete()
         with pytest.raises(ForbiddenError, match="unknown key"):
-            hub.lease(uuid4(), wait=0)
+            hub.receive(uuid4(), most=1, wait=0)
 
 
 def test_the_command_signs_with_the_key_in_a_file(desk, alice, bob, a2a, tmp_path):
