@@ -10,10 +10,12 @@ from django.db import connection
 
 def rows(sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
     """Run ``sql`` on Django's connection to PostgreSQL and return its rows."""
-    from mailbox.database.prepared_cursor import PreparedCursor  # loads psycopg
+    from mailbox.database.prepared_cursor import DirectCursor, PreparedCursor  # loads psycopg
 
     connection.ensure_connection()
-    cursor = PreparedCursor(connection.connection)
+    opened = connection.connection
+    is_direct = DirectCursor.suits(opened) and not connection.queries_logged  # the log reads psycopg's own cursor
+    cursor: Any = DirectCursor(opened) if is_direct else PreparedCursor(opened)
     with (
         connection.make_debug_cursor(cursor) if connection.queries_logged else connection.make_cursor(cursor) as wrapped
     ):

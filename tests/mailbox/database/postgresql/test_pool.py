@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import select
+
 import psycopg
 import pytest
 from django.db import connection
@@ -76,5 +78,6 @@ def test_a_late_notice_of_the_server_costs_one_question_and_no_connection(pool, 
     with psycopg.connect(url_of_the_tests_database(), autocommit=True) as other:
         other.execute("NOTIFY something")
 
-    wait_until(lambda: backend(pool) == first and checked)
+    wait_until(lambda: select.select([one.fileno()], [], [], 0)[0])
     assert backend(pool) == first
+    assert len(checked) == 1
