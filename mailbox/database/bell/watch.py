@@ -37,7 +37,7 @@ WHERE (SELECT 1 FROM mailbox_result result WHERE result.sender_id = waiting.id A
        ORDER BY result.posted_at, result.id LIMIT 1) = 1
 UNION
 SELECT overdue.sender_id FROM (
-  SELECT sender_id FROM mailbox_task WHERE state = 'queued' AND deadline_ms <= %(now_ms)s
+  SELECT sender_id FROM mailbox_task WHERE state IN ('queued', 'interrupted') AND deadline_ms <= %(now_ms)s
   ORDER BY deadline_ms LIMIT %(most)s) overdue
 UNION
 SELECT task.sender_id FROM (
@@ -47,13 +47,14 @@ JOIN mailbox_task task ON task.id = timed_out.task_id"""
 
 MOVED = """
 SELECT task.uuid, task.journal_seq,
-  (task.state = 'queued' AND COALESCE(task.deadline_ms <= %(now_ms)s, false))
+  (task.state IN ('queued', 'interrupted') AND COALESCE(task.deadline_ms <= %(now_ms)s, false))
   OR EXISTS (SELECT 1 FROM mailbox_lease lease
              WHERE lease.task_id = task.id AND lease.ended_at IS NULL AND lease.times_out_at <= %(now)s)
 FROM mailbox_task task WHERE task.uuid IN ({ids})"""
 
 NEXT_DUE = """
-SELECT (SELECT min(deadline_ms) FROM mailbox_task WHERE state = 'queued' AND deadline_ms > %(now_ms)s),
+SELECT (SELECT min(deadline_ms) FROM mailbox_task
+        WHERE state IN ('queued', 'interrupted') AND deadline_ms > %(now_ms)s),
        (SELECT min(times_out_at) FROM mailbox_lease WHERE ended_at IS NULL AND times_out_at > %(now)s)"""
 
 _KEYS = {"postgresql": "SELECT unnest(%(ids)s::bigint[]) AS id", "sqlite": "SELECT value AS id FROM json_each(%(ids)s)"}
@@ -81,7 +82,9 @@ class Watch:
         while True:
             waiters.wait_for_anyone()
             try:
-                time.sleep(self._pause())
+                pause = self._pause()
+                connection.close()
+                time.sleep(pause)
                 self.look()
             except (DatabaseError, InterfaceError) as error:
                 outages.note(error)
@@ -132,7 +135,6 @@ class Watch:
             return EVERY
         now = timezone.now()
         ((deadline_ms, times_out_at),) = _rows(NEXT_DUE, {}, [])
-        connection.close()
         left = [EVERY]
         if deadline_ms is not None:
             left.append((deadline_ms - epoch_ms(now)) / 1000)

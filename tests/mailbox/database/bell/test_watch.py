@@ -1,0 +1,171 @@
+"""The watch finds for all waiters what a lost ring did not tell."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from mailbox.database.bell import attendance, hearing, ringing, topics, waiters, watch
+from mailbox.database.bell.watch import Watch
+from mailbox.models import Agent, Lease, Task
+from mailbox.verbs.life import leasing, results
+from mailbox.words.times import epoch_ms
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _no_ring(monkeypatch):
+    monkeypatch.setattr(attendance, "begin", lambda: None)
+    monkeypatch.setattr(ringing, "ring", lambda _: None)
+
+
+@pytest.fixture
+def wait_for():
+    """Return a function that waits for topics until the test ends."""
+    with ExitStack() as waiting:
+        yield lambda *named: waiting.enter_context(waiters.waiting(named))
+
+
+def rung_by_a_round(waiter, the_watch=None):
+    waiter.look(lambda: None)
+    (the_watch or Watch()).look()
+    return waiter.is_rung
+
+
+def test_a_queued_task_rings_its_recipient(alice, bob, wait_for):
+    waiter, other = wait_for(topics.agent(bob.agent.pk)), wait_for(topics.agent(alice.agent.pk))
+    assert not rung_by_a_round(waiter)
+
+    factories.sent_task(alice, bob)
+
+    assert rung_by_a_round(waiter)
+    assert not other.is_rung
+    leasing.lease_tasks(bob)
+    assert not rung_by_a_round(waiter)
+
+
+def test_a_paused_agent_has_nothing_to_lease(alice, bob, wait_for):
+    waiter = wait_for(topics.agent(bob.agent.pk))
+    factories.sent_task(alice, bob)
+    Agent.objects.update(paused_at=timezone.now(), paused_reason="x")
+    assert not rung_by_a_round(waiter)
+
+    Agent.objects.update(paused_at=None, paused_reason="")
+
+    assert rung_by_a_round(waiter)
+
+
+def test_a_pending_result_rings_its_sender(alice, bob, wait_for):
+    waiter, other = wait_for(topics.sender(alice.agent.pk)), wait_for(topics.sender(bob.agent.pk))
+    factories.sent_task(alice, bob)
+    assert not rung_by_a_round(waiter)
+
+    results.post_result(bob, factories.result_envelope(Task.objects.get()))
+
+    assert rung_by_a_round(waiter)
+    assert not other.is_rung
+    results.drain_results(alice)
+    assert not rung_by_a_round(waiter)
+
+
+@pytest.mark.parametrize("state", ["queued", "interrupted", "in_flight"])
+def test_a_task_out_of_time_rings_its_sender_and_its_readers(alice, bob, wait_for, state):
+    (task, sender), the_watch = (factories.sent_task(alice, bob), wait_for(topics.sender(alice.agent.pk))), Watch()
+    reader = wait_for(topics.task(task.uuid))
+    if state == "in_flight":
+        leasing.lease_tasks(bob)
+    elif state == "interrupted":
+        Task.objects.update(state="interrupted", awaits="input")
+    the_watch.look()
+    reader.look(lambda: None)
+    the_watch.look()
+    assert not sender.is_rung
+    assert not reader.is_rung
+
+    Task.objects.exclude(state="in_flight").update(deadline_ms=epoch_ms(timezone.now()) - 1)
+    Lease.objects.update(times_out_at=timezone.now() - timedelta(seconds=1))
+    the_watch.look()
+
+    assert sender.is_rung
+    assert reader.is_rung
+
+
+def test_a_change_of_a_task_rings_its_readers_once(alice, bob, wait_for):
+    task, the_watch = factories.sent_task(alice, bob), Watch()
+    reader, gone = wait_for(topics.task(task.uuid)), wait_for(topics.task(uuid4()))
+    assert rung_by_a_round(reader, the_watch)  # it was not waited for before
+    assert gone.is_rung
+    assert not rung_by_a_round(reader, the_watch)
+
+    leasing.lease_tasks(bob)
+
+    assert rung_by_a_round(reader, the_watch)
+    assert not rung_by_a_round(reader, the_watch)
+
+
+def test_waiters_that_no_statement_looks_for_are_rung_each_round(wait_for):
+    waiting = [wait_for(topics.agent(None)), wait_for(topics.sender(None)), wait_for(topics.CALLBACKS)]
+    Watch().look()
+
+    assert [waiter.is_rung for waiter in waiting] == [True, True, True]
+
+
+def test_one_round_serves_every_waiter_of_an_agent_with_many_tasks(alice, bob, wait_for):
+    waiting = [wait_for(topics.agent(bob.agent.pk)) for _ in range(3)]
+    for _ in range(2):
+        factories.sent_task(alice, bob)
+    Watch().look()
+
+    found = [bool(waiter.look(lambda: leasing.lease_tasks(bob))) for waiter in waiting if waiter.is_rung]
+
+    assert found == [True, True, False]
+
+
+def test_a_round_takes_three_statements_for_any_number_of_waiters(alice, bob, wait_for, django_assert_num_queries):
+    for caller in (alice, bob):
+        wait_for(topics.agent(caller.agent.pk), topics.sender(caller.agent.pk))
+    for _ in range(3):
+        wait_for(topics.task(factories.sent_task(alice, bob).uuid))
+
+    with django_assert_num_queries(3):
+        Watch().look()
+
+
+def test_the_checks_of_others_run_every_few_seconds(monkeypatch):
+    called, the_watch = [], Watch()
+    monkeypatch.setattr(watch, "_checks", [lambda: called.append("check")])
+    the_watch.look()
+    assert called == []
+
+    monkeypatch.setattr(the_watch, "_checked_at", time.monotonic() - watch.EVERY)
+    the_watch.look()
+    the_watch.look()
+
+    assert called == ["check"]
+
+
+def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, monkeypatch):
+    monkeypatch.setattr(hearing, "is_on", lambda: True)
+    now = timezone.now()
+    factories.sent_task(alice, bob, deadline_ms=epoch_ms(now) + 3_000)
+    assert Watch()._pause() == watch.EVERY
+    wait_for(topics.sender(alice.agent.pk))
+    assert 2 < Watch()._pause() <= 3
+
+    Task.objects.update(deadline_ms=None)
+    factories.sent_task(alice, bob, work_timeout=timedelta(seconds=1))
+    leasing.lease_tasks(bob)
+    leasing.lease_tasks(bob)
+    assert watch.EVERY_DEAF < Watch()._pause() <= 1
+
+    Lease.objects.update(times_out_at=datetime(2200, 1, 1, tzinfo=UTC))
+    assert Watch()._pause() == watch.EVERY
+    monkeypatch.setattr(hearing, "is_on", lambda: False)
+    assert Watch()._pause() == watch.EVERY_DEAF
