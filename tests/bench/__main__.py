@@ -54,6 +54,13 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="runs of each kind; the best counts")
     parser.add_argument("--queued", type=int, default=1_000_000, help="tasks in the long queue")
     parser.add_argument("--lessees", type=int, default=4, help="client processes at the long queue")
+    parser.add_argument(
+        "--sizes",
+        nargs="+",
+        type=int,
+        default=[1_000, 10_000, 100_000, 1_000_000],
+        help="tasks in the tables of the section growth; 10000000 needs 60 GB of disk",
+    )
     return parser.parse_args()
 
 
