@@ -54,6 +54,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="runs of each kind; the best counts")
     parser.add_argument("--queued", type=int, default=1_000_000, help="tasks in the long queue")
     parser.add_argument("--lessees", type=int, default=4, help="client processes at the long queue")
+    parser.add_argument("--waiters", type=int, default=4_000, help="agents that wait in one process")
+    parser.add_argument("--sends", type=int, default=300, help="sends to waiting workers")
+    parser.add_argument("--flow", type=float, default=50, help="cycles a second beside them")
     parser.add_argument(
         "--sizes",
         nargs="+",
