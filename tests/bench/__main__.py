@@ -17,6 +17,7 @@ from tests.bench import page, record
 from tests.bench.hubs import database_url
 from tests.bench.sections import SECTIONS
 from tests.bench.sections.section import BOTH
+from tests.proof.scenarios import two_versions
 from tests.support.hub import ROOT
 
 PAGES = ("docs/benchmarks.md", "README.md")
@@ -64,6 +65,8 @@ def parsed() -> argparse.Namespace:
         default=[1_000, 10_000, 100_000, 1_000_000],
         help="tasks in the tables of the section growth; 10000000 needs 60 GB of disk",
     )
+    parser.add_argument("--rows", type=int, default=1_000_000, help="tasks in the database that is migrated")
+    parser.add_argument("--before", default=two_versions.previous(), help="revision of the version before")
     return parser.parse_args()
 
 

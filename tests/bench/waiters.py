@@ -19,6 +19,7 @@ from tests.bench.cycles import PATIENCE
 from tests.load.client import LENGTH
 
 WAIT_MS = 60_000  # the longest wait that the hub allows
+JOINING = 400  # agents that begin to wait in a second
 PAUSE = 1.0  # seconds before the next wait, if the hub answered one too early
 
 
@@ -27,13 +28,18 @@ class Waiter:
     """A connection with one request under way, or none after an answer."""
 
     connection: socket.socket
-    request: bytes
+    head: str
+    spread_ms: int  # its second wait, so that waits which began together do not end together for ever
+    asked: int = 0
+    wait_ms: int = WAIT_MS
     asked_at: float = 0.0
     received: bytes = b""
 
     def ask(self) -> None:
         self.asked_at, self.received = time.monotonic(), b""
-        self.connection.sendall(self.request)
+        self.asked += 1
+        self.wait_ms = self.spread_ms if self.asked == 2 else WAIT_MS
+        self.connection.sendall(f"GET /a2a/tasks/next?wait_ms={self.wait_ms} HTTP/1.1\r\n{self.head}\r\n\r\n".encode())
 
     def is_answered(self) -> bool:
         end = self.received.find(b"\r\n\r\n")
@@ -63,9 +69,9 @@ class Crowd:
         waiter.ask()
         self.selector.register(waiter.connection, selectors.EVENT_READ, waiter)
 
-    def turn(self) -> None:
-        """Read what has come, and send again where a pause is over."""
-        for ready, _ in self.selector.select(0.1):
+    def turn(self, seconds: float = 0.1) -> None:
+        """Read the answers that come within ``seconds``, and send again where a pause is over."""
+        for ready, _ in self.selector.select(seconds):
             self._read(ready.data)
         while self.resting and self.resting[0][0] <= time.monotonic():
             self.resting.popleft()[1].ask()
@@ -82,7 +88,7 @@ class Crowd:
         waiter.received += got
         if not waiter.is_answered():
             return
-        is_early = time.monotonic() - waiter.asked_at < 0.9 * WAIT_MS / 1000
+        is_early = time.monotonic() - waiter.asked_at < 0.9 * waiter.wait_ms / 1000
         self.counts.refused += not waiter.received.startswith(b"HTTP/1.1 200 ")
         self.counts.early += is_early
         self.counts.whole += not is_early
@@ -123,10 +129,13 @@ def admit_many_files() -> None:
 def _wait(url: str, keys: Sequence[str], orders: Connection) -> None:
     admit_many_files()
     parts, crowd = urlsplit(url), Crowd()
-    for key in keys:
-        head = f"GET /a2a/tasks/next?wait_ms={WAIT_MS} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}"
+    begun = time.monotonic()
+    for place, key in enumerate(keys):
+        while time.monotonic() < begun + place / JOINING:
+            crowd.turn(1 / JOINING)
+        head = f"Host: {parts.netloc}\r\nAuthorization: Bearer {key}"
         connection = socket.create_connection((parts.hostname or "", parts.port or 80), PATIENCE)
-        crowd.join(Waiter(connection, f"{head}\r\n\r\n".encode()))
+        crowd.join(Waiter(connection, head, spread_ms=1_000 + (WAIT_MS - 1_000) * place // len(keys)))
     while True:
         crowd.turn()
         if orders.poll():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.bench.sections import full_cycles, growth, long_queue, waiting
+from tests.bench.sections import full_cycles, growth, long_queue, migration, waiting
 from tests.bench.sections.section import Section
 
 SECTIONS: Mapping[str, Section] = {
@@ -12,4 +12,5 @@ SECTIONS: Mapping[str, Section] = {
     "queue": long_queue.SECTION,
     "waiting": waiting.SECTION,
     "growth": growth.SECTION,
+    "migration": migration.SECTION,
 }

@@ -21,7 +21,7 @@ from tests.support.hub import Hub, served
 
 WORKERS = 8  # agents that wait at once for the sends
 SHORTEST, SPREAD = 0.03, 0.06  # seconds between two sends: the shortest time, and how much longer it may be
-SETTLE = 5.0  # seconds after the last waiter has begun
+SETTLED = 3.0  # seconds after which the last request of the waiters waits at the hub
 WINDOW = 15.0  # seconds in which no wait ends
 FLOWING = 2  # clients that run cycles beside the sends
 FEW_THREADS = 64
@@ -90,11 +90,15 @@ def _beside_waiters(
         (pair,) = pairs(hub, 1)
         keys = _agents(hub, count)
         figures: Figures = {"waiters": count, "before": short_requests(hub, pair, options.flow, options.seconds)}
+        begun = time.monotonic()
         with waiters.waiting(hub.url, keys) as counts:
             if is_watched:
-                time.sleep(SETTLE)
+                joined = time.monotonic() - begun
+                time.sleep(SETTLED)
                 figures["cost"] = _cost(hub, url, WINDOW)
                 figures["ended in the window"] = counts().whole + counts().early
+                # Then each first wait ends and begins anew, as late as the joining took. Later waits end evenly.
+                time.sleep(max(0.0, begun + WAIT_MS / 1000 + joined + SETTLED - time.monotonic()))
                 figures["cost with renewals"] = _cost(hub, url, WAIT_MS / 1000)
             figures["with"] = short_requests(hub, pair, options.flow, options.seconds)
             last = counts()
