@@ -1,6 +1,8 @@
 """The verbs of batches: send, lease, post and drain many at once, each item with its own outcome.
 
 An item is decided as the single verb of `sending`, `leasing` and `results` decides it, with the same rows and errors.
+`mailbox.verbs.hot.batches` handles the plain items that follow each other in one commit. The single verb decides each
+other item, in a commit of its own, in the order of the batch.
 """
 
 from __future__ import annotations
@@ -8,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Generic, TypeVar
 from uuid import UUID
 
-from mailbox.gate import waits
+from mailbox.gate import quotas, waits
 from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Result, Task
+from mailbox.verbs.hot.batches import drains, sends, work
+from mailbox.verbs.hot.batches.work import Worked
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.life.results import Acknowledgement
 from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
@@ -94,8 +99,15 @@ def send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Outcomes[Ta
     """
     _check_number("tasks", len(envelopes), MOST_SENT)
     sending.agent_of(caller)
-    outcomes = [_outcome(lambda one=one: sending.send_task(caller, one)) for one in envelopes]  # type: ignore[misc]
-    return Outcomes([one.id for one in envelopes], outcomes)
+    quotas.store_grown()
+    known = sends.recipients(envelopes)
+    outcomes: list[Task | MailboxError] = []
+    while len(outcomes) < len(envelopes):
+        rest = envelopes[len(outcomes) :]
+        number, sent = sends.send_first(caller, rest, known)
+        for place, envelope in enumerate(rest[: max(number, 1)]):
+            outcomes.append(sent.get(place) or _outcome(partial(sending.send_task, caller, envelope)))
+    return Outcomes([envelope.id for envelope in envelopes], outcomes)
 
 
 def post_results(caller: Caller, envelopes: Sequence[ResultEnvelope]) -> Outcomes[Result]:
@@ -109,8 +121,8 @@ def post_results(caller: Caller, envelopes: Sequence[ResultEnvelope]) -> Outcome
     """
     _check_number("results", len(envelopes), MOST_POSTED)
     caller.must_do_more_than_send()
-    outcomes = [_outcome(lambda one=one: results.post_result(caller, one)) for one in envelopes]  # type: ignore[misc]
-    return Outcomes([one.task_id for one in envelopes], outcomes)
+    outcomes, _ = _work(caller, envelopes)
+    return outcomes
 
 
 def lease_tasks(
@@ -127,9 +139,13 @@ def lease_tasks(
     """
     _check_number("max", most, MOST_LEASED)
     caller.must_be_party()
-    posted: Outcomes[Result] = post_results(caller, answers) if answers else Outcomes()
+    if len(answers) > MOST_POSTED:
+        raise InvalidRequestError({"results": f"must be at most {MOST_POSTED} results"})
+    outcomes, worked = _work(caller, answers, most=most, attempt_id=attempt_id)
+    if worked is not None and worked.leases is not None:
+        return Leased(leases=worked.leases, results=outcomes)
     leases = leasing.lease_tasks(caller, limit=most, attempt_id=attempt_id)
-    return Leased(leases=leases, results=posted, is_spent=not leases and leasing.is_spent(caller, attempt_id))
+    return Leased(leases=leases, results=outcomes, is_spent=not leases and leasing.is_spent(caller, attempt_id))
 
 
 def next_tasks(
@@ -168,9 +184,14 @@ def drain_results(caller: Caller, *, most: int, attempt_id: UUID | None = None, 
     """
     _check_number("max", most, MOST_DRAINED)
     caller.must_be_party()
-    acks = _acknowledged(caller, ack)
-    drained = results.drain_results(caller, limit=most, attempt_id=attempt_id)
-    return Drained(results=drained, acks=acks, is_spent=not drained and results.is_spent(caller, attempt_id))
+    if len(ack) > MOST_ACKED:
+        raise InvalidRequestError({"ack": f"must be at most {MOST_ACKED} ids"})
+    drained = drains.drain(caller, most=most, attempt_id=attempt_id, ack=ack)
+    acks = _acknowledged(caller, ack, drained.acked if drained else frozenset())
+    if drained is not None and drained.results is not None:
+        return Drained(results=drained.results, acks=acks)
+    found = results.drain_results(caller, limit=most, attempt_id=attempt_id)
+    return Drained(results=found, acks=acks, is_spent=not found and results.is_spent(caller, attempt_id))
 
 
 def next_results(
@@ -196,15 +217,45 @@ def next_results(
     return replace(looks[-1], acks=looks[0].acks)
 
 
-def _acknowledged(caller: Caller, ack: Collection[UUID]) -> Acknowledgement:
-    if len(ack) > MOST_ACKED:
-        raise InvalidRequestError({"ack": f"must be at most {MOST_ACKED} ids"})
-    if not ack:
-        return Acknowledgement(acked=[], unknown=[])
+def _work(
+    caller: Caller, answers: Sequence[ResultEnvelope], *, most: int = 0, attempt_id: UUID | None = None
+) -> tuple[Outcomes[Result], Worked | None]:
+    """Post the results, and lease at most ``most`` tasks in the commit of the last results, if both are plain.
+
+    Return None for leases that are not plain: the single verb takes them.
+    """
+    quotas.store_grown()
+
+    def post(place: int) -> Result | MailboxError:
+        return _outcome(partial(results.post_result, caller, answers[place]))
+
+    # The first transaction of a signed request spends its nonce, which the single verb does.
+    outcomes = [post(0)] if answers and caller.nonce is not None and not caller.nonce.is_spent else []
+    plain = work.answers(caller, answers[len(outcomes) :], begun=len(outcomes))
+    worked: Worked | None = None
+    while (begun := len(outcomes)) < len(answers):
+        end = next(place for place in range(begun, len(answers) + 1) if place not in plain)
+        given = {place: plain[place] for place in range(begun, end)}
+        limit = most if end == len(answers) else 0
+        worked = work.work(caller, given, most=limit, attempt_id=attempt_id) if given else None
+        posted = worked.results if worked else {}
+        outcomes += [posted.get(place) or post(place) for place in range(begun, max(end, begun + 1))]
+    if most and worked is None:
+        worked = work.work(caller, {}, most=most, attempt_id=attempt_id)
+    return Outcomes([answer.task_id for answer in answers], outcomes), worked
+
+
+def _acknowledged(caller: Caller, ack: Collection[UUID], acked: frozenset[UUID]) -> Acknowledgement:
+    """Acknowledge the results of ``ack`` beside those in ``acked``, which are acknowledged already."""
+    rest = [task_id for task_id in ack if task_id not in acked]
+    if not rest:
+        return Acknowledgement(acked=list(ack), unknown=[])
     try:
-        return results.ack_results(caller, ack)
+        unknown = results.ack_results(caller, rest).unknown
     except UnknownTaskError:
-        return Acknowledgement(acked=[], unknown=list(ack))
+        unknown = rest
+    absent = frozenset(unknown)
+    return Acknowledgement(acked=[task_id for task_id in ack if task_id not in absent], unknown=unknown)
 
 
 def _check_number(path: str, number: int, most: int) -> None:
