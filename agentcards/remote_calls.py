@@ -9,12 +9,13 @@ before it knows the id of the remote task, the lease stays until operators or th
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Min
 from django.utils import timezone
 
 from agentcards import client
@@ -95,6 +96,26 @@ def due(now: datetime) -> RemoteCallQuerySet:
     """Return the calls whose next poll is due, the longest due first. Claim each before polling it."""
     unused = ("lease__task__intent_text", "lease__task__metadata")  # large, and a poll does not need them
     return RemoteCall.objects.due(now).select_related("lease__holder", "lease__task").defer(*unused)
+
+
+def remote_agents() -> Sequence[int]:
+    """Return the primary keys of the remote agents."""
+    return list(AgentProfile.objects.remote().values_list("agent_id", flat=True))
+
+
+def pause_until_due(*, shortest: float, longest: float) -> float:
+    """Return the seconds until a poll is due or an agent may be called again, within bounds.
+
+    If a poll is due already, return the ``shortest`` pause.
+    """
+    now = timezone.now()
+    if RemoteCall.objects.due(now).exists():
+        return shortest
+    calls = RemoteCall.objects.filter(next_look_at__gt=now, lease__ended_at=None)
+    outages = RemoteOutage.objects.put_off(now)
+    moments = (calls.aggregate(at=Min("next_look_at"))["at"], outages.aggregate(at=Min("next_call_at"))["at"])
+    left: list[float] = [(moment - now).total_seconds() for moment in moments if moment is not None]
+    return min([longest, *left])
 
 
 def submit(call: RemoteCall) -> bool | None:

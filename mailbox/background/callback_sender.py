@@ -8,13 +8,15 @@ import hmac
 import logging
 import threading
 from collections import Counter
-from collections.abc import Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 
 from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
+from mailbox.database import waiting
+from mailbox.database.bell import topics
 from mailbox.models import PushDelivery
 from mailbox.outbound import destinations, exchange
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
@@ -31,7 +33,9 @@ OF_ONE_SENDER = 8  # attempts for one sender, so that its receivers delay no cal
 MOST_TIMEOUTS = 3  # in a row, after which a receiver is paused
 PAUSE = timedelta(minutes=1)
 MOST_REMEMBERED = 10_000  # receivers with timeouts
-LOOK_AROUND_EVERY = 0.5  # seconds
+LOOK_AROUND_EVERY = 0.5  # seconds, while a callback is due that no thread or receiver is free for
+LONGEST_PAUSE = 10.0  # seconds without a ring, an attempt that ended, or a callback that becomes due
+PAUSE_WITHOUT_DATABASE = 5.0  # seconds
 READ_OF_ANSWER = 1024  # bytes to keep, so that operators see why an attempt failed
 
 _logger = logging.getLogger(__name__)
@@ -74,20 +78,22 @@ class CallbackSender:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="callback")
         self._under_way: dict[Future[CallbackOutcome], PushDelivery] = {}
         self._patience = Patience()
+        self._ring: Callable[[], object] = lambda: None
 
     def run(self, stop: threading.Event) -> None:
         """Send callbacks until ``stop`` is set. Then wait for the attempts that have begun, and record them."""
-        while not stop.is_set():
-            try:
-                self.look_around()
-            except (OperationalError, InterfaceError):
-                _logger.exception("the callback sender cannot use the database")
-                connections.close_all()
-                stop.wait(LOOK_AROUND_EVERY * 10)
-            if self._under_way:
-                wait(self._under_way, timeout=LOOK_AROUND_EVERY, return_when=FIRST_COMPLETED)
-            else:
-                stop.wait(LOOK_AROUND_EVERY)
+        with waiting.rounds(stop) as waiter:
+            waiter.wait_for([topics.CALLBACKS])
+            self._ring = waiter.ring
+            while not stop.is_set():
+                pause = PAUSE_WITHOUT_DATABASE
+                try:
+                    waiter.look(self.look_around)
+                    pause = callbacks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
+                except (OperationalError, InterfaceError):
+                    _logger.exception("the callback sender cannot use the database")
+                    connections.close_all()
+                waiter.wait(pause)
         self.finish()
 
     def look_around(self) -> int:
@@ -103,7 +109,9 @@ class CallbackSender:
         )
         claimed = callbacks.claim_due(limit=free, hands=hands) if free else []
         for delivery in claimed:
-            self._under_way[self._threads.submit(attempt, delivery)] = delivery
+            begun = self._threads.submit(attempt, delivery)
+            self._under_way[begun] = delivery
+            begun.add_done_callback(lambda _: self._ring())
         return len(claimed)
 
     def finish(self) -> None:

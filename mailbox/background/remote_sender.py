@@ -18,11 +18,15 @@ from django.utils import timezone
 
 from agentcards import remote_calls
 from agentcards.models import RemoteCall
+from mailbox.database import waiting
+from mailbox.database.bell import topics
 
 THREADS = 32  # for polls, and as many for submissions
 AT_ONE_AGENT = 8  # threads of a pool, so that a few agents that stop answering together do not occupy all
 AT_SILENT_AGENTS = 16  # threads of a pool, one for each agent that did not answer its last call or had no call yet
-LOOK_AROUND_EVERY = 0.5  # seconds
+LOOK_AROUND_EVERY = 0.5  # seconds, while a poll is due that no thread is free for
+LONGEST_PAUSE = 5.0  # seconds without a ring, a call that ended, or a poll or an agent that becomes due
+PAUSE_WITHOUT_DATABASE = 5.0  # seconds
 
 _logger = logging.getLogger(__name__)
 
@@ -43,15 +47,19 @@ class RemoteSender:
 
     def run(self, stop: threading.Event) -> None:
         """Submit and poll tasks until ``stop`` is set, then wait for the calls that have begun."""
-        while not stop.is_set():
-            pause = LOOK_AROUND_EVERY
-            try:
-                self.look_around()
-            except (OperationalError, InterfaceError):
-                _logger.exception("the sender of remote tasks cannot use the database")
-                connections.close_all()
-                pause *= 10
-            stop.wait(pause)
+        with waiting.rounds(stop) as waiter:
+            self._looking.ring = self._submitting.ring = waiter.ring
+            while not stop.is_set():
+                pause = PAUSE_WITHOUT_DATABASE
+                try:
+                    waiter.wait_for([topics.agent(pk) for pk in remote_calls.remote_agents()])
+                    waiter.look(self.look_around)
+                    pause = remote_calls.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
+                    close_old_connections()
+                except (OperationalError, InterfaceError):
+                    _logger.exception("the sender of remote tasks cannot use the database")
+                    connections.close_all()
+                waiter.wait(pause)
         self.finish()
 
     def look_around(self) -> None:
@@ -73,7 +81,6 @@ class RemoteSender:
                 self._submitting.begin(remote_calls.submit, begun)
                 self._last_turn[profile.agent_id] = next(self._turns)
                 waiting.append(profile)
-        close_old_connections()
 
     def finish(self) -> None:
         """Wait for the calls that have begun."""
@@ -89,6 +96,7 @@ class CallPool:
         self._answering = answering
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix=name)
         self._under_way: dict[Future[bool | None], int] = {}
+        self.ring: Callable[[], object] = lambda: None  # called when a call has ended
 
     @property
     def held(self) -> Counter[int]:
@@ -106,7 +114,9 @@ class CallPool:
 
     def begin(self, act: Callable[[RemoteCall], bool | None], call: RemoteCall) -> None:
         """Run ``act`` in a thread. It returns whether the agent answered, None if the hub sent no request."""
-        self._under_way[self._pool.submit(_run, act, call)] = call.lease.holder_id
+        begun = self._pool.submit(_run, act, call)
+        self._under_way[begun] = call.lease.holder_id
+        begun.add_done_callback(lambda _: self.ring())
 
     def collect(self) -> None:
         """Free the threads of ended calls, and record which agents answered."""

@@ -59,6 +59,20 @@ def until(
         return found
 
 
+@contextmanager
+def rounds(stop: threading.Event) -> Iterator[Waiter]:
+    """Yield a waiter for the rounds of a program, which the end of the program rings too."""
+    with waiters.waiting([]) as waiter:
+        attendance.begin()
+        threading.Thread(target=_ring_at, args=(stop, waiter), name="stop", daemon=True).start()
+        yield waiter
+
+
+def _ring_at(stop: threading.Event, waiter: Waiter) -> None:
+    stop.wait()
+    waiter.ring()
+
+
 class Seats:
     """The threads of this process that requests may wait in. The others stay free for requests that do not wait."""
 

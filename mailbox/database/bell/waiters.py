@@ -52,6 +52,11 @@ class Waiter:
         """Wait for a ring, at most so many seconds, None without limit. Return whether another look is due."""
         return self.event.wait(seconds) and not _here.has_ended
 
+    def wait_for(self, topics: Sequence[str]) -> None:
+        """Wait for these topics from now on, instead of the earlier ones. A look must follow."""
+        with _here.lock:
+            _here.change(self, topics)
+
     def pass_on(self, *, is_chained: bool) -> None:
         """Ring another waiter of each shared topic, in another process if this one has none."""
         elsewhere = wake({topic: 1 for topic in self.topics if words.any_of(topic)}, is_chained=is_chained)
@@ -97,6 +102,12 @@ class _Waiters:
         self.everyone[waiter] = None
         self.forget_rings(waiter)
         self.anyone.set()
+
+    def change(self, waiter: Waiter, topics: Sequence[str]) -> None:
+        self._leave_idle(waiter)
+        waiter.topics = topics
+        for topic in topics if not waiter.is_rung else ():
+            self.idle.setdefault(topic, {})[waiter] = None
 
     def remove(self, waiter: Waiter) -> None:
         self._leave_idle(waiter)

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Min, Q
 from django.utils import timezone
 
 from mailbox.database import write_turns
@@ -130,6 +130,15 @@ def claim_due(*, limit: int, hands: Hands | None = None) -> Sequence[PushDeliver
             delivery.next_attempt_at = now + GIVEN_UP_AFTER
             delivery.save(update_fields=["attempts", "next_attempt_at"])
     return claimed
+
+
+def pause_until_due(*, shortest: float, longest: float) -> float:
+    """Return the seconds until a callback becomes due, within bounds; the ``shortest`` pause if one is due already."""
+    now = timezone.now()
+    if PushDelivery.objects.due(now).exists():
+        return shortest
+    next_at = PushDelivery.objects.due_after(now).aggregate(at=Min("next_attempt_at"))["at"]
+    return longest if next_at is None else min(max((next_at - now).total_seconds(), 0.0), longest)
 
 
 def _fair(hands: Hands, limit: int) -> tuple[list[int], dict[int, datetime]]:

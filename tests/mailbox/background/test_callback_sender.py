@@ -12,6 +12,7 @@ from django.db import DataError, connection
 
 from mailbox.background import callback_sender
 from mailbox.background.callback_sender import CallbackSender
+from mailbox.database.bell import attendance
 from mailbox.models import PushDelivery
 from mailbox.verbs.life import callbacks, results
 from mailbox.verbs.life.callbacks import CallbackOutcome
@@ -236,7 +237,11 @@ def test_an_idle_sender_takes_no_lock(alice, bob, django_assert_num_queries):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_sender_delivers_until_it_is_stopped(alice, bob):
+@pytest.mark.parametrize("wakes", ["by its clock", "by rings"])
+def test_the_sender_delivers_until_it_is_stopped(alice, bob, monkeypatch, wakes):
+    if wakes == "by rings":
+        monkeypatch.setattr(attendance, "begin", lambda: None)
+        monkeypatch.setattr(callback_sender, "LONGEST_PAUSE", 10 * PATIENCE)
     stop = threading.Event()
     running = threading.Thread(target=work, args=(stop,))
     with receiver() as seen:

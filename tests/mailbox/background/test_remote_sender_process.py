@@ -15,12 +15,36 @@ from django.db import connection
 
 from agentcards import profiles
 from agentcards.models import RemoteCall
+from mailbox.background import remote_sender
 from mailbox.background.remote_sender import RemoteSender
+from mailbox.database.bell import attendance, topics, waiters
 from mailbox.gate.callers import Caller
 from mailbox.models import Result
 from tests.support import factories
 from tests.support.hub import PATIENCE, ROOT, command_of, free_port, served, wait_until
 from tests.support.receiver import receiver
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_ring_brings_a_task_to_its_remote_agent(remote, alice, monkeypatch):
+    monkeypatch.setattr(attendance, "begin", lambda: None)
+    monkeypatch.setattr(remote_sender, "LONGEST_PAUSE", 10 * PATIENCE)
+    rita = factories.agent("rita")
+    profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": remote.url})
+    stop = threading.Event()
+    carrier = threading.Thread(target=work, args=(stop,))
+
+    carrier.start()
+    try:
+        for number in range(2):
+            wait_until(lambda: topics.agent(rita.agent.pk) in waiters.waited())
+            factories.sent_task(alice, rita)
+            wait_until(lambda count=number + 1: Result.objects.count() == count)
+    finally:
+        stop.set()
+        carrier.join(PATIENCE)
+
+    assert not carrier.is_alive()
 
 
 @pytest.mark.django_db(transaction=True)
