@@ -16,8 +16,11 @@ MAILBOX = ROOT / "mailbox"
 DASHBOARD = list((ROOT / "dashboard").rglob("*.py"))
 ADMIN = ROOT / "dashboard" / "admin"  # Django's admin reads through its own querysets
 EDGES = [
-    MAILBOX / "in_process.py",
-    *(path for room in ("dialects", "management", "background") for path in (MAILBOX / room).rglob("*.py")),
+    *(
+        path
+        for room in ("in_process", "dialects", "management", "background")
+        for path in (MAILBOX / room).rglob("*.py")
+    ),
 ]
 MANAGERS = {"objects", "_default_manager", "_base_manager"}
 

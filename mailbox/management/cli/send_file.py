@@ -18,12 +18,12 @@ from mailbox.management.cli import arguments, output
 from mailbox.management.cli.progress import Progress
 from mailbox.management.cli.task_file import Line, TaskFile
 from mailbox.models import Task
-from mailbox.verbs.life import sending
+from mailbox.verbs.life import batches
 from mailbox.words import advice
 from mailbox.words.envelopes import TaskEnvelope
 from mailbox.words.errors import MailboxError, QuotaExceededError
 
-AT_ONCE = 500  # tasks
+AT_ONCE = batches.MOST_SENT
 BYTES_AT_ONCE = 1_048_576  # of lines
 MOST_REPORTED = 1_000  # refused lines that the message at the end names
 WRONG_USAGE, INTERRUPTED = 2, 130
@@ -113,12 +113,8 @@ class _Sending:
             sys.stdout.write(f"{output.as_json(outcome)}\n")
 
 
-def _send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Iterator[Task | MailboxError]:
-    for envelope in envelopes:
-        try:
-            yield sending.send_task(caller, envelope)
-        except MailboxError as error:
-            yield error
+def _send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Sequence[Task | MailboxError]:
+    return batches.send_tasks(caller, envelopes).of_each if envelopes else ()
 
 
 def _batches(file: TaskFile) -> Iterator[Sequence[Line]]:
