@@ -16,7 +16,7 @@ STATES = {
     "partial": "Resolved, with a part of the answer.",
     "error": "Resolved, with an error its sender will read.",
     "cancelled": "Resolved: its sender withdrew it.",
-    "rejected": "Reserved: no task ends so yet.",
+    "rejected": "Resolved: its recipient refused the work.",
     "expired": "Resolved: its deadline or its work timeout had passed.",
 }
 WORDS = {

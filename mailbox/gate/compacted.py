@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -60,7 +60,8 @@ class RememberedTask:
         task = repeat or Task(uuid=self.task_id, sender=self.sender, recipient=self.recipient, intent_text="")
         task.state, task.outcome, task.attempt = Task.State.RESOLVED, self.outcome, self.attempt
         task.sent_at = task.queued_at = self.sent_at
-        task.resolved_at, task.context_id = self.resolved_at, self.context_id
+        task.resolved_at = task.status_at = self.resolved_at
+        task.context_id = self.context_id
         self._result(task, content="[]", error_message=RESULT_DELETED)
         return task
 
@@ -82,10 +83,12 @@ class RememberedTask:
         )
 
 
-def kept(task: Task, callback: Callback | None, reason: str) -> Entry[TasksCompactedData]:
+def kept(
+    task: Task, callback: Callback | None, reason: str, closing: Sequence[Mapping[str, Any]] = ()
+) -> Entry[TasksCompactedData]:
     """Return the journal row of the compaction of a resolved task, which was read with its parties and its result.
 
-    ``callback`` None: the secret of the task's callback is unreadable.
+    ``callback`` None: the secret of the task's callback is unreadable. ``closing`` are the closing words of the result.
     """
     return entries.tasks_compacted(
         task.uuid,
@@ -98,7 +101,7 @@ def kept(task: Task, callback: Callback | None, reason: str) -> Entry[TasksCompa
         sent_at=task.sent_at,
         resolved_at=task.resolved_at or task.sent_at,
         request_digest=None if callback is None else digests.digest(_request(task, callback)),
-        result_digest=digests.digest(task.result.said()),
+        result_digest=digests.digest(task.result.said(closing)),
     )
 
 

@@ -4,11 +4,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from uuid import UUID, uuid5
 
 from django.db import models
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Length
 
 from mailbox.database.managers import managed_by
+from mailbox.models.audit import AuditEvent
 from mailbox.words import json_text
 from mailbox.words.conversation import PROGRESS
+from mailbox.words.kinds import Kind
 
 if TYPE_CHECKING:
     from mailbox.models.task import Task
@@ -24,6 +27,11 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
     def of_role(self, role: Message.Role) -> MessageQuerySet:
         return self.filter(role=role)
+
+    def closing(self) -> MessageQuerySet:
+        """Narrow to the closing words of posted results: the messages with the number of the result's journal row."""
+        posted = AuditEvent.objects.filter(task_id=OuterRef("task__uuid"), seq=OuterRef("seq"))
+        return self.filter(Exists(posted.filter(kind=Kind.RESULT_POSTED)))
 
     def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
         """Return the newest messages of a task in order, and whether these are all of its messages.

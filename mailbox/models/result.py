@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 from uuid import UUID
@@ -15,7 +15,7 @@ from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
 from mailbox.models.rollup import MINUTE, RollUp, during
 from mailbox.words import json_text
-from mailbox.words.envelopes import ResultEnvelope
+from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 
 
 def posted(start: datetime, end: datetime | None) -> Q:
@@ -198,10 +198,12 @@ class Result(models.Model):
         loaded: list[dict[str, Any]] = json_text.loads(self.content)
         return loaded
 
-    def says(self, envelope: ResultEnvelope) -> bool:
-        """Whether ``envelope`` repeats this result."""
-        return json_text.same(self.said(), envelope.said())
+    def says(self, envelope: ResultEnvelope, closing: Sequence[Mapping[str, Any]] = ()) -> bool:
+        """Whether ``envelope`` repeats this result, which was posted with the closing words ``closing``."""
+        return json_text.same(self.said(closing), envelope.said())
 
-    def said(self) -> Sequence[object]:
+    def said(self, closing: Sequence[Mapping[str, Any]] = ()) -> Sequence[object]:
         """Return what a repeated result must repeat, as `ResultEnvelope.said` does."""
-        return [self.status, self.error_message, self.blocks]
+        status = ResultStatus.REJECTED if self.task.outcome == ResultStatus.REJECTED else self.status
+        said = [status, self.error_message, self.blocks]
+        return [*said, list(closing), self.task.is_direct] if closing or self.task.is_direct else said

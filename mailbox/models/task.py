@@ -200,6 +200,7 @@ class Task(models.Model):
         error_message: str | None = None,
         posted_by: Agent | None = None,
         replayed_from: UUID | None = None,
+        is_direct: bool = False,
     ) -> Result:
         """Resolve the task and store its result. A live lease must have been ended."""
         result = Result(
@@ -224,6 +225,7 @@ class Task(models.Model):
             waits_on=None,
             size=self.size,
             status_at=now,
+            is_direct=is_direct,
         )
         result.save(force_insert=True)
         return result

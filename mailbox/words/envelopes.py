@@ -43,6 +43,7 @@ class ResultStatus(StrEnum):
     OK = "ok"
     ERROR = "error"
     PARTIAL = "partial"
+    REJECTED = "rejected"  # the holder will not do the work; an error in dialects without the word
 
 
 class TaskSource(StrEnum):
@@ -186,6 +187,8 @@ class ResultEnvelope:
     """A result to post. Source: Covenant A2A, wire types.
 
     A ``lease_id`` must be the task's live lease, so that a holder whose lease has ended cannot post. None: not checked.
+    ``message`` holds closing words beside the content, as blocks. ``direct``: the content is the answer itself, one
+    message and no task. It then has the status ok, content, and no closing words.
     """
 
     task_id: UUID
@@ -193,17 +196,30 @@ class ResultEnvelope:
     content: Sequence[Mapping[str, Any]] = ()
     error_message: str | None = None
     lease_id: UUID | None = None
+    message: Sequence[Mapping[str, Any]] = ()
+    direct: bool = False
 
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
         _refuse(dict(shapes.problems(self)))
         problems: dict[str, str | None] = dict(content.problems(self.content))
+        problems |= {f"message.{path}": problem for path, problem in content.problems(self.message)}
         problems["error_message"] = json_text.problem_with(self.error_message or "")
+        if self.status == ResultStatus.REJECTED and not (self.error_message or "").strip():
+            problems["error_message"] = "error_message must give the reason of a rejection"
+        if self.direct and (self.status != ResultStatus.OK or not self.content or self.message):
+            problems["direct"] = "a direct answer has the status ok, content, and no message"
         _refuse(problems)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the result is no more than a status, content and an error message."""
+        return self.status != ResultStatus.REJECTED and not self.message and not self.direct
 
     def said(self) -> Sequence[object]:
         """Return what a repeated result must repeat, as JSON values."""
-        return [self.status, self.error_message, [dict(block) for block in self.content]]
+        said = [self.status, self.error_message, [dict(block) for block in self.content]]
+        return [*said, [dict(block) for block in self.message], self.direct] if self.message or self.direct else said
 
 
 def check_reason(reason: str, *, path: str = "reason", limit: int = 500) -> str:

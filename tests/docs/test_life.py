@@ -28,14 +28,9 @@ def test_the_states_of_a_task_and_of_its_result_are_described() -> None:
 
 def test_every_outcome_and_every_way_back_to_the_queue_is_in_the_picture() -> None:
     picture = PAGE.partition("```text")[2].partition("```")[0]
-    outcomes = set(Task.Outcome.values) - {Task.Outcome.REJECTED}
-    ways = [*outcomes, Lease.End.REQUEUE, Lease.End.RELEASE, Lease.End.FORCE_ERROR, Lease.End.CANCEL]
+    ways = [*Task.Outcome.values, Lease.End.REQUEUE, Lease.End.RELEASE, Lease.End.FORCE_ERROR, Lease.End.CANCEL]
 
     assert [way for way in ways if way not in picture] == []
-
-
-def test_the_reserved_outcome_is_named_as_reserved() -> None:
-    assert f"The outcome `{Task.Outcome.REJECTED}` is reserved" in PAGE
 
 
 def test_the_pauses_between_callback_attempts_are_described() -> None:

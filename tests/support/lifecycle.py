@@ -61,7 +61,7 @@ class Lifecycle(Machine):
 
     @rule(
         pick=picks("running"),
-        status=st.sampled_from([*[ResultStatus.OK] * 3, *ResultStatus]),
+        status=st.sampled_from([*[ResultStatus.OK] * 3, ResultStatus.PARTIAL, ResultStatus.ERROR]),
         text=st.sampled_from("aaab"),
         guard=GUARDS,
     )

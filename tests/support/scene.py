@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 from uuid import UUID, uuid4
 
@@ -30,6 +31,7 @@ AT_ONCE = timedelta(0)
 MANY = 1000
 DIALECT = "mailbox"
 QUESTION = Update(status=UpdateStatus.INPUT_REQUIRED, message=[{"type": "text", "text": "which one?"}])
+REJECTION = partial(factories.result_envelope, status=ResultStatus.REJECTED, content=(), error_message="not mine")
 MESSAGE = Words(content=[{"type": "text", "text": "the first"}])
 
 
@@ -159,6 +161,7 @@ ATTEMPTS: Mapping[str, Callable[[Scene], object]] = {
     "post an ok result": lambda scene: scene.answer(ResultStatus.OK),
     "post a partial result": lambda scene: scene.answer(ResultStatus.PARTIAL),
     "post an error": lambda scene: scene.answer(ResultStatus.ERROR),
+    "reject": lambda scene: results.post_result(scene.bob, REJECTION(scene.task_id)),
     "cancel": lambda scene: sending.cancel(scene.alice, scene.task_id),
     "requeue": lambda scene: repair.requeue(
         scene.olga, scene.task_id, reason="stuck", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED

@@ -155,10 +155,10 @@ def task_woken(waited_on: UUID) -> LifeEntry[TaskWokenData]:
 
 
 class ResultPostedData(TypedDict):
-    status: Annotated[str, "status of the result: ok, partial or error"]
-    lease_id: Annotated[str | None, "id of the lease that the result ended; null for a task in the queue"]
+    status: Annotated[str, "status of the result: ok, partial, error or rejected"]
+    lease_id: Annotated[str | None, "id of the lease that the result ended; null without a live lease"]
     attempt: Annotated[int, "number of the task's newest lease; 0 for a task that was never leased"]
-    late_result: Annotated[bool, "whether the task was in the queue when its result came"]
+    late_result: Annotated[bool, "whether no lease was live when the result came"]
     imported: NotRequired[Annotated[bool, "true for a result that was imported from another system"]]
 
 

@@ -13,8 +13,9 @@ from django.db import transaction
 
 from mailbox.gate import quotas
 from mailbox.gate.audit import Journal
-from mailbox.models import Agent, Lease, Result, Task
+from mailbox.models import Agent, Lease, Message, Result, Task
 from mailbox.verbs.life import callbacks, replay
+from mailbox.words import json_text
 from mailbox.words.kinds import LifeEntry
 
 
@@ -29,17 +30,26 @@ def resolve(
     content: Sequence[Mapping[str, Any]] = (),
     error_message: str | None = None,
     posted_by: Agent | None = None,
+    closing: Sequence[Mapping[str, Any]] = (),
+    is_direct: bool = False,
 ) -> Result:
     """Resolve ``task``, journal ``entry``, write its callback, and settle the duplicates that waited on it.
 
-    ``lease`` is the live lease, None without one; it ends as ``end``. ``posted_by`` None is the hub itself. The task
-    row must be locked, and the task's parties loaded. `plain.post_result` does not call this function, because it
-    leaves tasks with a callback or a cache key to the whole form. A step that is added here needs such a guard there.
+    ``lease`` is the live lease, None without one; it ends as ``end``. ``posted_by`` None is the hub itself. ``closing``
+    are words that close the conversation, stored as a message. The task row must be locked, and its parties loaded.
+    `plain.post_result` does not call this function, because it leaves tasks with a callback or a cache key to the whole
+    form. A step that is added here needs such a guard there.
     """
     if lease is not None:
         lease.finish(end, journal.now)
-    result = task.resolve(outcome, journal.now, content=content, error_message=error_message, posted_by=posted_by)
-    transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size))
+    words = json_text.dumps([dict(block) for block in closing]) if closing else ""
+    task.size += len(words.encode())
+    result = task.resolve(
+        outcome, journal.now, content=content, error_message=error_message, posted_by=posted_by, is_direct=is_direct
+    )
+    if closing:
+        Message.objects.create(task=task, seq=task.journal_seq, content=words, said_at=journal.now)
+    transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size + len(words.encode())))
     journal.life(task, entry)
     callbacks.enqueue(task, result, journal.now)
     replay.settle(task, result, journal)

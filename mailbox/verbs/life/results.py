@@ -15,14 +15,21 @@ from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.compacted import RememberedTask
 from mailbox.gate.requests import Request
-from mailbox.models import AuditEvent, Lease, Result, Task
+from mailbox.models import Artifact, AuditEvent, Lease, Message, Result, Task
 from mailbox.verbs.hot import plain
-from mailbox.verbs.life import expiry
+from mailbox.verbs.life import expiry, room
 from mailbox.verbs.life.delivery import deliver
 from mailbox.verbs.life.leasing import begin_out_of_turn, require_lease
 from mailbox.verbs.life.resolution import resolve
+from mailbox.words import json_text
 from mailbox.words.envelopes import ResultEnvelope
-from mailbox.words.errors import AlreadyResolvedError, MailboxError, ResultConflictError, UnknownTaskError
+from mailbox.words.errors import (
+    AlreadyResolvedError,
+    InvalidRequestError,
+    MailboxError,
+    ResultConflictError,
+    UnknownTaskError,
+)
 
 
 def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool = False) -> Result:
@@ -31,7 +38,9 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     A repeat for a compacted task is known by the journal. It returns the result as an object without a row, whose task
     has no content.
 
-    ``envelope.lease_id`` must be the live lease. Without it any unresolved task is accepted, also a queued one.
+    ``envelope.lease_id`` must be the live lease. Without it any unresolved task is accepted, also a queued or an
+    interrupted task. The status ``rejected`` resolves the task as rejected, with an error as its result. Closing words
+    are stored as a message of the holder. A direct answer needs a task without messages and artifacts.
     ``lease_first`` leases a queued task in the same transaction, for dialects whose agents answer tasks that they
     never leased. It raises as `leasing.begin_out_of_turn` does. A result is rejected once the task's ``work_timeout``
     has passed, even if the sweep has not run; the task is then expired first.
@@ -39,7 +48,8 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     Raises, in this order: `InvalidRequestError`; `WrongPartyError` by a public route; `UnknownTaskError` for an absent
     task or another recipient's task; a capability error for ``a2a.respond.<sender>``; `ResultConflictError` for a task
     with another result; `AlreadyResolvedError` for a task that was cancelled, expired or forced to an error;
-    `LeaseMismatchError`.
+    `LeaseMismatchError`; `InvalidRequestError` for a direct answer about a task with messages or artifacts;
+    `TaskTooLargeError` for closing words beyond ``A2A_TASK_MAX_BYTES``.
 
     Locks the task row. Journals ``capability_check`` and ``a2a_result_posted``, or ``a2a_result_rejected``, and with
     ``lease_first`` also ``a2a_task_leased``.
@@ -48,7 +58,8 @@ def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool =
     envelope.check()
     caller.must_do_more_than_send()
     quotas.store_grown()
-    return plain.post_result(caller, envelope) or _whole_post(caller, envelope, lease_first)
+    posted = plain.post_result(caller, envelope) if envelope.is_plain else None
+    return posted or _whole_post(caller, envelope, lease_first)
 
 
 def _whole_post(caller: Caller, envelope: ResultEnvelope, lease_first: bool) -> Result:
@@ -66,11 +77,12 @@ def _whole_post(caller: Caller, envelope: ResultEnvelope, lease_first: bool) -> 
                 caller, envelope.task_id, only="only its recipient can post its result", entry=entry
             )
         earlier = Result.objects.filter(task=task).first()
-        if earlier is not None and earlier.says(envelope):
+        if earlier is not None and _is_repeat(task, earlier, envelope):
             return earlier
         journal.admit(Request.to_respond(task.sender, task.uuid, envelope.lease_id))
         try:
             lease = _resolvable(task, earlier, envelope, journal.now)
+            _must_fit(task, envelope)
             if lease is None and lease_first:
                 lease = begin_out_of_turn(task, journal)
         except MailboxError as refusal:
@@ -87,6 +99,22 @@ def _post_again(gone: RememberedTask, envelope: ResultEnvelope, journal: Journal
     refusal = _conflict(gone.task_id, gone.outcome, was_posted=gone.has_posted_result())
     refusal.entry = entries.result_rejected(gone.task_id, refusal.code)
     raise refusal
+
+
+def _is_repeat(task: Task, earlier: Result, envelope: ResultEnvelope) -> bool:
+    earlier.task = task
+    closing = Message.objects.filter(task=task).closing().first()
+    return earlier.says(envelope, closing.blocks if closing else ())
+
+
+def _must_fit(task: Task, envelope: ResultEnvelope) -> None:
+    """Raise for a direct answer that is not the only word about its task, and for closing words without room."""
+    if envelope.direct:
+        stored = (Message.objects.filter(task=task), Artifact.objects.filter(task=task))
+        if task.turn > 1 or any(rows.exists() for rows in stored):
+            raise InvalidRequestError({"direct": "the task has messages or artifacts; post a result without direct"})
+    if envelope.message:
+        room.check(task, [room.size_of(json_text.dumps([dict(block) for block in envelope.message]))], path="message")
 
 
 def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope, now: datetime) -> Lease | None:
@@ -119,6 +147,8 @@ def _resolve(task: Task, lease: Lease | None, envelope: ResultEnvelope, journal:
         content=envelope.content,
         error_message=envelope.error_message,
         posted_by=task.recipient,
+        closing=envelope.message,
+        is_direct=envelope.direct,
     )
 
 

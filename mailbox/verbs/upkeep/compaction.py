@@ -193,8 +193,10 @@ def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry[TasksCompacted
     rows: dict[int, Entry[TasksCompactedData]] = {}
     for start in range(0, len(keys), READ_AT_ONCE):
         some = Task.objects.with_parties().select_related("result", "push_config")
-        for task in some.filter(pk__in=keys[start : start + READ_AT_ONCE]):
-            rows[task.pk] = compacted.kept(task, _callback(task), reason)
+        chosen = keys[start : start + READ_AT_ONCE]
+        closing = {message.task_id: message.blocks for message in Message.objects.filter(task__in=chosen).closing()}
+        for task in some.filter(pk__in=chosen):
+            rows[task.pk] = compacted.kept(task, _callback(task), reason, closing.get(task.pk, ()))
     return rows
 
 
