@@ -21,6 +21,14 @@ AWAITS_IFF_INTERRUPTED = """CONSTRAINT task_awaits_iff_interrupted CHECK (
     (state = 'interrupted' AND awaits IS NOT NULL AND awaits IN ('input', 'authorization'))
     OR (NOT (state = 'interrupted') AND awaits IS NULL))"""
 
+# PostgreSQL refuses a prepared statement whose result changed its type, as the state's length does. The version before
+# has prepared such statements, and would answer 500. So its idle sessions end, and those that wait for this migration.
+# Its pool then opens new sessions, and a request that lost its session is answered 503.
+END_OLD_SESSIONS = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+  AND backend_type = 'client backend' AND (state = 'idle' OR pg_backend_pid() = ANY (pg_blocking_pids(pid)))"""
+
 
 def add(apps: Any, editor: Any) -> None:
     if editor.connection.vendor == "postgresql":
@@ -31,6 +39,7 @@ def add(apps: Any, editor: Any) -> None:
             ADD COLUMN status_at timestamp with time zone NULL,
             {", ".join(f"ADD COLUMN {name} {kind}" for name, kind in TASK_COLUMNS.items())},
             ADD {AWAITS_IFF_INTERRUPTED} NOT VALID""")
+        editor.execute(END_OLD_SESSIONS)
     else:
         editor.execute(f"ALTER TABLE mailbox_task ADD COLUMN awaits varchar(13) NULL {AWAITS_IFF_INTERRUPTED}")
         editor.execute("ALTER TABLE mailbox_task ADD COLUMN status_at datetime NULL")
@@ -48,6 +57,7 @@ def remove(apps: Any, editor: Any) -> None:
     if editor.connection.vendor == "postgresql":
         editor.execute("ALTER TABLE mailbox_task DROP CONSTRAINT task_awaits_iff_interrupted")
         editor.execute("ALTER TABLE mailbox_task ALTER COLUMN state TYPE varchar(10)")
+        editor.execute(END_OLD_SESSIONS)
     for name in ("awaits", "status_at", *TASK_COLUMNS):
         editor.execute(f"ALTER TABLE mailbox_task DROP COLUMN {name}")
     for name in MESSAGE_COLUMNS:

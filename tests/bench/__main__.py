@@ -17,6 +17,7 @@ from tests.bench import page, record
 from tests.bench.hubs import database_url
 from tests.bench.sections import SECTIONS
 from tests.bench.sections.section import BOTH
+from tests.proof.scenarios import two_versions
 from tests.support.hub import ROOT
 
 PAGES = ("docs/benchmarks.md", "README.md")
@@ -54,6 +55,19 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=3, help="runs of each kind; the best counts")
     parser.add_argument("--queued", type=int, default=1_000_000, help="tasks in the long queue")
     parser.add_argument("--lessees", type=int, default=4, help="client processes at the long queue")
+    parser.add_argument("--batch", type=int, default=32, help="tasks in a batch")
+    parser.add_argument("--waiters", type=int, default=4_000, help="agents that wait in one process")
+    parser.add_argument("--sends", type=int, default=300, help="sends to waiting workers")
+    parser.add_argument("--flow", type=float, default=50, help="cycles a second beside them")
+    parser.add_argument(
+        "--sizes",
+        nargs="+",
+        type=int,
+        default=[1_000, 10_000, 100_000, 1_000_000],
+        help="tasks in the tables of the section growth; 10000000 needs 60 GB of disk",
+    )
+    parser.add_argument("--rows", type=int, default=1_000_000, help="tasks in the database that is migrated")
+    parser.add_argument("--before", default=two_versions.previous(), help="revision of the version before")
     return parser.parse_args()
 
 

@@ -85,6 +85,20 @@ def over_http(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timing
         return timed((worker.cycle(str(number)) for number in itertools.count()), barrier, seconds)
 
 
+def paced(job: tuple[tuple[str, Pair], float], barrier: Barrier, seconds: float) -> Timings:
+    """Run the full cycles of one pair, at most that many per second."""
+    (address, rate), due = job, time.perf_counter()
+    with closing(Worker(*address)) as worker:
+
+        def cycle(number: int) -> tuple[float, ...]:
+            nonlocal due
+            due = max(due + 1 / rate, time.perf_counter() - 1)
+            time.sleep(max(0.0, due - time.perf_counter()))
+            return worker.cycle(str(number))
+
+        return timed((cycle(number) for number in itertools.count()), barrier, seconds)
+
+
 def leases_over_http(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timings:
     """Lease the queued tasks of one pair's worker, one after the other."""
     with closing(Worker(*job)) as worker:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import os
 import re
@@ -14,17 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from threading import Barrier
 from typing import Any
 
 import httpx
 import psycopg
 
 from tests.bench import crowd, cycles, record
-from tests.bench.cycles import Timings
 from tests.bench.hubs import apart, database_url
 from tests.bench.report import aligned
-from tests.load.cast import Pair, Worker, pairs
+from tests.load.cast import pairs
 from tests.support.hub import Hub, served
 
 OVERVIEW, LIST, TASK, TREE, EXPORT = 120, 150, 80, 250, 300  # budgets in milliseconds, for the 95th percentile
@@ -81,7 +78,7 @@ def measure(hub: Hub, url: str, options: argparse.Namespace) -> dict[str, Any]:
                 # Long enough for all requests, which are slower under load.
                 seconds = 2 + 1.5 * options.looks * sum(page["mean"] for page in found["at rest"].values()) / 1000
                 jobs = [((hub.url, pair), options.flow / FLOWING) for pair in pairs(hub, FLOWING)]
-                flowing = beside.submit(cycles.in_processes, paced, jobs, seconds)
+                flowing = beside.submit(cycles.in_processes, cycles.paced, jobs, seconds)
                 time.sleep(3)
                 found["under load"] = looks(browser, pages, options.looks)
                 found["cycles per second"] = flowing.result().per_second
@@ -183,20 +180,6 @@ def signed_in(hub: Hub) -> httpx.Client:
     )
     assert answer.url.path == "/ops/", answer.text
     return browser
-
-
-def paced(job: tuple[tuple[str, Pair], float], barrier: Barrier, seconds: float) -> Timings:
-    """Run the full cycles of one pair, at most that many per second."""
-    (address, rate), due = job, time.perf_counter()
-    with closing(Worker(*address)) as worker:
-
-        def cycle(number: int) -> tuple[float, ...]:
-            nonlocal due
-            due = max(due + 1 / rate, time.perf_counter() - 1)
-            time.sleep(max(0.0, due - time.perf_counter()))
-            return worker.cycle(str(number))
-
-        return cycles.timed((cycle(number) for number in itertools.count()), barrier, seconds)
 
 
 def table(found: Mapping[str, Any]) -> str:

@@ -35,12 +35,6 @@ def test_the_kept_record_names_known_sections_with_their_machine_and_options():
             assert measured["options"].keys() == set(SECTIONS[name].options)
 
 
-def test_every_section_of_the_kept_record_is_on_the_page():
-    blocks = page.blocks(record.load(record.KEPT))
-
-    assert [name for name, block in blocks.items() if block == page.NOT_MEASURED] == []
-
-
 def test_a_section_replaces_its_own_figures_and_keeps_the_others(tmp_path):
     file = tmp_path / "record.json"
     for section, database, value in (("queue", "sqlite", 1), ("queue", "postgresql", 2), ("queue", "sqlite", 3)):

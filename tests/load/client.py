@@ -45,8 +45,8 @@ class Client:
     def call(self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
         """Send one request, read its answer."""
         try:
-            connection = self.send(method, path, body, headers)
-            return self._read(connection)
+            self.send(method, path, body, headers)
+            return self.read()
         except OSError:
             self.close()
             raise
@@ -62,6 +62,20 @@ class Client:
         length = f"Content-Length: {len(body)}\r\n" if body else ""
         self._socket.sendall(f"{method} {path} HTTP/1.1\r\n{self._head}{own}{length}\r\n".encode() + body)
         return self._socket
+
+    def begin(self, method: str, path: str, body: Mapping[str, Any]) -> None:
+        """Send one request with a JSON body and leave its answer unread."""
+        self.send(method, path, json.dumps(body).encode())
+
+    def fileno(self) -> int:
+        """Return the descriptor of the connection, which is readable once an answer has come."""
+        assert self._socket is not None
+        return self._socket.fileno()
+
+    def read(self) -> Answer:
+        """Read the answer of a request that `send` has sent."""
+        assert self._socket is not None
+        return self._read(self._socket)
 
     def close(self) -> None:
         if self._socket is not None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.bench.sections import full_cycles, long_queue
+from tests.bench.sections import batches, full_cycles, growth, long_queue, migration, waiting
 from tests.bench.sections.section import Section
 
 SECTIONS: Mapping[str, Section] = {
     "cycles": full_cycles.SECTION,
+    "batches": batches.SECTION,
     "queue": long_queue.SECTION,
+    "waiting": waiting.SECTION,
+    "growth": growth.SECTION,
+    "migration": migration.SECTION,
 }

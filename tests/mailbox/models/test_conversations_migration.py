@@ -14,6 +14,7 @@ from mailbox.models import Message, Task
 from mailbox.verbs.life import results, updates
 from mailbox.words.conversation import Update
 from tests.support import factories
+from tests.support.databases import url_of_the_tests_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -87,6 +88,19 @@ def test_the_migration_is_not_undone_while_a_task_is_interrupted(alice, bob):
 
     import_module(f"mailbox.migrations.{NAMES[1]}").forwards(None, connection.schema_editor())
     assert indexes() >= INDEXES
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL keeps plans between transactions")
+def test_no_session_of_the_version_before_keeps_a_plan_of_the_old_columns():
+    """A kept plan would be refused as of another type, which the version before reports as its own failure."""
+    import psycopg
+
+    with migrating():
+        before = psycopg.connect(url_of_the_tests_database(), autocommit=True)
+        before.execute("SELECT state FROM mailbox_task", prepare=True)
+    with pytest.raises(psycopg.OperationalError, match="terminating connection"):
+        before.execute("SELECT state FROM mailbox_task", prepare=True)
+    before.close()
 
 
 def indexes() -> set[str]:

@@ -48,7 +48,7 @@ def missing() -> str | None:
 
 def run(database: str, folder: Path, seed: int) -> Sequence[Part]:
     """Migrate the database by this version, then load the previous one, and on PostgreSQL both at once."""
-    code = _checked_out(folder / "code")
+    code = checked_out(folder / "code", previous())
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(servers.room()).server() if database == "postgresql" else None
         new, old = (_stage(database, folder, server, root) for root in (ROOT, code))
@@ -66,9 +66,9 @@ def _git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True)  # noqa: S607
 
 
-def _checked_out(folder: Path) -> Path:
-    """Write the code of the previous version to ``folder``."""
-    archive = _git("archive", previous())
+def checked_out(folder: Path, revision: str) -> Path:
+    """Write the code of a revision to ``folder``."""
+    archive = _git("archive", revision)
     archive.check_returncode()
     with tarfile.open(fileobj=BytesIO(archive.stdout)) as files:
         files.extractall(folder, filter="data")
