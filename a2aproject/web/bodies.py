@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 
 from a2aproject.serving import connections
+from mailbox.database import waiting
 from mailbox.dialects.base.transport import STALLED_ANSWER, StalledBodyError
 from mailbox.gate.rates import network_of
 
@@ -111,10 +112,10 @@ class Waits:
     and otherwise a body of the address that waits for most. So a client with many slow bodies shuts out itself.
     """
 
-    def __init__(self, *, most: int, most_per_address: int = MOST_PER_ADDRESS) -> None:
+    def __init__(self, *, most: int | Callable[[], int], most_per_address: int = MOST_PER_ADDRESS) -> None:
         # The threads of a process share its database connections. Without slow bodies none is given back for nothing.
         self.most_with_connection = _connections() // SHARE
-        self._most = most
+        self._most = most if callable(most) else lambda: most
         self._most_per_address = most_per_address
         self._lock = threading.Lock()
         self._by_network: dict[str, dict[Body, None]] = {}
@@ -173,7 +174,7 @@ class Waits:
     def _excess(self, own: dict[Body, None]) -> Body | None:
         if len(own) > self._most_per_address:
             return _longest(own)
-        if self._count > self._most:
+        if self._count > self._most():
             largest = max(self._by_network.values(), key=len)
             return _longest(largest)
         return None
@@ -197,7 +198,7 @@ def _longest(bodies: Iterable[Body]) -> Body:
 
 def bounded(application: Application) -> Application:
     """Return the application with bodies that `Waits` bounds. Call this once in a process."""
-    waits = Waits(most=max(1, settings.WEB_THREADS // SHARE))
+    waits = Waits(most=share)
     waits.watch()
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -206,6 +207,13 @@ def bounded(application: Application) -> Application:
         return application(environ, start_response)
 
     return answer
+
+
+def share() -> int:
+    """Return how many threads may wait for a body now. Half of the threads that no wait may take stay free."""
+    threads = settings.WEB_THREADS
+    free = threads - waiting.seats.taken - (threads - waiting.seats.all) // 2
+    return max(1, min(threads // SHARE, free))
 
 
 def _connections() -> int:

@@ -80,6 +80,7 @@ class Seats:
         self._lock = threading.Lock()
         self.taken = 0
         self.refused = 0  # waits without a free seat since the process started
+        self._refused_at = float("-inf")
 
     @property
     def all(self) -> int:
@@ -87,13 +88,19 @@ class Seats:
         threads: int = settings.WEB_THREADS
         return max(threads - max(LEAST_FREE, threads // SHARE_FREE), threads // 2)
 
+    def has_refused_within(self, seconds: float) -> bool:
+        """Whether a wait found no free seat lately."""
+        return time.monotonic() - self._refused_at <= seconds
+
     @contextmanager
     def seat(self) -> Iterator[bool]:
         """Hold a seat for the block. Yield whether one was free."""
         with self._lock:
             is_free = self.taken < self.all
             self.taken += is_free
-            self.refused += not is_free
+            if not is_free:
+                self.refused += 1
+                self._refused_at = time.monotonic()
         try:
             yield is_free
         finally:

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from mailbox.database import timetable, vitals
-from mailbox.inspection import access_health, seals
+from mailbox.inspection import access_health, seals, waiting_health
 from mailbox.inspection.cluster import SILENT_AFTER, Cluster
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
 from mailbox.models import AuditEvent, PushDelivery, RollUp
@@ -87,6 +87,8 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     yield "Roll-ups", _roll_ups
     yield "Hub's own agents", access_health.hub_agents
     yield "API keys", access_health.api_keys
+    yield "Waiting requests", waiting_health.seats
+    yield "Wake-ups", waiting_health.wake_ups
 
 
 def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:

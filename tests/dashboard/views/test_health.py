@@ -38,7 +38,7 @@ def test_every_health_check_has_a_status_and_a_finding(vic):
 
     seen = page.context["seen"]
     assert page.status_code == 200
-    assert len(seen.checks) == (13 if connection.vendor == "postgresql" else 12)
+    assert len(seen.checks) == (15 if connection.vendor == "postgresql" else 14)
     assert all(one.saw and one.word in HealthStatus for one in seen.checks)
 
 

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import httpx
 import psutil
@@ -37,9 +38,9 @@ def test_a_ring_brings_a_task_to_its_remote_agent(remote, alice, monkeypatch):
     carrier.start()
     try:
         for number in range(2):
-            wait_until(lambda: topics.agent(rita.agent.pk) in waiters.waited())
+            wait_until(lambda: topics.agent(factories.row_of(rita).pk) in waiters.waited())
             factories.sent_task(alice, rita)
-            wait_until(lambda count=number + 1: Result.objects.count() == count)
+            wait_until(partial(has_results, number + 1))
     finally:
         stop.set()
         carrier.join(PATIENCE)
@@ -66,6 +67,10 @@ def test_the_sender_brings_many_tasks_at_once_and_stops_on_request(remote, alice
     assert sorted(result.blocks[0]["text"] for result in Result.objects.all()) == [f"work {n}: done" for n in range(6)]
     assert len(remote.bodies) == 6
     assert not RemoteCall.objects.exclude(lease__ended_at=None).filter(remote_task_id=None).exists()
+
+
+def has_results(count):
+    return Result.objects.count() == count
 
 
 def work(stop):
