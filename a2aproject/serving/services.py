@@ -12,7 +12,7 @@ from a2aproject.serving import program
 from a2aproject.serving.supervisor import Service
 
 BACKLOG = 2048
-REQUESTS_PER_WORKER = 4096  # accepted at once; requests beyond WEB_THREADS wait for a thread
+REQUESTS_PER_WORKER = 4096  # accepted at once, at least; requests beyond WEB_THREADS wait for a thread
 SILENT_CLUSTER = 180.0  # seconds without a finished job: a sweep is due every minute
 WEB = "web"
 WRONG_USAGE = 2
@@ -38,7 +38,7 @@ def _web_server() -> Service:
         "--workers": settings.WEB_WORKERS,
         "--blocking-threads": settings.WEB_THREADS,
         "--backlog": BACKLOG,
-        "--backpressure": REQUESTS_PER_WORKER,
+        "--backpressure": max(REQUESTS_PER_WORKER, 2 * settings.WEB_THREADS),
         "--http": 1,
         "--workers-kill-timeout": max(1, settings.STOP_GRACE * 2 // 3),
         "--log-level": "error",

@@ -20,6 +20,7 @@ from mailbox.management.worker.turns import Turn
 
 # The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
 POLL = 3.0  # seconds
+REST = 1.0  # second after an answer without a task that came earlier, as from a hub without a free seat
 TICK = 0.05
 TOGETHER = 0.05  # seconds; results that are ready within this time are posted in one request
 LINGER = 0.5  # seconds that a result waits at most for others
@@ -218,8 +219,11 @@ class Worker:
 
     def _receive(self, most: int, wait: float) -> Sequence[LeasedTask]:
         """Request tasks once. An attempt id that has brought a task, or is spent, is replaced by a new one."""
+        ends_at = time.monotonic() + wait
         try:
             leases = self._hub.receive(self._attempt_id, most=most, wait=wait)
+            if not leases and ends_at - time.monotonic() > REST:
+                self._stopping.wait(REST)
         except AttemptSpentError:
             self._attempt_id = uuid4()
             return []

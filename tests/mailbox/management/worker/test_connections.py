@@ -201,3 +201,12 @@ def test_insist_ends_on_success_on_refusal_or_when_abandoned():
 
     abandon.set()
     assert not persistence.insist(wait, abandon=abandon, on_trouble=heard.append)
+
+
+@pytest.mark.parametrize(("wait", "rests"), [(3.0, [1.0]), (0.5, [])])
+def test_an_empty_answer_that_comes_early_is_followed_by_a_rest(monkeypatch, wait, rests):
+    worker, seen = worker_of(ScriptedHub([])), []
+    monkeypatch.setattr(worker._stopping, "wait", seen.append)
+
+    assert worker._receive(1, wait) == []
+    assert seen == rests
