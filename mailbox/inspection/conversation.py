@@ -1,94 +1,104 @@
-"""The conversation about one task: what its parties sent each other, and what its holder produced."""
+"""The conversation of a task: the messages of both parties, and the artifacts. Source: A2A, history and artifacts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate, chain, islice
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Max, OuterRef, Subquery
+from django.db.models.functions import Length
 
+from mailbox.database import paging
+from mailbox.database.paging import AT_ONCE, BUDGET, Page, Position
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Artifact, Message, Task
+from mailbox.words import json_text
 from mailbox.words.errors import UnknownTaskError
 
-MOST_MESSAGES = 1000  # in one answer
+FIRST = 1  # the seq of the message that made the task
 
 
-@dataclass(slots=True, kw_only=True)
-class WholeArtifact:
-    """An artifact as a reader sees it: its newest placement and the chunks that were added since.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A page of messages, and the task as it was read before them."""
 
-    ``seq`` is the journal number of its newest row, ``said_at`` the time of that row. ``details`` are the name, the
-    description, the metadata and the extensions, each as its newest row gave it. ``is_complete``: that row was the last
-    chunk.
-    """
+    task: Task
+    page: Page[Message]
 
-    artifact_id: str
-    seq: int = 0
-    said_at: datetime | None = None
-    blocks: list[dict[str, Any]] = field(default_factory=list)
-    details: dict[str, Any] = field(default_factory=dict)
-    is_complete: bool = False
-
-    def add(self, row: Artifact) -> None:
-        if not row.append:
-            self.blocks, self.details = [], {}
-        self.blocks += row.blocks
-        self.details |= row.details
-        self.seq, self.said_at, self.is_complete = row.seq, row.said_at, row.last_chunk
+    def __bool__(self) -> bool:
+        """Whether a wait for messages ends: there are messages, or none will come."""
+        return bool(self.page.items) or self.task.state == Task.State.RESOLVED
 
 
-def messages(caller: Caller, task_id: UUID, *, after: int = 0, limit: int = 100) -> Sequence[Message]:
-    """Return the messages of both parties with a journal number above ``after``, in order, at most ``limit``.
+def read(caller: Caller, task_id: UUID, *, after: int = 0, limit: int = 100) -> Reading:
+    """Return the messages of a task whose ``seq`` is more than ``after``, oldest first, and the task.
 
-    The task itself is the sender's first message, and no row of these. Progress without a message is a row; a question
-    without words is not. Each message has its task loaded.
-
-    Raises `UnknownTaskError`, the same for an absent task and for a task that the caller may not see.
+    The first message is the task's own text. A question without words is none. A page ends at its budget of bytes. Its
+    ``next_cursor`` is None if no message is left; else the next page is after the last ``seq``. Raises
+    `UnknownTaskError`, also for a task that the caller may not see.
     """
     task = _visible(caller, task_id)
-    spoken = Message.objects.filter(task=task, seq__gt=after).exclude(content="[]")
-    found = list(spoken.in_order()[: min(limit, MOST_MESSAGES)])
-    for message in found:
+    found = Message.objects.filter(task=task, seq__gt=after).exclude(content="[]")
+    first = [] if after >= FIRST else [(first_message(task), (FIRST,))]
+    page = paging.page(chain(first, paging.in_turn(found, ("seq",), most=limit + 1)), limit, "messages")
+    for message in page.items:
         message.task = task
+    return Reading(task=task, page=page)
+
+
+def _visible(caller: Caller, task_id: UUID) -> Task:
+    found = visible_tasks(caller).with_parties().filter(uuid=task_id).first()
+    if found is None:
+        raise UnknownTaskError.of(task_id)
     return found
 
 
-def artifacts(caller: Caller, task_id: UUID) -> Sequence[WholeArtifact]:
-    """Return the artifacts of the task, in the order in which they were first placed. Raises as `messages` does."""
-    return fold(Artifact.objects.filter(task=_visible(caller, task_id)).in_order())
+def first_message(task: Task) -> Message:
+    """Return the message that made ``task``, as an object without a row: the sender's text at `FIRST`."""
+    text = json_text.dumps([{"type": "text", "text": task.intent_text}])
+    return Message(task=task, seq=FIRST, role=Message.Role.USER, content=text, said_at=task.sent_at)
 
 
-def fold(rows: Iterable[Artifact]) -> list[WholeArtifact]:
-    """Return the artifacts that these rows of one task make, in the order of their first rows."""
-    found: dict[str, WholeArtifact] = {}
-    for row in rows:
-        found.setdefault(row.artifact_id, WholeArtifact(artifact_id=row.artifact_id)).add(row)
-    return list(found.values())
+def newest_of_senders(tasks: Iterable[Task]) -> dict[int, Message]:
+    """Return the newest message of each task's sender, by the task's primary key. Two queries at most.
 
-
-def newest_of_senders(tasks: Iterable[Task]) -> Mapping[int, Message]:
-    """Return the newest message of each task's sender, by the task's primary key, with the task.
-
-    A task whose sender has sent nothing since the task itself has none. The caller may see the tasks.
+    A task whose sender has sent nothing since the task itself has none. Messages beyond the budget of a page are left
+    out. The caller may see the tasks.
     """
     spoken = {task.pk: task for task in tasks if task.turn > 1}
     if not spoken:
         return {}
     of_sender = Message.objects.of_role(Message.Role.USER)
     newest = of_sender.filter(task=OuterRef("task")).order_by("-seq").values("seq")[:1]
-    found = {message.task_id: message for message in of_sender.filter(task__in=spoken, seq=Subquery(newest))}
+    sizes = of_sender.filter(task__in=spoken, seq=Subquery(newest)).values_list("pk", Length("content"))
+    within = accumulate(sizes, lambda sum_, row: (row[0], sum_[1] + row[1]))
+    wanted = [pk for number, (pk, size) in enumerate(within) if number == 0 or size <= BUDGET]
+    found = {message.task_id: message for message in Message.objects.filter(pk__in=wanted)}
     for key, message in found.items():
         message.task = spoken[key]
     return found
 
 
-def _visible(caller: Caller, task_id: UUID) -> Task:
-    task = visible_tasks(caller).filter(uuid=task_id).only("uuid", "journal_seq", "turn", "state", "awaits").first()
-    if task is None:
-        raise UnknownTaskError.of(task_id)
-    return task
+def artifacts(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> Page[Artifact]:
+    """Return the rows that make up the artifacts of a task, oldest first: whole artifacts and chunks.
+
+    The rows of an artifact that was replaced are left out. A page ends at its budget of bytes. Raises
+    `UnknownTaskError` as `read` does, and `InvalidRequestError` for a cursor of another list.
+    """
+    task = _visible(caller, task_id)
+    position = paging.after(cursor, "artifacts", (int,))
+    return paging.page(_current_rows(task, after=position[0] if position else 0), limit, "artifacts")
+
+
+def _current_rows(task: Task, *, after: int) -> Iterator[tuple[Artifact, Position]]:
+    """Yield the rows after ``after`` that were not replaced, a few at a time."""
+    found = Artifact.objects.filter(task=task)
+    placed = dict(found.filter(append=False).values_list("artifact_id").annotate(Max("seq")))
+    rows = found.filter(seq__gt=after).in_order().values_list("seq", "artifact_id")
+    current = (seq for seq, artifact_id in list(rows) if seq >= placed.get(artifact_id, 0))
+    while seqs := list(islice(current, AT_ONCE)):
+        for row in found.filter(seq__in=seqs).in_order():
+            yield row, (row.seq,)

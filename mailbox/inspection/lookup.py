@@ -100,6 +100,12 @@ def recipient_of(task_id: UUID) -> Agent | None:
     return task.recipient if task else None
 
 
+def sender_of(task_id: UUID) -> Agent | None:
+    """Return the sender of a task, also of a compacted task; None for an unknown id."""
+    task = Task.objects.select_related("sender").filter(uuid=task_id).first() or compacted.find(task_id)
+    return task.sender if task else None
+
+
 def end_of(task_id: UUID) -> AuditEvent | None:
     """Return the newest numbered row of a compacted task; None for a task that the hub has, and for an unknown id."""
     if Task.objects.filter(uuid=task_id).exists():

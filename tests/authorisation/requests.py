@@ -75,6 +75,8 @@ BODIES: dict[tuple[str, str], Body] = {
     ("POST", "/a2a/tasks"): _task,
     ("POST", "/a2a/tasks/batch"): lambda world: {"tasks": [_task(world)]},
     ("POST", "/a2a/tasks/lease"): lambda _: {"max": 2},
+    ("POST", "/a2a/tasks/<task_id>/lease"): _empty,
+    ("POST", "/a2a/tasks/<task_id>/messages"): lambda _: {"content": "more"},
     ("POST", "/a2a/tasks/<task_id>/release"): _reason,
     ("POST", "/a2a/tasks/<task_id>/updates"): lambda _: {"updates": [{"message": "half"}]},
     ("POST", "/a2a/tasks/<task_id>/cancel"): _reason,

@@ -15,7 +15,7 @@ from agentcards import client
 from mailbox.dialects.base.view import JSONRenderer, parse
 from mailbox.dialects.corvid import agent_requests
 from mailbox.dialects.corvid import requests as corvid
-from mailbox.dialects.covenant import admin_requests
+from mailbox.dialects.covenant import admin_requests, conversation_requests
 from mailbox.dialects.covenant import requests as covenant
 from mailbox.dialects.marianne import registry_requests
 from mailbox.dialects.marianne import requests as marianne
@@ -24,14 +24,16 @@ from mailbox.dialects.yeoman import wire
 from mailbox.outbound import exchange
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError
+from mailbox.verbs.life.updates import MAX_UPDATES
 from mailbox.words import json_text
+from mailbox.words.conversation import check_updates
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, TaskEnvelope
 from mailbox.words.errors import MailboxError
 from tests.fuzz import examples
 from tests.fuzz.mutation import Mutator, as_json
 from tests.fuzz.parser import INVALID, Parser
 
-MODULES = (covenant, admin_requests, marianne, registry_requests, agent_requests)
+MODULES = (covenant, conversation_requests, admin_requests, marianne, registry_requests, agent_requests)
 SHAPES: Mapping[str, type[BaseModel]] = {
     name: next(getattr(module, name) for module in MODULES if hasattr(module, name)) for name in examples.BODIES
 }
@@ -50,9 +52,10 @@ def read_body(given: tuple[str, Any]) -> None:
         found = parse(shape, stored(value))
         if isinstance(found, covenant.TaskBody | covenant.ResultBody):
             checked(found.envelope())
-        if isinstance(found, covenant.UpdatesBody):
-            for update in found.updates:
-                assert json_text.problem_in(update.update().problems("updates")) is None
+        if isinstance(found, conversation_requests.SayBody):
+            found.words().check()
+        if isinstance(found, conversation_requests.UpdatesBody):
+            check_updates([update.update() for update in found.updates], MAX_UPDATES)
         if isinstance(found, agent_requests.RegisterAgentBody):
             AgentRef.parse(found.address)
     except MailboxError as refusal:

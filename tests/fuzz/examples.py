@@ -28,9 +28,15 @@ TASK = {
 }
 RESULT = {"task_id": ID, "status": "partial", "content": list(BLOCKS), "error_message": "half", "lease_id": OTHER_ID}
 UPDATES = {
-    "updates": [{"message": "hi", "progress": {"fraction": 0.5, "note": "half"}}, {"message": list(BLOCKS)}],
+    "updates": [
+        {"progress": {"fraction": 0.5, "note": "half"}},
+        {"message": list(BLOCKS), "message_id": "m", "metadata": {"a": 1}},
+        {"artifact": {"artifact_id": "page", "name": "Page", "content": "x"}, "append": True, "last_chunk": True},
+        {"status": "input_required", "message": "which?"},
+    ],
     "attempt_id": ID,
 }
+SAY = {"content": list(BLOCKS), "message_id": "m", "metadata": {"a": 1}, "extensions": ["x"], "attempt_id": ID}
 REPAIRS = (
     {
         "task_id": ID,
@@ -56,6 +62,7 @@ BODIES: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "TaskBody": [TASK, {"recipient": {"display": "bob@local", "pubkey": PUBKEY}, "intent_text": "x"}],
     "ResultBody": [RESULT, {"task_id": ID, "status": "ok"}],
     "NextResult": [{"wait_ms": 100, "attempt_id": ID, "ack": OTHER_ID}],
+    "SayBody": [SAY, {"content": "green", "reference_task_ids": [OTHER_ID]}],
     "AckBody": [{"task_ids": [ID, OTHER_ID]}],
     "ReleaseBody": [{"reason": "later", "lease_id": ID}],
     "UpdatesBody": [UPDATES],

@@ -35,8 +35,12 @@ class WireTask(TypedDict):
 
 
 class WireWork(WireTask):
-    """A task with its ``metadata``: what the sender wrote beside the text in another protocol."""
+    """A task with its ``metadata``: what the sender wrote beside the text in another protocol.
 
+    Tasks of one ``context_id`` belong to one conversation.
+    """
+
+    context_id: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
 
 
@@ -82,7 +86,7 @@ class HeldLease(WireLease):
 class WireQueueEntry(TypedDict):
     """A task with its state. The lease's keys are left out when the task has no live lease.
 
-    Only an interrupted task has ``awaits``: what its agent asked its sender for.
+    Only an interrupted task has ``awaits``: the kind of its agent's question.
     """
 
     state: Literal["queued", "in_flight", "interrupted", "resolved"]
@@ -147,18 +151,6 @@ class TaskQueued(BaseModel):
     task_id: UUID
     outcome: Outcome | None = None
     compacted: bool = False
-
-
-class TaskOpt(BaseModel):
-    """The leased task with its lease. Both are null when nothing was there to lease.
-
-    ``attempt_spent`` is there only when the attempt id is spent: its leases have ended. Use a new id.
-    """
-
-    kind: Literal["a2a_task_opt"]
-    task: WireWork | None
-    lease: WireLease | None
-    attempt_spent: bool = False
 
 
 class Tasks(BaseModel):
@@ -255,17 +247,12 @@ class TaskReleased(BaseModel):
 
 
 class LeaseAnswer(BaseModel):
+    """``turn`` counts the messages of the task's sender, from 1: the task's text."""
+
     kind: Literal["a2a_lease"]
     task_id: UUID
     lease: WireLease
-
-
-class TaskUpdated(BaseModel):
-    """``seq`` is the number of the last update in the task's journal."""
-
-    kind: Literal["a2a_task_updated"]
-    task_id: UUID
-    seq: int
+    turn: int
 
 
 class TaskCancelled(BaseModel):

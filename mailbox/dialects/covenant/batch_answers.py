@@ -8,7 +8,8 @@ from uuid import UUID
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from mailbox.dialects.covenant.answers import WireLease, WireResult, WireWork
+from mailbox.dialects.covenant.answers import WireResult
+from mailbox.dialects.covenant.lease_answers import WireLeased
 
 
 class RefusedItem(TypedDict):
@@ -41,21 +42,16 @@ class ResultsPosted(BaseModel):
     refused: list[RefusedItem]
 
 
-class LeasedItem(TypedDict):
-    """A leased task with its lease."""
-
-    task: WireWork
-    lease: WireLease
-
-
 class TasksLeased(BaseModel):
     """The leased tasks, oldest first, and the outcomes of the results of the request.
+
+    A ``message`` is left out, too, if the answer would exceed 4 MiB with it. Its task's messages can be read.
 
     ``attempt_spent`` is there only when the attempt id is spent: its leases have ended. Use a new id.
     """
 
     kind: Literal["a2a_tasks_leased"]
-    leases: list[LeasedItem]
+    leases: list[WireLeased]
     posted: list[UUID]
     refused: list[RefusedItem]
     attempt_spent: bool = False

@@ -14,6 +14,7 @@ from mailbox.dialects.covenant.receive_views import ReceivingView, given_twice
 from mailbox.dialects.covenant.requests import NextTask
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.gate import rates
+from mailbox.inspection import conversation
 from mailbox.verbs.life import batches
 
 Receive = TypeVar("Receive", bound=NextTask)
@@ -91,7 +92,8 @@ class LeaseBatchView(ReceivingBatchView):
         )
         rates.take_for_items(self.caller, len(how.results) + len(answered.leases))
         outcomes = batch_requests.outcomes(read, answered.results.of_each)
-        return Response(batch_wire.leased(answered, how.results, outcomes))
+        newest = conversation.newest_of_senders(lease.task for lease in answered.leases)
+        return Response(batch_wire.leased(answered, newest, how.results, outcomes))
 
 
 class DrainBatchView(ReceivingBatchView):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from mailbox.dialects.covenant import wire
-from mailbox.models import Lease, Result, Task
+from mailbox.dialects.covenant import conversation_wire, wire
+from mailbox.models import Message, Result, Task
 from mailbox.verbs.life.batches import Drained, Leased
 from mailbox.words import advice
 from mailbox.words.errors import InvalidRequestError, MailboxError
@@ -27,9 +27,17 @@ def posted(items: Sequence[Any], outcomes: Sequence[Result | MailboxError]) -> d
     return {"kind": "a2a_results_posted", **_posted(items, outcomes)}
 
 
-def leased(answered: Leased, items: Sequence[Any], outcomes: Sequence[Result | MailboxError]) -> dict[str, Any]:
-    """Render the answer to a batch of leases, with the outcomes of its results ``items``."""
-    leases = [_lease(row) for row in answered.leases]
+def leased(
+    answered: Leased,
+    newest: Mapping[int, Message],
+    items: Sequence[Any],
+    outcomes: Sequence[Result | MailboxError],
+) -> dict[str, Any]:
+    """Render the answer to a batch of leases, with the outcomes of its results ``items``.
+
+    ``newest`` has the newest messages of the tasks' senders, by the key of their task.
+    """
+    leases = [conversation_wire.leased(row, newest) for row in answered.leases]
     spent = {"attempt_spent": True} if answered.is_spent else {}
     return {"kind": "a2a_tasks_leased", "leases": leases, **_posted(items, outcomes), **spent}
 
@@ -40,10 +48,6 @@ def drained(answered: Drained) -> dict[str, Any]:
     acks = {"acked": answered.acks.acked, "unknown": answered.acks.unknown}
     spent = {"attempt_spent": True} if answered.is_spent else {}
     return {"kind": "a2a_results_drained", "results": results, **acks, **spent}
-
-
-def _lease(row: Lease) -> batch_answers.LeasedItem:
-    return {"task": wire.work(row.task), "lease": wire.lease(row)}
 
 
 def _posted(items: Sequence[Any], outcomes: Sequence[Result | MailboxError]) -> dict[str, Any]:

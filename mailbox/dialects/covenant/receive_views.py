@@ -13,9 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
-from mailbox.dialects.covenant import answers, requests, wire
+from mailbox.dialects.covenant import answers, conversation_wire, lease_answers, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.gate import waits
+from mailbox.inspection import conversation
 from mailbox.verbs.life import leasing, results
 from mailbox.words.errors import InvalidRequestError, WrongPartyError
 
@@ -65,7 +66,7 @@ class NextTaskView(ReceivingView):
         tag="tasks",
         query=requests.NextTask,
         headers=(ATTEMPT_HEADER,),
-        answer=answers.TaskOpt,
+        answer=lease_answers.TaskOpt,
         errors=(403,),
         operation_id="next_task",
     )
@@ -74,7 +75,9 @@ class NextTaskView(ReceivingView):
         wait = timedelta(milliseconds=how.wait_ms)
         leases = waits.for_task(self.caller, lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), wait)
         spent = not leases and leasing.is_spent(self.caller, how.attempt_id)
-        return Response(wire.next_task(leases[0] if leases else None, spent=spent))
+        newest = conversation.newest_of_senders(lease.task for lease in leases)
+        leased = conversation_wire.leased(leases[0], newest) if leases else None
+        return Response(wire.next_task(leased, spent=spent))
 
     @describe(
         summary="Lease the next task",
@@ -82,7 +85,7 @@ class NextTaskView(ReceivingView):
         query=requests.NextTask,
         body=requests.NextTask,
         headers=(ATTEMPT_HEADER,),
-        answer=answers.TaskOpt,
+        answer=lease_answers.TaskOpt,
         errors=(403,),
         operation_id="lease_next_task",
     )

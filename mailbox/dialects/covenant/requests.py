@@ -14,10 +14,8 @@ from pydantic import Field
 from mailbox.dialects.base.fields import AgentField, EpochMs, Exact, Integer, Lax, QueryInteger, Text
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
-from mailbox.verbs.life.updates import MAX_UPDATES
 from mailbox.verbs.repairs.retry import BOUNDS, RetryPolicy
 from mailbox.words import times
-from mailbox.words.conversation import Update
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
 
 
@@ -128,37 +126,6 @@ class HeartbeatBody(Exact):
     """With a ``lease_id`` the heartbeat is rejected unless that lease is live."""
 
     lease_id: UUID | None = None
-
-
-class ProgressBody(Exact):
-    """How much of the work is done, from 0 to 1, and a note on what is happening."""
-
-    fraction: float = Field(ge=0, le=1)
-    note: Text = ""
-
-
-class UpdateBody(Exact):
-    """A status update: ``message`` (text or content blocks), ``progress``, or both."""
-
-    message: Text | list[dict[str, Any]] | None = None
-    progress: ProgressBody | None = None
-
-    def update(self) -> Update:
-        blocks = [{"type": "text", "text": self.message}] if isinstance(self.message, str) else self.message
-        progress = self.progress
-        return Update(
-            message=blocks or (),
-            progress=progress.fraction if progress else None,
-            note=progress.note if progress else "",
-        )
-
-
-class UpdatesBody(Exact):
-    """Status updates, in order. The same ``attempt_id`` with the same updates gets the same answer again."""
-
-    updates: list[UpdateBody] = Field(min_length=1, max_length=MAX_UPDATES)
-    lease_id: UUID | None = None
-    attempt_id: UUID | None = None
 
 
 class CancelBody(Exact):

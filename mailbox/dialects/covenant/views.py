@@ -16,7 +16,7 @@ from mailbox.dialects.covenant import answers, requests, wire
 from mailbox.inspection import lists, trees
 from mailbox.inspection import tasks as tasks_
 from mailbox.inspection.tasks import QueueEntry
-from mailbox.verbs.life import expiry, leasing, results, sending, updates
+from mailbox.verbs.life import expiry, leasing, results, sending
 
 
 class MailboxView(DialectView):
@@ -223,23 +223,8 @@ class HeartbeatView(MailboxView):
     )
     def post(self, request: Request, task_id: UUID) -> Response:
         lease = leasing.heartbeat(self.caller, task_id, lease_id=self.body(requests.HeartbeatBody).lease_id)
-        return Response({"kind": "a2a_lease", "task_id": task_id, "lease": wire.lease(lease)})
-
-
-class UpdatesView(MailboxView):
-    @describe(
-        summary="Post status updates of your lease",
-        tag="task",
-        body=requests.UpdatesBody,
-        answer=answers.TaskUpdated,
-        errors=(404, 409),
-        operation_id="post_updates",
-    )
-    def post(self, request: Request, task_id: UUID) -> Response:
-        body = self.body(requests.UpdatesBody)
-        parts = [update.update() for update in body.updates]
-        posted = updates.post_updates(self.caller, task_id, parts, lease_id=body.lease_id, attempt_id=body.attempt_id)
-        return Response({"kind": "a2a_task_updated", "task_id": task_id, "seq": posted.seq})
+        turn = lease.task.turn
+        return Response({"kind": "a2a_lease", "task_id": task_id, "lease": wire.lease(lease), "turn": turn})
 
 
 class CancelView(MailboxView):

@@ -22,7 +22,7 @@ from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.base.fields import AgentId
-    from mailbox.dialects.covenant import answers
+    from mailbox.dialects.covenant import answers, lease_answers
 
 SOME_OPERATOR = "operator"  # stands for a person or the command line where an agent reads the journal
 
@@ -51,11 +51,13 @@ def task(row: Task) -> answers.WireTask:
 
 
 def work(row: Task) -> answers.WireWork:
-    """Render an A2ATask for its holder, with what its sender wrote beside the text in another protocol.
+    """Render an A2ATask for its holder, with the fields that its sender wrote beside the text in another protocol.
 
-    A task without metadata, as every task of this dialect is, has no ``metadata`` key.
+    A task without these, as every task of this dialect is, has neither ``context_id`` nor ``metadata``.
     """
     rendered = cast("answers.WireWork", task(row))
+    if row.context_id is not None:
+        rendered["context_id"] = row.context_id
     if row.metadata != "{}":
         rendered["metadata"] = json(row.metadata)
     return rendered
@@ -67,10 +69,9 @@ def queued(row: Task) -> dict[str, Any]:
     return {**answer, "outcome": row.outcome, "compacted": True} if compacted.is_compacted(row) else answer
 
 
-def next_task(row: Lease | None, *, spent: bool) -> dict[str, Any]:
+def next_task(leased: lease_answers.WireLeased | None, *, spent: bool) -> dict[str, Any]:
     """Render the answer to a receive. ``spent``: its attempt id takes no task any more."""
-    leased = {"task": None, "lease": None} if row is None else {"task": work(row.task), "lease": lease(row)}
-    return {"kind": "a2a_task_opt", **leased, **_spent(spent)}
+    return {"kind": "a2a_task_opt", **(leased or {"task": None, "lease": None}), **_spent(spent)}
 
 
 def next_result(row: Result | None, *, spent: bool) -> dict[str, Any]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import codecs
 import io
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import orjson
 
-from mailbox.models import Lease, Result
+from mailbox.models import Lease, Message, Result
 from mailbox.words import content
 
 
@@ -58,8 +59,8 @@ def moment(at: datetime) -> str:
     return f"{at:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def lease(row: Lease) -> str:
-    """Return a leased task: its ids and parties, a blank line, then the text."""
+def lease(row: Lease, newest: Message | None) -> str:
+    """Return a leased task: its ids and parties, a blank line, its text, then the sender's newest message."""
     task = row.task
     head = [
         ("task", str(task.uuid)),
@@ -68,12 +69,19 @@ def lease(row: Lease) -> str:
         ("kind", task.task_kind),
         ("parent", task.parent and str(task.parent)),
         ("lease", f"{row.lease_id} (attempt {row.attempt})"),
+        ("turn", str(task.turn) if task.turn > 1 else None),
     ]
-    return "\n".join([*columns([(name, value) for name, value in head if value]), "", task.intent_text])
+    later = [] if newest is None else ["", *blocks(newest.blocks)]
+    return "\n".join([*columns([(name, value) for name, value in head if value]), "", task.intent_text, *later])
 
 
 def result(row: Result) -> str:
     """Return a result: its task and status, then the text of its content; other blocks as JSON."""
     said = f": {row.error_message}" if row.error_message else ""
-    texts = [content.text_of([block]) if block["type"] == "text" else as_json(block) for block in row.blocks]
+    texts = blocks(row.blocks)
     return "\n".join([f"task  {row.task.uuid}  {row.status}{said}", *(["", *texts] if texts else [])])
+
+
+def blocks(content_: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the texts of content blocks; other blocks as JSON."""
+    return [content.text_of([block]) if block["type"] == "text" else as_json(block) for block in content_]

@@ -10,8 +10,9 @@ from django.core.management.base import CommandError
 
 from mailbox.database import waiting
 from mailbox.database.bell import topics
-from mailbox.dialects.covenant import wire
+from mailbox.dialects.covenant import conversation_wire, wire
 from mailbox.gate.callers import Caller
+from mailbox.inspection import conversation
 from mailbox.management.cli import arguments, output
 from mailbox.verbs.life import leasing, sending
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
@@ -126,7 +127,8 @@ def _recv(options: Namespace) -> str:
         timedelta(milliseconds=options.wait_ms),
         [topics.agent(caller.agent.pk if caller.agent else None)],
     )
+    newest = conversation.newest_of_senders(lease.task for lease in leases)
     if options.json:
-        task, lease = (wire.work(leases[0].task), wire.lease(leases[0])) if leases else (None, None)
-        return output.as_json({"kind": "a2a_task_opt", "task": task, "lease": lease})
-    return output.lease(leases[0]) if leases else "(no task waits)"
+        leased = conversation_wire.leased(leases[0], newest) if leases else None
+        return output.as_json(wire.next_task(leased, spent=False))
+    return output.lease(leases[0], newest.get(leases[0].task_id)) if leases else "(no task waits)"

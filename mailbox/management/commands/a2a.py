@@ -11,6 +11,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 from mailbox.management.cli import (
     agents,
     backups,
+    conversation,
     erasing,
     grants,
     journal,
@@ -43,6 +44,7 @@ GROUPS = (
     grants,
     routes,
     tasks,
+    conversation,
     results,
     status,
     repair,

@@ -26,26 +26,27 @@ def task(alice, bob):
     return task
 
 
-def spoken(messages):
-    return [(message.seq, message.role, message.words, message.progress) for message in messages]
+def spoken(read):
+    return [(message.seq, message.role, message.words, message.progress) for message in read.page.items]
 
 
-def test_the_messages_of_both_parties_are_read_in_order(alice, bob, task):
+def test_the_messages_of_both_parties_are_read_in_order_after_the_task_itself(alice, bob, task):
     half = {"type": "progress", "value": 0.5, "note": "half"}
     told = [(3, "agent", text("reading"), None), (4, "agent", [], half), (5, "user", text("hurry"), None)]
+    first = (1, "user", text(task.intent_text), None)
 
-    assert spoken(reads.messages(alice, task.uuid)) == spoken(reads.messages(bob, task.uuid)) == told
-    assert spoken(reads.messages(alice, task.uuid, after=3, limit=1)) == told[1:2]
-    assert reads.messages(alice, task.uuid, after=5) == []
+    assert spoken(reads.read(alice, task.uuid)) == spoken(reads.read(bob, task.uuid)) == [first, *told]
+    assert spoken(reads.read(alice, task.uuid, after=3, limit=1)) == told[1:2]
+    assert spoken(reads.read(alice, task.uuid, after=5)) == []
 
 
 def test_a_question_without_words_is_no_message(bob, task):
     updates.post_updates(bob, task.uuid, [Update(status=UpdateStatus.INPUT_REQUIRED)])
 
-    assert len(reads.messages(bob, task.uuid)) == 3
+    assert len(reads.read(bob, task.uuid, after=1).page.items) == 3
 
 
-def test_an_artifact_is_the_fold_of_its_placement_and_its_chunks(alice, bob, task):
+def test_the_rows_of_an_artifact_that_was_replaced_are_left_out(alice, bob, task):
     def produce(words, **fields):
         updates.post_updates(bob, task.uuid, [ArtifactUpdate(content=text(words), **fields)])
 
@@ -54,16 +55,14 @@ def test_an_artifact_is_the_fold_of_its_placement_and_its_chunks(alice, bob, tas
     produce("a", artifact_id="report", name="Report", metadata={"page": 1})
     produce("b", artifact_id="report", append=True, metadata={"page": 2}, last_chunk=True)
 
-    report, log = reads.artifacts(alice, task.uuid)
+    rows = reads.artifacts(alice, task.uuid).items
 
-    assert (report.artifact_id, report.blocks, report.is_complete) == ("report", [*text("a"), *text("b")], True)
-    assert report.details == {"name": "Report", "metadata": {"page": 2}}
-    assert (log.artifact_id, log.blocks, log.seq) == ("log", text("log"), report.seq - 2)
+    assert [row.blocks for row in rows] == [text("log"), text("a"), text("b")]
 
 
 def test_strangers_and_absent_tasks_get_the_same_answer(mallory, task):
     absent = uuid4()
-    for read in (reads.messages, reads.artifacts):
+    for read in (reads.read, reads.artifacts):
         with pytest.raises(UnknownTaskError) as foreign:
             read(mallory, task.uuid)
         with pytest.raises(UnknownTaskError) as missing:
@@ -72,7 +71,7 @@ def test_strangers_and_absent_tasks_get_the_same_answer(mallory, task):
 
 
 def test_people_read_each_conversation(olga, task):
-    assert len(reads.messages(olga, task.uuid)) == 3
+    assert len(reads.read(olga, task.uuid).page.items) == 4
 
 
 def test_the_newest_message_of_each_sender_is_read_at_once(alice, bob, task, django_assert_num_queries):
@@ -80,7 +79,7 @@ def test_the_newest_message_of_each_sender_is_read_at_once(alice, bob, task, dja
     conversation.say(alice, task.uuid, Words(content=text("now")))
     tasks = list(Task.objects.all())
 
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         newest = reads.newest_of_senders(tasks)
     assert {key: message.words for key, message in newest.items()} == {task.pk: text("now")}
     assert newest[task.pk].shown_id

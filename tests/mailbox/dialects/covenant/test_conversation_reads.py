@@ -1,0 +1,200 @@
+"""Leases of a task by its id, and reads of its messages and artifacts."""
+
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from mailbox.database import paging
+from mailbox.models import Artifact, Message, Task
+from mailbox.verbs.life import leasing, results, updates
+from mailbox.words import json_text
+from mailbox.words.conversation import Update
+from tests.support import factories
+from tests.support.api import Api, error_of
+
+pytestmark = pytest.mark.django_db
+
+
+def said(task, text, **fields):
+    """Store a message of the task, as if a verb had."""
+    task.change()
+    content = json_text.dumps([{"type": "text", "text": text}])
+    return Message.objects.create(task=task, seq=task.journal_seq, content=content, said_at=timezone.now(), **fields)
+
+
+def made(task, text, *, artifact_id="result", append=False, last_chunk=False, **extra):
+    """Store a chunk of an artifact, as if a verb had."""
+    task.change()
+    return Artifact.objects.create(
+        task=task,
+        seq=task.journal_seq,
+        artifact_id=artifact_id,
+        append=append,
+        last_chunk=last_chunk,
+        content=json_text.dumps([{"type": "text", "text": text}]),
+        extra=json_text.dumps(extra),
+        said_at=timezone.now(),
+    )
+
+
+def texts(blocks):
+    return [block["text"] for block in blocks]
+
+
+def test_a_task_is_leased_by_its_id_before_older_tasks(alice, bob):
+    factories.sent_task(alice, bob)
+    wanted = factories.sent_task(alice, bob)
+    attempt_id = str(uuid4())
+    path = f"/a2a/tasks/{wanted.uuid}/lease"
+
+    first, again = (Api(bob).post(path, {"attempt_id": attempt_id}).json() for _ in range(2))
+
+    assert first == again
+    assert (first["kind"], first["task"]["id"], first["turn"]) == ("a2a_task_leased", str(wanted.uuid), 1)
+    assert "message" not in first
+    assert error_of(Api(bob).post(path)) == (409, "not_in_flight")
+
+
+def test_a_lease_shows_the_newest_message_of_the_sender(alice, bob):
+    task = factories.sent_task(alice, bob, context_id="trip")
+    said(task, "to Rome", role="user", message_id="m-1", extra=json_text.dumps({"metadata": {"a": 1}}))
+    said(task, "by train", role="user")
+    said(task, "which day?")
+    Task.objects.update(turn=3)
+
+    leased = Api(bob).post("/a2a/tasks/next").json()
+
+    assert (leased["turn"], leased["task"]["context_id"]) == (3, "trip")
+    assert leased["message"].items() >= {"role": "user", "content": [{"type": "text", "text": "by train"}]}.items()
+    assert len(leased["message"]["message_id"]) == 36
+    assert Api(bob).post(f"/a2a/tasks/{task.uuid}/heartbeat").json()["turn"] == 3
+
+
+def test_messages_begin_with_the_task_and_go_on_after_a_number(alice, bob):
+    task = factories.sent_task(alice, bob, intent_text="to Rome")
+    said(task, "which day?")
+    said(task, "on Monday", role="user", message_id="m-1", extra=json_text.dumps({"metadata": {"a": 1}}))
+    path = f"/a2a/tasks/{task.uuid}/messages"
+
+    read = Api(bob).get(path).json()
+
+    assert (read["kind"], read["state"], read["next_after"]) == ("a2a_messages", "queued", None)
+    assert [(one["role"], texts(one["content"]), one["seq"]) for one in read["messages"]] == [
+        ("user", ["to Rome"], 1),
+        ("agent", ["which day?"], 2),
+        ("user", ["on Monday"], 3),
+    ]
+    assert read["messages"][2].items() >= {"message_id": "m-1", "metadata": {"a": 1}}.items()
+    assert read == Api(alice).get(path).json()
+    page = Api(alice).get(path, after=1, limit=1).json()
+    assert (texts(page["messages"][0]["content"]), page["next_after"]) == (["which day?"], 2)
+    assert Api(alice).get(path, after=3).json()["messages"] == []
+
+
+def test_progress_is_read_with_its_message(alice, bob):
+    task = factories.leased_task(alice, bob).task
+    updates.post_updates(bob, task.uuid, [Update(progress=0.5, note="half")])
+
+    read = Api(alice).get(f"/a2a/tasks/{task.uuid}/messages", after=1).json()
+
+    assert read["messages"][0]["progress"] == {"fraction": 0.5, "note": "half"}
+    assert read["messages"][0]["content"] == []
+
+
+def test_a_page_of_messages_ends_at_its_budget(alice, bob):
+    task = factories.sent_task(alice, bob)
+    for number in range(4):
+        said(task, f"{number}" * (paging.BUDGET * 2 // 5))
+    path = f"/a2a/tasks/{task.uuid}/messages"
+
+    first = Api(alice).get(path).json()
+    rest = Api(alice).get(path, after=first["next_after"]).json()
+
+    assert [len(page["messages"]) for page in (first, rest)] == [3, 2]
+    assert rest["next_after"] is None
+
+
+@pytest.mark.parametrize("query", [{"after": -1}, {"after": "x"}, {"limit": 0}, {"wait_ms": 60_001}, {"since": 1}])
+def test_a_wrong_query_is_named(alice, bob, query):
+    task = factories.sent_task(alice, bob)
+
+    refused = Api(alice).get(f"/a2a/tasks/{task.uuid}/messages", **query)
+
+    assert error_of(refused) == (400, "invalid_request")
+    assert list(refused.json()["fields"]) == list(query)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_read_waits_for_a_message(alice, bob):
+    task = factories.leased_task(alice, bob).task
+    found = []
+    path = f"/a2a/tasks/{task.uuid}/messages"
+    reader = threading.Thread(target=lambda: found.append(Api(alice).get(path, after=1, wait_ms=30_000).json()))
+    reader.start()
+
+    updates.post_updates(bob, task.uuid, [Update(message=[{"type": "text", "text": "done soon"}])])
+
+    reader.join(30)
+    assert texts(found[0]["messages"][0]["content"]) == ["done soon"]
+
+
+def test_a_read_does_not_wait_once_the_task_is_resolved(alice, bob):
+    task = factories.sent_task(alice, bob)
+    results.post_result(bob, factories.result_envelope(task))
+
+    read = Api(alice).get(f"/a2a/tasks/{task.uuid}/messages", after=1, wait_ms=60_000).json()
+
+    assert (read["state"], read["messages"]) == ("resolved", [])
+
+
+def test_a_read_expires_a_task_past_its_deadline(alice, bob):
+    task = factories.sent_task(alice, bob)
+    Task.objects.update(deadline_ms=1)
+
+    assert Api(alice).get(f"/a2a/tasks/{task.uuid}/messages").json()["state"] == "resolved"
+
+
+def test_artifacts_are_folded_from_their_chunks(alice, bob):
+    task = factories.sent_task(alice, bob)
+    made(task, "old", artifact_id="page")
+    made(task, "gone", artifact_id="page", append=True)
+    made(task, "table", artifact_id="table", last_chunk=True, name="Table", metadata={"rows": 1})
+    made(task, "new ", artifact_id="page")
+    made(task, "page", artifact_id="page", append=True, last_chunk=True)
+
+    answer = Api(alice).get(f"/a2a/tasks/{task.uuid}/artifacts").json()
+
+    assert (answer["kind"], answer["next_cursor"]) == ("a2a_artifacts", None)
+    table, page = answer["artifacts"]
+    assert (page["artifact_id"], texts(page["content"]), page["last_chunk"]) == ("page", ["new ", "page"], True)
+    assert (page["append"], page["seq"]) == (False, task.journal_seq)
+    assert table.items() >= {"name": "Table", "metadata": {"rows": 1}, "last_chunk": True}.items()
+    assert "name" not in page
+
+
+def test_an_artifact_goes_on_over_pages(alice, bob):
+    task = factories.sent_task(alice, bob)
+    for number in range(5):
+        made(task, f"{number}", append=number > 0, last_chunk=number == 4)
+    path = f"/a2a/tasks/{task.uuid}/artifacts"
+    answers = [Api(bob).get(path, limit=2).json()]
+    while cursor := answers[-1]["next_cursor"]:
+        answers.append(Api(bob).get(path, limit=2, cursor=cursor).json())
+    pages = [page for answer in answers for page in answer["artifacts"]]
+
+    assert [texts(page["content"]) for page in pages] == [["0", "1"], ["2", "3"], ["4"]]
+    assert [page["append"] for page in pages] == [False, True, True]
+    assert [page["last_chunk"] for page in pages] == [False, False, True]
+    assert error_of(Api(bob).get(path, cursor="x")) == (400, "invalid_request")
+
+
+def test_a_holder_whose_lease_timed_out_reads_on(alice, bob):
+    task = factories.sent_task(alice, bob, work_timeout=timedelta(milliseconds=1))
+    leasing.lease_tasks(bob)
+
+    assert Api(bob).get(f"/a2a/tasks/{task.uuid}/messages").json()["state"] == "resolved"
