@@ -92,6 +92,13 @@ def add_commands(commands: arguments.Commands) -> None:
         metavar="last|all",
         help="post the last line of the output or all of it (default: %(default)s)",
     )
+    work.add_argument(
+        "--protocol",
+        type=arguments.one_of("protocol", "plain", "lines"),
+        default="plain",
+        metavar="plain|lines",
+        help="lines: CMD may write control lines, to ask, send artifacts and refuse (default: %(default)s)",
+    )
     work.add_argument("command", nargs="+", metavar="CMD", help="the program and its arguments, after --")
     # The checks open the database, which the machine of a worker need not have.
     work.set_defaults(run=_work, skip_checks=True)
@@ -111,6 +118,7 @@ def _work(options: Namespace) -> str:
         command=options.command,
         environment=environment_without(source() if callable(source) else ed25519.seed_of(source)),
         result=options.result,
+        protocol=options.protocol,
         heartbeat=options.heartbeat,
         grace=options.grace,
     )

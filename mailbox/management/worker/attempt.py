@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import secrets
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Literal, assert_never
+from typing import Any, Literal, assert_never
+from uuid import uuid4
 
+from mailbox.management.worker import given
 from mailbox.management.worker.client import Hub
+from mailbox.management.worker.control import ASKING, ControlledOutput
 from mailbox.management.worker.errors import LeaseEndedError, RefusedError
-from mailbox.management.worker.given import environment_of
 from mailbox.management.worker.guard import Guard
 from mailbox.management.worker.leased_task import LeasedTask, ProgramResult
 from mailbox.management.worker.output import Output
@@ -20,7 +24,8 @@ from mailbox.management.worker.program import Program, Stop
 from mailbox.management.worker.speech import Speech
 from mailbox.management.worker.turns import Turn
 
-SPEAK_EVERY = 0.5  # seconds between requests for one task
+SPEAK_EVERY = 0.5  # seconds between requests for one task, if there are no control lines
+TOGETHER = 0.05  # seconds in which control lines go into one request
 TIMED_OUT = "Task timed out"  # corvid-agent's text, which its clients show
 
 
@@ -36,11 +41,13 @@ class ProgramSettings:
     """The program to run for each task, and how. ``heartbeat`` and ``grace`` are seconds.
 
     ``environment`` holds the program's variables, without the API key. ``result`` selects its last line or all lines.
+    ``protocol`` "lines" lets the program write control lines.
     """
 
     command: Sequence[str]
     environment: Mapping[str, str]
     result: Literal["last", "all"] = "last"
+    protocol: Literal["plain", "lines"] = "plain"
     heartbeat: float = 10.0
     grace: float = 10.0
 
@@ -65,26 +72,39 @@ class Attempt:
         self._hub = hub
         self._work = work
         self._say = say
-        self._output = Output()
+        self._token = secrets.token_hex(16) if work.protocol == "lines" else None
+        self._output = Output() if self._token is None else ControlledOutput(self._token)
         self._began_at = time.monotonic()
-        self._speech = Speech(hub, leased, self._output, heartbeat=work.heartbeat, abandon=abandon, log=self._log)
+        self._speech = Speech(
+            hub,
+            leased,
+            self._output,
+            is_strict=self._token is not None,
+            heartbeat=work.heartbeat,
+            abandon=abandon,
+            log=self._log,
+        )
         self._program = Program(
-            work.command,
-            text=leased.task["intent_text"],
-            environment={**work.environment, **environment_of(leased)},
-            output=self._output,
-            guard=guard,
-            time_limit=leased.time_limit,
-            grace=work.grace,
+            work.command, output=self._output, guard=guard, time_limit=leased.time_limit, grace=work.grace
         )
 
     def run(self) -> AttemptOutcome:
         try:
             if not self._await_turn():
                 return self._release("the worker was stopped before the program was started")
+            conversation = self._conversation()
         except LeaseEndedError as error:
             return self._settled(f"the program was not started: {error}")
-        return self._run()
+        except RefusedError as error:
+            return self._release(f"the messages of the task cannot be read: {error}")
+        if conversation is None:
+            return self._left()
+        with contextlib.ExitStack() as files:
+            try:
+                self._start(conversation, files)
+            except (OSError, ValueError) as error:
+                return self._not_started(error)
+            return self._run()
 
     def _await_turn(self) -> bool:
         """Send heartbeats until the program's turn; return False if the worker stops. Raises `LeaseEndedError`."""
@@ -92,18 +112,29 @@ class Attempt:
             self._speech.speak()
         return not self._turn.is_lost
 
+    def _conversation(self) -> Sequence[Mapping[str, Any]] | None:
+        """Return the task's messages, oldest first; None if the hub was given up."""
+        if self.leased.turn == 1 and self.leased.attempt == 1:
+            return [given.first_message(self.leased)]
+        messages: list[Mapping[str, Any]] = []
+        is_read = self._speech.insist(lambda: messages.extend(self._hub.conversation(self.leased)))
+        return messages if is_read else None
+
+    def _start(self, conversation: Sequence[Mapping[str, Any]], files: contextlib.ExitStack) -> None:
+        """Start the program. ``files`` keeps its files. Raises `OSError` or `ValueError` if that fails."""
+        path = files.enter_context(given.conversation_file(conversation))
+        variables = given.environment_of(self.leased, conversation=path, token=self._token)
+        text = given.text_of(self.leased, conversation)
+        self._program.start(text, {**self._work.environment, **variables})
+
+    def _not_started(self, error: OSError | ValueError) -> AttemptOutcome:
+        if _is_due_to_the_task(error):
+            return self._answer(ProgramResult(error_message=f"the program cannot be started with this task: {error}"))
+        released = self._release(f"the program cannot be started: {error}")
+        return AttemptOutcome.NOT_STARTED if released == AttemptOutcome.RELEASED else AttemptOutcome.LEFT
+
     def _run(self) -> AttemptOutcome:
-        try:
-            self._program.start()
-        except (OSError, ValueError) as error:
-            if _is_due_to_the_task(error):
-                return self._answer(
-                    ProgramResult(error_message=f"the program cannot be started with this task: {error}")
-                )
-            reason = f"the program cannot be started: {error}"
-            return (
-                AttemptOutcome.NOT_STARTED if self._release(reason) == AttemptOutcome.RELEASED else AttemptOutcome.LEFT
-            )
+        """Wait for the end of the program, and post its outcome."""
         self._accompany()
         self._turn.end()
         match self._program.ending.stop:
@@ -113,8 +144,8 @@ class Attempt:
                 return self._release("the worker was stopped before the program had ended")
             case Stop.TIMED_OUT:
                 return self._answer(ProgramResult(error_message=TIMED_OUT))
-            case None:
-                return self._answer(self._result())
+            case Stop.CONCLUDED | Stop.FAULTY | None:
+                return self._conclude()
             case never:
                 assert_never(never)
 
@@ -124,18 +155,61 @@ class Attempt:
 
     def _accompany(self) -> None:
         """Report to the hub while the program runs. Stop the program if the lease has ended."""
-        while not self._program.wait(SPEAK_EVERY):
+        while not self._program.wait(TOGETHER if self._output.await_update(SPEAK_EVERY) else 0):
             try:
                 self._speech.speak()
             except LeaseEndedError:
                 self._program.stop(Stop.LEASE_ENDED)
+            if self._fault is not None:
+                self._program.stop(Stop.FAULTY)
+            elif self._output.conclusion is not None:
+                self._program.conclude()
+
+    @property
+    def _fault(self) -> str | None:
+        """The problem of the program's control lines, None without one."""
+        return self._output.fault or self._speech.refusal
+
+    def _conclude(self) -> AttemptOutcome:
+        """Post all that the program wrote, now that it has ended."""
+        try:
+            if not self._speech.flush():
+                return self._left()
+        except LeaseEndedError as error:
+            return self._settled(f"the hub did not take the last messages: {error}")
+        except RefusedError as error:
+            self._log(str(error))
+            return self._left()
+        ending, conclusion = self._program.ending, self._output.conclusion
+        if conclusion is None or self._fault is not None or (ending.code != 0 and ending.stop is None):
+            return self._answer(self._result())
+        if conclusion["status"] in ASKING:
+            return self._ask(conclusion)
+        return self._answer(ProgramResult(spoken=conclusion))
 
     def _result(self) -> ProgramResult:
+        """Return the result of a program that wrote no conclusion, or that failed."""
+        if self._fault is not None:
+            self._log(self._fault)
+            return ProgramResult(error_message=self._fault)
         ending = self._program.ending
         if ending.code == 0:
             return ProgramResult(text=self._output.last if self._work.result == "last" else self._output.whole)
         complaint = self._output.complaint
         return ProgramResult(error_message=f"{ending}\n{complaint}" if complaint else str(ending))
+
+    def _ask(self, question: Mapping[str, Any]) -> AttemptOutcome:
+        """Post the question, which ends the lease. If the hub refuses it, post that refusal as an error."""
+        call_id = uuid4()
+        try:
+            is_posted = self._speech.insist(lambda: self._hub.update(self.leased, [question], call_id))
+        except LeaseEndedError as error:
+            return self._settled(f"the hub did not take the question: {error}")
+        except RefusedError as error:
+            return self._answer(ProgramResult(error_message=f"the hub refused the question: {error}"))
+        return (
+            self._settled("put a question to the sender; the answer brings a new lease") if is_posted else self._left()
+        )
 
     def _answer(self, answer: ProgramResult) -> AttemptOutcome:
         try:
@@ -145,7 +219,7 @@ class Attempt:
         except RefusedError as error:
             self._log(str(error))
             return self._left()
-        return self._left() if posted is None else self._settled((posted.error_message or "ok").partition("\n")[0])
+        return self._left() if posted is None else self._settled(posted.summary)
 
     def _post(self, answer: ProgramResult) -> ProgramResult | None:
         """Post the result. If the hub refuses it for good, post that refusal as an error instead.

@@ -15,6 +15,7 @@ from mailbox.management.worker.leased_task import LeasedTask, ProgramResult
 from mailbox.words import signatures
 
 ANSWER_WITHIN = 10.0  # seconds, beside the wait of a long poll
+PAGE = 100  # messages of one request
 
 
 class Hub:
@@ -70,6 +71,16 @@ class Hub:
             return []
         return [LeasedTask.of(answer)]
 
+    def conversation(self, leased: LeasedTask) -> list[dict[str, Any]]:
+        """Return all messages of the task, oldest first. The first is the message that made the task."""
+        messages: list[dict[str, Any]] = []
+        after: int | None = 0
+        while after is not None:
+            page = self._get(f"a2a/tasks/{leased.id}/messages", {"after": after, "limit": PAGE})
+            messages += page["messages"]
+            after = page["next_after"]
+        return messages
+
     def heartbeat(self, leased: LeasedTask) -> None:
         self._post(f"a2a/tasks/{leased.id}/heartbeat", {"lease_id": leased.lease_id})
 
@@ -94,9 +105,15 @@ class Hub:
     def close(self) -> None:
         self._http.close()
 
+    def _get(self, path: str, query: Mapping[str, Any]) -> Any:
+        return self._send(lambda: self._http.get(path, params=query))
+
     def _post(self, path: str, body: Mapping[str, Any], *, timeout: float = ANSWER_WITHIN) -> Any:
+        return self._send(lambda: self._http.post(path, json=body, timeout=timeout))
+
+    def _send(self, request: Callable[[], httpx.Response]) -> Any:
         try:
-            response = self._http.post(path, json=body, timeout=timeout)
+            response = request()
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise NotNowError(f"cannot connect to the hub: {error}", may_have_arrived=False) from error
         except httpx.TransportError as error:

@@ -52,7 +52,7 @@ def failure(response: httpx.Response) -> HubError:
         return NotNowError(message, retry_after=float(seconds) if seconds.isdecimal() else None)
     if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         return ForbiddenError(message)
-    if status == HTTPStatus.CONFLICT or code == "unknown_task":
+    if (status == HTTPStatus.CONFLICT and code != "not_askable") or code == "unknown_task":
         return LeaseEndedError(message)
     return RefusedError(message)
 

@@ -1,24 +1,55 @@
-"""The input of a program: variables that describe its task."""
+"""The input of a program: text on its stdin, variables that describe its task, and a file with the conversation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from mailbox.management.worker.leased_task import LeasedTask
+from mailbox.words import content
 
 TASK_BYTES = 100_000  # Linux starts no program with an environment variable beyond 128 KiB
 
 
-def environment_of(leased: LeasedTask) -> dict[str, bytes]:
-    """Return the variables that describe the task to its program, in UTF-8. The program also gets the text on stdin."""
+def first_message(leased: LeasedTask) -> Mapping[str, Any]:
+    """Return the message that made the task, for a task without a later message of its sender."""
+    text = {"role": "user", "content": [{"type": "text", "text": leased.task["intent_text"]}]}
+    return text if leased.message is None else leased.message
+
+
+def text_of(leased: LeasedTask, conversation: Sequence[Mapping[str, Any]]) -> str:
+    """Return the task's text and the texts of the sender's later messages, each on lines of its own."""
+    later = [content.text_of(message["content"]) for message in conversation[1:] if message["role"] == "user"]
+    return "\n".join([leased.task["intent_text"], *later])
+
+
+@contextlib.contextmanager
+def conversation_file(conversation: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Write the messages into a temporary file, each as a line of JSON, and yield its path."""
+    with tempfile.NamedTemporaryFile(prefix="a2a-conversation-", suffix=".jsonl") as file:
+        file.writelines(orjson.dumps(message) + b"\n" for message in conversation)
+        file.flush()
+        yield file.name
+
+
+def environment_of(leased: LeasedTask, *, conversation: str, token: str | None) -> dict[str, bytes]:
+    """Return the variables that describe the task to its program, in UTF-8.
+
+    ``conversation`` is the path of the file of messages. ``token`` begins control lines; None: there are none.
+    """
+    control = {} if token is None else {"A2A_CONTROL": token.encode()}
     return {
         "A2A_TASK": _spelled(leased.task),
         "A2A_TASK_ID": leased.id.encode(),
         "A2A_LEASE_ID": leased.lease_id.encode(),
         "A2A_ATTEMPT": b"%d" % leased.attempt,
+        "A2A_TURN": b"%d" % leased.turn,
+        "A2A_CONVERSATION": conversation.encode(),
+        **control,
     }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 MAX_BATCH = 100  # updates; the hub takes no more at once
 BATCH_BYTES = 200_000  # of JSON, far below the smallest body limit
+MOST_WAITING = 4_000_000  # bytes of control lines that wait for the hub, beyond which the program has to wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +32,27 @@ class Output:
     cut. Beyond `Limits` only the last line is kept, and a message reports that.
     """
 
+    conclusion: Mapping[str, Any] | None = None  # the last control line: a question to the sender, or the result
+    fault: str | None = None  # the problem of the first faulty control line
+
     def __init__(self, limits: Limits = Limits()) -> None:
         self._limits = limits
         self._lock = threading.Lock()
-        self._updates: deque[Mapping[str, Any]] = deque()
+        self._updates: deque[tuple[Mapping[str, Any], int]] = deque()  # each with its bytes if from a control line
         self._line = bytearray()  # the unfinished line, at most Limits.line bytes of it
         self._is_cut = False
         self._kept: list[str] = []
         self._bytes = 0
         self._beyond: bytes | None = None  # the end of the output beyond the limits; None: within them
         self._stderr = b""
+        self._waiting = 0  # bytes of control lines in the queue
+        self._is_closed = False
+        self._stirred = threading.Condition(self._lock)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nothing must be fed until updates were taken."""
+        return self._waiting > MOST_WAITING
 
     @property
     def is_overflowing(self) -> bool:
@@ -70,6 +82,20 @@ class Output:
         with self._lock:
             if self._line and self._beyond is None:
                 self._end_line()
+            self._is_closed = True
+            self._stirred.notify_all()
+
+    def add(self, update: Mapping[str, Any], *, size: int) -> None:
+        """Queue an update of ``size`` bytes after the lines that came before it."""
+        with self._lock:
+            self._updates.append((update, size))
+            self._waiting += size
+            self._stirred.notify_all()
+
+    def await_update(self, seconds: float) -> bool:
+        """Wait until `add` has queued an update, or the output has ended; return whether that is so."""
+        with self._lock:
+            return self._stirred.wait_for(lambda: self._waiting > 0 or self._is_closed, seconds)
 
     def take(self) -> list[Mapping[str, Any]]:
         """Remove and return the oldest updates, as many as go into one request."""
@@ -77,8 +103,10 @@ class Output:
         size = 0
         with self._lock:
             while self._updates and len(batch) < MAX_BATCH and size < BATCH_BYTES:
-                batch.append(self._updates.popleft())
-                size += _json_bytes(batch[-1])
+                update, waited = self._updates.popleft()
+                self._waiting -= waited
+                batch.append(update)
+                size += waited or _json_bytes(update)
         return batch
 
     @property
@@ -123,7 +151,7 @@ class Output:
             self._say(text)
 
     def _say(self, text: str) -> None:
-        self._updates.append({"message": text})
+        self._updates.append(({"message": text}, 0))
 
     def _text(self, line: bytes, *, is_cut: bool = False) -> str:
         is_cut |= len(line) > self._limits.line

@@ -28,6 +28,8 @@ class Stop(StrEnum):
     TIMED_OUT = auto()
     LEASE_ENDED = auto()
     WORKER_STOPPED = auto()
+    CONCLUDED = auto()  # it did not end by itself after its last control line
+    FAULTY = auto()  # it wrote a control line that cannot be obeyed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +52,12 @@ class Ending:
 
 
 class Program:
-    """A command with text on its stdin. Its output goes to an `Output`."""
+    """A command. Its output goes to an `Output`."""
 
     def __init__(
         self,
         command: Sequence[str],
         *,
-        text: str,
-        environment: Mapping[str, str | bytes],
         output: Output,
         guard: Guard,
         time_limit: float | None,
@@ -65,8 +65,6 @@ class Program:
     ) -> None:
         """``time_limit`` is in seconds, None without a limit. ``grace``: seconds between SIGTERM and SIGKILL."""
         self._command = command
-        self._text = text
-        self._environment = environment
         self._output = output
         self._guard = guard
         self._grace = grace
@@ -75,12 +73,13 @@ class Program:
         self._ended = threading.Event()
         self._stop: Stop | None = None  # requested
         self._stopped: Stop | None = None  # done: SIGTERM was sent
+        self._conclude_at: float | None = None
         self._kill_at: float | None = None
 
-    def start(self) -> None:
-        """Start the program. Raises `OSError` or `ValueError` if that fails."""
+    def start(self, text: str, environment: Mapping[str, str | bytes]) -> None:
+        """Start the program with ``text`` on its stdin. Raises `OSError` or `ValueError` if that fails."""
         with tempfile.TemporaryFile() as stdin:  # writing to a pipe could block: the program may never read it
-            stdin.write(self._text.encode())
+            stdin.write(text.encode())
             stdin.seek(0)
             self._process = subprocess.Popen(  # noqa: S603 (the operator's command, no shell)
                 self._command,
@@ -88,7 +87,7 @@ class Program:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=self._environment,
+                env=environment,
                 start_new_session=True,
             )
         self._guard.watch(self._process.pid)
@@ -99,6 +98,11 @@ class Program:
         self._stop = self._stop or why
         if at_once:
             self._kill_at = 0.0
+
+    def conclude(self) -> None:
+        """Stop the program if it does not end by itself within the grace, counted from the first call."""
+        if self._conclude_at is None:
+            self._conclude_at = time.monotonic() + self._grace
 
     def wait(self, seconds: float) -> bool:
         """Wait up to ``seconds`` until the program and its process group have ended; return whether they have."""
@@ -113,7 +117,10 @@ class Program:
         try:
             with self._pipes() as pipes:
                 while self._process.poll() is None:
-                    self._read(pipes)
+                    if self._output.is_full:
+                        time.sleep(TICK)  # the program waits for its pipe
+                    else:
+                        self._read(pipes)
                     self._enforce()
                 kill_group(group, signal.SIGKILL)
                 self._read_last_words(pipes)
@@ -159,6 +166,8 @@ class Program:
         now = time.monotonic()
         if self._ends_at is not None and now >= self._ends_at:
             self._stop = self._stop or Stop.TIMED_OUT
+        if self._conclude_at is not None and now >= self._conclude_at:
+            self._stop = self._stop or Stop.CONCLUDED
         if self._stop is None:
             return
         if self._stopped is None:

@@ -24,14 +24,20 @@ class Speech:
         leased: LeasedTask,
         output: Output,
         *,
+        is_strict: bool,
         heartbeat: float,
         abandon: threading.Event,
         log: Callable[[str], object],
     ) -> None:
-        """``heartbeat``: seconds. Once ``abandon`` is set, failed requests are no longer repeated."""
+        """``is_strict``: updates that the hub refuses fail the task. ``heartbeat`` is in seconds.
+
+        Once ``abandon`` is set, failed requests are no longer repeated.
+        """
+        self.refusal: str | None = None  # of updates that the hub refused, if it is strict
         self._hub = hub
         self._leased = leased
         self._output = output
+        self._is_strict = is_strict
         self._heartbeat = heartbeat
         self._abandon = abandon
         self._log = log
@@ -93,7 +99,11 @@ class Speech:
         except (LeaseEndedError, ForbiddenError):
             raise
         except RefusedError as error:
-            self._log(f"the hub refused {len(self._unposted)} messages: {error}")
+            refusal = f"the hub refused {len(self._unposted)} messages: {error}"
+            if self._is_strict:
+                self.refusal = self.refusal or refusal
+            else:
+                self._log(refusal)
         self._unposted = ()
 
     def _trouble(self, error: HubError) -> None:
