@@ -13,7 +13,9 @@ from functools import cache
 from django.db import connection
 
 LONGEST_WAIT = 10.0  # seconds; then the writer tries SQLite's own lock, which may raise that the database is locked
-PAUSE = 0.001
+# Pauses between two tries, in seconds. A write mostly ends within HURRY, and the lock is idle during a pause.
+PAUSE, LONG_PAUSE = 0.0001, 0.001
+HURRY = 0.01
 
 _threads = threading.Lock()
 
@@ -34,24 +36,49 @@ def turn() -> Iterator[None]:
         yield
         return
     try:
-        file = _opened()
-        if file is None:
+        with _turn_of_process(give_up_at):
             yield
-            return
-        while not _try_lock(file) and time.monotonic() < give_up_at:
-            time.sleep(PAUSE)
-        try:
-            yield
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)
     finally:
         _threads.release()
 
 
-def _opened() -> int | None:
-    """Return the file of the turns; None if it cannot be opened. SQLite then reports why by errors of its own."""
+@contextlib.contextmanager
+def _turn_of_process(give_up_at: float) -> Iterator[None]:
+    """Hold the lock of the turns in the block. If it is not free before ``give_up_at``, run the block without it.
+
+    A process takes the next place before it takes the lock. So a process with many writers alternates with the
+    others: after its turn another process has the next place. Otherwise it would take turn after turn.
+    """
+    files = _opened()
+    if files is None:
+        yield
+        return
+    place, lock = files
     try:
-        return _file(f"{connection.settings_dict['NAME']}-turn", os.getpid())
+        _wait_for(place, give_up_at)
+        _wait_for(lock, give_up_at)
+        fcntl.flock(place, fcntl.LOCK_UN)
+        yield
+    finally:
+        fcntl.flock(place, fcntl.LOCK_UN)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+
+
+def _wait_for(file: int, give_up_at: float) -> None:
+    """Wait for the lock of ``file``, at most until ``give_up_at``."""
+    hurry_until = time.monotonic() + HURRY
+    while not _try_lock(file) and (now := time.monotonic()) < give_up_at:
+        time.sleep(PAUSE if now < hurry_until else LONG_PAUSE)
+
+
+def _opened() -> tuple[int, int] | None:
+    """Return the files of the next place and of the turns, or None if they cannot be opened.
+
+    SQLite then reports the reason by errors of its own.
+    """
+    name = connection.settings_dict["NAME"]
+    try:
+        return _file(f"{name}-next", os.getpid()), _file(f"{name}-turn", os.getpid())
     except OSError:
         return None
 

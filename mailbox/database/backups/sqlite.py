@@ -17,7 +17,7 @@ from mailbox.database.backups.errors import BackupError
 PAGES = 1024  # copied between two pauses
 PAUSE = 0.002  # seconds, in which other processes may use the disk
 WAIT = 2.0  # seconds to wait for the lock of a process that is about to end
-COMPANIONS = ("-wal", "-shm", "-journal", "-turn")
+COMPANIONS = ("-wal", "-shm", "-journal", "-turn", "-next")
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 

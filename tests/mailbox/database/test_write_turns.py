@@ -78,11 +78,47 @@ def test_a_thread_continues_after_the_longest_wait(monkeypatch):
         pass
 
 
-def test_only_its_owner_can_read_the_lock_file():
+def test_only_its_owner_can_read_the_lock_files():
     with write_turns.turn():
         pass
 
-    assert stat.S_IMODE(os.stat(f"{connection.settings_dict['NAME']}-turn").st_mode) == 0o600
+    for end in ("-turn", "-next"):
+        assert stat.S_IMODE(os.stat(f"{connection.settings_dict['NAME']}{end}").st_mode) == 0o600
+
+
+def test_a_process_that_has_had_its_turn_lets_the_waiting_process_go_first(taken_elsewhere):
+    """Another process has the next place, and takes its turn before ours."""
+    place = os.open(f"{connection.settings_dict['NAME']}-next", os.O_RDWR)
+    fcntl.flock(place, fcntl.LOCK_EX)
+    fcntl.flock(taken_elsewhere, fcntl.LOCK_UN)
+    begun = time.monotonic()
+    threading.Timer(0.05, fcntl.flock, [place, fcntl.LOCK_UN]).start()
+
+    with write_turns.turn():
+        waited = time.monotonic() - begun
+        assert write_turns._try_lock(place)  # free for the next process during the turn
+        assert not write_turns._try_lock(taken_elsewhere)
+
+    os.close(place)
+    assert waited >= 0.04
+    assert write_turns._try_lock(taken_elsewhere)
+
+
+@pytest.mark.parametrize("end", ["-turn", "-next"])
+def test_after_the_longest_wait_no_lock_is_kept(monkeypatch, end):
+    monkeypatch.setattr(write_turns, "LONGEST_WAIT", 0.02)
+    with write_turns.turn():
+        pass
+    other = os.open(f"{connection.settings_dict['NAME']}{end}", os.O_RDWR)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    with write_turns.turn():
+        pass
+    os.close(other)
+
+    for name in ("-turn", "-next"):
+        file = os.open(f"{connection.settings_dict['NAME']}{name}", os.O_RDWR)
+        assert write_turns._try_lock(file)
+        os.close(file)
 
 
 def test_a_writer_goes_on_when_the_file_of_the_turns_cannot_be_opened(monkeypatch):
