@@ -37,7 +37,7 @@ def send_file(options: Namespace) -> str:
         try:
             sending_.send(TaskFile(source, sender, recipient=options.recipient, run=options.run_name or ""))
         except KeyboardInterrupt as interrupt:
-            message = f"interrupted: {sending_.summary()}. The same command sends the rest."
+            message = f"interrupted: {sending_.summary()}{sending_.doubt()}. The same command sends the rest."
             raise CommandError(message, returncode=INTERRUPTED) from interrupt
         finally:
             sending_.progress.end()
@@ -55,7 +55,7 @@ class _Sending:
         self._caller = caller
         self._as_json = as_json
         self._problems: list[str] = []
-        self._position = 0
+        self._position = self._underway = 0
         self._has_waited = False
 
     def send(self, file: TaskFile) -> None:
@@ -68,12 +68,17 @@ class _Sending:
         refused = f", {self.refused} line(s) refused" if self.refused else ""
         return f"{self.sent} task(s) sent{refused}"
 
+    def doubt(self) -> str:
+        """Words for the lines of an interrupted batch, which may have been sent; "" between two batches."""
+        return f", and perhaps {self._underway} more" if self._underway else ""
+
     def report(self) -> list[str]:
         more = self.refused - len(self._problems)
         return [*self._problems, *([f"and {more} more line(s)"] if more else [])]
 
     def _send(self, lines: Sequence[Line]) -> Sequence[Line]:
         """Send the lines, and return those that exceed a quota, after a wait."""
+        self._underway = len(lines)
         outcomes = iter(_send_tasks(self._caller, [line.task for line in lines if isinstance(line.task, TaskEnvelope)]))
         over: list[Line] = []
         full: QuotaExceededError | None = None
@@ -87,7 +92,7 @@ class _Sending:
             else:
                 self.sent += 1
                 self._print({"line": line.number, "task_id": outcome.uuid})
-        self._position = lines[-1].end
+        self._position, self._underway = lines[-1].end, 0
         if full is not None:
             self._wait(full)
         return over

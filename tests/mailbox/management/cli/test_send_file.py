@@ -172,7 +172,7 @@ def test_an_interrupted_run_reports_what_went_and_can_be_repeated(send, monkeypa
     lines = [{**BOB, "intent_text": f"task {number}"} for number in range(7)]
 
     with pytest.raises(
-        CommandError, match=r"^interrupted: 4 task\(s\) sent\. The same command sends the rest\.$"
+        CommandError, match=r"^interrupted: 4 task\(s\) sent, and perhaps 2 more\. The same command sends the rest\.$"
     ) as stop:
         send(*lines)
     assert stop.value.returncode == 130
