@@ -56,7 +56,7 @@ def test_a_repeated_batch_of_tasks_sends_none_twice(hub, work):
     ids = [task["id"] for task in batch["tasks"]]
 
     def is_sent() -> bool:
-        return work.sender.get(f"/a2a/tasks/{ids[-1]}/entry").status == 200
+        return bool(work.sender.get(f"/a2a/tasks/{ids[-1]}/entry").status == 200)
 
     hang_up(hub, work.pair.sender.key, "/a2a/tasks/batch", batch, until=is_sent)
     again = must(work.sender.post("/a2a/tasks/batch", batch))
@@ -69,8 +69,9 @@ def test_a_repeated_batch_of_tasks_sends_none_twice(hub, work):
 def test_a_repeated_loop_of_a_worker_leases_and_posts_the_same(hub, work):
     must(work.sender.post("/a2a/tasks/batch", send(work, 10)))
     first = must(work.worker.post("/a2a/tasks/lease", {"max": 4, "attempt_id": str(uuid4())}))
-    loop = {"max": 4, "attempt_id": str(uuid4()), "results": results_of(first["leases"])}
-    ids = [result["task_id"] for result in loop["results"]]
+    results = results_of(first["leases"])
+    loop = {"max": 4, "attempt_id": str(uuid4()), "results": results}
+    ids = [result["task_id"] for result in results]
 
     def is_leased() -> bool:
         return (

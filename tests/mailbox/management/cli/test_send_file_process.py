@@ -8,10 +8,13 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from django.db import connection
 
+from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Result, Task
 from tests.support.databases import url_of_the_tests_database
 from tests.support.hub import PATIENCE, ROOT, wait_until
@@ -20,10 +23,11 @@ from tests.support.workers import Desk
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 LINES = 60
+Start = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
-def sending(alice, bob, tmp_path):
+def sending(alice: Caller, bob: Caller, tmp_path: Path) -> Start:
     """Return a function that starts a process, which sends the lines of its stdin as alice."""
     environment = os.environ | {"DATABASE_URL": url_of_the_tests_database(), "A2A_VAR": str(tmp_path)}
     connection.close()
@@ -46,7 +50,7 @@ def lines(*numbers: int) -> str:
     return "".join(json.dumps({"intent_text": f"task {number}"}) + "\n" for number in numbers)
 
 
-def test_the_tasks_of_a_file_are_worked_on_in_batches(sending, desk: Desk) -> None:
+def test_the_tasks_of_a_file_are_worked_on_in_batches(sending: Start, desk: Desk) -> None:
     printed, said = sending().communicate(lines(*range(LINES)), timeout=PATIENCE)
     with desk.process("cat", options=("--batch", "20", "--max-tasks", str(LINES))) as worker:
         assert worker.code() == 0, worker.printed
@@ -58,8 +62,9 @@ def test_the_tasks_of_a_file_are_worked_on_in_batches(sending, desk: Desk) -> No
     assert (Lease.objects.count(), Lease.objects.live().count()) == (LINES, 0)
 
 
-def test_ctrl_c_reports_what_was_sent_and_the_same_lines_send_the_rest(sending) -> None:
+def test_ctrl_c_reports_what_was_sent_and_the_same_lines_send_the_rest(sending: Start) -> None:
     process = sending()
+    assert process.stdin is not None
     process.stdin.write(lines(*range(500)))
     process.stdin.flush()
     wait_until(lambda: Task.objects.count() == 500)
@@ -77,7 +82,7 @@ def test_ctrl_c_reports_what_was_sent_and_the_same_lines_send_the_rest(sending) 
     assert (again, Task.objects.count()) == ("502 task(s) sent\n", 502)
 
 
-def test_a_refused_line_is_reported_on_stderr_with_exit_code_1(sending) -> None:
+def test_a_refused_line_is_reported_on_stderr_with_exit_code_1(sending: Start) -> None:
     process = sending("--json")
     printed, said = process.communicate(f"{lines(1)}nothing\n{lines(2)}", timeout=PATIENCE)
 
