@@ -8,11 +8,12 @@ from uuid import UUID
 
 from django.db import models
 from django.db.models import Case, F, OuterRef, Q, Subquery, When
-from django.db.models.functions import Left
+from django.db.models.functions import Coalesce, Left
 
 from mailbox.database import descent
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
+from mailbox.models.message import Message
 
 
 class LeaseQuerySet(models.QuerySet["Lease"]):
@@ -76,12 +77,24 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def for_series(self) -> models.QuerySet[Lease, tuple[Any, ...]]:
         """Return (pk, leased_at, holder, queued_at) of each, as roll-ups count them.
 
-        ``queued_at`` is when the task was queued for this attempt: its send, or the end of the attempt before. The
-        task's own ``queued_at`` changes with later requeues.
+        ``queued_at`` is when the task was queued for this attempt: its send, or the end of the attempt before. After a
+        question it is the time of the answer, or of this lease without one. The task's own ``queued_at`` changes with
+        later requeues.
         """
-        earlier = Lease.objects.filter(task=OuterRef("task"), attempt=OuterRef("attempt") - 1).values("ended_at")
-        queued_at = Case(When(attempt=1, then=F("task__sent_at")), default=Subquery(earlier[:1]))
-        return self.annotate(was_queued_at=queued_at).values_list("pk", "leased_at", "holder", "was_queued_at")
+        earlier = Lease.objects.filter(task=OuterRef("task"), attempt=OuterRef("attempt") - 1)
+        since = {f"{name}_before": Subquery(earlier.values(name)[:1]) for name in ("ended_at", "end")}
+        answers = (
+            Message.objects.of_role(Message.Role.USER)
+            .in_order()
+            .filter(task=OuterRef("task"), said_at__gte=OuterRef("ended_at_before"), said_at__lte=OuterRef("leased_at"))
+        )
+        queued_at = Case(
+            When(attempt=1, then=F("task__sent_at")),
+            When(end_before=Lease.End.ASKED, then=Coalesce(Subquery(answers.values("said_at")[:1]), F("leased_at"))),
+            default=F("ended_at_before"),
+        )
+        found = self.annotate(**since).annotate(was_queued_at=queued_at)
+        return found.values_list("pk", "leased_at", "holder", "was_queued_at")
 
     def oldest_first(self) -> LeaseQuerySet:
         return self.order_by("leased_at", "task__uuid")

@@ -155,7 +155,8 @@ def test_the_live_lease_of_a_task_is_found_by_its_constraint(crowd):
     assert re.search(r"lease_one_live_per_task|lease_attempt_unique", plan), plan
 
 
-def test_overdue_tasks_are_found_by_their_deadline(crowd):
+def test_overdue_and_interrupted_tasks_are_found_by_indexes_of_their_own(crowd):
+    assert_walks(Task.objects.filter(state="interrupted").order_by("-pk")[:10], "task_interrupted")
     plan = plan_of(Task.objects.overdue(timezone.now()).order_by("deadline_ms")[:10])
 
     assert "task_open_by_deadline" in plan, plan

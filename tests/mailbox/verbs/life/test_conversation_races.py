@@ -154,7 +154,7 @@ def test_two_questions_of_one_holder_are_one(alice, bob):
 
 def test_a_repeated_question_at_once_gets_one_answer(alice, bob):
     lease, attempt = factories.leased_task(alice, bob), uuid4()
-    batch = [ArtifactUpdate(content=text("draft")), QUESTION]
+    batch: list[Update | ArtifactUpdate] = [ArtifactUpdate(content=text("draft")), QUESTION]
 
     outcomes = answers(*[lambda: updates.post_updates(bob, lease.task.uuid, batch, attempt_id=attempt)] * 3)
 

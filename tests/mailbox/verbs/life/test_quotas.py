@@ -101,6 +101,17 @@ def test_a_callback_counts_until_it_is_delivered(alice, bob, settings):
     assert send(alice, bob, callback_url=CALLBACK)
 
 
+def test_the_callback_of_an_interrupted_task_counts(alice, bob, settings):
+    settings.A2A_QUOTA_CALLBACKS = 1
+    task = factories.interrupted_task(alice, bob, callback_url=CALLBACK)
+
+    assert not send(alice, bob, callback_url=CALLBACK)
+    sending.cancel(alice, task.uuid)
+    PushDelivery.objects.update(state=PushDelivery.State.DELIVERED)
+    quotas.forget()
+    assert send(alice, bob, callback_url=CALLBACK)
+
+
 @pytest.mark.usefixtures("form")
 def test_a_leased_task_makes_room(alice, bob, settings):
     settings.A2A_QUOTA_QUEUED = settings.A2A_QUOTA_QUEUED_TO_ONE = 2

@@ -10,10 +10,11 @@ from django.db import connection
 
 from mailbox.gate import compacted
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
-from mailbox.verbs.life import results, sending
+from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
+from mailbox.verbs.life import conversation, results, sending, updates
 from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.words.conversation import ArtifactUpdate, Update, Words
 from mailbox.words.errors import CapabilityMissingError, TaskConflictError, UnknownTaskError
 from tests.support import factories
 
@@ -50,6 +51,21 @@ def test_acknowledged_work_is_dropped_with_its_leases_and_result(alice, bob, ada
 
     assert compaction.compact(ada, factories.AT_ONCE) == 1
     assert [model.objects.count() for model in (Task, Lease, Result)] == [0, 0, 0]
+
+
+def test_a_finished_conversation_is_dropped_with_its_messages_and_artifacts(alice, bob, ada):
+    task = factories.leased_task(alice, bob).task
+    words = factories.text("x")
+    updates.post_updates(bob, task.uuid, [Update(message=words), ArtifactUpdate(content=words)])
+    conversation.say(alice, task.uuid, Words(content=words))
+    results.post_result(bob, factories.result_envelope(task, message=words))
+    results.drain_results(alice)
+    results.ack_results(alice, [task.uuid])
+    factories.interrupted_task(alice, bob)
+
+    assert compaction.compact(ada, factories.AT_ONCE) == 1
+    assert Artifact.objects.count() == 0
+    assert [message.task.state for message in Message.objects.select_related("task")] == ["interrupted"]
 
 
 def test_unfinished_and_undelivered_work_is_kept_at_any_retention(alice, bob, ada, clock):

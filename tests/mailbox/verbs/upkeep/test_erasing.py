@@ -17,6 +17,7 @@ from mailbox.database import old_bytes
 from mailbox.gate import verification
 from mailbox.gate.callers import Caller
 from mailbox.models import (
+    Artifact,
     AuditEvent,
     Message,
     Peer,
@@ -28,10 +29,10 @@ from mailbox.models import (
     Task,
 )
 from mailbox.verbs.agents import peers
-from mailbox.verbs.life import results, updates
+from mailbox.verbs.life import conversation, results, updates
 from mailbox.verbs.upkeep import compaction, erasing, sealing
 from mailbox.verbs.upkeep.compaction import Retention
-from mailbox.words.conversation import Update
+from mailbox.words.conversation import ArtifactUpdate, Update, Words
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError, WrongPartyError
 from tests.support import factories
 from tests.support.tampering import old_rows, triggers_off
@@ -56,16 +57,18 @@ def finished(alice, bob, key="key"):
         idempotency=factories.idempotent(key),
         callback_url="https://hooks.example/",
     )
-    updates.post_updates(bob, lease.task.uuid, [Update(message=[{"type": "text", "text": SECRET}])])
-    results.post_result(
-        bob, factories.result_envelope(lease.task, content=[{"type": "text", "text": SECRET}], error_message=SECRET)
-    )
+    words, beside = factories.text(SECRET), {"of": SECRET}
+    artifact = ArtifactUpdate(content=words, artifact_id=SECRET, name=SECRET, metadata=beside)
+    message = Update(message=words, message_id=SECRET, metadata=beside)
+    updates.post_updates(bob, lease.task.uuid, [message, artifact])
+    conversation.say(alice, lease.task.uuid, Words(content=words, message_id=SECRET, metadata=beside))
+    results.post_result(bob, factories.result_envelope(lease.task, content=words, error_message=SECRET, message=words))
     return lease.task
 
 
 def stored():
     """Return everything that the tables hold, as text."""
-    models = (Task, Result, Message, PushDelivery, ReplayEntry, AuditEvent)
+    models = (Task, Result, Message, Artifact, PushDelivery, ReplayEntry, AuditEvent)
     return "\n".join(str(row) for model in models for row in model.objects.values())
 
 

@@ -10,10 +10,11 @@ from django.db import connection, transaction
 from mailbox.gate.callers import Role
 from mailbox.models import AuditEvent, Lease, Result, RollUp, Task
 from mailbox.models.rollup import SETTLES_AFTER
-from mailbox.verbs.life import leasing, results
+from mailbox.verbs.life import conversation, leasing, results
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.verbs.upkeep import compaction, rollups
+from mailbox.words.conversation import Words
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.latencies import Latencies
 from tests.support import factories
@@ -104,6 +105,22 @@ def test_waits_and_runs_are_counted_for_each_attempt(alice, bob, clock):
     expected[0].note(timedelta(seconds=1))
     expected[1].note(timedelta(seconds=2))
     assert [row.waits, row.runs] == [one.as_text() for one in expected]
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_the_time_of_a_question_is_no_wait_in_the_queue(alice, bob, clock, is_answered):
+    task = factories.interrupted_task(alice, bob)
+    clock.shift(3)
+    if is_answered:
+        conversation.say(alice, task.uuid, Words(content=factories.text("the first")))
+        clock.shift(5)
+        conversation.say(alice, task.uuid, Words(content=factories.text("please")))
+    clock.shift(2)
+
+    leasing.lease_task(bob, task.uuid)
+
+    waits = [leased_at - queued_at for _, leased_at, _, queued_at in Lease.objects.order_by("pk").for_series()]
+    assert waits == [timedelta(0), timedelta(seconds=7 if is_answered else 0)]
 
 
 def test_rolling_up_again_changes_nothing_and_a_late_pass_catches_up(alice, bob, clock):
