@@ -36,7 +36,7 @@ def send_first(
 ) -> tuple[int, Mapping[int, Task]]:
     """Store the tasks before the first that is not plain, in one commit. ``known`` holds their `recipients`.
 
-    Return how many these are, and the stored ones by their places. A task whose id is taken is not stored. If a quota
+    Return how many these are, and the stored tasks by their places. A task whose id is taken is not stored. If a quota
     stops one task, none is stored.
     """
     sender = plain.served(caller)
