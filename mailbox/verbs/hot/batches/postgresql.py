@@ -54,7 +54,9 @@ OLDEST_TASKS = f"SELECT task.id, task.deadline_ms, task.size {single.IN_THE_QUEU
 SIZE = "octet_length(result.content) + COALESCE(octet_length(result.error_message), 0)"
 OLDEST_RESULTS = f"SELECT result.id, {SIZE} AS size {single.PENDING_IN_ORDER} {LOCKED}, result SKIP LOCKED"
 
-ANSWERABLE = f"WITH given AS MATERIALIZED ({_items(statements.ASKED, 'place')}) {statements.ANSWERABLE}"
+# Without the OFFSET, the planner may read all tasks of the sender or of the recipient for each item.
+NAMED_TASK = "LATERAL (SELECT * FROM mailbox_task WHERE uuid = given.uuid OFFSET 0)"
+ANSWERABLE = f"WITH given AS MATERIALIZED ({_items(statements.ASKED, 'place')}) {statements.answerable(NAMED_TASK)}"
 
 PAIRS = "SELECT recipient_id, count(*) AS number FROM task GROUP BY recipient_id"
 # The pairs are counted so that their rows are locked before that of the sender.
@@ -106,9 +108,10 @@ WITH overdue AS MATERIALIZED (
 ), timed_out AS MATERIALIZED (
     SELECT task_id FROM mailbox_lease WHERE {single.TIMED_OUT} ORDER BY times_out_at
 ), named AS MATERIALIZED (
-    SELECT task.id, task.uuid FROM unnest(%(acks)s::uuid[]) WITH ORDINALITY AS ack(uuid, place)
-    JOIN mailbox_task task ON task.uuid = ack.uuid AND task.sender_id = %(sender)s AND task.state = {{resolved}}
-    WHERE place BETWEEN 1 AND %(number)s ORDER BY task.id FOR NO KEY UPDATE OF task
+    SELECT task.id, task.uuid FROM unnest(%(acks)s::uuid[]) WITH ORDINALITY AS given(uuid, place)
+    CROSS JOIN {NAMED_TASK} AS known JOIN mailbox_task task ON task.id = known.id
+    WHERE place BETWEEN 1 AND %(number)s AND known.sender_id = %(sender)s AND known.state = {{resolved}}
+    ORDER BY task.id FOR NO KEY UPDATE OF task
 ), acked AS ({statements.ACKED}
 ), changed AS ({statements.numbered("acked")}
 ), told AS (

@@ -43,7 +43,7 @@ def _agent(column: str) -> str:
     return ", ".join([column, *own])
 
 
-ANSWERABLE = _reading("given", statements.ASKED) + statements.ANSWERABLE
+ANSWERABLE = _reading("given", statements.ASKED) + statements.answerable("mailbox_task")
 
 _TO_SEND = [*statements.TO_SEND, *(f"task_{field.attname}" for field in single.new_task_fields())]
 SEND = f"""{_reading("given", _TO_SEND)}

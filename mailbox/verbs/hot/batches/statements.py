@@ -60,12 +60,16 @@ SET queued = CASE WHEN mailbox_senderstock.queued + excluded.queued
                 THEN mailbox_senderstock.size + excluded.size ELSE -1 END"""
 
 
-# The same look as for one result. `given` names the task and the lease of each item.
 _HELD = statements.ANSWERED_BY_ITS_HOLDER.replace("%(uuid)s", "given.uuid")
-ANSWERABLE = f"""
+
+
+def answerable(tasks: str) -> str:
+    """Return the same look as for one result. ``tasks`` is the source of the task that each item of `given` names."""
+    return f"""
 SELECT given.place, task.id, task.uuid, task.attempt, task.journal_seq, task.reads_result,
        sender.id, sender.display, sender.pubkey, lease.lease_id
-FROM given CROSS JOIN mailbox_task task {_HELD.replace("%(lease_id)s{uuid}", "given.lease_id")}"""
+FROM given CROSS JOIN {tasks} AS task {_HELD.replace("%(lease_id)s{uuid}", "given.lease_id")}"""
+
 
 # Each change of a task takes a journal number under the task's lock. The same number means that nothing has changed.
 RESOLVED = """
