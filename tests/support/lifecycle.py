@@ -22,7 +22,7 @@ from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.envelopes import ResultStatus, TaskEnvelope
 from mailbox.words.errors import TaskConflictError, UnknownTaskError
 from tests.support import factories
-from tests.support.machine import Machine
+from tests.support.talk import Talk
 from tests.support.wanted import RECIPIENTS, SENDERS, WANTED, Pick, Wanted, picks
 
 MINUTE = timedelta(minutes=1)
@@ -30,7 +30,7 @@ NAMES = st.sampled_from([None, "new", "old", "old"])
 GUARDS = st.sampled_from(["none", "live", "live", "stale"])
 
 
-class Lifecycle(Machine):
+class Lifecycle(Talk):
     @initialize(wanted=st.lists(WANTED, min_size=2, max_size=5), limit=st.integers(0, 3))
     def begin_with_some(self, wanted: list[Wanted], limit: int) -> None:
         for one in wanted:

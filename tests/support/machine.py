@@ -22,8 +22,8 @@ from mailbox.verbs.life import results
 from mailbox.words.envelopes import TaskEnvelope
 from mailbox.words.errors import MailboxError
 from tests.support import factories, passages, tables
-from tests.support.model import Model
 from tests.support.model_rows import Refused, Task
+from tests.support.model_talk import TalkingModel
 from tests.support.wanted import RECIPIENTS, SENDERS, Pick
 
 START = datetime(2035, 1, 1, tzinfo=UTC)
@@ -36,7 +36,7 @@ class Machine(RuleBasedStateMachine):
         super().__init__()
         self.travelling = time_machine.travel(START, tick=False)
         self.clock = self.travelling.start()
-        self.model = Model()
+        self.model = TalkingModel()
         self.cast: dict[str, Caller] = {name: factories.agent(name, "a2a.send.*") for name in SENDERS}
         self.cast |= {name: factories.agent(name, "a2a.respond.*") for name in RECIPIENTS}
         self.mallory = factories.agent("mallory", "a2a.send.*", "a2a.respond.*", "a2a.repair.requeue")
@@ -106,6 +106,7 @@ class Machine(RuleBasedStateMachine):
         found = {
             "any": tasks,
             "running": [task for task in tasks if task.live],
+            "interrupted": [task for task in tasks if task.awaits],
             "safe": [task for task in tasks if task.live and task.work],
             "unresolved": self.model.unresolved(),
             "answered": [task for task in tasks if task.answer and not task.dropped],

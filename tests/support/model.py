@@ -46,9 +46,7 @@ class Model:
                 if task.is_overdue(now):
                     self._expire(task, "deadline exceeded")
                     continue
-                task.state = "in_flight"
-                task.leases.append(Lease(len(task.leases) + 1, now, attempt_id=attempt_id, index=len(taken)))
-                task.story.append("leased")
+                self._begin(task, Lease(len(task.leases) + 1, now, attempt_id=attempt_id, index=len(taken)))
                 taken.append((task.id, len(task.leases)))
         return taken
 
@@ -81,7 +79,8 @@ class Model:
         self._return_to_queue(task, "requeue", "requeued", now)
 
     def force_error(self, task: Task, guard: str, message: str) -> None:
-        self._repairable(task, guard)
+        if task.state != "interrupted" or guard != "none":
+            self._repairable(task, guard)
         self._resolve(task, "error", "forced", end="force_error", message=message)
 
     def cancel(self, task: Task) -> None:
@@ -145,13 +144,11 @@ class Model:
             raise Refused("unknown_task")
         for task in tasks:
             assert task.answer
-            if task.dropped:
-                task.story.append("acked-after-compaction")
-            elif task.answer.delivery != "acked":
+            if task.dropped or task.answer.delivery == "acked":
+                task.story.append("acked-after-compaction" if task.dropped else "acked-again")
+            else:
                 task.answer.delivery, task.answer.acked_at = "acked", now
                 task.story.append("acked")
-            else:
-                task.story.append("acked-again")
 
     def sweep(self, now: datetime, batch: int) -> int:
         ended = total = self.expire_due(self.tasks, now, batch)
@@ -198,9 +195,14 @@ class Model:
         self._known(task)
         if task.state == "resolved":
             raise Refused("already_resolved")
-        if task.live is None:
+        if task.live is None and (task.state != "interrupted" or guard == "none"):
             raise Refused("not_in_flight")
         self._guarded(task, guard)
+
+    def _begin(self, task: Task, lease: Lease) -> None:
+        task.state, task.awaits = "in_flight", None
+        task.leases.append(lease)
+        task.story.append("leased")
 
     def _end_lease(self, task: Task, end: str) -> None:
         if (lease := task.live) is not None:
@@ -277,7 +279,7 @@ class Model:
         replayed_from: UUID | None = None,
     ) -> None:
         self.answers += 1
-        task.state, task.outcome, task.waits_on = "resolved", outcome, None
+        task.state, task.outcome, task.waits_on, task.awaits = "resolved", outcome, None, None
         task.answer = Answer(
             status=outcome if outcome in ("ok", "partial", "error") else "error",
             text=text,

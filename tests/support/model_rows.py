@@ -12,6 +12,11 @@ INTENT = "summarise the report"
 KINDS = {
     "sent": "a2a_task_sent",
     "leased": "a2a_task_leased",
+    "noted": "a2a_task_updated",
+    "placed": "a2a_task_updated",
+    "added": "a2a_task_updated",
+    "asked": "a2a_task_asked",
+    "said": "a2a_message_sent",
     "released": "a2a_task_released",
     "requeued": "a2a_repair_applied",
     "auto-requeued": "a2a_repair_applied",
@@ -79,7 +84,12 @@ class Task:
     deadline: datetime | None
     work_timeout: timedelta | None
     queued_at: datetime
+    converses: bool = True
     state: str = "queued"
+    awaits: str | None = None  # while interrupted: what its sender must give
+    turn: int = 1
+    spoken: list[tuple[str, str]] = field(default_factory=list)  # the role and the text of each message, in order
+    produced: dict[str, list[str]] = field(default_factory=dict)  # the texts of each artifact, by its id
     outcome: str | None = None
     waits_on: Task | None = None
     leases: list[Lease] = field(default_factory=list)
@@ -112,7 +122,7 @@ class Task:
             self.story.append("waits")
 
     def is_overdue(self, now: datetime) -> bool:
-        return self.state == "queued" and self.deadline is not None and self.deadline <= now
+        return self.state in ("queued", "interrupted") and self.deadline is not None and self.deadline <= now
 
     def has_timed_out(self, now: datetime) -> bool:
         lease, limit = self.live, self.work_timeout

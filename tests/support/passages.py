@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tests.support.model_rows import Task
 
 _BACK = r"\b(?:requeued|auto-requeued|released) "
+_STILL = r" (?:reopened |\S+-refused:\S+ )*"
 _ENDED = r"(?:posted|forced|cancelled|expired|replayed) "
 
 # Each pattern matches a task's story: its events in order, each followed by a space.
@@ -67,6 +68,20 @@ PASSAGES = {
         "a requeue of a queued task is refused": r" requeue-refused:not_in_flight ",
         "a requeue of a resolved task is refused": r" requeue-refused:already_resolved ",
         "a forced error under a stale lease is refused": r" leased (\S+ )*force-refused:lease_mismatch ",
+        "a question is answered, then the task is leased again": rf" asked{_STILL}said (\S+ )*leased ",
+        "an interrupted task is leased out of turn": rf" asked{_STILL}out-of-turn leased ",
+        "a task is asked about twice": r" asked (\S+ )*asked ",
+        "an interrupted task is cancelled": rf" asked{_STILL}cancelled ",
+        "an interrupted task is forced to an error": rf" asked{_STILL}forced ",
+        "an interrupted task expires": rf" asked{_STILL}expired ",
+        "a result without a lease ends an interrupted task": rf" asked{_STILL}posted ",
+        "a requeue of an interrupted task is refused": rf" asked{_STILL}requeue-refused:not_in_flight ",
+        "a holder that has asked posts no update": rf" asked{_STILL}update-refused:not_in_flight ",
+        "a sender sends more to a holder": r" leased (\S+ )*said (\S+ )*posted ",
+        "a message to a resolved task is refused": r" say-refused:already_resolved ",
+        "a question about a task that does not converse is refused": r" update-refused:not_askable ",
+        "an artifact is placed, added to, and replaced": r" placed added (\S+ )*placed ",
+        "a chunk without its artifact is refused": r" update-refused:invalid_request ",
         "a release under a stale lease is refused": r" release-refused:lease_mismatch ",
     }.items()
 }

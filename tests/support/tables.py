@@ -9,6 +9,7 @@ from uuid import UUID
 from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
 from tests.support.model import Model
 from tests.support.model_rows import Answer
+from tests.support.tables_talk import Talk, assert_same_talk
 
 RETURNED = {
     Lease.End.REQUEUE: "a2a_repair_applied",
@@ -26,14 +27,20 @@ class Rows:
     results: list[Result] = field(default_factory=lambda: list(Result.objects.all()))
     cached: list[ReplayEntry] = field(default_factory=lambda: list(ReplayEntry.objects.all()))
     journal: list[AuditEvent] = field(default_factory=lambda: list(AuditEvent.objects.order_by("pk")))
+    talk: Talk = field(default_factory=Talk)
 
 
 def assert_same(rows: Rows, model: Model) -> None:
     """Compare every table with the model, row by row."""
     kept = [task for task in model.tasks if not task.dropped]
     assert _tasks(rows) == {
-        task.id: (task.state, task.outcome, len(task.leases), task.waits_on and task.waits_on.id) for task in kept
+        task.id: (
+            *(task.state, task.outcome, len(task.leases), task.waits_on and task.waits_on.id),
+            *(task.awaits, task.turn),
+        )
+        for task in kept
     }
+    assert_same_talk(rows.talk, rows.tasks, kept)
     assert _leases(rows) == {task.id: [(lease.attempt, lease.end) for lease in task.leases] for task in kept}
     assert _results(rows) == {task.id: _of(task.answer) for task in kept if task.answer}
     assert _journal(rows) == {task.id: task.life for task in model.tasks}
@@ -48,6 +55,7 @@ class Watch:
     def __init__(self) -> None:
         self._journal: list[tuple[int, str, UUID | None, int | None, str]] = []
         self._ended: dict[int, tuple[object, object]] = {}
+        self._resolved: dict[int, tuple[object, ...]] = {}
 
     def assert_sound(self, rows: Rows | None = None) -> None:
         rows = rows or Rows()
@@ -56,6 +64,22 @@ class Watch:
         _leases_are_sound(rows)
         _results_are_sound(rows)
         _waiters_are_sound(rows.tasks)
+        rows.talk.assert_sound(rows.tasks, rows.leases, rows.journal)
+        self._resolved_tasks_stay_as_they_are(rows)
+
+    def _resolved_tasks_stay_as_they_are(self, rows: Rows) -> None:
+        """Check C4: a terminal state never changes, and neither does what its result says."""
+        resolved = {
+            result.task_id: (
+                *(rows.tasks[result.task_id].state, rows.tasks[result.task_id].outcome),
+                *(result.status, result.content, result.error_message),
+            )
+            for result in rows.results
+        }
+        assert {pk: resolved[pk] for pk in self._resolved.keys() & resolved.keys()} == {
+            pk: end for pk, end in self._resolved.items() if pk in rows.tasks
+        }
+        self._resolved |= resolved
 
     def _the_journal_only_grows(self, rows: Rows) -> None:
         journal = [(row.pk, row.kind, row.task_id, row.seq, row.data) for row in rows.journal]
@@ -124,7 +148,10 @@ def _waiters_are_sound(tasks: dict[int, Task]) -> None:
 
 def _tasks(rows: Rows) -> dict[UUID, tuple[object, ...]]:
     return {
-        task.uuid: (task.state, task.outcome, task.attempt, task.waits_on_id and rows.tasks[task.waits_on_id].uuid)
+        task.uuid: (
+            *(task.state, task.outcome, task.attempt, task.waits_on_id and rows.tasks[task.waits_on_id].uuid),
+            *(task.awaits, task.turn),
+        )
         for task in rows.tasks.values()
     }
 

@@ -26,6 +26,7 @@ class Wanted(NamedTuple):
     kind: str | None
     deadline: timedelta | None
     work_timeout: timedelta | None
+    converses: bool = True
 
     def task(self, task_id: UUID, *, number: int, now: datetime) -> Task:
         """Return the task for the model."""
@@ -40,6 +41,7 @@ class Wanted(NamedTuple):
             deadline=now + self.deadline if self.deadline else None,
             work_timeout=self.work_timeout,
             queued_at=now,
+            converses=self.converses,
         )
 
     def envelope(self, task: Task, recipient: AgentRef) -> TaskEnvelope:
@@ -55,6 +57,7 @@ class Wanted(NamedTuple):
             idempotency=promise,
             deadline_ms=epoch_ms(task.deadline) if task.deadline else None,
             work_timeout=task.work_timeout,
+            converses=task.converses,
         )
 
 
@@ -67,6 +70,7 @@ WANTED = st.builds(
     kind=st.sampled_from([None, None, None, "review"]),
     deadline=st.sampled_from([None, None, MINUTE, MINUTE * 5]),
     work_timeout=st.sampled_from([None, None, None, MINUTE * 2]),
+    converses=st.sampled_from([*[True] * 4, False]),
 )
 
 Pick = tuple[str, int]

@@ -12,6 +12,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words.envelopes import ResultStatus
 from tests.support.lifecycle import Lifecycle
+from tests.support.model_talk import Said
 from tests.support.passages import PASSAGES
 from tests.support.wanted import Wanted
 
@@ -44,7 +45,7 @@ def test_the_rules_reach_every_passage():
     """Run the same rules in an order that misses no passage. A random walk may miss some."""
     Lifecycle.reached = Counter()
 
-    for chapter in (holders, duplicates, answers, hours, repairs):
+    for chapter in (holders, duplicates, answers, hours, repairs, talks, produces):
         machine = Lifecycle()
         try:
             chapter(machine)
@@ -120,3 +121,48 @@ def repairs(machine: Lifecycle) -> None:
     machine.requeue(this, "stale", RISK)
     machine.force_error(this, "live")
     machine.requeue(this, "none", RISK)
+
+
+def talks(machine: Lifecycle) -> None:
+    for end in ("cancel", "force", "say"):
+        machine.send(PLAIN)
+        machine.lease("bob", 1)
+        this = ("any", len(machine.model.tasks) - 1)
+        machine.a_question_meets(this, "auth_required", end)
+        machine.the_tables_agree_and_are_sound()
+        machine.requeue(this, "none", RISK)
+        machine.update(this, [Said("note", "x")], "none", repeats=False)
+        machine.say(this, "x", repeats=False)
+        machine.lease("bob", 1)
+        machine.say(this, "y", repeats=True)
+        machine.the_tables_agree_and_are_sound()
+        machine.work_in_batches("bob", 2, "a")
+    machine.send(PLAIN)
+    machine.lease("bob", 1)
+    this = ("any", len(machine.model.tasks) - 1)
+    machine.ask(this, "input_required", "x", repeats=True)
+    machine.requeue(this, "none", RISK)
+    machine.update(this, [Said("note", "x")], "none", repeats=False)
+    machine.lease_out_of_turn(this)
+    machine.ask(this, "auth_required", "y", repeats=False)
+    machine.post_result(this, ResultStatus.OK, "a", "none")
+    machine.send(PLAIN._replace(recipient="ben", deadline=MINUTE))
+    machine.lease("ben", 1)
+    machine.ask(("any", len(machine.model.tasks) - 1), "input_required", "x", repeats=False)
+    machine.wait(MINUTE)
+    machine.sweep()
+
+
+def produces(machine: Lifecycle) -> None:
+    machine.send(PLAIN._replace(converses=False))
+    machine.lease("bob", 1)
+    this = ("any", 0)
+    for said in (
+        [Said("add", "x")],
+        [Said("place", "x"), Said("add", "y"), Said("note", "z")],
+        [Said("place", "x", "log"), Said("place", "y")],
+        [Said("input_required", "x")],
+    ):
+        machine.update(this, said, "live", repeats=True)
+        machine.the_tables_agree_and_are_sound()
+    machine.say(this, "x", repeats=False)
