@@ -150,6 +150,10 @@ class Task(models.Model):
     def live_lease(self) -> Lease | None:
         return self.leases.live().select_related("holder").first()
 
+    def asking_lease(self) -> Lease | None:
+        """Return the lease that ended with the open question; None unless the task is interrupted."""
+        return self.leases.filter(attempt=self.attempt).first() if self.state == Task.State.INTERRUPTED else None
+
     def change(self, **fields: object) -> None:
         """Store ``fields`` and take the next journal number, under the row's lock. The caller journals one row."""
         self.journal_seq += 1

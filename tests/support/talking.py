@@ -2,59 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils import timezone
 
-from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
-from mailbox.models import Artifact, Lease, Message, Task
+from mailbox.models import Artifact, Lease, Task
+from mailbox.verbs.life import conversation, updates
 from mailbox.words import json_text
+from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
+
+STATUSES = {"input": UpdateStatus.INPUT_REQUIRED, "authorization": UpdateStatus.AUTH_REQUIRED}
 
 
 def block(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def asked(holder: Caller, lease: Lease, *texts: str, awaits: str = "input") -> Task:
-    """Let the holder ask the task's sender, in these words; return the interrupted task."""
-    with audit.decision(holder) as journal:
-        task = lease.task
-        task.refresh_from_db()
-        lease.finish(Lease.End.ASKED, journal.now)
-        task.change(state=Task.State.INTERRUPTED, awaits=awaits, status_at=journal.now)
-        content = json_text.dumps([block(text) for text in texts])
-        Message.objects.create(task=task, seq=task.journal_seq, content=content, said_at=journal.now)
-        journal.life(task, entries.task_asked(lease.lease_id, awaits))
-    return task
+def asked(holder: Caller, lease: Lease, *texts: str, awaits: str = "input", **fields: Any) -> Task:
+    """Let the holder of a lease put a question to the task's sender; return the interrupted task."""
+    question = Update(message=list(map(block, texts)), status=STATUSES[awaits], **fields)
+    updates.post_updates(holder, lease.task.uuid, [question])
+    return now(lease.task)
 
 
-def answered(sender: Caller, task: Task, *texts: str) -> Task:
-    """Let the sender answer the question of an interrupted task; return the queued task."""
-    with audit.decision(sender) as journal:
-        awaits = task.awaits
-        task.change(state=Task.State.QUEUED, awaits=None, queued_at=journal.now, turn=task.turn + 1)
-        content = json_text.dumps([block(text) for text in texts])
-        Message.objects.create(task=task, seq=task.journal_seq, content=content, said_at=journal.now, role="user")
-        journal.life(task, entries.message_sent(task.turn, "", answers=awaits))
-    return task
+def said(sender: Caller, task: Task, *texts: str, **fields: Any) -> Task:
+    """Let the sender send a further message, which answers an open question; return the task."""
+    conversation.say(sender, task.uuid, Words(content=list(map(block, texts)), **fields))
+    return now(task)
 
 
-def many_chunks(holder: Caller, task: Task, texts: Iterable[str], *, artifact_id: str = "report") -> None:
-    """Store an artifact in chunks without the verb, which takes only so many in one call."""
-    rows = [
+def told(holder: Caller, task: Task, text: str, *, progress: float | None = None) -> None:
+    """Let the holder post a message, with its progress if given."""
+    updates.post_updates(holder, task.uuid, [Update(message=[block(text)], progress=progress)])
+
+
+def made(holder: Caller, task: Task, *content: str | dict[str, Any], artifact_id: str = "report", **fields: Any) -> int:
+    """Let the holder post an artifact, or a chunk of it; return the number of its row."""
+    blocks = [block(one) if isinstance(one, str) else one for one in content]
+    return updates.post_updates(
+        holder, task.uuid, [ArtifactUpdate(content=blocks, artifact_id=artifact_id, **fields)]
+    ).seq
+
+
+def many_chunks(holder: Caller, task: Task, texts: Sequence[str]) -> Task:
+    """Let the holder post an artifact in chunks. Only the first is posted by the verb, which is slow for thousands."""
+    first, *rest = texts
+    seq = made(holder, task, first)
+    Artifact.objects.bulk_create(
         Artifact(
             task=task,
-            seq=task.journal_seq + number,
-            artifact_id=artifact_id,
-            append=number > 1,
+            seq=seq + number,
+            artifact_id="report",
+            append=True,
             last_chunk=False,
             content=json_text.dumps([block(text)]),
             said_at=timezone.now(),
         )
-        for number, text in enumerate(texts, start=1)
-    ]
-    Artifact.objects.bulk_create(rows)
-    Task.objects.filter(pk=task.pk).update(journal_seq=rows[-1].seq)
-    task.refresh_from_db()
+        for number, text in enumerate(rest, start=1)
+    )
+    Task.objects.filter(pk=task.pk).update(journal_seq=seq + len(rest))
+    return now(task)
+
+
+def now(task: Task) -> Task:
+    """Return the task as it is stored now."""
+    return Task.objects.with_parties().get(pk=task.pk)

@@ -82,31 +82,51 @@ def requeue_within(
     return task
 
 
-def force_error(caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None = None) -> Result:
+def force_error(
+    caller: Caller,
+    task_id: UUID,
+    *,
+    reason: str,
+    message: str,
+    lease_id: UUID | None = None,
+    asked_by: UUID | None = None,
+) -> Result:
     """End the lease and resolve the task as an error with ``message``. Needs ``a2a.repair.force_error``.
 
-    An interrupted task is resolved, too; it has no lease, so a ``lease_id`` is refused as another lease. Guards, raises
-    and journals as `requeue` does. The result is never cached.
+    An interrupted task is resolved, too; it has no lease, so a ``lease_id`` is refused as another lease. ``asked_by``
+    is the guard of an interrupted task: the lease that ended with its open question. Guards, raises and journals as
+    `requeue` does. The result is never cached.
     Source: Covenant A2A, "Lease repair".
     """
     reason = check_reason(reason)
     message = check_reason(message, path="message", limit=MESSAGE_MAX_LENGTH)
     with deciding(caller, task_id, "force_error") as journal:
-        return force_error_within(journal, caller, task_id, reason=reason, message=message, lease_id=lease_id)
+        return force_error_within(
+            journal, caller, task_id, reason=reason, message=message, lease_id=lease_id, asked_by=asked_by
+        )
 
 
 def force_error_within(
-    journal: Journal, caller: Caller, task_id: UUID, *, reason: str, message: str, lease_id: UUID | None
+    journal: Journal,
+    caller: Caller,
+    task_id: UUID,
+    *,
+    reason: str,
+    message: str,
+    lease_id: UUID | None,
+    asked_by: UUID | None = None,
 ) -> Result:
     """Force an error as `force_error` does, with checked texts, within the decision of ``journal`` from `deciding`."""
     task = _unresolved(caller, task_id, lease_id, journal, verb=actions.FORCE_ERROR)
+    if asked_by is not None:
+        require_lease(task, task.asking_lease() or task.live_lease(), asked_by)
     is_held = task.state != Task.State.INTERRUPTED or lease_id is not None
     lease = _repairable(task, lease_id) if is_held else None
     return resolve(
         task,
         Task.Outcome.ERROR,
         journal,
-        applied(task, "force_error", reason, lease_id, None),
+        applied(task, "force_error", reason, asked_by or lease_id, None),
         end=Lease.End.FORCE_ERROR,
         lease=lease,
         error_message=message,

@@ -23,7 +23,7 @@ from mailbox.words.errors import (
 )
 from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
-from tests.support import factories
+from tests.support import factories, talking
 from tests.support.factories import text
 
 pytestmark = pytest.mark.django_db
@@ -201,6 +201,31 @@ def test_an_interrupted_task_is_forced_to_an_error_and_never_requeued(alice, bob
     result = repair.force_error(olga, task.uuid, reason="stuck", message="given up")
 
     assert (state_of(task), result.error_message) == (("resolved", None, "error"), "given up")
+
+
+@pytest.mark.parametrize("way", ["another question", "answered", "leased"])
+def test_an_error_is_forced_on_the_question_that_was_seen_alone(alice, bob, olga, way):
+    task, seen = factories.interrupted_task(alice, bob), Lease.objects.get().lease_id
+    if way == "answered":
+        talking.said(alice, task, "yes")
+    else:
+        again = leasing.lease_task(bob, task.uuid)
+        if way == "another question":
+            talking.asked(bob, again, "and now?")
+    before = state_of(task)
+
+    with pytest.raises(LeaseMismatchError):
+        repair.force_error(olga, task.uuid, reason="gone", message="given up", asked_by=seen)
+
+    assert state_of(task) == before
+
+
+def test_an_error_is_forced_on_the_question_that_was_seen(alice, bob, olga):
+    task, seen = factories.interrupted_task(alice, bob), Lease.objects.get().lease_id
+
+    repair.force_error(olga, task.uuid, reason="gone", message="given up", asked_by=seen)
+
+    assert state_of(task) == ("resolved", None, "error")
 
 
 def test_an_interrupted_task_past_its_deadline_expires(alice, bob, clock):
