@@ -27,6 +27,19 @@ def with_backlog(agents: AgentQuerySet) -> AgentQuerySet:
     return agents.annotate(queued=queued[0] + queued[1], leased=leased)
 
 
+def with_questions(agents: AgentQuerySet) -> AgentQuerySet:
+    """Add ``asks`` and ``is_asked``, the numbers of interrupted tasks that the agent received and sent.
+
+    Each count stops at one more than `COUNTED_TO`. ``asks_since`` and ``asked_since`` are the times since which the
+    oldest of each waits, None without one.
+    """
+    for count, since, party in (("asks", "asks_since", "recipient"), ("is_asked", "asked_since", "sender")):
+        open_ = Task.objects.interrupted().filter(**{party: OuterRef("pk")})
+        oldest = Subquery(open_.order_by("status_at").values("status_at")[:1])
+        agents = agents.annotate(**{count: Counted.up_to(COUNTED_TO, open_), since: oldest})
+    return agents
+
+
 def busiest_first(agents: AgentQuerySet) -> AgentQuerySet:
     """Order agents by their backlog, which `with_backlog` has added."""
     return agents.order_by("-queued", "-leased", "display")
@@ -90,6 +103,13 @@ def oldest_waiting() -> QuerySet[Agent, dict[str, Any]]:
     The query reads the index by which agents lease, agent by agent.
     """
     agents = Agent.objects.annotate(since=_oldest_waiting())
+    return agents.order_by(F("since").asc(nulls_last=True)).values("since")[:1]
+
+
+def oldest_asking() -> QuerySet[Agent, dict[str, Any]]:
+    """Return a query for one value: the time since which the oldest question of all agents waits for its answer."""
+    asking = Task.objects.interrupted().filter(recipient=OuterRef("pk")).order_by("status_at")
+    agents = Agent.objects.annotate(since=Subquery(asking.values("status_at")[:1]))
     return agents.order_by(F("since").asc(nulls_last=True)).values("since")[:1]
 
 

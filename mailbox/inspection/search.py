@@ -21,13 +21,27 @@ from mailbox.inspection.search_keys import (
     REPLAY_KEYS,
     RESULT_KEYS,
     SCAN_KEYS,
+    SPOKEN_KEYS,
     TASK_KEYS,
 )
 from mailbox.inspection.search_values import Moment, Reading
-from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
+from mailbox.models import (
+    Agent,
+    Artifact,
+    AuditEvent,
+    Lease,
+    Message,
+    PushDelivery,
+    RepairPlan,
+    ReplayEntry,
+    Result,
+    Task,
+)
 from mailbox.models.agent import AgentQuerySet
+from mailbox.models.artifact import ArtifactQuerySet
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.lease import LeaseQuerySet
+from mailbox.models.message import MessageQuerySet
 from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.models.repair_plan import RepairPlanQuerySet
 from mailbox.models.replay_entry import ReplayEntryQuerySet
@@ -49,10 +63,12 @@ __all__ = [
     "WORDS_AMONG",
     "Moment",
     "agents",
+    "artifacts",
     "attempts",
     "deliveries",
     "events",
     "leases",
+    "messages",
     "parse",
     "plans",
     "replay_entries",
@@ -153,6 +169,16 @@ def leases(text: str, at: Moment) -> LeaseQuerySet:
 def attempts(text: str, at: Moment) -> LeaseQuerySet:
     """Return the leases that match, live or ended; raise `InvalidRequestError` for an invalid query."""
     return _leases(text, at, Lease.objects.order_by("-pk"))
+
+
+def messages(text: str, at: Moment) -> MessageQuerySet:
+    """Return the messages that match; raise `InvalidRequestError` for an invalid query."""
+    return Message.objects.filter(_keys_alone(text, SPOKEN_KEYS, at))
+
+
+def artifacts(text: str, at: Moment) -> ArtifactQuerySet:
+    """Return the rows of artifacts that match; raise `InvalidRequestError` for an invalid query."""
+    return Artifact.objects.filter(_keys_alone(text, SPOKEN_KEYS, at))
 
 
 def results(text: str, at: Moment) -> ResultQuerySet:

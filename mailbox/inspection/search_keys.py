@@ -74,6 +74,11 @@ def _state(value: str, at: Moment) -> Q:
     raise InvalidRequestError({"q": f'unknown state "{value[:50]}"; known states: {words}'})
 
 
+def _awaits(value: str, at: Moment) -> Q:
+    """Read what an interrupted task waits for. The state is repeated, so that the index of these tasks is used."""
+    return Q(state=Task.State.INTERRUPTED) & one_of("awaits", Task.Awaits.values)(value, at)
+
+
 def _lease_state(value: str, at: Moment) -> Q:
     if value not in ("stale", "in_flight"):
         raise InvalidRequestError(
@@ -148,6 +153,7 @@ def _safety(field: str) -> Reading:
 
 TASK_KEYS: Mapping[str, Reading] = {
     "state": _state,
+    "awaits": _awaits,
     "agent": agent("sender", "recipient"),
     "from": agent("sender"),
     "to": agent("recipient"),
@@ -173,6 +179,9 @@ LEASE_KEYS: Mapping[str, Reading] = {
     "age": since("leased_at"),
     "attempt": number("attempt"),
     "id": uuid("lease_id"),
+    "task": uuid("task__uuid"),
+}
+SPOKEN_KEYS: Mapping[str, Reading] = {  # of messages, and of the rows of artifacts
     "task": uuid("task__uuid"),
 }
 EVENT_KEYS: Mapping[str, Reading] = {

@@ -32,18 +32,20 @@ class Standing(NamedTuple):
     """The state of the hub.
 
     ``ages`` are the live leases by band. ``stale_safe`` is the number of stale leases of idempotent tasks. The moments
-    are those since which the oldest task and the oldest result wait, None without one. ``scanned_at`` and ``scan`` are
+    are those since which the oldest task, question and result wait, None without one. ``scanned_at`` and ``scan`` are
     the time and JSON text of the scheduler's newest pass, None without one.
     """
 
     ages: Sequence[int]
     stale_safe: int
     queued: int
+    interrupted: int
     pending: int
     given_up: int
     quiet: int
     paused_with_work: int
     waits_since: datetime | None
+    asks_since: datetime | None
     owed_since: datetime | None
     scanned_at: datetime | None
     scan: str | None
@@ -88,11 +90,13 @@ def read(
         *(Counted(leases.values("pk")) for leases in live),
         Counted(Lease.objects.stale(now, stale_after).safe_to_repeat().values("pk")),
         Counted.up_to(most, Task.objects.queued()),
+        Counted.up_to(most, Task.objects.interrupted()),
         Counted.up_to(most, Result.objects.pending()),
         Counted.up_to(most, PushDelivery.objects.given_up()),
         Counted.up_to(most, backlogs.quiet(quiet_before)),
         Counted.up_to(most, backlogs.paused_with_work()),
         Subquery(backlogs.oldest_waiting()),
+        Subquery(backlogs.oldest_asking()),
         Subquery(backlogs.oldest_owed()),
         Subquery(scans.values("at")[:1]),
         Subquery(scans.values("data")[:1]),

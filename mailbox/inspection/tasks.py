@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 from uuid import UUID
 
 from django.db.models import OuterRef, Subquery
 
-from mailbox.database.paging import Page, keyset
+from mailbox.database.paging import Page, in_turn, keyset
 from mailbox.gate import compacted
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
@@ -93,12 +93,32 @@ def newest_lease(task: Task) -> Lease | None:
     return task.leases.filter(attempt=task.attempt).first() if task.attempt else None
 
 
-def newest_messages(task: Task, *, most: int, characters: int) -> tuple[Sequence[Message], bool]:
+def newest_messages(
+    task: Task, *, most: int, characters: int, before: int | None = None
+) -> tuple[Sequence[Message], bool]:
     """Return the messages that were the newest when ``task`` was read, oldest first, and whether these are all of them.
 
-    They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``.
+    They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``. With ``before``, only
+    messages with a smaller number count.
     """
-    return Message.objects.newest_of(task, most=most, characters=characters)
+    said = Message.objects.all() if before is None else Message.objects.filter(seq__lt=before)
+    return said.newest_of(task, most=most, characters=characters)
+
+
+def said_by_sender_from(task: Task, seq: int) -> int:
+    """Return how many messages of the task's sender have this number or a greater one."""
+    return Message.objects.filter(task=task, role=Message.Role.USER, seq__gte=seq, seq__lte=task.journal_seq).count()
+
+
+def message(task: Task, seq: int) -> Message | None:
+    """Return the message with this number; None without one."""
+    return Message.objects.filter(task=task, seq=seq).first()
+
+
+def every_message(task: Task) -> Iterator[Message]:
+    """Yield all messages of a task, in order, a few of them read by one query."""
+    for one, _ in in_turn(Message.objects.filter(task=task, seq__lte=task.journal_seq), ("seq",)):
+        yield one
 
 
 def result(caller: Caller, task_id: UUID) -> Result | None:

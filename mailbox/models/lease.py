@@ -174,6 +174,11 @@ class Lease(models.Model):
         """Whether `LeaseQuerySet.timed_out` includes this live lease."""
         return self.times_out_at is not None and self.times_out_at <= now
 
+    @property
+    def still_asks(self) -> bool:
+        """Whether the question that ended it interrupts its task now. The task must be loaded."""
+        return self.end == self.End.ASKED and self.task.state == "interrupted" and self.task.attempt == self.attempt
+
     def finish(self, how: Lease.End, now: datetime) -> None:
         """End this live lease. The task row must be locked."""
         self.ended_at, self.end = now, how

@@ -29,6 +29,9 @@ INDEXES = [
     ),
     # the list of tasks, newest first: interrupted tasks.
     models.Index(fields=["id"], name="task_interrupted", condition=Q(state="interrupted")),
+    # backlogs: the open questions of one agent, and those to one agent, the oldest first.
+    models.Index(fields=["recipient", "status_at"], name="task_questions_of", condition=Q(state="interrupted")),
+    models.Index(fields=["sender", "status_at"], name="task_questions_to", condition=Q(state="interrupted")),
     # the list of the official A2A protocol: the tasks of one sender for one recipient, newest status first.
     models.Index(
         fields=["sender", "recipient", "-status_at", "-id"], name="task_by_status_time", condition=Q(dialect="a2a")

@@ -30,6 +30,9 @@ class TaskQuerySet(models.QuerySet["Task"]):
     def queued(self) -> TaskQuerySet:
         return self.filter(state=self.model.State.QUEUED)
 
+    def interrupted(self) -> TaskQuerySet:
+        return self.filter(state=self.model.State.INTERRUPTED)
+
     def leasable(self) -> TaskQuerySet:
         """Narrow to queued tasks that do not wait on another task."""
         return self.queued().filter(waits_on=None)

@@ -20,6 +20,7 @@ from tests.support import factories
 pytestmark = pytest.mark.django_db
 
 ROWS, AGENTS = 4_000, 100
+STATES = {3: "in_flight", 8: "interrupted"}
 MINUTE = timedelta(minutes=1)
 
 
@@ -50,6 +51,8 @@ def _fill(now):
             idempotency_key=f"inv-{number}" if number % 400 == 2 else None,
             context_id=f"talk-{number}" if number % 400 == 5 else None,
             state=state,
+            awaits="input" if state == "interrupted" else None,
+            status_at=start + number * MINUTE / 2,
             outcome=None if state != "resolved" else "error" if number % 200 == 4 else "ok",
             attempt=int(state != "queued"),
             resolved_at=start + number * MINUTE / 2 if state == "resolved" else None,
@@ -57,7 +60,7 @@ def _fill(now):
             queued_at=start + number * MINUTE / 2,
         )
         for number in range(ROWS)
-        for state in ["in_flight" if number % 100 == 3 else "queued" if number % 20 == 7 else "resolved"]
+        for state in [STATES.get(number % 100, "queued" if number % 20 == 7 else "resolved")]
     )
     Lease.objects.bulk_create(
         Lease(
@@ -66,8 +69,8 @@ def _fill(now):
             attempt=1,
             leased_at=task.sent_at,
             last_seen_at=task.sent_at,
-            ended_at=task.resolved_at,
-            end="result" if task.resolved_at else None,
+            ended_at=None if task.state == "in_flight" else task.resolved_at or task.sent_at,
+            end={"in_flight": None, "interrupted": "asked"}.get(task.state, "result"),
         )
         for task in tasks
         if task.attempt
@@ -104,6 +107,8 @@ TASKS = {
     "to:rare@local": "task_by_recipient",
     "state:error": "task_not_ok",
     "state:in_flight": "lease_one_live_per_task|lease_live_by",
+    "state:interrupted": "task_interrupted|task_questions_",
+    "awaits:input": "task_interrupted|task_questions_",
     "state:stale": "lease_one_live_per_task|lease_live_by",
     "key:inv-402": "task_by_idempotency_key",
     "context:talk-405": "task_by_context",
@@ -201,6 +206,18 @@ def test_the_backlog_of_agents_is_counted_by_index(at):
     assert "task_lease_order" in plan
     assert "lease_live_by_holder" in plan
     assert "Seq Scan on mailbox_task" not in plan
+
+
+def test_open_questions_are_counted_by_index(at):
+    plan = plan_of(backlogs.with_questions(Agent.objects.filter(display="rare@local")))
+
+    assert "task_questions_of" in plan
+    assert "task_questions_to" in plan
+    assert "Seq Scan on mailbox_task" not in plan
+
+
+def test_the_oldest_open_question_is_found_by_index(at):
+    assert_uses(backlogs.oldest_asking(), "task_questions_of", "mailbox_task")
 
 
 def assert_uses(found, indexes, table):

@@ -33,6 +33,7 @@ LISTS = {
 AGENTS = ["bob", "bob@local", "b*", "nobody@local"]
 VALUES = {
     "state": {"agents": ["quiet", "paused"], "plans": ["preview", "done"], "deliveries": ["pending", "disabled"]},
+    "awaits": ["input", "authorization"],
     "age": ["<1h", ">1h"],
     "since": ["<1h", ">1h"],
     "hit": ["<1h", ">1h"],
@@ -55,7 +56,7 @@ def values_of(name, key):
     found = VALUES.get(key, ["x", "a2a_*"])
     if isinstance(found, dict):
         usual = {"state": ["in_flight", "stale"], "source": ["agent", "api", "cli"]}[key]
-        more = ["queued", "waiting", "error", "ok"] if (name, key) == ("tasks", "state") else []
+        more = ["queued", "waiting", "interrupted", "error", "ok"] if (name, key) == ("tasks", "state") else []
         return found.get(name, usual + more)
     return found
 
@@ -66,6 +67,7 @@ ASKED = [(name, key, value) for name, (keys, _) in LISTS.items() for key in keys
 @pytest.fixture
 def crowd(alice, bob, olga):
     """Something of everything, much of it without what can be left out."""
+    factories.interrupted_task(alice, bob)
     lease = factories.leased_task(alice, bob, callback_url="https://hooks.example.org/x")
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("x"))
@@ -126,7 +128,7 @@ def test_a_query_is_read(text, parts):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("TOO:bob", 'unknown key "TOO:"; known keys: state:, agent:'),
+        ("TOO:bob", 'unknown key "TOO:"; known keys: state:, awaits:, agent:'),
         ("to:", "to: needs a value"),
         ("-To:", "To: needs a value"),
         ("to: bob", "to: needs a value"),
