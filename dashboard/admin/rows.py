@@ -1,4 +1,4 @@
-"""Read-only pages of Django's admin for the journal, tasks, leases, results and cached results."""
+"""Read-only pages of Django's admin for the journal, tasks and the rows of tasks, and for cached results."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from dashboard.admin.bounded import ByDate, Chosen, RowsAdmin, Typed, moment, pr
 from dashboard.base import export
 from dashboard.views.audit import AuditList
 from mailbox.inspection import search
+from mailbox.inspection.search_keys import SPOKEN_KEYS
 from mailbox.inspection.search_values import Moment, Reading
-from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
+from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
 from mailbox.words.envelopes import TaskSource
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
@@ -114,9 +115,10 @@ class AuditEventAdmin(SearchedAdmin):
 
 @admin.register(Task)
 class TaskAdmin(SearchedAdmin):
-    list_display = ("uuid", "state", "outcome", "sender", "recipient", "attempt", "sent_at", "on_dashboard")
+    list_display = ("uuid", "state", "awaits", "outcome", "sender", "recipient", "attempt", "sent_at", "on_dashboard")
     list_filter = (
         chosen("state", Task.State.values, search.TASK_KEYS),
+        chosen("awaits", Task.Awaits.values, search.TASK_KEYS),
         chosen("outcome", Task.Outcome.values, search.TASK_KEYS, "state"),
         chosen("source", TaskSource, search.TASK_KEYS),
         by_date("sent_at", "last_task"),
@@ -148,6 +150,42 @@ class LeaseAdmin(SearchedAdmin):
 
     def page_of(self, row: Lease) -> str:
         return reverse("ops:lease", args=[row.lease_id])
+
+
+class SpokenAdmin(SearchedAdmin):
+    """Rows of one task's conversation. The lists read no content."""
+
+    list_select_related = ("task",)
+    list_filter = (typed("task", WHOLE_ID, SPOKEN_KEYS),)
+    search_help_text = help_of(SPOKEN_KEYS)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        found = super().get_queryset(request)
+        match = request.resolver_match
+        is_list = match is not None and str(match.url_name).endswith("_changelist")
+        return found.defer("content", "extra", "task__intent_text", "task__metadata") if is_list else found
+
+
+@admin.register(Message)
+class MessageAdmin(SpokenAdmin):
+    list_display = ("task", "seq", "role", "said_at", "on_dashboard")
+
+    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+        return search.messages(text, at)
+
+    def page_of(self, row: Message) -> str:
+        return f"{reverse('ops:task', args=[row.task.uuid])}?before={row.seq + 1}#said-{row.seq}"
+
+
+@admin.register(Artifact)
+class ArtifactAdmin(SpokenAdmin):
+    list_display = ("task", "seq", "artifact_id", "append", "last_chunk", "said_at", "on_dashboard")
+
+    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+        return search.artifacts(text, at)
+
+    def page_of(self, row: Artifact) -> str:
+        return f"{reverse('ops:task', args=[row.task.uuid])}#artifacts"
 
 
 @admin.register(Result)

@@ -25,11 +25,13 @@ class OverviewFigures:
     ages: Sequence[tuple[Band, int]]
     stale_safe: int
     queued: Count
+    interrupted: Count
     pending: Count
     given_up: Count
     quiet: Count
     paused: Count  # with tasks waiting
     waits_since: datetime | None
+    asks_since: datetime | None
     owed_since: datetime | None
     scanned_at: datetime | None
     scan: Mapping[str, Any]
@@ -51,11 +53,13 @@ class OverviewFigures:
             ages=list(zip(bands, found.ages, strict=True)),
             stale_safe=found.stale_safe,
             queued=Count(found.queued),
+            interrupted=Count(found.interrupted),
             pending=Count(found.pending),
             given_up=Count(found.given_up),
             quiet=Count(found.quiet),
             paused=Count(found.paused_with_work),
             waits_since=found.waits_since,
+            asks_since=found.asks_since,
             owed_since=found.owed_since,
             scanned_at=found.scanned_at,
             scan=json_text.loads(found.scan) if found.scan else {},

@@ -12,6 +12,8 @@ from mailbox.words import times
 WIDTH = 1000
 LEAST = 2.0  # permille; so even a very short lease is visible
 TICKS = 5
+ASKED = "asked"  # the end of a lease whose holder put a question to the sender
+ENDINGS = {"": ", still held", "result": "", ASKED: ", then asked its sender"}  # others are in the lease's own word
 FAILED = ("error", "rejected", "expired")
 
 
@@ -57,7 +59,7 @@ class TaskBar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """A part of a bar: ``waiting``, ``leased``, ``gap`` or ``open``.
+    """A part of a bar: ``waiting``, ``leased``, ``gap``, ``asked`` or ``open``.
 
     The marks ``forced`` and ``replayed`` have no width.
     """
@@ -126,12 +128,12 @@ def segments(bar: TaskBar, window: Window, now: datetime) -> list[Segment]:
         found += _part("leased", attempt.leased_at, until, window, least=LEAST)
         if attempt.ended_at is None:
             found += _part("open", attempt.leased_at, until, window, least=LEAST)
-        since, idle = until, "gap"
+        since, idle = until, "asked" if attempt.end == ASKED else "gap"
     if bar.resolved_at is None and (not bar.attempts or bar.attempts[-1].ended_at is not None):
-        found += _part("waiting", since, now, window, least=LEAST)
+        found += _part("asked" if bar.state == "interrupted" else "waiting", since, now, window, least=LEAST)
         found += _part("open", since, now, window, least=LEAST)
-    elif bar.resolved_at is not None and not bar.attempts:
-        found += _part("waiting", since, bar.resolved_at, window, least=LEAST)
+    elif bar.resolved_at is not None and idle != "gap":
+        found += _part(idle, since, bar.resolved_at, window, least=LEAST)
     if bar.attempts and bar.attempts[-1].end == "force_error" and bar.resolved_at is not None:
         found.append(Segment(kind="forced", x=min(WIDTH - 7, max(7.0, window.place(bar.resolved_at)))))
     return found
@@ -150,17 +152,17 @@ def story(bar: TaskBar, now: datetime) -> str:
     if bar.replayed_from is not None:
         return f"answered from the cache, key {bar.key}" if bar.key else "answered from the cache"
     told = []
-    since = bar.sent_at
+    since, waiting = bar.sent_at, "waited"
     for attempt in bar.attempts:
         if attempt.leased_at > since:
-            told.append(f"waited {duration(attempt.leased_at - since)}")
+            told.append(f"{waiting} {duration(attempt.leased_at - since)}")
         until = attempt.ended_at or now
-        ending = {"": ", still held", "result": ""}.get(attempt.end, f", {attempt.end.replace('_', ' ')}")
+        ending = ENDINGS.get(attempt.end, f", {attempt.end.replace('_', ' ')}")
         by = f" by {attempt.by}" if attempt.by else ""
         told.append(f"attempt {attempt.number} took {duration(until - attempt.leased_at)}{ending}{by}")
-        since = until
+        since, waiting = until, "waited for an answer" if attempt.end == ASKED else "waited"
     if bar.resolved_at is None and (not bar.attempts or bar.attempts[-1].ended_at is not None):
-        told.append(f"waits for {duration(now - since)}")
+        told.append(f"waits {'for its answer ' if bar.state == 'interrupted' else ''}for {duration(now - since)}")
     return "; ".join(told) or "never leased"
 
 

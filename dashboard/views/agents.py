@@ -25,7 +25,7 @@ from dashboard.forms.repair import ReasonForm
 from mailbox.database.counted import Counted
 from mailbox.database.paging import Page
 from mailbox.gate import actions
-from mailbox.inspection import agents, leases, quotas, search, series
+from mailbox.inspection import agents, backlogs, leases, quotas, search, series
 from mailbox.models import Agent, ApiKey
 from mailbox.models.agent import AgentQuerySet
 from mailbox.verbs.agents import finding, registration
@@ -82,7 +82,8 @@ class AgentPage(Act[Agent]):
     home = "ops:agents"
 
     def subject(self, **where: Any) -> Agent:
-        return standing_of(agents.everyone(), self.now).get(pk=finding.typed(self.caller, where["name"]).pk)
+        found = backlogs.with_questions(standing_of(agents.everyone(), self.now))
+        return found.get(pk=finding.typed(self.caller, where["name"]).pk)
 
     def seen(self, subject: Agent) -> str:
         return subject.paused_at.isoformat() if subject.paused_at else ""
@@ -130,7 +131,7 @@ class AgentPage(Act[Agent]):
         if status != HTTPStatus.OK:
             return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
         results = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in shown["buckets"]]
-        return self.live("ops/agent.html", shown, (row.version, results))
+        return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, results))
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
         """Return the context that is not live: the agent's keys and peers, and the form."""

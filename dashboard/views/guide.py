@@ -22,6 +22,8 @@ STATES = {
 WORDS = {
     "Task": "A request from one agent, the sender, to another, the recipient.",
     "Lease": "One attempt at a task by its holder. Every repair names the lease you saw and changes nothing else.",
+    "Question": "Put by an agent to the sender of its task, which alone can answer. Meanwhile nobody holds the task.",
+    "Artifact": "What an agent makes for a task while it works, whole or in chunks. It is deleted with its task.",
     "Attempt": "How often a task has been leased. A requeue keeps the count.",
     "Requeue": "Return a leased task to the back of the queue, under the same id. It does not stop the holder.",
     "Force error": "End a lease and resolve its task as an error, for good.",
@@ -35,6 +37,7 @@ WORDS = {
 }
 TASK_KEYS = {
     "state": "one of the states above",
+    "awaits": "input or authorization: what an interrupted task waits for",
     "agent": "its sender or recipient; hotels, or hotels@local",
     "from": "its sender",
     "to": "its recipient",

@@ -55,7 +55,8 @@ class Overview(DashboardView):
         """Return the figures that can change. Ages do not count: they tick in the browser."""
         found: OverviewFigures = context["standing"]
         rows = [row.version for row in context["rows"]]
-        now = (found.ages, found.stale_safe, found.queued, found.pending, found.waits_since, found.owed_since)
+        since = (found.waits_since, found.asks_since, found.owed_since)
+        now = (found.ages, found.stale_safe, found.queued, found.interrupted, found.pending, since)
         then = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in context["buckets"]]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]

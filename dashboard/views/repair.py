@@ -53,8 +53,12 @@ class Repair(Act[Lease]):
         shown = {"lease_id": subject.lease_id, "task_id": subject.task.uuid, "attempt": subject.attempt}
         return {**super().initial(subject), **shown}
 
+    def is_open(self, lease: Lease) -> bool:
+        """Whether there is something to repair."""
+        return lease.ended_at is None
+
     def get(self, request: HttpRequest, **where: Any) -> HttpResponse:
-        if self.lease is not None and self.lease.ended_at is not None:
+        if self.lease is not None and not self.is_open(self.lease):
             return self._conflict(self.lease, request.GET.get("reason", ""))
         return super().get(request, **where)
 
@@ -143,6 +147,10 @@ class ForceError(Repair):
     route = "force-error"
     wording = Wording(heading="Force an error on 1 lease", verb="Force error", busy="Forcing…", keep="Keep lease")
 
+    def is_open(self, lease: Lease) -> bool:
+        """Whether the lease is live, or its holder's question still interrupts the task."""
+        return super().is_open(lease) or lease.still_asks
+
     def form_of(self, data: QueryDict | None, **options: Any) -> ForceErrorForm:
         return ForceErrorForm(data, **options)
 
@@ -154,7 +162,8 @@ class ForceError(Repair):
     def apply(self, subject: Lease, chosen: dict[str, Any]) -> str:
         reason = chosen["reason"]
         message = chosen["message"].strip() or reason
-        repair.force_error(self.caller, subject.task.uuid, reason=reason, message=message, lease_id=subject.lease_id)
+        guard = "asked_by" if subject.end == Lease.End.ASKED else "lease_id"
+        repair.force_error(self.caller, subject.task.uuid, reason=reason, message=message, **{guard: subject.lease_id})
         return self.said(subject)
 
     def said(self, lease: Lease) -> str:
@@ -162,4 +171,5 @@ class ForceError(Repair):
 
     def command(self, lease: Lease, form: ReasonForm) -> str:
         message, reason = (str(form[name].value() or "") for name in ("message", "reason"))
-        return commands.force_error(lease.task.uuid, lease.lease_id, message=message, reason=reason)
+        guard = None if lease.end == Lease.End.ASKED else lease.lease_id
+        return commands.force_error(lease.task.uuid, guard, message=message, reason=reason)

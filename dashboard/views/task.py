@@ -1,27 +1,23 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import SimpleLazyObject
 
 from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
-from dashboard.wording import commands, payload, task_story
+from dashboard.wording import commands, conversation, payload, task_story
 from dashboard.wording.journal import in_words
-from dashboard.wording.payload import File
-from mailbox.dialects.base.view import JSONRenderer
-from mailbox.dialects.covenant import wire
 from mailbox.gate import actions
 from mailbox.gate.own_agents import OPERATORS
 from mailbox.inspection import journal, leases, tasks
-from mailbox.models import Lease, Result, Task
+from mailbox.models import Lease, Task
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.verbs.repairs.repair import DuplicateRisk
-from mailbox.words import json_text
+from mailbox.words.kinds import Kind
 
 ATTEMPTS, ACTS, CHILDREN, ALIKE = 50, 100, 20, 10
 
@@ -32,15 +28,22 @@ class TaskPage(DashboardView):
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
         task = tasks.whole_task(task_id)
         attempts = leases.attempts_at(task, most=ATTEMPTS)
-        is_leased = task.state == Task.State.IN_FLIGHT
         # The lease of the task as it was read above: the lease may have ended, or another may have begun, since then.
-        lease = next((one for one in attempts if is_leased and one.attempt == task.attempt), None)
+        newest = next((one for one in attempts if one.attempt == task.attempt), None)
+        lease = newest if task.state == Task.State.IN_FLIGHT else None
         about = journal.newest_about(task_id, most=ACTS)
         acts = [in_words(event) for event in about.items]
         now_so = self._now(task, lease)
+        before = _number(request.GET.get("before", ""))
+        asked = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
         context = {
             **now_so,
+            "has_talk": about.next_cursor is not None or any(act.event.kind in SPOKEN for act in acts),
+            "talk": SimpleLazyObject(lambda: conversation.talk(task, asked, before=before)),
+            "made": SimpleLazyObject(lambda: conversation.made(task)),
+            "is_back": before is not None,
             "task": task,
+            "asking": newest if task.state == Task.State.INTERRUPTED else None,
             "attempts": task_story.attempts(task, attempts, self.now),
             "cards": task_story.cards([act for act in reversed(acts) if act.is_life]),
             "beside": [act for act in acts if not act.is_life],
@@ -99,44 +102,13 @@ class TaskPage(DashboardView):
         }
 
 
-class TaskPart(DashboardView):
-    """A whole part of a task's or a result's payload."""
-
-    def get(self, request: HttpRequest, task_id: UUID, part: str) -> HttpResponse:
-        file = _part(tasks.task(self.caller, task_id).task, tasks.result(self.caller, task_id), part)
-        response = HttpResponse(file.content, content_type=file.content_type)
-        how = "inline" if file.is_shown else "attachment"
-        response["Content-Disposition"] = f'{how}; filename="{file.name}"'
-        return response
-
-
-class TaskJson(DashboardView):
-    """A task with its result and its journal as JSON."""
-
-    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponseBase:
-        entry = tasks.task(self.caller, task_id)
-        result = tasks.result(self.caller, task_id)
-        head = {
-            "entry": wire.queue_entry(entry),
-            "metadata": json_text.loads(entry.task.metadata),
-            "result": wire.result(result) if result else None,
-        }
-        parts = _with_journal(JSONRenderer().render(head), task_id)
-        response = StreamingHttpResponse(parts, content_type="application/json")
-        response["Content-Disposition"] = f'attachment; filename="task-{task_id}.json"'
-        return response
-
-
-def _with_journal(head: bytes, task_id: UUID) -> Iterator[bytes]:
-    """Yield the JSON object ``head`` with a further key, which has the journal rows of the task."""
-    yield head[:-1] + b',"journal":['
-    for number, event in enumerate(journal.all_about(task_id)):
-        row = {"kind": event.kind, "actor": event.actor, "at": event.at.isoformat(), "data": event.fields}
-        yield (b"," if number else b"") + JSONRenderer().render(row)
-    yield b"]}"
-
-
+# The kinds of the rows of messages and artifacts.
+SPOKEN = (Kind.TASK_UPDATED, Kind.TASK_ASKED, Kind.MESSAGE_SENT)
 VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
 
 
 def _command(task: Task, lease: Lease | None) -> str:
@@ -144,20 +116,3 @@ def _command(task: Task, lease: Lease | None) -> str:
         return "manage.py a2a status --json"
     risk = DuplicateRisk.IDEMPOTENT if task.is_idempotent else DuplicateRisk.OPERATOR_ACCEPTED
     return commands.requeue(task.uuid, lease.lease_id, risk=risk, reason="")
-
-
-def _part(task: Task, result: Result | None, part: str) -> File:
-    name = f"task-{task.uuid}-{part}"
-    match part:
-        case "intent":
-            return payload.text_file(task.intent_text, f"{name}.txt")
-        case "metadata":
-            return payload.json_file(json_text.loads(task.metadata), f"{name}.json")
-        case "error" if result is not None and result.error_message is not None:
-            return payload.text_file(result.error_message, f"{name}.txt")
-        case "content" if result is not None:
-            return payload.json_file(result.blocks, f"{name}.json")
-    blocks = result.blocks if result is not None else []
-    if not part.isdecimal() or len(part) > len(str(len(blocks))) or int(part) >= len(blocks):
-        raise Http404
-    return payload.file_of(blocks[int(part)], name)

@@ -7,7 +7,7 @@ from mailbox.database.paging import Page
 from mailbox.inspection import search
 from mailbox.models.task_queries import TaskQuerySet
 
-TABS = ("queued", "in_flight", "stale", "ok", "partial", "error")
+TABS = ("queued", "in_flight", "stale", "interrupted", "ok", "partial", "error")
 
 
 class TaskList(ListPage):
@@ -19,9 +19,11 @@ class TaskList(ListPage):
     columns: ClassVar = {
         "id": lambda task: task.uuid,
         "state": lambda task: task.outcome or task.state,
+        "awaits": lambda task: task.awaits,
         "sender": lambda task: task.sender.display,
         "recipient": lambda task: task.recipient.display,
         "attempt": lambda task: task.attempt,
+        "turn": lambda task: task.turn,
         "kind": lambda task: task.task_kind,
         "idempotency_key": lambda task: task.idempotency_key,
         "parent": lambda task: task.parent,

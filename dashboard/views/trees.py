@@ -176,8 +176,10 @@ def _plain(member: Member) -> dict[str, Any]:
         "intent_text": task.intent_text,
         "task_kind": task.task_kind,
         "state": task.state,
+        "awaits": task.awaits,
         "outcome": task.outcome,
         "attempt": task.attempt,
+        "turn": task.turn,
         "sent_at": task.sent_at.isoformat(),
         "resolved_at": task.resolved_at.isoformat() if task.resolved_at else None,
         "leases": [

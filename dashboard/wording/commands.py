@@ -22,8 +22,11 @@ def requeue(task_id: UUID, lease_id: UUID, *, risk: str, reason: str) -> str:
     return _of_lease("requeue", task_id, lease_id, "--duplicate-risk", chosen, "--reason", reason or UNSAID)
 
 
-def force_error(task_id: UUID, lease_id: UUID, *, message: str, reason: str) -> str:
-    """Return the shell command that forces an error. Without a message, the sender receives the reason."""
+def force_error(task_id: UUID, lease_id: UUID | None, *, message: str, reason: str) -> str:
+    """Return the shell command that forces an error. Without a message, the sender receives the reason.
+
+    ``lease_id`` is the live lease, None for an interrupted task.
+    """
     sent = message or reason or UNSAID
     return _of_lease("force-error", task_id, lease_id, "--message", sent, "--reason", reason or UNSAID)
 
@@ -51,8 +54,9 @@ def post(path: str, **fields: object) -> str:
     return f"""curl -X POST {url} {AUTHORIZATION} -H "Content-Type: application/json" -d '{body}'"""
 
 
-def _of_lease(verb: str, task_id: UUID, lease_id: UUID, *options: str) -> str:
-    return _a2a(verb, str(task_id), "--lease-id", str(lease_id), *options)
+def _of_lease(verb: str, task_id: UUID, lease_id: UUID | None, *options: str) -> str:
+    guard = [] if lease_id is None else ["--lease-id", str(lease_id)]
+    return _a2a(verb, str(task_id), *guard, *options)
 
 
 def _a2a(*words: str) -> str:

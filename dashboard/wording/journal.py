@@ -16,7 +16,7 @@ ACT = {
     Kind.TASK_EXPIRED: "expired",
     Kind.TASK_UPDATED: "said",
     Kind.TASK_ASKED: "put a question to the sender",
-    Kind.MESSAGE_SENT: "more from its sender",
+    Kind.MESSAGE_SENT: "said more",
     Kind.TASK_WOKEN: "woken: what it waited for ended otherwise",
     Kind.RESULT_POSTED: "answered",
     Kind.RESULT_REPLAYED: "answered from the cache",
@@ -73,6 +73,10 @@ def in_words(event: AuditEvent) -> JournalLine:
         what = REPAIRS.get(str(data.get("action")), "repaired")
     elif event.kind == Kind.CAPABILITY_CHECK and not data.get("passed"):
         what = "capability refused"
+    elif event.kind == Kind.MESSAGE_SENT and data.get("answers"):
+        what = "answered the question"
+    elif event.kind == Kind.TASK_UPDATED and "artifact" in data:
+        what = "made more of an artifact" if data["artifact"]["append"] else "made an artifact"
     elif event.kind in list(Kind):
         what = ACT.get(Kind(event.kind), event.kind.removeprefix("a2a_").replace("_", " "))
     else:

@@ -1,4 +1,4 @@
-"""The payloads of tasks and results in parts: text as text, JSON with exact numbers, files by size.
+"""The payloads of tasks, messages, artifacts and results in parts: text as text, exact JSON, files by size.
 
 People never see the JSON values of names in ``A2A_REDACTED_FIELDS``.
 """
@@ -8,14 +8,16 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import math
 import mimetypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 
 from mailbox.words import json_text, redaction
+from mailbox.words.conversation import PROGRESS
 
 SHOWN = 64 * 1024  # characters of a task's payload, and of its result's; a link leads to the rest
 BLOCKS_SHOWN = 50
@@ -65,9 +67,27 @@ def of_task(intent_text: str, metadata: str) -> list[Part]:
     return [shown for part in parts for shown in _shown([part])]
 
 
-def of_blocks(blocks: Sequence[Mapping[str, Any]]) -> list[Part]:
-    """Return the parts of a result's content, one for each of its first blocks."""
-    return _shown([_part(str(number), block) for number, block in enumerate(blocks[:BLOCKS_SHOWN])])
+def of_blocks(blocks: Sequence[Mapping[str, Any]], *, of: str = "", characters: int = SHOWN) -> list[Part]:
+    """Return the parts of some content, one for each of its first blocks, with ``characters`` of text in all.
+
+    ``of`` is the beginning of their names, "" for the result's content.
+    """
+    return _shown([_part(f"{of}{number}", block) for number, block in enumerate(blocks[:BLOCKS_SHOWN])], characters)
+
+
+def joined(blocks: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the blocks, with bare texts that follow each other as one text: the chunks of a long text."""
+    texts: list[str] = []
+    for block in blocks:
+        if block.keys() == {"type", "text"}:
+            texts.append(block["text"])
+            continue
+        if texts:
+            yield {"type": "text", "text": "".join(texts)}
+            texts = []
+        yield block
+    if texts:
+        yield {"type": "text", "text": "".join(texts)}
 
 
 def file_of(block: Mapping[str, Any], name: str) -> File:
@@ -96,6 +116,9 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
             title, text = "Text", str(block["text"])
         case "json":
             title, text = "JSON", pretty(block["value"])
+        case kind if kind == PROGRESS:
+            share = f"{math.floor(round(block['value'] * 100, 6))} %"
+            title, text = "Progress", f"{share}: {block['note']}" if block["note"] else share
         case "resource_link":
             title, text = f"Link: {block['name']}", str(block["uri"])
         case "resource" if isinstance(block["resource"].get("text"), str):
@@ -117,9 +140,9 @@ def _bytes(block: Mapping[str, Any]) -> tuple[bytes, str]:
     return data, str(inner.get("mimeType") or "of no type")
 
 
-def _shown(parts: Sequence[Part]) -> list[Part]:
-    """Cut the parts to `SHOWN` characters in all."""
-    found, left = [], SHOWN
+def _shown(parts: Sequence[Part], characters: int = SHOWN) -> list[Part]:
+    """Cut the parts to ``characters`` in all."""
+    found, left = [], characters
     for part in parts:
         text = part.text
         if text is not None:

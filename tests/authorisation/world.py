@@ -17,9 +17,10 @@ from agentcards.registry import CardRegistry
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, CapabilityGrant, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
 from mailbox.verbs.agents import certificates
-from mailbox.verbs.life import leasing, operators, results
+from mailbox.verbs.life import leasing, operators, results, updates
 from mailbox.verbs.repairs import auto_retry
 from mailbox.words import advice, tokens
+from mailbox.words.conversation import ArtifactUpdate, Update
 from tests.support import factories
 from tests.support.client_certificates import certificate, pem
 from tests.support.plans import planned
@@ -61,6 +62,8 @@ class World:
         results.drain_results(self.alice)
         self.pending = self.resolved()
         self.leased = self._leased()
+        half = [{"type": "text", "text": "half of it"}]
+        updates.post_updates(self.bob, self.leased.task.uuid, [Update(message=half), ArtifactUpdate(content=half)])
         self.queued = self._sent()
         self.by_hand = self._sent_by_hand()
         self.entry = ReplayEntry.objects.all()[0]

@@ -16,7 +16,7 @@ from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.upkeep import rollups
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultStatus
-from tests.support import factories
+from tests.support import factories, talking
 
 WORK = ("Compare three quotes", "Fetch page 4 of the catalogue", "Translate the summary", "Check the invoice total")
 
@@ -193,6 +193,52 @@ def tree_of_many(children: int = 490) -> Task:
             failed: dict[str, Any] = {"status": ResultStatus.ERROR, "error": "503"} if number % 97 == 13 else {}
             scene.answer(lease, **failed)
     return root
+
+
+REPORT = (
+    "# Three hotels near the old town\n\n",
+    "1. Lisboa Plaza: two rooms, 412 EUR, breakfast included.\n",
+    "2. Casa do Jasmim: two rooms, 388 EUR, no lift.\n",
+    "3. Memmo Alfama: two rooms, 540 EUR, a terrace over the river.\n\n",
+    "Prices are for three nights and hold until Friday.\n",
+)
+OFFERS = {"offers": [{"hotel": "Lisboa Plaza", "eur": 412}, {"hotel": "Casa do Jasmim", "eur": 388}]}
+
+
+def conversing() -> tuple[Task, Task, Task]:
+    """An open question, a conversation whose question was answered, and an agent that needs an authorization."""
+    scene = Scene()
+    with scene.ago(minutes=31):
+        booking = scene.send("planner", "hotels", "Find a hotel in Lisbon for four people, near the old town")
+    with scene.ago(minutes=30, seconds=40):
+        first = scene.lease(booking)
+        talking.told(scene["hotels"], booking, "I look at the offers of twelve hotels.", progress=0.4)
+        talking.asked(scene["hotels"], first, "Which nights do you need?\nAnd two double rooms, or one for all four?")
+    with scene.ago(minutes=22):
+        talking.said(scene["planner"], booking, "12 to 15 June, two double rooms.")
+    with scene.ago(minutes=21, seconds=30):
+        second = scene.lease(booking)
+    with scene.ago(minutes=20):
+        for number, chunk in enumerate(REPORT):
+            facts = {"name": "Three offers", "description": "A short list with prices"} if not number else {}
+            is_last = number == len(REPORT) - 1
+            talking.made(scene["hotels"], booking, chunk, append=number > 0, last_chunk=is_last, **facts)
+        table = {"type": "json", "value": OFFERS}
+        talking.made(scene["hotels"], booking, table, artifact_id="offers.json", last_chunk=True)
+        scene.answer(second)
+    with scene.ago(minutes=14):
+        seats = scene.send("planner", "flights", "Find four seats to Lisbon on 12 June, back on 15 June")
+    with scene.ago(minutes=13):
+        search = scene.lease(seats)
+        talking.asked(scene["flights"], search, "The direct flight leaves at 06:10. Is that too early for you?")
+    with scene.ago(minutes=6):
+        deposit = scene.send("planner", "payments", "Pay the deposit of 120 EUR to Lisboa Plaza")
+    with scene.ago(minutes=5):
+        charge = scene.lease(deposit)
+        words = "The card of this traveller needs your approval: 120 EUR to Lisboa Plaza."
+        talking.asked(scene["payments"], charge, words, awaits="authorization")
+    rollups.roll()
+    return seats, booking, deposit
 
 
 def thrice_leased() -> Task:

@@ -140,6 +140,27 @@ def test_a_task_after_three_attempts(take):
     take("task-3-attempts", f"tasks/{task.uuid}/")
 
 
+def test_conversations(take):
+    open_question, answered, authorization = hub.conversing()
+
+    def opened(page):
+        for artifact in page.locator("details.artifact").all():
+            artifact.locator("summary").first.click()
+
+    take("overview-conversing", "")
+    take("tasks-conversing", "tasks/")
+    take("tasks-interrupted", "tasks/?state=interrupted")
+    take("task-interrupted", f"tasks/{open_question.uuid}/")
+    take("task-authorization", f"tasks/{authorization.uuid}/")
+    take("task-conversation", f"tasks/{answered.uuid}/", opened)
+    take("lease-that-asked", f"leases/{open_question.leases.get().lease_id}/")
+    take("force-error-question", f"leases/{open_question.leases.get().lease_id}/force-error/")
+    take("tree-of-a-conversation", f"trees/{answered.uuid}/")
+    take("agent-that-asks", "agents/hotels@local/")
+    take("agent-that-is-asked", "agents/planner@local/")
+    take("help-states", "help/")
+
+
 def test_trees(take):
     root = hub.tree_of_six()
     booking = next(one.task.uuid for one in trees.members(root.uuid, limit=9) if one.opening == "Book hotel")

@@ -18,8 +18,9 @@ from tests.support.databases import url_of_the_tests_database
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-NAMES = ("0038_conversations", "0039_indexes_of_conversations")
-INDEXES = {"task_open_by_deadline", "task_interrupted", "task_by_status_time"}
+NAMES = ("0038_conversations", "0039_indexes_of_conversations", "0040_indexes_of_questions")
+OF_QUESTIONS = {"task_questions_of", "task_questions_to"}
+INDEXES = {"task_open_by_deadline", "task_interrupted", "task_by_status_time", *OF_QUESTIONS}
 
 
 @contextmanager
@@ -86,7 +87,8 @@ def test_the_migration_is_not_undone_while_a_task_is_interrupted(alice, bob):
     with pytest.raises(RuntimeError, match="1 tasks are interrupted"):
         backwards()
 
-    import_module(f"mailbox.migrations.{NAMES[1]}").forwards(None, connection.schema_editor())
+    for name in NAMES[1:]:
+        import_module(f"mailbox.migrations.{name}").forwards(None, connection.schema_editor())
     assert indexes() >= INDEXES
 
 

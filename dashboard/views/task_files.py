@@ -1,0 +1,133 @@
+"""The payloads of one task to download: whole parts, and the whole task as JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from dashboard.base.page import DashboardView
+from dashboard.wording import payload
+from dashboard.wording.payload import File
+from mailbox.dialects.base.view import JSONRenderer
+from mailbox.dialects.covenant import wire
+from mailbox.inspection import artifacts, journal, tasks
+from mailbox.models import Result, Task
+from mailbox.words import json_text
+
+_OF_A_ROW = re.compile(r"(message|artifact)-([1-9][0-9]{0,8})(?:-(0|[1-9][0-9]{0,8}))?", re.ASCII)
+
+
+class TaskPart(DashboardView):
+    """A whole part of the payload of a task, a message, an artifact or a result."""
+
+    def get(self, request: HttpRequest, task_id: UUID, part: str) -> HttpResponse:
+        task = tasks.task(self.caller, task_id).task
+        of_a_row = _OF_A_ROW.fullmatch(part)
+        if of_a_row is None:
+            file = _part(task, tasks.result(self.caller, task_id), part)
+        else:
+            what, seq, block = of_a_row.groups()
+            blocks = _blocks_of_message(task, int(seq)) if what == "message" else _blocks_of_artifact(task, int(seq))
+            file = _of_blocks(blocks, block, f"task-{task.uuid}-{part}")
+        response = HttpResponse(file.content, content_type=file.content_type)
+        how = "inline" if file.is_shown else "attachment"
+        response["Content-Disposition"] = f'{how}; filename="{file.name}"'
+        return response
+
+
+class TaskJson(DashboardView):
+    """A task with its conversation, its artifacts, its result and its journal as JSON."""
+
+    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponseBase:
+        entry = tasks.task(self.caller, task_id)
+        result = tasks.result(self.caller, task_id)
+        head = {
+            "entry": wire.queue_entry(entry),
+            "metadata": json_text.loads(entry.task.metadata),
+            "result": wire.result(result) if result else None,
+        }
+        response = StreamingHttpResponse(_whole(head, entry.task), content_type="application/json")
+        response["Content-Disposition"] = f'attachment; filename="task-{task_id}.json"'
+        return response
+
+
+def _whole(head: Mapping[str, Any], task: Task) -> Iterator[bytes]:
+    """Yield the JSON object ``head`` with three further keys: the messages, the artifacts and the journal."""
+    yield _json(head)[:-1]
+    for name, rows in (("messages", _messages(task)), ("artifacts", _artifacts(task)), ("journal", _journal(task))):
+        yield f',"{name}":['.encode()
+        for number, row in enumerate(rows):
+            yield (b"," if number else b"") + _json(row)
+        yield b"]"
+    yield b"}"
+
+
+def _messages(task: Task) -> Iterator[Mapping[str, Any]]:
+    for one in tasks.every_message(task):
+        named = {"message_id": one.message_id} if one.message_id else {}
+        said = {"seq": one.seq, "role": one.role, "at": one.said_at.isoformat(), "content": one.blocks}
+        yield {**said, **named, **one.details}
+
+
+def _artifacts(task: Task) -> Iterator[Mapping[str, Any]]:
+    found = artifacts.produced(task)
+    details = artifacts.details(task, found)
+    for one in found:
+        facts = {"artifact_id": one.artifact_id, "seq": one.seq, "is_complete": one.is_complete}
+        yield {**facts, **details[one.seq], "content": list(artifacts.blocks_of(task, one))}
+
+
+def _journal(task: Task) -> Iterator[Mapping[str, Any]]:
+    for event in journal.all_about(task.uuid):
+        yield {"kind": event.kind, "actor": event.actor, "at": event.at.isoformat(), "data": event.fields}
+
+
+def _json(value: object) -> bytes:
+    rendered: bytes = JSONRenderer().render(value)
+    return rendered
+
+
+def _blocks_of_message(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
+    found = tasks.message(task, seq)
+    if found is None:
+        raise Http404
+    return found.blocks
+
+
+def _blocks_of_artifact(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
+    found = artifacts.placed_at(task, seq)
+    if found is None:
+        raise Http404
+    return payload.joined(artifacts.blocks_of(task, found))
+
+
+def _of_blocks(blocks: Iterable[Mapping[str, Any]], number: str | None, name: str) -> File:
+    """Return one of the blocks as a file, or all of them: a single block as itself, several as JSON."""
+    every = list(blocks)
+    if number is not None:
+        if int(number) >= len(every):
+            raise Http404
+        return payload.file_of(every[int(number)], name)
+    return payload.file_of(every[0], name) if len(every) == 1 else payload.json_file(every, f"{name}.json")
+
+
+def _part(task: Task, result: Result | None, part: str) -> File:
+    name = f"task-{task.uuid}-{part}"
+    match part:
+        case "intent":
+            return payload.text_file(task.intent_text, f"{name}.txt")
+        case "metadata":
+            return payload.json_file(json_text.loads(task.metadata), f"{name}.json")
+        case "error" if result is not None and result.error_message is not None:
+            return payload.text_file(result.error_message, f"{name}.txt")
+        case "content" if result is not None:
+            return payload.json_file(result.blocks, f"{name}.json")
+    blocks = result.blocks if result is not None else []
+    if not part.isdecimal() or len(part) > len(str(len(blocks))) or int(part) >= len(blocks):
+        raise Http404
+    return payload.file_of(blocks[int(part)], name)
