@@ -13,6 +13,7 @@ from mailbox.database.bell import topics
 from mailbox.database.paging import Page
 from mailbox.gate.callers import Caller
 from mailbox.in_process import arguments
+from mailbox.in_process.conversations import Conversations
 from mailbox.inspection import lists, lookup, tasks
 from mailbox.models import Agent, Lease, Result, Task
 from mailbox.verbs.life import batches, leasing, results, sending
@@ -26,8 +27,8 @@ Item = TypeVar("Item")
 Row = TypeVar("Row", Task, Result)
 
 
-class Mailbox:
-    """Covenant's ten methods, batches, and `delivered_results_for`, over the verbs of all interfaces.
+class Mailbox(Conversations):
+    """Covenant's ten methods, batches, conversations, and `delivered_results_for`, over the verbs of all interfaces.
 
     Callers are trusted. A batch holds `Outcomes`: for each item what the single method returns, or its error.
 

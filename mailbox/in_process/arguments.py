@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
@@ -11,6 +12,8 @@ from mailbox.gate.callers import Caller
 from mailbox.inspection import lookup
 from mailbox.models import Agent
 from mailbox.verbs.agents import finding
+from mailbox.words import shapes
+from mailbox.words.conversation import ArtifactUpdate, Update
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope, check_pubkey
 from mailbox.words.errors import InvalidRequestError
 
@@ -80,6 +83,24 @@ def uuid_or_none(given: object, path: str) -> UUID | None:
 def limit(given: object, path: str = "limit", most: int = MOST_LISTED) -> int:
     if type(given) is not int or not 1 <= given <= most:
         raise InvalidRequestError({path: f"must be a whole number from 1 to {most}"})
+    return given
+
+
+def check_updates(given: Sequence[object]) -> None:
+    """Raise `InvalidRequestError` for values that are no updates, and for fields of wrong types. It lists all."""
+    found: dict[str, str] = {}
+    for number, one in enumerate(given):
+        if isinstance(one, Update | ArtifactUpdate):
+            found |= {f"updates.{number}.{path}": problem for path, problem in shapes.problems(one)}
+        else:
+            found[f"updates.{number}"] = "must be an Update or an ArtifactUpdate"
+    if found:
+        raise InvalidRequestError(found)
+
+
+def whole_number(given: object, path: str) -> int:
+    if type(given) is not int or given < 0:
+        raise InvalidRequestError({path: "must be a whole number of at least 0"})
     return given
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import accumulate, chain, islice
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Max, OuterRef, Subquery
@@ -31,6 +33,38 @@ class Reading:
     def __bool__(self) -> bool:
         """Whether a wait for messages ends: there are messages, or none will come."""
         return bool(self.page.items) or self.task.state == Task.State.RESOLVED
+
+
+@dataclass(slots=True, kw_only=True)
+class WholeArtifact:
+    """An artifact as a reader sees it: its newest placement and the chunks that were added since.
+
+    ``seq`` is the journal number of its newest row, ``said_at`` the time of that row. ``details`` are the name, the
+    description, the metadata and the extensions, each as its newest row gave it. ``is_complete``: that row was the last
+    chunk. ``append``: the rows begin with a chunk.
+    """
+
+    artifact_id: str
+    append: bool
+    seq: int
+    said_at: datetime
+    blocks: list[dict[str, Any]] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)
+    is_complete: bool = False
+
+    def add(self, row: Artifact) -> None:
+        self.blocks += row.blocks
+        self.details |= row.details
+        self.seq, self.said_at, self.is_complete = row.seq, row.said_at, row.last_chunk
+
+
+def fold(rows: Iterable[Artifact]) -> list[WholeArtifact]:
+    """Return the artifacts that rows of `artifacts` make, in the order of their first rows."""
+    found: dict[str, WholeArtifact] = {}
+    for row in rows:
+        begun = WholeArtifact(artifact_id=row.artifact_id, append=row.append, seq=row.seq, said_at=row.said_at)
+        found.setdefault(row.artifact_id, begun).add(row)
+    return list(found.values())
 
 
 def read(caller: Caller, task_id: UUID, *, after: int = 0, limit: int = 100) -> Reading:

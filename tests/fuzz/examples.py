@@ -60,7 +60,11 @@ INBOX_TASK = {
 # The bodies of the hub's own routes, by the name of their shape.
 BODIES: Mapping[str, Sequence[Mapping[str, Any]]] = {
     "TaskBody": [TASK, {"recipient": {"display": "bob@local", "pubkey": PUBKEY}, "intent_text": "x"}],
-    "ResultBody": [RESULT, {"task_id": ID, "status": "ok"}],
+    "ResultBody": [
+        RESULT,
+        {"task_id": ID, "status": "ok", "message": "done"},
+        {"task_id": ID, "status": "ok", "direct": True, "content": list(BLOCKS)},
+    ],
     "NextResult": [{"wait_ms": 100, "attempt_id": ID, "ack": OTHER_ID}],
     "SayBody": [SAY, {"content": "green", "reference_task_ids": [OTHER_ID]}],
     "AckBody": [{"task_ids": [ID, OTHER_ID]}],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, Strict, WithJsonSchema
 from typing_extensions import TypedDict
@@ -54,6 +54,22 @@ AgentField = Annotated[
             ],
         }
     ),
+]
+
+
+def _blocks(value: object) -> list[Any]:
+    if isinstance(value, str):
+        return [{"type": "text", "text": value}]
+    if not isinstance(value, list):
+        raise ValueError("must be text, or a JSON array of content blocks")
+    return value
+
+
+# Text is one text block.
+Blocks = Annotated[
+    list[Any],
+    PlainValidator(_blocks),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]}),
 ]
 
 

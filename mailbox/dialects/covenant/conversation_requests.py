@@ -5,30 +5,15 @@ Source: A2A, messages, artifacts and task states.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
-from mailbox.dialects.base.fields import Exact, QueryInteger, Text
+from mailbox.dialects.base.fields import Blocks, Exact, QueryInteger, Text
 from mailbox.dialects.covenant.requests import ListQuery
 from mailbox.verbs.life.updates import MAX_UPDATES
 from mailbox.words.conversation import RESULT, ArtifactUpdate, Update, UpdateStatus, Words
-
-
-def _blocks(value: object) -> list[Any]:
-    if isinstance(value, str):
-        return [{"type": "text", "text": value}]
-    if not isinstance(value, list):
-        raise ValueError("must be text, or a JSON array of content blocks")
-    return value
-
-
-Blocks = Annotated[
-    list[Any],
-    PlainValidator(_blocks),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]}),
-]
 
 
 class LeaseTaskBody(Exact):

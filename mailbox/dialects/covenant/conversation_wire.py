@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID
 
 from mailbox.database.paging import Page
 from mailbox.dialects.covenant import wire
-from mailbox.inspection.conversation import Reading
+from mailbox.inspection.conversation import Reading, WholeArtifact, fold
 from mailbox.models import Artifact, Lease, Message
 from mailbox.verbs.life.conversation import Sent
 from mailbox.words.times import epoch_ms
@@ -65,20 +65,22 @@ def artifacts(task_id: UUID, page: Page[Artifact]) -> dict[str, Any]:
     return {
         "kind": "a2a_artifacts",
         "task_id": task_id,
-        "artifacts": _folded(page.items),
+        "artifacts": [_artifact(one) for one in fold(page.items)],
         "next_cursor": page.next_cursor,
     }
 
 
-def _folded(rows: Sequence[Artifact]) -> list[conversation_answers.WireArtifact]:
-    folded: dict[str, Any] = {}
-    for row in rows:
-        entry = folded.setdefault(
-            row.artifact_id, {"artifact_id": row.artifact_id, "append": row.append, "content": []}
-        )
-        entry["content"] += row.blocks
-        entry |= {**row.details, "last_chunk": row.last_chunk, "seq": row.seq, "said_at_ms": epoch_ms(row.said_at)}
-    return list(folded.values())
+def _artifact(one: WholeArtifact) -> conversation_answers.WireArtifact:
+    rendered = {
+        "artifact_id": one.artifact_id,
+        "append": one.append,
+        "last_chunk": one.is_complete,
+        "seq": one.seq,
+        "said_at_ms": epoch_ms(one.said_at),
+        "content": one.blocks,
+        **one.details,
+    }
+    return cast("conversation_answers.WireArtifact", rendered)
 
 
 def leased(row: Lease, newest: Mapping[int, Message]) -> lease_answers.WireLeased:

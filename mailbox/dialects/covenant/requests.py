@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.base.fields import AgentField, EpochMs, Exact, Integer, Lax, QueryInteger, Text
+from mailbox.dialects.base.fields import AgentField, Blocks, EpochMs, Exact, Integer, Lax, QueryInteger, Text
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
 from mailbox.verbs.repairs.retry import BOUNDS, RetryPolicy
@@ -67,16 +67,22 @@ class TaskBody(Lax):
 class ResultBody(Lax):
     """The result of a task.
 
-    With a ``lease_id`` the result is rejected unless that lease is live. ``error_message`` explains the statuses
-    ``error`` and ``partial``. A content block is an object with a ``type``: ``text``, ``json``, ``image``, ``audio``,
-    ``resource`` or ``resource_link``.
+    With a ``lease_id`` the result is refused unless that lease is live. ``error_message`` explains the statuses
+    ``error`` and ``partial``, and must explain ``rejected``: the agent will not do the task. A content block is an
+    object with a ``type``: ``text``, ``json``, ``image``, ``audio``, ``resource`` or ``resource_link``. ``message`` is
+    closing words, as text or content blocks.
+
+    With ``direct`` the content itself is the answer, one message instead of a task. The status is then ``ok``, and the
+    task has no messages and artifacts.
     """
 
     task_id: UUID
-    status: Literal["ok", "error", "partial"]
+    status: Literal["ok", "error", "partial", "rejected"]
     content: list[dict[str, Any]] = []
     error_message: Text | None = None
     lease_id: UUID | None = None
+    message: Blocks = []
+    direct: bool = Field(False, strict=True)
 
     def envelope(self) -> ResultEnvelope:
         return ResultEnvelope(
@@ -85,6 +91,8 @@ class ResultBody(Lax):
             content=self.content,
             error_message=self.error_message,
             lease_id=self.lease_id,
+            message=self.message,
+            direct=self.direct,
         )
 
 

@@ -26,8 +26,8 @@ def _add_post(commands: arguments.Commands) -> None:
     post.add_argument(
         "--status",
         required=True,
-        type=arguments.one_of("status", "ok", "error", "partial"),
-        metavar="ok|error|partial",
+        type=arguments.one_of("status", "ok", "error", "partial", "rejected"),
+        metavar="ok|error|partial|rejected",
         help="how the work ended",
     )
     said = post.add_mutually_exclusive_group()
@@ -39,7 +39,11 @@ def _add_post(commands: arguments.Commands) -> None:
         help='the content, as content blocks such as [{"type": "text", "text": "…"}]; '
         "other types: json, image, audio, resource, resource_link",
     )
-    post.add_argument("--error-message", metavar="TEXT", help="why the work failed, for error and partial")
+    post.add_argument("--error-message", metavar="TEXT", help="why the work failed, or why the task is rejected")
+    post.add_argument("--message", metavar="TEXT", help="closing words beside the content")
+    post.add_argument(
+        "--direct", action="store_true", help="the content itself is the answer: one message instead of a task"
+    )
     post.add_argument(
         "--lease-id", type=arguments.uuid("--lease-id"), metavar="UUID", help="refuse unless this lease is live"
     )
@@ -74,6 +78,8 @@ def _post(options: Namespace) -> str:
         content=_blocks(options),
         error_message=options.error_message,
         lease_id=options.lease_id,
+        message=[] if options.message is None else [{"type": "text", "text": options.message}],
+        direct=options.direct,
     )
     posted = results.post_result(Caller.command_line(lookup.recipient_of(options.task_id)), envelope)
     if options.json:

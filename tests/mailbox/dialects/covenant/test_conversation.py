@@ -227,3 +227,62 @@ def test_a_message_needs_the_capability_to_send(alice, lease):
     refused = Api(alice).post(f"/a2a/tasks/{lease.task.uuid}/messages", {"content": "a"})
 
     assert error_of(refused) == (403, "capability_missing")
+
+
+def result(task, **fields):
+    return {"task_id": str(task.uuid), **fields}
+
+
+def test_a_holder_rejects_a_task_with_a_reason(alice, bob, lease):
+    refused = Api(bob).post("/a2a/results", result(lease.task, status="rejected"))
+    posted = Api(bob).post("/a2a/results", result(lease.task, status="rejected", error_message="not my work"))
+
+    assert list(refused.json()["fields"]) == ["error_message"]
+    assert posted.status_code == 200
+    assert Api(alice).get(f"/a2a/tasks/{lease.task.uuid}/entry").json()["entry"]["outcome"] == "rejected"
+    assert Api(alice).get("/a2a/results/next").json()["result"]["status"] == "error"
+
+
+def test_a_result_has_closing_words(alice, bob, lease):
+    body = result(lease.task, status="ok", message="that was all")
+
+    assert [Api(bob).post("/a2a/results", body).status_code for _ in range(2)] == [200, 200]
+    other = Api(bob).post("/a2a/results", {**body, "message": [{"type": "text", "text": "more"}]})
+
+    assert error_of(other) == (409, "result_conflict")
+    read = Api(alice).get(f"/a2a/tasks/{lease.task.uuid}/messages", after=1).json()["messages"]
+    assert [message["content"] for message in read] == [[{"type": "text", "text": "that was all"}]]
+
+
+def test_a_direct_answer_is_one_message(bob, lease):
+    body = result(lease.task, status="ok", direct=True, content=[{"type": "text", "text": "42"}])
+
+    assert Api(bob).post("/a2a/results", body).status_code == 200
+    assert Task.objects.get().is_direct
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"direct": True}, "direct"),
+        ({"direct": True, "status": "error", "content": [{"type": "text", "text": "a"}]}, "direct"),
+        ({"direct": True, "message": "a", "content": [{"type": "text", "text": "a"}]}, "direct"),
+        ({"direct": 1}, "direct"),
+        ({"message": 7}, "message"),
+        ({"message": [{"type": "video"}]}, "message.content.0.type"),
+        ({"status": "cancelled"}, "status"),
+    ],
+)
+def test_a_faulty_result_is_named(bob, lease, fields, path):
+    refused = Api(bob).post("/a2a/results", {**result(lease.task, status="ok"), **fields})
+
+    assert error_of(refused) == (400, "invalid_request")
+    assert list(refused.json()["fields"]) == [path]
+    assert Task.objects.get().state == Task.State.IN_FLIGHT
+
+
+def test_a_direct_answer_needs_a_task_without_messages(bob, lease):
+    post(bob, lease.task, {"message": "wait"})
+    body = result(lease.task, status="ok", direct=True, content=[{"type": "text", "text": "42"}])
+
+    assert list(Api(bob).post("/a2a/results", body).json()["fields"]) == ["direct"]
