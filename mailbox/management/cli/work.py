@@ -93,6 +93,13 @@ def add_commands(commands: arguments.Commands) -> None:
         help="post the last line of the output or all of it (default: %(default)s)",
     )
     work.add_argument(
+        "--messages",
+        type=arguments.one_of("messages", "all", "none"),
+        default="all",
+        metavar="all|none",
+        help="none: post no line as a message, which saves a request per task (default: %(default)s)",
+    )
+    work.add_argument(
         "--protocol",
         type=arguments.one_of("protocol", "plain", "lines"),
         default="plain",
@@ -118,6 +125,7 @@ def _work(options: Namespace) -> str:
         command=options.command,
         environment=environment_without(source() if callable(source) else ed25519.seed_of(source)),
         result=options.result,
+        messages=options.messages,
         protocol=options.protocol,
         heartbeat=options.heartbeat,
         grace=options.grace,

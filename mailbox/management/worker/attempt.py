@@ -41,12 +41,13 @@ class ProgramSettings:
     """The program to run for each task, and how. ``heartbeat`` and ``grace`` are seconds.
 
     ``environment`` holds the program's variables, without the API key. ``result`` selects its last line or all lines.
-    ``protocol`` "lines" lets the program write control lines.
+    ``messages`` "none" posts no line as a message. ``protocol`` "lines" lets the program write control lines.
     """
 
     command: Sequence[str]
     environment: Mapping[str, str]
     result: Literal["last", "all"] = "last"
+    messages: Literal["all", "none"] = "all"
     protocol: Literal["plain", "lines"] = "plain"
     heartbeat: float = 10.0
     grace: float = 10.0
@@ -73,7 +74,10 @@ class Attempt:
         self._work = work
         self._say = say
         self._token = secrets.token_hex(16) if work.protocol == "lines" else None
-        self._output = Output() if self._token is None else ControlledOutput(self._token)
+        is_silent = work.messages == "none"
+        self._output = (
+            Output(is_silent=is_silent) if self._token is None else ControlledOutput(self._token, is_silent=is_silent)
+        )
         self._began_at = time.monotonic()
         self._speech = Speech(
             hub,

@@ -19,8 +19,8 @@ UPDATES = ("message", "progress", "artifact")
 class ControlledOutput(Output):
     """The output of a program that writes control lines. All other lines are output as usual."""
 
-    def __init__(self, token: str) -> None:
-        super().__init__()
+    def __init__(self, token: str, *, is_silent: bool = False) -> None:
+        super().__init__(is_silent=is_silent)
         self._token = token.encode()
         self._held = b""  # the start of a line that may become a control line
         self._control: bytearray | None = None  # the unfinished control line without its token; None: no such line

@@ -28,15 +28,16 @@ class Limits:
 class Output:
     """The output of a program. One thread feeds it, another takes updates. Call `close` before reading the rest.
 
-    Each line of stdout that is not blank is a message. Invalid UTF-8 is replaced, NUL is removed, and long lines are
-    cut. Beyond `Limits` only the last line is kept, and a message reports that.
+    Each line of stdout that is not blank is a message, unless the output is silent. Invalid UTF-8 is replaced, NUL is
+    removed, and long lines are cut. Beyond `Limits` only the last line is kept, and a message reports that.
     """
 
     conclusion: Mapping[str, Any] | None = None  # the last control line: a question to the sender, or the result
     fault: str | None = None  # the problem of the first faulty control line
 
-    def __init__(self, limits: Limits = Limits()) -> None:
+    def __init__(self, limits: Limits = Limits(), *, is_silent: bool = False) -> None:
         self._limits = limits
+        self._is_silent = is_silent
         self._lock = threading.Lock()
         self._updates: deque[tuple[Mapping[str, Any], int]] = deque()  # each with its bytes if from a control line
         self._line = bytearray()  # the unfinished line, at most Limits.line bytes of it
@@ -151,6 +152,8 @@ class Output:
             self._say(text)
 
     def _say(self, text: str) -> None:
+        if self._is_silent:
+            return
         self._updates.append(({"message": text}, 0))
 
     def _text(self, line: bytes, *, is_cut: bool = False) -> str:

@@ -49,6 +49,22 @@ def test_the_results_of_a_batch_and_the_next_leases_are_one_request(desk, tasks)
     assert Lease.objects.count() == 5
 
 
+def test_without_messages_the_only_request_of_a_batch_is_its_lease(desk, tasks, monkeypatch):
+    post, paths = batches.BatchingHub._post, []
+
+    def noted(hub, path, body, **how):
+        paths.append(path)
+        return post(hub, path, body, **how)
+
+    monkeypatch.setattr(batches.BatchingHub, "_post", noted)
+
+    assert desk.run("cat", tasks=4, batch=2, concurrency=2, messages="none") is None
+
+    assert [text_of(result_of(task)) for task in tasks[:4]] == [f"task {number}" for number in range(4)]
+    assert not Message.objects.exists()
+    assert set(paths) == {"a2a/tasks/lease", "a2a/results/batch"}
+
+
 @pytest.mark.parametrize("concurrency", [1, 5])
 def test_a_failing_task_spoils_no_other_task_of_its_batch(desk, tasks, concurrency):
     assert desk.run(sys.executable, "-c", FAILING, tasks=5, batch=5, concurrency=concurrency) is None
