@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -51,8 +52,14 @@ def journalled():
 
 def test_tasks_beyond_the_quota_are_refused_and_those_before_it_are_sent(alice, bob, settings, monkeypatch):
     settings.A2A_QUOTA_QUEUED_TO_ONE = 2
-    tried, send_first = [], sends.send_first
-    monkeypatch.setattr(sends, "send_first", lambda *given: tried.append(send_first(*given)) or tried[-1])
+    tried = []
+    send_first = sends.send_first
+
+    def trying(*given: Any) -> Any:
+        tried.append(send_first(*given))
+        return tried[-1]
+
+    monkeypatch.setattr(sends, "send_first", trying)
 
     outcomes = batches.send_tasks(alice, tasks_for(bob, 4))
 
@@ -161,8 +168,14 @@ def test_the_first_item_of_a_signed_batch_spends_its_nonce_and_the_others_are_a_
         key = factories.some_pubkey()
         SigningKey.objects.create(pubkey=key, agent=agent.agent, proven_at=timezone.now())
         signed.append(replace(agent, nonce=Nonce(key, "n1", timezone.now() + timedelta(minutes=1))))
-    sets, do_work = [], work.work
-    monkeypatch.setattr(work, "work", lambda *given, **how: sets.append(len(given[1])) or do_work(*given, **how))
+    sets = []
+    do_work = work.work
+
+    def working(caller: Any, given: Any, **how: Any) -> Any:
+        sets.append(len(given))
+        return do_work(caller, given, **how)
+
+    monkeypatch.setattr(work, "work", working)
 
     assert len(batches.send_tasks(signed[0], tasks_for(bob)).posted) == 3
     leases = batches.lease_tasks(bob, most=3).leases
