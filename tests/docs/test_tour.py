@@ -1,4 +1,4 @@
-"""The tour of the README and its second half print what the pages show."""
+"""The tour of the README, its second half and the page about workers print what the pages show."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ def shell(environment: Mapping[str, str]) -> Shell:
 
 def test_the_tour_prints_what_the_pages_show(shell: Shell) -> None:
     begun = pages.steps(pages.section(pages.page("README.md"), "The tour"))
-    steps = begun + pages.steps(pages.page("docs/tour.md"))
+    steps = begun + pages.steps(pages.page("docs/tour.md")) + pages.steps(pages.page("docs/workers.md"))
 
     ran = shell("".join(f"{step.commands}printf '{END_OF_STEP}'\n" for step in steps))
 
     printed = ran.stdout.split(END_OF_STEP)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert (len(begun), len(steps)) == (7, 15)
+    assert (len(begun), len(steps)) == (7, 17)
     for step, shown in zip_longest(steps, printed[:-1]):
         assert VARIES.sub("", shown) == VARIES.sub("", step.printed), step.commands

@@ -26,10 +26,13 @@ WRONG_USAGE = 2
 
 DESCRIPTION = """
 Leases the tasks of an agent over HTTP, with the agent's key, and runs CMD once per task. CMD reads the task's text on
-stdin. A2A_TASK holds the task as JSON; A2A_TASK_ID, A2A_LEASE_ID and A2A_ATTEMPT hold its ids and attempt. Each line on
-stdout becomes a message. If CMD exits with 0, its last line is the result. Otherwise the result is an error with the
-end of stderr. CMD and all processes it started are stopped by the task's work timeout, by the end of the lease and by
-Ctrl-C. The command needs no database. It exits with 0 if it holds no lease any more.
+stdin, then each later message of its sender. A2A_TASK holds the task as JSON. A2A_TASK_ID, A2A_LEASE_ID, A2A_ATTEMPT
+and A2A_TURN hold its ids, attempt and turn. A2A_CONVERSATION is the path of a file with its messages as JSON lines.
+Each line on stdout becomes a message. If CMD exits with 0, its last line is the result. Otherwise the result is an
+error with the end of stderr. With --protocol lines CMD may write control lines, which ask the sender, send artifacts or
+refuse the task. Each has the token in A2A_CONTROL, a space and JSON; docs/workers.md describes the JSON. CMD and all
+processes it started are stopped by the task's work timeout, by the end of the lease and by Ctrl-C. The command needs no
+database. It exits with 0 if it holds no lease any more.
 """
 
 

@@ -1,0 +1,52 @@
+"""A whole conversation with the commands of the command line: two workers, a question, chunks and a result."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from mailbox.models import Lease, Task
+from tests.support.hub import wait_until
+from tests.support.workers import result_of
+
+pytestmark = [pytest.mark.one_database, pytest.mark.slow]
+
+PAINTER = """
+import json, os, sys
+
+def say(**fields):
+    print(os.environ["A2A_CONTROL"], json.dumps(fields), flush=True)
+
+if os.environ["A2A_TURN"] == "1":
+    say(status="input_required", message="Which colour?")
+else:
+    *_, colour = sys.stdin.read().splitlines()
+    for number, part in enumerate(("a house", " in ", colour)):
+        say(artifact={"artifact_id": "picture", "content": part}, append=number > 0, last_chunk=number == 2)
+    say(status="ok", message="It is drying.")
+"""
+
+
+def test_another_worker_goes_on_after_the_answer(desk, a2a, a2a_json, alice, bob, tmp_path):
+    painter = Path(tmp_path / "painter.py")
+    painter.write_text(PAINTER)
+    options = ("--protocol", "lines", "--once")
+    sent = a2a("send", "--from", "alice", "--to", "bob", "Paint a house")
+    task = Task.objects.get(uuid=sent)
+
+    with desk.process(sys.executable, str(painter), options=options) as first:
+        wait_until(lambda: Task.objects.get().state == Task.State.INTERRUPTED)
+        assert first.code() == 0
+    assert a2a("messages", sent).endswith("bob@local\nWhich colour?")
+    a2a("say", sent, "green")
+    with desk.process(sys.executable, str(painter), options=options) as second:
+        result = result_of(task)
+        assert second.code() == 0
+
+    assert (result.status, result.blocks) == ("ok", [])
+    assert a2a("artifacts", sent) == "picture\na house\n in \ngreen"
+    assert a2a("messages", sent, "--after", "5").endswith("bob@local\nIt is drying.")
+    assert a2a_json("drain", "alice", "--json")["result"]["task_id"] == sent
+    assert list(Lease.objects.order_by("pk").values_list("attempt", "end")) == [(1, "asked"), (2, "result")]
