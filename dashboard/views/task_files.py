@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 from dashboard.base.page import DashboardView
 from dashboard.wording import payload
 from dashboard.wording.payload import File
-from mailbox.dialects.base.view import JSONRenderer
+from mailbox.dialects.base.json_requests import JSONRenderer
 from mailbox.dialects.covenant import wire
 from mailbox.inspection import artifacts, journal, tasks
 from mailbox.models import Result, Task

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import errno
-import json
 import logging
 import re
 import uuid
@@ -14,7 +13,6 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 
-import orjson
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
 from django.db import InterfaceError, OperationalError
@@ -22,14 +20,13 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from pydantic import BaseModel, ValidationError
 from rest_framework import exceptions
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from mailbox.database import outages
 from mailbox.dialects.base import bodies, signed
+from mailbox.dialects.base.json_requests import AlwaysJSON, JSONRenderer, JSONRequest
 from mailbox.dialects.base.paths import MalformedId
 from mailbox.dialects.base.problems import problem
 from mailbox.dialects.base.transport import (
@@ -56,28 +53,6 @@ ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
-class JSONRenderer(BaseRenderer):
-    media_type = "application/json"
-    format = "json"
-    charset = None
-
-    def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
-        try:
-            return orjson.dumps(data)
-        except TypeError:  # an integer beyond 64 bits
-            return json.dumps(data, default=str, separators=(",", ":")).encode()
-
-
-class AlwaysJSON(BaseContentNegotiation):
-    """Answer JSON to every Accept header: no program reads an error page."""
-
-    def select_parser(self, request: Request, parsers: Any) -> Any:
-        return parsers[0]
-
-    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
-        return renderers[0], renderers[0].media_type
-
-
 class DialectView(APIView):
     """A view of a dialect. Subclasses give ``error_status`` and may override `error_body`.
 
@@ -98,7 +73,7 @@ class DialectView(APIView):
         # A key or token in this header would be journalled and echoed, so it is not used as an id.
         is_usable = _REQUEST_ID.fullmatch(wanted) and tokens.redact(wanted) == wanted
         self.request_id = wanted if is_usable else uuid.uuid4().hex
-        return super().initialize_request(request, *args, **kwargs)
+        return JSONRequest(request)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if (route := self.route()) is not None:
@@ -108,7 +83,7 @@ class DialectView(APIView):
             self.allowance = limits.take(
                 f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1)
             )
-        super().initial(request, *args, **kwargs)
+        self.perform_authentication(request)
         malformed = [name for name, value in kwargs.items() if isinstance(value, MalformedId)]
         if malformed:
             raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
