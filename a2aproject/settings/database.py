@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from a2aproject.errors import UnusableSettingError
 from a2aproject.settings.environment import Environment
+from a2aproject.settings.processors import pool_size
 
 # An acknowledged write must survive a crash. System checks a2a.E001 to a2a.E004 hold both databases to that.
 SQLITE_OPTIONS: dict[str, Any] = {
@@ -50,7 +51,7 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
 
     Raises `UnusableSettingError`.
     """
-    pool_size = env.integer("DATABASE_POOL_SIZE", 16, least=1)  # connections of one web process
+    connections = pool_size(env)  # of one web process
     statement_timeout = env.integer("DATABASE_STATEMENT_TIMEOUT_MS", 30_000, least=0)
     prepares = env.switch("DATABASE_PREPARE", default=True)
     found = _parsed(env, env.str("DATABASE_URL", "") or f"sqlite:///{folder / 'hub.sqlite3'}")
@@ -72,7 +73,7 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
     options["prepare_threshold"] = NEVER_BY_COUNT if prepares else None
     # Only web processes (wsgi.py) use a pool: the task cluster forks, and a pool does not survive a fork.
     if env.switch("A2A_IS_WEB_PROCESS", default=False):
-        options["pool"] = POOL_OPTIONS | {"max_size": pool_size}
+        options["pool"] = POOL_OPTIONS | {"max_size": connections}
     return found
 
 
