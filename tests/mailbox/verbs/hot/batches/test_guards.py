@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def singly(monkeypatch) -> Callable[[], None]:
+def singly(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Leave every item to its single verb from now on."""
 
     def leave() -> None:
