@@ -10,6 +10,7 @@ from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Message, Task
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.verbs.life import expiry, room
 from mailbox.words import json_text
 from mailbox.words.conversation import Words
@@ -38,38 +39,59 @@ def say(caller: Caller, task_id: UUID, said: Words, *, attempt_id: UUID | None =
     `AlreadyResolvedError`; `NotAskableError` for a task that does not converse; `TaskTooLargeError` beyond
     ``A2A_TASK_MAX_BYTES``; `QuotaExceededError` for a sender at its quota of bytes.
 
-    Locks the task row, then the stock of its sender. Journals ``capability_check`` and ``a2a_message_sent``.
+    Locks a counted grant, then the task row, then the stock of its sender. Journals ``capability_check`` and
+    ``a2a_message_sent``.
     Source: A2A, SendMessage with a task id.
     """
     said.check()
     caller.must_do_more_than_send()
     expiry.expire_if_due(caller, task_id)
-    with audit.decision(caller) as journal:
-        own = Task.objects.filter(sender=caller.agent)  # a caller without an agent has no task
-        task = own.with_parties().locked().filter(uuid=task_id).first()
-        if task is None:
-            raise capabilities.not_theirs(caller, task_id, only="only its sender can send it a message")
-        if attempt_id is not None and (earlier := _sent_before(task, said, attempt_id)) is not None:
-            return earlier
-        journal.admit(Request.to_send(task.recipient, task.uuid))
-        if task.state == Task.State.RESOLVED:
-            raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
-        if not task.converses:
-            raise NotAskableError(task_id=task_id)
-        return _add(task, said, attempt_id, journal)
+    own = Task.objects.filter(sender=caller.agent).with_parties()  # a caller without an agent has no task
+    try:
+        with audit.decision(caller) as journal:
+            task = _own(caller, task_id, own)
+            _must_be_new(task, said, attempt_id)
+            # A counted grant is locked before the task, as a send locks it.
+            journal.admit(Request.to_send(task.recipient, task.uuid))
+            task = _own(caller, task_id, own.locked())
+            _must_be_new(task, said, attempt_id)
+            if task.state == Task.State.RESOLVED:
+                raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
+            if not task.converses:
+                raise NotAskableError(task_id=task_id)
+            return _add(task, said, attempt_id, journal)
+    except _SentBeforeError as repeat:
+        return repeat.sent
 
 
-def _sent_before(task: Task, said: Words, attempt_id: UUID) -> Sent | None:
-    """Return the message that this attempt sent; None if it sent none. Raises `InvalidRequestError` for another one."""
+class _SentBeforeError(Exception):
+    """The attempt has sent this message before, so that the decision is undone."""
+
+    def __init__(self, sent: Sent) -> None:
+        super().__init__()
+        self.sent = sent
+
+
+def _own(caller: Caller, task_id: UUID, own: TaskQuerySet) -> Task:
+    task = own.filter(uuid=task_id).first()
+    if task is None:
+        raise capabilities.not_theirs(caller, task_id, only="only its sender can send it a message")
+    return task
+
+
+def _must_be_new(task: Task, said: Words, attempt_id: UUID | None) -> None:
+    """Raise `_SentBeforeError` if this attempt sent the message, and `InvalidRequestError` if it sent another one."""
+    if attempt_id is None:
+        return
     message = Message.objects.posted_by(attempt_id, task).of_role(Message.Role.USER).first()
     if message is None:
-        return None
+        return
     wanted = [said.message_id, [dict(block) for block in said.content], json_text.loads(said.extra)]
     if not json_text.same([message.message_id, message.blocks, message.details], wanted):
         raise InvalidRequestError({"attempt_id": "was used for another message of this task"})
     earlier = Message.objects.filter(task=task, seq__lt=message.seq).of_role(Message.Role.USER)
     message.task = task
-    return Sent(message=message, turn=earlier.count() + 2)
+    raise _SentBeforeError(Sent(message=message, turn=earlier.count() + 2))
 
 
 def _add(task: Task, said: Words, attempt_id: UUID | None, journal: Journal) -> Sent:

@@ -92,7 +92,7 @@ def test_a_page_of_a_list_takes_no_query_per_row(alice, bob, django_assert_max_n
         factories.sent_task(alice, bob)
     leasing.lease_tasks(bob, limit=10)
 
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         entries = lists.queue(alice, limit=100).items
         assert {(entry.task.sender.display, entry.task.recipient.display) for entry in entries} == {
             ("alice@local", "bob@local")

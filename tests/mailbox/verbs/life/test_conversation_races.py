@@ -66,6 +66,21 @@ def test_one_attempt_at_once_is_one_message(alice, bob):
     assert_whole(task)
 
 
+def test_messages_and_duplicates_under_one_counted_grant(bob):
+    carol, work = factories.agent("carol"), factories.idempotent("one work")
+    factories.grant(carol, f"a2a.send.{bob.name}", max_uses=100)
+    factories.grant(bob, f"a2a.respond.{carol.name}")
+    task = factories.sent_task(carol, bob, idempotency=work)
+
+    outcomes = answers(
+        *[lambda: conversation.say(carol, task.uuid, ANSWERS[0])] * 3,
+        *[lambda: factories.sent_task(carol, bob, idempotency=work)] * 3,
+    )
+
+    assert Counter(type(outcome) for outcome in outcomes) == {conversation.Sent: 3, Task: 3}
+    assert assert_whole(task).turn == 4
+
+
 def test_an_answer_against_a_cancellation(alice, bob):
     task = factories.interrupted_task(alice, bob)
 
