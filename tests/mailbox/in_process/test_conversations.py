@@ -8,9 +8,11 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from mailbox import Mailbox
 from mailbox.gate.callers import Caller
+from mailbox.inspection.conversation import Reading
 from mailbox.models import Task
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError
@@ -42,10 +44,13 @@ def test_a_question_is_answered_and_the_work_goes_on(box: Mailbox, alice: Caller
 @pytest.mark.django_db(transaction=True)
 def test_a_read_waits_for_a_message(alice: Caller, bob: Caller) -> None:
     box, lease = Mailbox(), factories.leased_task(alice, bob)
-    found = []
-    reader = threading.Thread(
-        target=lambda: found.append(box.messages(lease.task.uuid, after=1, timeout=timedelta(seconds=PATIENCE)))
-    )
+    found: list[Reading] = []
+
+    def read() -> None:
+        found.append(box.messages(lease.task.uuid, after=1, timeout=timedelta(seconds=PATIENCE)))
+        connection.close()
+
+    reader = threading.Thread(target=read)
     reader.start()
 
     box.post_updates(lease.task.uuid, [Update(message=text("soon"))])

@@ -7,6 +7,7 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from mailbox.database import paging
@@ -133,8 +134,12 @@ def test_a_wrong_query_is_named(alice, bob, query):
 def test_a_read_waits_for_a_message(alice, bob):
     task = factories.leased_task(alice, bob).task
     found = []
-    path = f"/a2a/tasks/{task.uuid}/messages"
-    reader = threading.Thread(target=lambda: found.append(Api(alice).get(path, after=1, wait_ms=30_000).json()))
+
+    def read():
+        found.append(Api(alice).get(f"/a2a/tasks/{task.uuid}/messages", after=1, wait_ms=30_000).json())
+        connection.close()
+
+    reader = threading.Thread(target=read)
     reader.start()
 
     updates.post_updates(bob, task.uuid, [Update(message=[{"type": "text", "text": "done soon"}])])
