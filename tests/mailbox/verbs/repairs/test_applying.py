@@ -12,12 +12,13 @@ from django.utils import timezone
 
 from mailbox.background import jobs
 from mailbox.models import Lease, RepairPlan, Task
-from mailbox.verbs.life import leasing, results
+from mailbox.verbs.life import leasing, results, updates
 from mailbox.verbs.repairs import applying, plans, repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.conversation import Update, UpdateStatus
 from mailbox.words.kinds import Kind
 from tests.support import factories
-from tests.support.plans import FORCE_ERROR, carried_out, leased, outcomes, planned
+from tests.support.plans import FORCE_ERROR, REQUEUE, carried_out, leased, outcomes, planned
 from tests.support.races import race
 
 
@@ -185,6 +186,18 @@ def test_a_plan_of_forced_errors_keeps_the_guard_of_each_lease(alice, bob, olga)
     results.post_result(bob, factories.result_envelope(one.task, lease_id=one.lease_id))
 
     assert outcomes(carried_out(olga, plan)) == {"completed": 1, "done": 1}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("verb", [REQUEUE, FORCE_ERROR])
+def test_a_plan_leaves_a_task_alone_whose_holder_put_a_question_meanwhile(alice, bob, olga, verb):
+    one, other = leased(alice, bob, safe=2)
+    plan = planned(olga, [one, other], verb)
+    question = Update(status=UpdateStatus.INPUT_REQUIRED, message=factories.text("which one?"))
+    updates.post_updates(bob, one.task.uuid, [question], lease_id=one.lease_id)
+
+    assert outcomes(carried_out(olga, plan)) == {"changed": 1, "done": 1}
+    assert Task.objects.get(pk=one.task.pk).state == "interrupted"
 
 
 @pytest.mark.django_db
