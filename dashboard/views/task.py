@@ -38,7 +38,6 @@ class TaskPage(DashboardView):
         asked = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
         context = {
             **now_so,
-            "has_talk": about.next_cursor is not None or any(act.event.kind in SPOKEN for act in acts),
             "talk": SimpleLazyObject(lambda: conversation.talk(task, asked, before=before)),
             "made": SimpleLazyObject(lambda: conversation.made(task)),
             "is_back": before is not None,
@@ -102,8 +101,6 @@ class TaskPage(DashboardView):
         }
 
 
-# The kinds of the rows of messages and artifacts.
-SPOKEN = (Kind.TASK_UPDATED, Kind.TASK_ASKED, Kind.MESSAGE_SENT)
 VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
 
 

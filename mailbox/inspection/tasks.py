@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Self
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Subquery
 
 from mailbox.database.paging import Page, in_turn, keyset
 from mailbox.gate import compacted
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
-from mailbox.models import AuditEvent, Lease, Message, ReplayEntry, Result, Task
+from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.errors import UnknownTaskError
 
@@ -47,12 +47,17 @@ def task(caller: Caller, task_id: UUID) -> QueueEntry:
 def whole_task(task_id: UUID) -> Task:
     """Return a task with its parties, its result, the task that it waits on, and the cached result of its key.
 
-    The cached result is ``cached_id``, ``cached_from`` (a task's uuid) and ``cached_hits``, None without one. For
-    people, who see all tasks. Raises `UnknownTaskError`.
+    The cached result is ``cached_id``, ``cached_from`` (a task's uuid) and ``cached_hits``, None without one.
+    ``has_messages`` and ``has_artifacts`` are whether the task has such rows. For people, who see all tasks. Raises
+    `UnknownTaskError`.
     """
     entry = ReplayEntry.objects.filter(cache_key=OuterRef("cache_key"))
     cached = {"cached_id": "pk", "cached_from": "source_task_id", "cached_hits": "hits"}
     found = Task.objects.with_parties().select_related("waits_on", "result").filter(uuid=task_id)
+    its = OuterRef("pk")
+    found = found.annotate(
+        has_messages=Exists(Message.objects.filter(task=its)), has_artifacts=Exists(Artifact.objects.filter(task=its))
+    )
     whole = found.annotate(**{name: Subquery(entry.values(field)) for name, field in cached.items()}).first()
     if whole is None:
         raise UnknownTaskError.of(task_id)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -12,12 +14,12 @@ from django.utils import timezone
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.verbs.agents import registration
-from mailbox.verbs.life import callbacks, leasing, results, updates
+from mailbox.verbs.life import callbacks, conversation, leasing, results, updates
 from mailbox.verbs.life.callbacks import CallbackOutcome
 from mailbox.verbs.repairs import auto_retry, plans, repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words import advice
-from mailbox.words.conversation import Update
+from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from tests.support import factories
 
 BACKWARDS = "\u202e"
@@ -43,6 +45,7 @@ class World:
     delivery: PushDelivery
     scan: AuditEvent
     plan: RepairPlan
+    asking: Task
 
 
 def world() -> World:
@@ -52,7 +55,7 @@ def world() -> World:
     said = {"intent_text": LONG, "task_kind": MARKUP[:500], "context_id": MARKUP[:500]}
     carried = {MARKUP: [HUGE, MARKUP], "n": HUGE}
     promise = factories.idempotent(f"{MARKUP[:200]} key")
-    blocks = [
+    blocks: list[dict[str, Any]] = [
         {"type": "text", "text": LONG},
         {"type": "json", "value": carried},
         {"type": "image", "mimeType": MARKUP, "data": MARKUP},
@@ -83,6 +86,7 @@ def world() -> World:
     waiting = factories.sent_task(
         sender, holder, **said, parent=lease.task.uuid, idempotency=factories.idempotent(MARKUP[:300])
     )
+    asking = _conversation(sender, said, blocks)
     failed = factories.leased_task(sender, factories.agent("third", "a2a.respond.*"), **said)
     repair.force_error(olga, failed.task.uuid, reason=MARKUP, message=LONG[:10_000])
     registration.pause_agent(olga, factories.row_of(holder), reason=MARKUP)
@@ -98,7 +102,29 @@ def world() -> World:
         delivery=delivery,
         scan=scan,
         plan=plan,
+        asking=asking,
     )
+
+
+def _conversation(sender: Caller, sent: dict[str, str], blocks: Sequence[dict[str, Any]]) -> Task:
+    """Return an interrupted task, with hostile text in every field of its messages and artifacts."""
+    holder = factories.agent("asks", "a2a.respond.*")
+    lease = factories.leased_task(sender, holder, **sent)
+    beside = {MARKUP: [HUGE, MARKUP]}
+    made = [
+        ArtifactUpdate(content=blocks, artifact_id=MARKUP[:500], name=LONG, description=LONG, metadata=beside),
+        ArtifactUpdate(content=blocks, artifact_id=f"{BACKWARDS}{'a' * 400}", extensions=[MARKUP], metadata=beside),
+    ]
+    updates.post_updates(
+        holder, lease.task.uuid, [Update(message=blocks, message_id=MARKUP[:500], metadata=beside), *made]
+    )
+    words = Words(
+        content=blocks, message_id=MARKUP[:500], extensions=[MARKUP], reference_task_ids=[MARKUP], metadata=beside
+    )
+    conversation.say(sender, lease.task.uuid, words)
+    question = Update(message=blocks, status=UpdateStatus.AUTH_REQUIRED, metadata=beside)
+    updates.post_updates(holder, lease.task.uuid, [question])
+    return lease.task
 
 
 class Reader(HTMLParser):

@@ -59,7 +59,7 @@ def read(browser, path):
 
 def test_no_page_runs_stored_text_or_lets_it_reverse_other_text(ana, world):
     seen = {path: page for path in paths(world) if (page := read(ana, path))}
-    for other in (world.task, world.waiting):
+    for other in (world.task, world.waiting, world.asking):
         seen[f"task {other.uuid}"] = read(ana, f"/ops/tasks/{other.uuid}/")
 
     assert len(seen) > 25
@@ -76,7 +76,7 @@ def test_no_page_runs_stored_text_or_lets_it_reverse_other_text(ana, world):
 
 
 def test_no_page_exceeds_700_kilobytes(ana, world):
-    for path in paths(world):
+    for path in (*paths(world), f"/ops/tasks/{world.asking.uuid}/"):
         response = ana.get(path)
         if response.get("Content-Type", "").startswith("text/html"):
             assert len(response.content) < 700_000, path

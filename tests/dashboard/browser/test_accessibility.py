@@ -14,7 +14,7 @@ from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import auto_retry, repair
 from mailbox.words import advice
 from mailbox.words.kinds import Kind
-from tests.support import factories
+from tests.support import factories, talking
 from tests.support.axe import FITS, NARROW, WIDE, Examiner, violations, violations_in_the_dark
 from tests.support.browser import stale
 from tests.support.plans import carried_out, leased, planned
@@ -44,7 +44,17 @@ def row_pages(alice, bob, olga):
     carried_out(olga, planned(olga, leased(alice, bob, safe=1)))
     factories.sent_task(alice, bob, parent=lease.task.uuid, intent_text=ODD)
     ended = kept.task.leases.get()
+    asking = leasing.lease_task(bob, factories.sent_task(alice, bob, intent_text=ODD).uuid)
+    talking.told(bob, asking.task, ODD, progress=0.5)
+    talking.made(bob, asking.task, ODD, {"type": "json", "value": {"a": 1}}, name=ODD, metadata={"k": ODD})
+    talking.said(alice, asking.task, ODD, message_id=ODD)
+    talking.asked(bob, asking, ODD, metadata={"k": ODD})
     return [
+        reverse("ops:task", args=[asking.task.uuid]),
+        reverse("ops:lease", args=[asking.lease_id]),
+        reverse("ops:force-error", args=[asking.lease_id]),
+        reverse("ops:requeue", args=[asking.lease_id]),  # the conflict panel of a question
+        f"{reverse('ops:tree', args=[asking.task.uuid])}?focus={asking.task.uuid}",
         reverse("ops:task", args=[lease.task.uuid]),
         reverse("ops:lease", args=[lease.lease_id]),
         reverse("ops:requeue", args=[lease.lease_id]),

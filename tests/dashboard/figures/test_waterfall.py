@@ -52,6 +52,35 @@ def test_a_bar_shows_a_gap_between_two_attempts():
     assert drawn(one) == [("waiting", 0, 100), ("leased", 100, 300), ("gap", 400, 200), ("leased", 600, 400)]
 
 
+def test_a_bar_shows_the_wait_for_the_answer_to_a_question():
+    one = bar(0, 10, attempt(1, 1, 4, "asked"), attempt(2, 6, 10))
+
+    assert drawn(one) == [("waiting", 0, 100), ("leased", 100, 300), ("asked", 400, 200), ("leased", 600, 400)]
+    assert waterfall.story(one, at(10)) == (
+        "waited 1.0 s; attempt 1 took 3.0 s, then asked its sender; waited for an answer 2.0 s; attempt 2 took 4.0 s"
+    )
+
+
+@pytest.mark.parametrize(
+    ("resolved", "state", "parts"),
+    [
+        (None, "interrupted", [("asked", 400, 600), ("open", 400, 600)]),
+        (None, "queued", [("waiting", 400, 600), ("open", 400, 600)]),
+        (10, "cancelled", [("asked", 400, 600)]),
+    ],
+)
+def test_a_bar_after_a_question_shows_what_it_waits_for(resolved, state, parts):
+    one = bar(0, resolved, attempt(1, 0, 4, "asked"), state=state)
+
+    assert drawn(one) == [("leased", 0, 400), *parts]
+
+
+def test_the_story_of_an_open_question_names_the_wait():
+    one = bar(0, None, attempt(1, 0, 4, "asked"), state="interrupted")
+
+    assert waterfall.story(one, at(10)).endswith("then asked its sender; waits for its answer for 6.0 s")
+
+
 def test_a_live_lease_is_drawn_open_until_now():
     assert drawn(bar(0, None, attempt(1, 5), state="in_flight")) == [
         ("waiting", 0, 500),

@@ -14,6 +14,7 @@ from mailbox.verbs.upkeep import rollups
 from mailbox.words import tokens
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
+from tests.support.markup import squeezed
 from tests.support.signing import Signer
 
 pytestmark = pytest.mark.django_db
@@ -195,3 +196,17 @@ def test_the_page_of_an_agent_marks_a_key_that_was_replaced(vic, alice):
     assert f"replaces a2a_{tokens.public_id(old)}_…" in text
     assert text.count("Replaced") == 1
     assert "Expires soon" not in text
+
+
+def test_an_agents_page_counts_its_open_questions_and_those_it_must_answer(ana, alice, bob):
+    factories.interrupted_task(alice, bob)
+
+    asking, asked = (ana.get(f"/ops/agents/{name}@local/") for name in ("bob", "alice"))
+
+    assert (asking.context["agent"].asks, asking.context["agent"].is_asked) == (1, 0)
+    assert (asked.context["agent"].asks, asked.context["agent"].is_asked) == (0, 1)
+    assert '1</strong> <span class="s"> longest' in squeezed(asking.text)
+    assert ">1 for it to answer</a>" in squeezed(asked.text)
+    for page, party in ((asking, "to:bob"), (asked, "from:alice")):
+        assert f"?q={party}%40local&amp;state=interrupted" in page.text
+        assert len(ana.get(f"/ops/tasks/?q={party}@local&state=interrupted").context["page"].items) == 1

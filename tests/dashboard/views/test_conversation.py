@@ -209,6 +209,26 @@ def test_a_task_without_a_conversation_reads_none(ana, alice, bob, monkeypatch):
     assert 'id="conversation"' not in page.text
 
 
+def test_closing_words_end_the_conversation(ana, alice, bob, lease):
+    results.post_result(bob, factories.result_envelope(lease.task, message=[talking.block("gladly")]))
+
+    page = ana.get(path(lease.task))
+
+    assert shown(page) == [("bob@local", None, ["gladly"])]
+    assert squeezed(page.text).index("gladly") < squeezed(page.text).index("the result</a>")
+
+
+def test_a_rejected_task_is_shown_as_rejected(ana, alice, bob, lease):
+    refusal = {"status": "rejected", "content": [], "error_message": "not my trade"}
+    results.post_result(bob, factories.result_envelope(lease.task, **refusal))
+
+    page = ana.get(path(lease.task))
+
+    assert [card.state for card in page.context["cards"]] == ["rejected", "in_flight", "queued"]
+    assert page.context["state"] == "rejected"
+    assert re.search(r"Result\s+<span class=\"pill error\">.*?Rejected", page.text)
+
+
 def test_a_live_page_shows_a_new_message(ana, bob, talk):
     page = ana.get(path(talk))
     talking.told(bob, talk, "nearly done")

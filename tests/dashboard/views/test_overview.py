@@ -9,6 +9,7 @@ import pytest
 from dashboard.figures import charts
 from dashboard.figures.charts import HOUR
 from mailbox.inspection.series import Point
+from mailbox.models import Task
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
@@ -62,6 +63,20 @@ def test_each_tile_links_to_the_rows_it_counts(ana, alice, bob):
     rows = [len(ana.get(unescape(link)).context["page"].items) for link in links]
     standing, trend = page.context["standing"], page.context["trend"]
     assert rows == [standing.queued.value, standing.pending.value, trend.last.results, trend.last.error] == [1, 2, 2, 1]
+
+
+@pytest.mark.django_db
+def test_the_tile_of_open_questions_counts_and_links_to_them(ana, alice, bob):
+    assert "no open question" in ana.get("/ops/").text
+    tasks = [factories.interrupted_task(alice, bob) for _ in range(2)]
+    Task.objects.filter(pk=tasks[0].pk).update(status_at=NOON)
+
+    page = ana.get("/ops/")
+
+    standing = page.context["standing"]
+    assert (standing.interrupted.value, standing.asks_since) == (2, NOON)
+    assert "longest <time" in squeezed(page.text)
+    assert len(ana.get("/ops/tasks/?state=interrupted").context["page"].items) == 2
 
 
 @pytest.mark.django_db

@@ -10,7 +10,7 @@ import pytest
 from dashboard.base.list_page import ROWS
 from mailbox.verbs.life import results
 from mailbox.words.envelopes import ResultStatus
-from tests.support import factories
+from tests.support import factories, talking
 
 pytestmark = pytest.mark.django_db
 
@@ -89,6 +89,7 @@ def test_a_shortened_text_is_marked_and_downloaded_whole(ana, alice, bob):
         ("report", 2),
         ('"the invoice"', 1),
         ("state:in_flight summarise", 1),
+        ("state:interrupted", 0),
     ],
 )
 def test_tasks_are_filtered_by_query(ana, alice, bob, query, count):
@@ -100,9 +101,38 @@ def test_tasks_are_filtered_by_query(ana, alice, bob, query, count):
 
 
 @pytest.mark.parametrize(
+    ("query", "count"),
+    [
+        ("state:interrupted", 2),
+        ("-state:interrupted", 1),
+        ("awaits:input", 1),
+        ("awaits:authorization", 1),
+        ("awaits:input,authorization", 2),
+        ("-awaits:input", 2),
+        ("awaits:input to:bob", 1),
+    ],
+)
+def test_interrupted_tasks_are_filtered_and_exported_with_what_they_await(ana, alice, bob, query, count):
+    for awaits in ("input", "authorization"):
+        talking.asked(bob, factories.leased_task(alice, bob), "well?", awaits=awaits)
+    factories.sent_task(alice, bob)
+
+    page = ana.get("/ops/tasks/", {"q": query})
+    exported = [json.loads(line) for line in b"".join(ana.get("/ops/tasks.jsonl", {"q": query})).splitlines()]
+
+    assert len(page.context["page"].items) == len(exported) == count
+    assert {(one["state"], one["awaits"]) for one in exported} <= {
+        ("interrupted", "input"),
+        ("interrupted", "authorization"),
+        ("queued", None),
+    }
+
+
+@pytest.mark.parametrize(
     ("query", "message"),
     [
         ("colour:red", "unknown key"),
+        ("awaits:godot", "must be one of input, authorization"),
         ("state:odd", "unknown state"),
         ("age:soon", "invalid duration"),
         ("id:7", "is not an id"),
