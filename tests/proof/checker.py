@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tests.proof import rows, rules_requests, rules_results, rules_tasks
+from tests.proof import rows, rules_requests, rules_results, rules_talk, rules_tasks
 from tests.proof.evidence import Evidence, Violation
 from tests.proof.history import History
 from tests.proof.rows import Rows
@@ -35,6 +35,10 @@ RULES: Sequence[Rule] = (
     rules_results.received,
     rules_results.deliveries,
     rules_results.callbacks,
+    rules_talk.questions,
+    rules_talk.order,
+    rules_talk.turns,
+    rules_talk.artifacts,
 )
 
 

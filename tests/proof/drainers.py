@@ -22,6 +22,8 @@ class Drainer(Actor):
 
     def act(self) -> None:
         while self.world.working.is_set():
+            if self.drainage.questions:
+                self._answer()
             received = self._drain()
             if received is not None:
                 self.unacked.append(received)
@@ -81,6 +83,15 @@ class Drainer(Actor):
                 self.drainage.receiving.discard(request_id)
         self.is_unsure = self.is_unsure or bool(drained.faults) or len(drained.tries) > 1
         return result["task_id"] if result else None
+
+    def _answer(self) -> None:
+        """Answer the oldest question of the sender's agents."""
+        try:
+            task_id = self.drainage.questions.popleft()
+        except IndexError:  # another thread took it
+            return
+        body = {"content": f"this one, says {self.name}", "attempt_id": self.new_id()}
+        self.do("say", "POST", f"/a2a/tasks/{task_id}/messages", body, task_id=task_id)
 
     def _ack(self) -> None:
         if not self.world.mix.acknowledges:

@@ -60,6 +60,16 @@ class Evidence:
         return {row["task__uuid"]: row for row in self._rows.results if row["task__uuid"] in self.tasks}
 
     @cached_property
+    def messages(self) -> Sequence[Row]:
+        return [row for row in self._rows.messages if row["task__uuid"] in self.tasks]
+
+    @cached_property
+    def artifacts(self) -> Sequence[Row]:
+        """The rows of artifacts, in the order of their numbers."""
+        own = (row for row in self._rows.artifacts if row["task__uuid"] in self.tasks)
+        return sorted(own, key=lambda row: (row["task__uuid"], row["seq"]))
+
+    @cached_property
     def plan_rows(self) -> Sequence[Row]:
         return [row for row in self._rows.plan_rows if row["task_id"] in self.lives]
 

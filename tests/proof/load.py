@@ -111,11 +111,15 @@ class Load:
         return [("", "unknown", None)]
 
     def _repair(self, left: Sequence[tuple[Any, ...]]) -> None:
-        """Requeue the leases that no worker ends, as an operator would."""
+        """Requeue the leases that no worker ends, and end the unanswered questions, as an operator would."""
         for task_id, state, lease_id in left:
+            command: dict[str, Any] = {}
             if state == "in_flight":
                 self.history.note("stuck", task_id=task_id, lease_id=lease_id)
                 command = {"action": "requeue", "duplicate_risk": "operator_accepted", "lease_id": lease_id}
+            if state == "interrupted":
+                command = {"action": "force_error", "message": "no sender answers"}
+            if command:
                 body = {"task_id": task_id, "command": command, "reason": "no worker has it"}
                 with contextlib.suppress(OSError):
                     self._operator.post("/a2a/repair", body)

@@ -12,6 +12,7 @@ SENDS: Mapping[str, float] = {
     "duplicate": 20,  # idempotent, with a key that other tasks have
     "deadline": 7,
     "callback": 8,
+    "batch": 4,  # several tasks in one request
     "child": 3,
     "corvid": 5,
     "marianne": 6,
@@ -28,6 +29,8 @@ WORK: Mapping[str, float] = {
     "twice": 5,
     "conflict": 3,
     "updates": 4,
+    "artifact": 4,  # an artifact in chunks, and then the result
+    "question": 7,  # the sender answers it, and the task is leased again
     "complete": 5,  # Marianne
     "fail": 2,
     "message": 4,  # YEOMAN
@@ -45,6 +48,7 @@ class Mix:
     work: Mapping[str, float] = field(default_factory=lambda: WORK)
     names_tasks: bool = True  # a send names its task
     names_attempts: bool = True  # a receive names its attempt
+    converses: bool = True  # workers ask and produce, and senders answer
     acknowledges: bool = True  # a sender acknowledges its results
     looks: bool = True  # workers and senders look at the lists of leases and results after a cut
     compacts: bool = True  # operators compact beside the load

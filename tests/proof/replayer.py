@@ -11,6 +11,7 @@ from typing import Any
 from tests.proof.rows import Row
 
 Data = Mapping[str, Any]
+UNRESOLVED = ("queued", "in_flight", "interrupted")
 
 
 @dataclass(slots=True)
@@ -31,6 +32,7 @@ class Life:
     ended_by: dict[str, Row] = field(default_factory=dict)  # the row that ended each lease
     sent: Row | None = None
     result: Row | None = None  # the row that resolved the task
+    placed: set[str] = field(default_factory=set)  # the ids of its artifacts
     problems: list[str] = field(default_factory=list)
 
     def follow(self, row: Row) -> None:
@@ -57,7 +59,7 @@ class Life:
             self.live = None
 
     def resolve(self, row: Row, outcome: str, how: str) -> None:
-        self.expect(row, self.state in ("queued", "in_flight"), "it resolves an unresolved task")
+        self.expect(row, self.state in UNRESOLVED, "it resolves an unresolved task")
         self.end_lease(row, how)
         self.state, self.outcome, self.waits = "resolved", outcome, False
         self.delivery, self.result = "pending", row
@@ -74,7 +76,7 @@ def _sent(life: Life, row: Row, data: Data) -> None:
 
 
 def _leased(life: Life, row: Row, data: Data) -> None:
-    life.expect(row, life.state == "queued", "it leases a queued task")
+    life.expect(row, life.state in ("queued", "interrupted"), "it leases a queued or an interrupted task")
     life.expect(row, not life.waits, "it leases no task that waits on another")
     life.expect(row, data["attempt"] == life.attempt + 1, f"its attempt {data['attempt']} is the next")
     lease_id = data["lease_id"]
@@ -91,6 +93,23 @@ def _released(life: Life, row: Row, data: Data) -> None:
 
 def _updated(life: Life, row: Row, data: Data) -> None:
     life.expect(row, data["lease_id"] == life.live, "it names the live lease")
+    if (artifact := data.get("artifact")) is not None:
+        is_known = artifact["artifact_id"] in life.placed
+        life.expect(row, is_known or not artifact["append"], "it adds to an artifact of the task")
+        life.placed.add(artifact["artifact_id"])
+
+
+def _asked(life: Life, row: Row, data: Data) -> None:
+    life.expect(row, life.state == "in_flight", "it interrupts a leased task")
+    life.expect(row, data["lease_id"] == life.live, "it names the live lease")
+    life.end_lease(row, "asked")
+    life.state = "interrupted"
+
+
+def _said(life: Life, row: Row, data: Data) -> None:
+    life.expect(row, life.state in UNRESOLVED, "it is said of an unresolved task")
+    if life.state == "interrupted":
+        life.state = "queued"
 
 
 def _woken(life: Life, row: Row, data: Data) -> None:
@@ -119,7 +138,8 @@ def _replayed(life: Life, row: Row, data: Data) -> None:
 
 def _repaired(life: Life, row: Row, data: Data) -> None:
     life.expect(row, data["lease_id"] in (None, life.live), "it names the live lease, or none")
-    life.expect(row, life.state == "in_flight", "it repairs a leased task")
+    may = ("in_flight", "interrupted") if data["action"] == "force_error" else ("in_flight",)
+    life.expect(row, life.state in may, "it repairs a leased task, or forces an error of an interrupted task")
     if data["action"] == "force_error":
         life.resolve(row, "error", "force_error")
     else:
@@ -141,6 +161,8 @@ STEPS: Mapping[str, Callable[[Life, Row, Data], None]] = {
     "a2a_task_leased": _leased,
     "a2a_task_released": _released,
     "a2a_task_updated": _updated,
+    "a2a_task_asked": _asked,
+    "a2a_message_sent": _said,
     "a2a_task_woken": _woken,
     "a2a_task_cancelled": _cancelled,
     "a2a_task_expired": _expired,

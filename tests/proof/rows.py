@@ -27,7 +27,7 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Task",
         (
             *("uuid", "sender__display", "recipient__display", "state", "outcome", "attempt", "journal_seq"),
-            *("waits_on__uuid", "calls_back", "task_kind", "idempotency_key", "duplicate_safety"),
+            *("waits_on__uuid", "calls_back", "task_kind", "idempotency_key", "duplicate_safety", "awaits", "turn"),
         ),
     ),
     "leases": (
@@ -47,6 +47,8 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "events": ("AuditEvent", ("pk", "kind", "actor", "task_id", "seq", "data", "at", "request_id", "source")),
     "plan_rows": ("RepairPlanRow", ("plan_id", "task_id", "lease_id", "outcome")),
     "deliveries": ("PushDelivery", ("task_uuid", "state", "attempts")),
+    "messages": ("Message", ("task__uuid", "seq", "role", "content")),
+    "artifacts": ("Artifact", ("task__uuid", "seq", "artifact_id", "append")),
 }
 
 
@@ -60,6 +62,8 @@ class Rows:
     events: Sequence[Row]
     plan_rows: Sequence[Row]
     deliveries: Sequence[Row]
+    messages: Sequence[Row] = ()
+    artifacts: Sequence[Row] = ()
 
 
 def of_stage(stage: Stage) -> Rows:

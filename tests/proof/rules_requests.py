@@ -18,9 +18,11 @@ DECIDES: Mapping[str, str] = {
     "release": "a2a_task_released",
     "cancel": "a2a_task_cancelled",
     "repair": "a2a_repair_applied",
+    "ask": "a2a_task_asked",
+    "say": "a2a_message_sent",
     "drain": "a2a_result_delivered",
 }
-CHECKED = ("a2a_task_sent", "a2a_result_posted", "a2a_repair_applied")
+CHECKED = ("a2a_task_sent", "a2a_result_posted", "a2a_repair_applied", "a2a_message_sent")
 TAKES = ("lease", "accept", "drain")
 # The refusals that a client may meet although it keeps its contract, by verb.
 REFUSALS: Mapping[str, frozenset[str]] = {
@@ -28,12 +30,25 @@ REFUSALS: Mapping[str, frozenset[str]] = {
     "accept": frozenset({"lease_mismatch", "already_resolved", "not_in_flight"}),
     "release": frozenset({"lease_mismatch", "not_in_flight"}),
     "update": frozenset({"lease_mismatch", "not_in_flight"}),
+    "ask": frozenset({"lease_mismatch", "not_in_flight", "not_askable"}),
+    "say": frozenset({"already_resolved"}),
     "heartbeat": frozenset({"lease_mismatch", "not_in_flight"}),
     "cancel": frozenset({"already_resolved"}),
     "repair": frozenset({"lease_mismatch", "already_resolved", "not_in_flight", "duplicate_risk_mismatch"}),
 }
-FORGETS = ("read", "post", "accept", "release", "update", "heartbeat", "cancel", "repair")  # 404 after compaction
-REPEATABLE = ("send", "post", "release", "cancel", "ack", "lease", "drain")
+FORGETS = (
+    "read",
+    "post",
+    "accept",
+    "release",
+    "update",
+    "ask",
+    "say",
+    "heartbeat",
+    "cancel",
+    "repair",
+)  # 404 after compaction
+REPEATABLE = ("send", "post", "release", "cancel", "ack", "lease", "drain", "ask", "say")
 
 
 def answers(evidence: Evidence) -> Iterator[Violation]:
@@ -87,7 +102,7 @@ def decisions(evidence: Evidence) -> Iterator[Violation]:
         if count > most and operation.facts.get("repeatable", True):
             name = "attempt_took_twice" if operation.verb in TAKES else "request_decided_twice"
             yield Violation(name, f"{request_id} {operation.route}", f"{count} rows {kind}, faults {operation.faults}")
-        if operation.verb in ("send", "post", "repair"):
+        if operation.verb in ("send", "post", "repair", "say"):
             checks, checked = len([*of_kind(rows, "capability_check")]), len([*of_kind(rows, *CHECKED)])
             if checks != checked:
                 yield Violation("decision_without_its_check", request_id, f"{checks} checks, {checked} decisions")
@@ -112,7 +127,7 @@ def attempts(evidence: Evidence) -> Iterator[Violation]:
 
 def acknowledgements(evidence: Evidence) -> Iterator[Violation]:
     """Each acknowledged decision has its journal row."""
-    for operation in evidence.history.acknowledged("release", "cancel", "repair", "ack", "drain"):
+    for operation in evidence.history.acknowledged("release", "cancel", "repair", "ask", "say", "ack", "drain"):
         for task_id, done in _promised(operation):
             if done not in evidence.kinds.get(task_id, ()):
                 yield Violation("acknowledged_but_not_done", task_id, f"{operation.request_id} has no row {done}")

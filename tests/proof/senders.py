@@ -84,6 +84,15 @@ class Sender(Actor):
             self.known.extend(ids)
         return operation
 
+    def _send_batch(self) -> None:
+        """Send several tasks in one request, each under an id of its own."""
+        texts = [f"work {self.new_id()[:8]}" for _ in range(self.random.choice([1, 2, 4]))]
+        tasks = [{"id": self.new_id(), "recipient": self._recipient(), "intent_text": text} for text in texts]
+        sent = self.do("send", "POST", "/a2a/tasks/batch", {"tasks": tasks}, decisions=len(tasks))
+        if sent.is_acknowledged:
+            sent.facts["task_ids"] = sent.answer["posted"]
+            self.known.extend(sent.answer["posted"])
+
     def _send_corvid(self) -> None:
         """Send a task without an id of the client's: this dialect has none, so a repeat makes a second task."""
         timeout = self.random.choice([1_000, 60_000, 600_000])

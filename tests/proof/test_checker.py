@@ -184,6 +184,29 @@ def lose_a_callback(tables: Tables, history: History) -> None:
     tables["deliveries"].clear()
 
 
+def keep_an_open_question(tables: Tables, history: History) -> None:
+    first(tables["tasks"], state="resolved")["awaits"] = "input"
+
+
+def lose_a_message(tables: Tables, history: History) -> None:
+    tables["messages"].remove(first(tables["messages"], role="user"))
+
+
+def miscount_the_turns(tables: Tables, history: History) -> None:
+    first(tables["tasks"], turn=2)["turn"] = 3
+
+
+def keep_a_lease_beside_a_question(tables: Tables, history: History) -> None:
+    lease = first(tables["leases"], end="asked")
+    lease["ended_at"] = None
+    first(tables["tasks"], uuid=lease["task__uuid"])["state"] = "interrupted"
+
+
+def lose_the_begin_of_an_artifact(tables: Tables, history: History) -> None:
+    for row in [row for row in tables["artifacts"] if not row["append"]]:
+        tables["artifacts"].remove(row)
+
+
 def fail(tables: Tables, history: History) -> None:
     operation = next(history.acknowledged("post"))
     operation.tries.insert(0, replace(operation.tries[0], status=500))
@@ -231,6 +254,11 @@ PLANTED: Mapping[str, tuple[Callable[[Tables, History], None], str]] = {
         (expire_without_a_limit, "expired_without_a_limit"),
         (show_an_end_that_changes, "end_changed"),
         (lose_a_callback, "callback_not_written_once"),
+        (keep_an_open_question, "state_without_its_question"),
+        (lose_a_message, "said_but_not_stored"),
+        (miscount_the_turns, "turns_not_counted"),
+        (keep_a_lease_beside_a_question, "question_beside_a_lease"),
+        (lose_the_begin_of_an_artifact, "chunk_without_its_artifact"),
         (fail, "server_error"),
         (refuse_what_was_done, "refused_but_done"),
         (answer_never, "never_answered"),
@@ -242,7 +270,16 @@ def test_a_run_without_faults_breaks_no_promise(run):
     history, found = run
 
     assert [str(violation) for violation in checker.violations(history, found)] == []
-    assert {operation.verb for operation in history.operations} > {"send", "lease", "post", "drain", "ack", "repair"}
+    assert {operation.verb for operation in history.operations} > {
+        "send",
+        "lease",
+        "post",
+        "drain",
+        "ack",
+        "repair",
+        "ask",
+        "say",
+    }
 
 
 @pytest.mark.parametrize("plant", PLANTED)

@@ -9,11 +9,13 @@ from tests.proof.actors import Actor
 from tests.proof.history import Operation
 from tests.proof.mix import chosen
 from tests.proof.world import Case, Crew, Held, World, held_of
+from tests.proof.world import held as held_task
 
 IDLE = 0.05
 MOST_LOOKS = 10
 LEFT_ALONE = 0.5  # share of deaths that no operator hears of
 LOST = ("late", "die")  # ways that leave the lease to an operator
+TALKS = ("artifact", "question")
 
 
 class Worker(Actor):
@@ -72,7 +74,7 @@ class Worker(Actor):
         self.is_unsure = False
         if not looked.is_acknowledged:
             return []
-        listed = [Held(one["task"]["id"], one["lease_id"], one["task"]["intent_text"]) for one in _leases(looked)]
+        listed = [held_task(one["task"], one["lease_id"]) for one in _leases(looked)]
         found = self.crew.orphans(listed)
         looked.facts["adopted"] = [held.lease_id for held in found]
         self.is_unsure = bool({held.lease_id for held in listed} - self.crew.known)
@@ -100,7 +102,7 @@ class Worker(Actor):
             for one in mine:
                 self.crew.learn(one["lease_id"])
                 looked.facts["adopted"] = [one["lease_id"]]
-                return Held(task_id, one["lease_id"], one["task"]["intent_text"])
+                return held_task(one["task"], one["lease_id"])
         finally:
             with self.crew.lock:
                 self.crew.receiving.discard(request_id)
@@ -108,7 +110,9 @@ class Worker(Actor):
 
     def _work(self, held: Held) -> None:
         way = chosen(self.random, self.world.mix.work)
-        if not self.world.sending.is_set() and way in (*LOST, "release", "refence"):
+        if not self.world.sending.is_set() and way in (*LOST, "release", "refence", "question"):
+            way = "ok"
+        if not self.world.mix.converses and way in TALKS:
             way = "ok"
         if way == "die" and self.random.random() < LEFT_ALONE:
             return  # the lease grows stale, for the retry gate and for plans
@@ -171,6 +175,31 @@ class Worker(Actor):
         self.do("update", "POST", f"/a2a/tasks/{held.task_id}/updates", body, task_id=held.task_id)
         self.do("heartbeat", "POST", f"/a2a/tasks/{held.task_id}/heartbeat", {"lease_id": held.lease_id})
         self._post(self._result(held, "ok"))
+
+    def _end_by_artifact(self, held: Held) -> None:
+        """Produce an artifact in chunks, and then post a result that names it."""
+        chunks = [{"type": "text", "text": f"{held.work} {number}"} for number in range(3)]
+        updates = [
+            {"artifact": {"artifact_id": "log", "content": [chunk]}, "append": number > 0, "last_chunk": number == 2}
+            for number, chunk in enumerate(chunks)
+        ]
+        for part in (updates[:1], updates[1:]):
+            body = {"updates": part, "lease_id": held.lease_id, "attempt_id": self.new_id()}
+            self.do("update", "POST", f"/a2a/tasks/{held.task_id}/updates", body, task_id=held.task_id)
+        self._post(self._result(held, "ok"))
+
+    def _end_by_question(self, held: Held) -> None:
+        """Ask the sender, and leave the task to the next lease. A task that cannot be asked about gets its result."""
+        question = {"status": "input_required", "message": f"which {held.work}?"}
+        body = {"updates": [question], "lease_id": held.lease_id, "attempt_id": self.new_id()}
+        path = f"/a2a/tasks/{held.task_id}/updates"
+        asked = self.do("ask", "POST", path, body, task_id=held.task_id, lease_id=held.lease_id)
+        if asked.is_acknowledged:
+            for drainage in self.world.drainages:
+                if drainage.party.display == held.sender:
+                    drainage.questions.append(held.task_id)
+        else:
+            self._end_by_ok(held)
 
     def _end_by_complete(self, held: Held) -> None:
         self._finish(held, "complete", {"artifacts": {"text": f"{held.work} by {self.name} {self._count}"}})

@@ -23,6 +23,7 @@ class Held(NamedTuple):
     task_id: str
     lease_id: str
     work: str  # the text of the task
+    sender: str
 
 
 @dataclass(slots=True)
@@ -66,6 +67,7 @@ class Drainage:
     received: set[str] = field(default_factory=set)  # task ids
     receiving: set[str] = field(default_factory=set)
     suspects: dict[str, frozenset[str]] = field(default_factory=dict)
+    questions: deque[str] = field(default_factory=deque)  # task ids
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def orphans(self, listed: list[str]) -> list[str]:
@@ -163,4 +165,8 @@ def _make_default(operator: Client, display: str, project: str | None) -> None:
 def held_of(answer: dict[str, Any]) -> Held | None:
     """Return the lease of an answer to a receive; None if it has none."""
     task, lease = answer.get("task"), answer.get("lease")
-    return Held(task["id"], lease["lease_id"], task["intent_text"]) if task and lease else None
+    return held(task, lease["lease_id"]) if task and lease else None
+
+
+def held(task: dict[str, Any], lease_id: str) -> Held:
+    return Held(task["id"], lease_id, task["intent_text"], task["sender"]["display"])

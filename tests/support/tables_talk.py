@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from uuid import UUID
 
-from mailbox.inspection import conversation
 from mailbox.models import Artifact, AuditEvent, Lease, Message, Task
 from mailbox.words.kinds import Kind
 from tests.support import model_rows
@@ -85,15 +84,23 @@ ENDS_QUESTIONS = {
 
 
 def assert_same_talk(talk: Talk, tasks: Mapping[int, Task], kept: Sequence[model_rows.Task]) -> None:
-    """Compare the messages, and the artifacts as a reader sees them, with the model's."""
+    """Compare the messages, and the artifacts that the rows make, with the model's."""
     spoken = _by_task(talk.messages)
     produced = _by_task(talk.artifacts)
     by_id = {task.uuid: task.pk for task in tasks.values()}
     for task in kept:
         pk = by_id[task.id]
         assert [(row.role, _text(row.blocks)) for row in spoken[pk]] == task.spoken
-        whole = conversation.fold(produced[pk])
-        assert {one.artifact_id: [block["text"] for block in one.blocks] for one in whole} == task.produced
+        assert _folded(produced[pk]) == task.produced
+
+
+def _folded(rows: Sequence[Artifact]) -> Mapping[str, list[str]]:
+    """Return the texts of each artifact, as its rows place and extend it."""
+    folded: dict[str, list[str]] = {}
+    for row in rows:
+        earlier = folded.get(row.artifact_id, []) if row.append else []
+        folded[row.artifact_id] = [*earlier, _text(row.blocks)]
+    return folded
 
 
 def _by_task(rows: Iterable[Row]) -> Mapping[int, list[Row]]:

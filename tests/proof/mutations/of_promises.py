@@ -63,8 +63,8 @@ BUGS = (
         changes=(
             Change(
                 "mailbox/models/task.py",
-                "        self.change(state=Task.State.QUEUED, queued_at=now)\n",
-                "        self.change(state=Task.State.QUEUED, queued_at=now, attempt=0)\n",
+                "        self.change(state=Task.State.QUEUED, queued_at=now, status_at=now)\n",
+                "        self.change(state=Task.State.QUEUED, queued_at=now, status_at=now, attempt=0)\n",
             ),
         ),
         fails=f"{REPAIRS}/test_repair.py::test_a_requeued_task_keeps_its_id_and_attempt_and_goes_to_the_back",
@@ -88,8 +88,8 @@ BUGS = (
         changes=(
             Change(
                 REPAIR,
-                "    return task, require_lease(task, lease, lease_id)\n",
-                "    return task, require_lease(task, lease, None)\n",
+                "    return require_lease(task, lease, lease_id)\n",
+                "    return require_lease(task, lease, None)\n",
             ),
         ),
         fails=f"{REPAIRS}/test_repair.py::test_a_stale_lease_id_changes_nothing_and_names_both_leases",

@@ -32,8 +32,8 @@ BUGS = (
         changes=(
             Change(
                 LEASING,
-                'waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))[: limit - len(leases)]',
-                "waiting[: limit - len(leases)]",
+                'waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))',
+                "waiting",
             ),
             Change(POSTGRESQL, "({statements.QUEUED} FOR NO KEY UPDATE SKIP LOCKED\n", "({statements.QUEUED}\n"),
         ),
@@ -77,7 +77,7 @@ BUGS = (
         does="A receive leases the tasks of other recipients.",
         changes=(
             Change(
-                "mailbox/models/task.py",
+                "mailbox/models/task_queries.py",
                 "        return self if recipient is None else self.filter(recipient=recipient)  # None",
                 "        return self  # None",
             ),
@@ -95,7 +95,7 @@ BUGS = (
         does="A drain deletes the result, so a lost answer loses it.",
         changes=(
             Change(
-                RESULTS,
+                "mailbox/verbs/life/delivery.py",
                 "                delivered.append(result)\n",
                 "                delivered.append(result)\n"
                 "                Result.objects.filter(pk=result.pk).delete()\n",

@@ -17,7 +17,7 @@ from tests.proof import servers
 from tests.proof.forms import Part, part_of
 from tests.proof.history import History
 from tests.proof.load import loading, run_load
-from tests.proof.mix import Mix
+from tests.proof.mix import SENDS, Mix
 from tests.proof.proxy import QUIET
 from tests.proof.scenarios.mixes import BESIDE_ANOTHER
 from tests.proof.scenarios.scenario import Scenario
@@ -29,8 +29,9 @@ WITHOUT_TAGS = "b81c24d"
 SECRET = "one secret for both versions of the proof, as several hubs need it"
 OPERATIONS = 600
 # The previous version may break promises that this one keeps under faults, so the loads have no faults. It lacks the
-# list of delivered results.
-PLAIN = Mix(compacts=False, looks=False)
+# list of delivered results, questions, artifacts and batches.
+OF_BEFORE = {kind: weight for kind, weight in SENDS.items() if kind != "batch"}
+PLAIN = Mix(compacts=False, looks=False, converses=False, sends=OF_BEFORE)
 
 
 def previous() -> str:
@@ -107,7 +108,8 @@ def _loaded(stage: Stage, seed: int) -> Part:
 
 def _loaded_at_once(new: Stage, old: Stage, seed: int) -> list[Part]:
     began, sends = time.monotonic(), OPERATIONS // 6
-    mix = replace(BESIDE_ANOTHER, looks=False)
+    sent = {kind: weight for kind, weight in BESIDE_ANOTHER.sends.items() if kind in OF_BEFORE}
+    mix = replace(BESIDE_ANOTHER, looks=False, converses=False, sends=sent)
     with (
         loading(new, seed, sends=sends, rates=QUIET, mix=mix) as one,
         loading(old, seed + 1, sends=sends, rates=QUIET, mix=mix) as other,
