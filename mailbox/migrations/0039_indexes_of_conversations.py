@@ -37,12 +37,14 @@ def _change(editor: Any, wanted: Mapping[str, str], leaders: str, unwanted: Mapp
             _drop(editor, [*unwanted, LEADER])
             _build(editor, {**wanted, LEADER: leaders})
         return
+    # A restore migrates an older backup in its own transaction, where no other session writes.
+    how = "" if editor.connection.in_atomic_block else "CONCURRENTLY"
     editor.execute("ALTER TABLE mailbox_task VALIDATE CONSTRAINT task_awaits_iff_interrupted")
-    _build(editor, {**wanted, NEXT_LEADER: leaders}, "CONCURRENTLY")
+    _build(editor, {**wanted, NEXT_LEADER: leaders}, how)
     with transaction.atomic(using=alias):
         _drop(editor, [LEADER])
         editor.execute(f"ALTER INDEX {NEXT_LEADER} RENAME TO {LEADER}")
-    _drop(editor, unwanted, "CONCURRENTLY")
+    _drop(editor, unwanted, how)
 
 
 def _build(editor: Any, indexes: Mapping[str, str], how: str = "") -> None:

@@ -108,3 +108,12 @@ def test_no_session_of_the_version_before_keeps_a_plan_of_the_old_columns():
 def indexes() -> set[str]:
     with connection.cursor() as cursor:
         return set(connection.introspection.get_constraints(cursor, "mailbox_task"))
+
+
+def test_a_restore_builds_the_indexes_in_its_own_transaction(alice):
+    module = import_module(f"mailbox.migrations.{NAMES[1]}")
+    with transaction.atomic():
+        module.backwards(None, connection.schema_editor())
+        module.forwards(None, connection.schema_editor())
+
+    assert indexes() >= {*INDEXES, "task_one_leader_per_cache_key"}
