@@ -81,8 +81,10 @@ def test_postgresql_reads_each_row_by_an_index(name):
     ],
 )
 def test_sqlite_reads_each_row_by_an_index(sql, used):
-    values = {name: sqlite.stored(value) for name, value in VALUES.items() if not isinstance(value, list)}
-    lists = dict.fromkeys(("given", "answered", "taken", "result", "task", "acks"), "[]")
+    values: dict[str, Any] = {
+        name: sqlite.stored(value) for name, value in VALUES.items() if not isinstance(value, list)
+    }
+    lists: dict[str, Any] = dict.fromkeys(("given", "answered", "taken", "result", "task", "acks"), "[]")
 
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN QUERY PLAN {sqlite.statement(sql)}", {**values, **lists})
