@@ -205,7 +205,8 @@ def test_insist_ends_on_success_on_refusal_or_when_abandoned():
 
 @pytest.mark.parametrize(("wait", "rests"), [(3.0, [1.0]), (0.5, [])])
 def test_an_empty_answer_that_comes_early_is_followed_by_a_rest(monkeypatch, wait, rests):
-    worker, seen = worker_of(ScriptedHub([])), []
+    worker = worker_of(ScriptedHub([]))
+    seen: list[float] = []
     monkeypatch.setattr(worker._stopping, "wait", seen.append)
 
     assert worker._receive(1, wait) == []
