@@ -17,11 +17,12 @@ Found = TypeVar("Found")
 class Waiter:
     """One thread that waits for a ring of its topics. `waiting` makes it."""
 
-    __slots__ = ("event", "is_chained", "is_rung", "topics")
+    __slots__ = ("is_chained", "is_rung", "silence", "topics")
 
     def __init__(self, topics: Sequence[str]) -> None:
         self.topics = topics
-        self.event = threading.Event()
+        self.silence = threading.Lock()  # held until a ring; smaller than an event, and thousands may wait
+        self.silence.acquire()
         self.is_rung = False  # a ring came since its last look began
         self.is_chained = False  # if that look finds something, there may be more for the next waiter
 
@@ -50,7 +51,8 @@ class Waiter:
 
     def wait(self, seconds: float | None) -> bool:
         """Wait for a ring, at most so many seconds, None without limit. Return whether another look is due."""
-        return self.event.wait(seconds) and not _here.has_ended
+        is_rung = self.is_rung or self.silence.acquire(timeout=-1 if seconds is None else seconds)
+        return is_rung and not _here.has_ended
 
     def wait_for(self, topics: Sequence[str]) -> None:
         """Wait for these topics from now on, instead of the earlier ones. A look must follow."""
@@ -77,9 +79,10 @@ class _Waiters:
 
     def ring(self, waiter: Waiter, *, is_chained: bool) -> None:
         self._leave_idle(waiter)
-        waiter.is_rung = True
         waiter.is_chained |= is_chained
-        waiter.event.set()
+        if not waiter.is_rung:
+            waiter.is_rung = True
+            waiter.silence.release()
 
     def ring_all_of(self, topic: str) -> None:
         for waiter in list(self.idle.get(topic, ())):
@@ -94,7 +97,7 @@ class _Waiters:
 
     def forget_rings(self, waiter: Waiter) -> None:
         waiter.is_rung = waiter.is_chained = False
-        waiter.event.clear()
+        waiter.silence.acquire(blocking=False)
         for topic in waiter.topics:
             self.idle.setdefault(topic, {})[waiter] = None
 
