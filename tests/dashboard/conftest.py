@@ -13,7 +13,7 @@ from mailbox.inspection import health
 from mailbox.models import ReplayEntry
 from mailbox.verbs.life import results
 from mailbox.verbs.repairs import auto_retry
-from tests.support import browser, factories
+from tests.support import browser, factories, talking
 from tests.support.browser import browse, chromium, launched  # noqa: F401 (fixtures)
 from tests.support.cast import *  # noqa: F403 (fixtures)
 
@@ -65,9 +65,11 @@ def vic(sign_in):
 
 @pytest.fixture
 def history(alice, bob):
-    """Two resolved tasks and a cached result. Return the lease of the second task."""
+    """Two resolved tasks and a cached result. Return the lease of the second task, which has an artifact."""
     factories.resolved_task(alice, bob)
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"), intent_text="pay the invoice")
+    talking.told(bob, lease.task, "I look for it")
+    talking.made(bob, lease.task, "a receipt")
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
     assert ReplayEntry.objects.exists()
     return lease

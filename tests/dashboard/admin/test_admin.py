@@ -16,7 +16,7 @@ from tests.support import factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
-READ_ONLY = ("auditevent", "task", "lease", "result", "replayentry")
+READ_ONLY = ("auditevent", "task", "lease", "message", "artifact", "result", "replayentry")
 
 
 def staff_client(role, name="ada", **fields):

@@ -60,6 +60,9 @@ FILTERS = [
     ("task", "source", "user", "source"),
     ("lease", "task", "00000000-0000-4000-8000-000000000000", "task"),
     ("lease", "holder", "bob@local", "agent"),
+    ("task", "awaits", "authorization", "awaits"),
+    ("message", "task", "00000000-0000-4000-8000-000000000000", "task"),
+    ("artifact", "task", "00000000-0000-4000-8000-000000000000", "task"),
     ("result", "status", "error", "status"),
     ("result", "delivery", "pending", "delivery"),
     ("replayentry", "task", "00000000-0000-4000-8000-000000000000", "source"),
@@ -104,6 +107,19 @@ def test_a_date_filter_searches_between_the_ids_of_roll_ups(history, model, mark
 @pytest.mark.parametrize("query", ["?q=state:ok", "?q=x%00", "?task=%00", "?date=0000", "?date=9999-12", "?p=99"])
 def test_invalid_url_parameters_never_fail_an_admin_list(history, model, query):
     assert staff_client("viewer").get(f"/admin/mailbox/{model}/{query}").status_code in (200, 302, 400)
+
+
+@pytest.mark.parametrize("model", ["message", "artifact"])
+def test_lists_of_messages_and_artifacts_read_no_content(history, model, django_assert_max_num_queries):
+    client = staff_client("viewer")
+
+    with django_assert_max_num_queries(11) as ran:
+        page = client.get(f"/admin/mailbox/{model}/", {"task": str(history.task.uuid)})
+
+    assert page.context["cl"].result_count == 1
+    assert [
+        one["sql"] for one in ran.captured_queries if '"content"' in one["sql"] or '"intent_text"' in one["sql"]
+    ] == []
 
 
 @pytest.mark.parametrize("model", READ_ONLY)

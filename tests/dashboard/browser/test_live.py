@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from mailbox.verbs.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
-from tests.support import factories
+from tests.support import factories, talking
 from tests.support.browser import stale
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
@@ -55,6 +55,44 @@ def test_a_long_table_updates_in_place_and_adds_no_rows_by_itself(browse, alice,
     assert page.inner_text("[data-changed] span") == "+1 new"
     assert first.locator("time").last.get_attribute("datetime") > seen
     assert page.locator("#rows tbody td code").all_inner_texts() == order
+
+
+def test_a_conversation_grows_and_an_open_artifact_stays_open(browse, alice, bob):
+    lease = factories.leased_task(alice, bob)
+    talking.made(bob, lease.task, "the first offer")
+    talking.told(bob, lease.task, "one")
+    page = browse("ana", live=5)
+    page.goto(f"/ops/tasks/{lease.task.uuid}/")
+    talking.told(bob, lease.task, "two")
+
+    page.evaluate(TICK)
+    page.locator(".words", has_text="two").wait_for()
+    page.locator(".artifact summary").click()
+    talking.told(bob, lease.task, "three")
+    with page.expect_response(lambda answer: "/ops/tasks/" in answer.url):
+        page.evaluate(TICK)
+
+    assert page.locator(".artifact pre").is_visible()
+    assert page.locator(".words", has_text="three").count() == 0
+    page.locator(".artifact summary").click()
+    page.mouse.move(0, 0)
+    page.evaluate("document.activeElement.blur()")
+    page.evaluate(TICK)
+    page.locator(".words", has_text="three").wait_for()
+
+
+def test_an_operator_ends_an_interrupted_task_in_a_dialog(browse, alice, bob):
+    lease = factories.leased_task(alice, bob)
+    talking.asked(bob, lease, "Which nights?")
+    page = browse("ana")
+    page.goto(f"/ops/tasks/{lease.task.uuid}/")
+
+    page.locator("#question a", has_text="Force error").click()
+    page.fill("dialog [name=reason]", "the sender is gone")
+    page.click("dialog [data-submit]")
+
+    page.get_by_text("Forced to an error").first.wait_for()
+    assert page.locator("#question").count() == 0
 
 
 def test_a_page_that_loses_the_hub_shows_since_when(browse):
