@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -106,6 +106,13 @@ def test_an_entry_of_the_mailbox_names_the_state_and_what_it_awaits(state):
 
     assert entry["state"] == state
     assert entry.get("awaits", "nothing") == ("input" if state == "interrupted" else "nothing")
+
+
+def test_a_question_moves_the_time_that_yeomans_pollers_read():
+    row = task("interrupted", awaits="input")
+    row.status_at = NOW + timedelta(minutes=3)
+
+    assert yeoman.render(row, None)["updated_at"].startswith("2035-01-01T00:03:00")
 
 
 def said(seq, role, *blocks):
