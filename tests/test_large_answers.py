@@ -20,7 +20,18 @@ from pytest_django import DjangoDbBlocker
 from agentcards.models import AgentCard
 from mailbox.database import paging
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import Agent, AuditEvent, Lease, Peer, PushDelivery, ReplayEntry, Result, Task
+from mailbox.models import (
+    Agent,
+    Artifact,
+    AuditEvent,
+    Lease,
+    Message,
+    Peer,
+    PushDelivery,
+    ReplayEntry,
+    Result,
+    Task,
+)
 from mailbox.words import json_text
 from tests.support import factories, yeoman
 from tests.support.api import Api
@@ -48,7 +59,8 @@ def alice(stored: list[Task]) -> Caller:
 
 
 def fill(agent: Agent) -> list[Task]:
-    states = [state for state in Task.State for _ in range(MANY)]
+    kinds = (Task.State.QUEUED, Task.State.IN_FLIGHT, Task.State.RESOLVED)
+    states = [state for state in kinds for _ in range(MANY)]
     tasks = Task.objects.bulk_create(
         [
             Task(
@@ -96,6 +108,9 @@ def fill(agent: Agent) -> list[Task]:
             at=NOW,
             source="api",
         )
+        beside = {"task": queued[0], "seq": number + 2, "content": content, "said_at": NOW}
+        Message.objects.create(message_id=f"{number}", **beside)
+        Artifact.objects.create(artifact_id=f"{number}", append=False, last_chunk=True, **beside)
         ReplayEntry.objects.create(
             cache_key=f"{number}",
             sender_pubkey=agent.pubkey,
@@ -132,6 +147,8 @@ LISTS: dict[str, tuple[str, str, int, int]] = {
     "leases": ("/a2a/leases", "leases", MANY, 1),
     "tree": (f"/a2a/tasks/{ROOT}/tree", "nodes", 3 * MANY, 1),
     "timeline": ("/a2a/tasks/{queued}/timeline", "events", MANY, 1),
+    "artifacts": ("/a2a/tasks/{queued}/artifacts", "artifacts", MANY, 1),
+    "messages": ("/a2a/tasks/{queued}/messages", "messages", MANY + 1, 1),  # and the task's own text
     "journal": ("/audit/recent", "events", MANY, 1),
     "cached results": ("/a2a/replay-entries", "entries", MANY, 1),
     "callbacks": ("/a2a/deliveries", "deliveries", MANY, 1),
@@ -141,6 +158,7 @@ LISTS: dict[str, tuple[str, str, int, int]] = {
     "cards": ("/a2a/registry", "cards", MANY, 1),
 }
 WITHOUT_LIMIT = {"tree", "export of an inbox"}
+NEXT = {"messages": "next_after"}  # by number and not by cursor
 
 
 @pytest.mark.parametrize("name", LISTS)
@@ -156,8 +174,8 @@ def test_each_page_of_a_list_is_within_the_budget_and_the_pages_have_every_item(
         answer = client.get(path, **query, **cursor)
         assert len(answer.content) < budgets * paging.BUDGET + SLACK
         shown += answer.json()[key]
-        following = answer.json().get("next_cursor")
-        cursor = {"cursor": following} if following else None
+        following = answer.json().get(NEXT.get(name, "next_cursor"))
+        cursor = {NEXT[name].removeprefix("next_") if name in NEXT else "cursor": following} if following else None
 
     texts = [item if isinstance(item, str) else json.dumps(item, sort_keys=True) for item in shown]
     assert (len(texts), len(set(texts))) == (total, total)
