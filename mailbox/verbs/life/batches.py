@@ -19,7 +19,7 @@ from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.hot.batches import drains, sends, work
 from mailbox.verbs.hot.batches.work import Worked
-from mailbox.verbs.life import leasing, results, sending
+from mailbox.verbs.life import leasing, repeats, results, sending
 from mailbox.verbs.life.results import Acknowledgement
 from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError, UnknownTaskError
@@ -105,8 +105,12 @@ def send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Outcomes[Ta
     while len(outcomes) < len(envelopes):
         rest = envelopes[len(outcomes) :]
         number, sent = sends.send_first(caller, rest, known)
-        for place, envelope in enumerate(rest[: max(number, 1)]):
-            outcomes.append(sent.get(place) or _outcome(partial(sending.send_task, caller, envelope)))
+        items = rest[: max(number, 1)]
+        # Few ids are taken, unless a batch is repeated. Then one look at all of them saves a decision for each.
+        earlier = repeats.of_batch(caller, items) if len(items) - len(sent) > 1 else [None] * len(items)
+        for place, envelope in enumerate(items):
+            task = sent.get(place) or earlier[place]
+            outcomes.append(task or _outcome(partial(sending.send_task, caller, envelope)))
     return Outcomes([envelope.id for envelope in envelopes], outcomes)
 
 

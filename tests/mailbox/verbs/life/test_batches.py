@@ -219,3 +219,40 @@ def test_a_revoked_key_takes_no_batch(alice, bob):
 
     with pytest.raises(UnauthenticatedError):
         batches.lease_tasks(replace(bob, credential="revoked1"), most=5)
+
+
+def test_a_repeated_batch_is_recognised_by_one_query_for_all_of_its_tasks(alice, bob, django_assert_max_num_queries):
+    batch = tasks_for(bob, 40)
+    sent = batches.send_tasks(alice, batch).of_each
+    before = factories.journal_length()
+
+    with django_assert_max_num_queries(15):
+        again = batches.send_tasks(alice, batch)
+
+    assert (list(again.of_each), again.refused) == (list(sent), [])
+    assert (Task.objects.count(), factories.journal_length()) == (40, before)
+
+
+def test_a_changed_task_in_a_repeated_batch_is_a_conflict_in_its_place(alice, bob, mallory):
+    factories.grant(mallory, "a2a.send.*")
+    batch = tasks_for(bob, 5)
+    batches.send_tasks(alice, batch)
+    batch[1] = replace(batch[1], intent_text="other")
+    batch[2] = replace(batch[2], recipient=factories.ref(mallory))
+    batch[4] = replace(batch[4], intent_text=" ")
+
+    assert codes(batches.send_tasks(alice, batch)) == [
+        (1, "task_conflict"),
+        (2, "task_conflict"),
+        (4, "invalid_request"),
+    ]
+    assert codes(batches.send_tasks(mallory, batch[:2])) == [(0, "task_conflict"), (1, "task_conflict")]
+
+
+def test_a_repeat_of_a_task_out_of_time_expires_it_as_the_single_send_does(alice, bob):
+    batch = [replace(task, deadline_ms=1) for task in tasks_for(bob, 3)]
+
+    batches.send_tasks(alice, batch)
+    again = batches.send_tasks(alice, batch)
+
+    assert [task.outcome for task in again.posted] == ["expired"] * 3
