@@ -26,7 +26,9 @@ def backwards(apps: Any, editor: Any) -> None:
 
 
 def _how(editor: Any) -> str:
-    return "CONCURRENTLY" if editor.connection.vendor == "postgresql" else ""
+    # A restore migrates an older backup in its own transaction, where no other session writes.
+    is_alone = editor.connection.in_atomic_block
+    return "CONCURRENTLY" if editor.connection.vendor == "postgresql" and not is_alone else ""
 
 
 class Migration(migrations.Migration):

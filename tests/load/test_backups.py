@@ -131,7 +131,8 @@ def test_a_restore_refuses_while_a_hub_runs(database: Database, backup: Path) ->
 def test_an_older_backup_is_migrated_and_a_newer_backup_is_refused(database: Database, tmp_path: Path) -> None:
     file = tmp_path / "old.backup"
     manage = [sys.executable, str(ROOT / "manage.py")]
-    subprocess.run([*manage, "migrate", "-v0", "axes", "0008"], env=database.environment, check=True)
+    for app, name in (("axes", "0008"), ("mailbox", "0037")):
+        subprocess.run([*manage, "migrate", "-v0", app, name], env=database.environment, check=True)
     done(a2a(database, "backup", file))
 
     with new_hub(tmp_path / "new") as hub:
