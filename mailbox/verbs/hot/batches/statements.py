@@ -95,7 +95,7 @@ def up_to_the_most(rows: str) -> str:
     return f"""
 SELECT * FROM (
     SELECT *, row_number() OVER () AS place, sum(size) OVER (ROWS UNBOUNDED PRECEDING) AS bytes
-    FROM ({rows}) AS ordered LIMIT %(most)s
+    FROM (SELECT * FROM ({rows}) AS oldest LIMIT %(most)s) AS ordered
 ) AS counted WHERE place BETWEEN 1 AND %(most)s AND (place = 1 OR bytes <= %(budget)s)"""
 
 

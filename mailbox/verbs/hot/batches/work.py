@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -27,10 +27,6 @@ from mailbox.words.envelopes import ResultEnvelope
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
-
-# The fields of an envelope that one result row holds. Every other field makes a result not plain.
-_IN_THE_ROW = {"task_id", "status", "content", "error_message", "lease_id"}
-_BEYOND_THE_ROW = [field.name for field in fields(ResultEnvelope) if field.name not in _IN_THE_ROW]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +121,7 @@ def _is_plain(envelope: ResultEnvelope) -> bool:
         envelope.check()
     except InvalidRequestError:
         return False
-    return envelope.status in Result.Status.values and not any(getattr(envelope, name) for name in _BEYOND_THE_ROW)
+    return envelope.is_plain
 
 
 def _answer(caller: Caller, holder: Agent, envelope: ResultEnvelope, *row: Any) -> Answer | None:

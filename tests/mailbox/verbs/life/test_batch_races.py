@@ -57,8 +57,9 @@ def test_one_attempt_at_once_gets_one_batch(alice, bob):
 
     one, other = answers(*[lambda: batches.lease_tasks(bob, most=4, attempt_id=attempt).leases] * 2)
 
+    # The loser may have locked a task for a moment, which the winner then skips.
     assert list(one) == list(other)
-    assert Lease.objects.count() == 4
+    assert 0 < len(one) == Lease.objects.count() <= 4
 
 
 def test_a_cancelled_task_spoils_no_other_result_of_its_batch(alice, bob):
