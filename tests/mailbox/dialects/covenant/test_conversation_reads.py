@@ -203,3 +203,29 @@ def test_a_holder_whose_lease_timed_out_reads_on(alice, bob):
     leasing.lease_tasks(bob)
 
     assert Api(bob).get(f"/a2a/tasks/{task.uuid}/messages").json()["state"] == "resolved"
+
+
+def test_a_batch_of_leases_shows_the_newest_message_of_each_sender(alice, bob):
+    answered, silent = (factories.sent_task(alice, bob) for _ in range(2))
+    for words in ("to Rome", "by train"):
+        Api(alice).post(f"/a2a/tasks/{answered.uuid}/messages", {"content": words})
+
+    leases = Api(bob).post("/a2a/tasks/lease", {"max": 2}).json()["leases"]
+
+    assert [(lease["task"]["id"], lease["turn"]) for lease in leases] == [
+        (str(answered.uuid), 3),
+        (str(silent.uuid), 1),
+    ]
+    assert leases[0]["message"]["content"] == [{"type": "text", "text": "by train"}]
+    assert "message" not in leases[1]
+
+
+def test_messages_beyond_the_budget_of_a_batch_are_left_out(alice, bob, monkeypatch):
+    monkeypatch.setattr("mailbox.inspection.conversation.BUDGET", 1_000)
+    for task in [factories.sent_task(alice, bob) for _ in range(3)]:
+        Api(alice).post(f"/a2a/tasks/{task.uuid}/messages", {"content": "x" * 800})
+
+    leases = Api(bob).post("/a2a/tasks/lease", {"max": 3}).json()["leases"]
+
+    assert [lease["turn"] for lease in leases] == [2, 2, 2]
+    assert sum("message" in lease for lease in leases) == 1
