@@ -9,7 +9,7 @@ from collections import deque
 
 import pytest
 
-from mailbox.database.bell import attendance, topics, waiters
+from mailbox.database.bell import attendance, ringing, topics, waiters
 from tests.support.hub import PATIENCE
 
 pytestmark = pytest.mark.one_database
@@ -159,6 +159,28 @@ def test_no_ring_is_lost_among_threads():
         thread.join(PATIENCE)
 
     assert sorted(shop.taken) == list(range(shop.count))
+
+
+def test_a_ring_wakes_a_waiter_unless_the_setting_says_poll(settings):
+    with waiters.waiting([AGENT]) as waiter:
+        settings.A2A_WAKE_UPS = "poll"
+        ringing.ring([AGENT])
+        assert not waiter.is_rung
+
+        settings.A2A_WAKE_UPS = "auto"
+        ringing.ring([AGENT])
+        assert waiter.is_rung
+
+
+def test_the_end_of_the_process_ends_every_wait(monkeypatch):
+    monkeypatch.setattr(waiters, "_here", waiters._Waiters())
+    with waiters.waiting([AGENT]) as waiter:
+        waiters.end()
+
+        assert not waiter.wait(PATIENCE)
+    with waiters.waiting([AGENT]) as later:
+        waiters.wake({AGENT: 1})
+        assert not later.wait(PATIENCE)
 
 
 def test_a_forked_process_has_no_waiters():
