@@ -39,9 +39,9 @@ def listeners() -> Sequence[Callable[[], None]]:
     if settings.A2A_WAKE_UPS == POLL:
         return []
     if connection.vendor == "sqlite":
-        from mailbox.database.bell.sqlite import reader
+        from mailbox.database.bell.sqlite import follower
 
-        return [reader.run]
+        return [follower.run]
     from mailbox.database.bell.postgresql import Listener, ringer
 
     return [Listener(ringer).run]

@@ -22,9 +22,9 @@ def ring(topics: Iterable[str]) -> None:
     if not counts or settings.A2A_WAKE_UPS == POLL:
         return
     if connection.vendor == "sqlite" and hearing.is_on():
-        from mailbox.database.bell.sqlite import reader
+        from mailbox.database.bell.sqlite import follower
 
-        reader.tell()
+        follower.tell()
     elif elsewhere := waiters.wake(counts):
         ring_elsewhere(elsewhere)
 

@@ -40,7 +40,7 @@ class _Changed:
     calls_back: bool
 
 
-class Reader:
+class Follower:
     """Rings the waiters of this process for each new row of the journal, also for the rows of this process."""
 
     def __init__(self) -> None:
@@ -95,5 +95,5 @@ def _topics(kind: str, uuid: str | None, *parties: Any) -> Iterator[str]:
         yield from topics.of_task(known, _Changed(UUID(uuid), *parties))
 
 
-reader = Reader()
-os.register_at_fork(after_in_child=reader.__init__)  # type: ignore[misc] # a new process has no such thread
+follower = Follower()
+os.register_at_fork(after_in_child=follower.__init__)  # type: ignore[misc] # a new process has no such thread

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection  # noqa: F401 (the condition of the mark names it)
 
 from mailbox.database.bell import hearing, ringing, sqlite, topics, waiters
-from mailbox.database.bell.sqlite import Reader
+from mailbox.database.bell.sqlite import Follower
 from mailbox.gate import audit, entries
 from mailbox.verbs.life import leasing, results
 from tests.support import factories
@@ -23,8 +23,8 @@ pytestmark = [
 ]
 
 
-class EndingReader(Reader):
-    """A reader whose thread can end."""
+class EndingFollower(Follower):
+    """A follower whose thread can end."""
 
     is_over = False
 
@@ -42,20 +42,20 @@ class EndingReader(Reader):
 def follow(monkeypatch):
     """Return a function that waits for topics while a thread follows the journal. Rings of this process do nothing."""
     monkeypatch.setattr(ringing, "ring", lambda _: None)
-    reader = EndingReader()
+    follower = EndingFollower()
     waiting, threads = [], []
 
     def begin(*named):
         waiting.append(waiters.waiting(named))
         waiter = waiting[-1].__enter__()
-        threads.append(threading.Thread(target=reader.run, daemon=True))
+        threads.append(threading.Thread(target=follower.run, daemon=True))
         threads[-1].start()
         wait_until(hearing.is_on)
         waiter.look(lambda: None)
         return waiter
 
     yield begin
-    reader.is_over = True
+    follower.is_over = True
     for one in waiting:
         one.__exit__(None, None, None)
     wait_until(lambda: not hearing.is_on())
