@@ -58,6 +58,7 @@ def _client(peer: IPv4Address | IPv6Address, chain: str) -> IPv4Address | IPv6Ad
     return client
 
 
+@lru_cache(maxsize=4096)
 def address_in(text: str) -> IPv4Address | IPv6Address | None:
     """Return the address without port, brackets and zone; None for other text. An IPv4 address in IPv6 is IPv4."""
     whole = _HOP.fullmatch(text.partition("%")[0])

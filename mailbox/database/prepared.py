@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 
 def rows(sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
     """Run ``sql`` on Django's connection to PostgreSQL and return its rows."""
     from mailbox.database.prepared_cursor import DirectCursor, PreparedCursor  # loads psycopg
 
-    connection.ensure_connection()
-    opened = connection.connection
-    is_direct = DirectCursor.suits(opened) and not connection.queries_logged  # the log reads psycopg's own cursor
+    ours = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up for each attribute
+    ours.ensure_connection()
+    opened, is_logged = ours.connection, ours.queries_logged
+    is_direct = DirectCursor.suits(opened) and not is_logged  # the log reads psycopg's own cursor
     cursor: Any = DirectCursor(opened) if is_direct else PreparedCursor(opened)
-    with (
-        connection.make_debug_cursor(cursor) if connection.queries_logged else connection.make_cursor(cursor) as wrapped
-    ):
+    with ours.make_debug_cursor(cursor) if is_logged else ours.make_cursor(cursor) as wrapped:
         wrapped.execute(sql, values)
         found: Sequence[tuple[Any, ...]] = wrapped.fetchall()
         return found

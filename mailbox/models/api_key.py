@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, models
 from django.db.models import Q
 
-from mailbox.database import prepared
+from mailbox.database import named_cursor, prepared
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 
@@ -45,12 +45,12 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
     def credential_rows(self, public_id: str, *, now: datetime, unused_since: datetime) -> Sequence[tuple[Any, ...]]:
         """Return the live key with its owner, once for each live grant of the owner; an empty list without one."""
-        moments = {"now": now, "idle": unused_since}
-        adapted = {name: connection.ops.adapt_datetimefield_value(moment) for name, moment in moments.items()}
-        values = {"public_id": public_id, **adapted}
+        values: dict[str, Any] = {"public_id": public_id, "now": now, "idle": unused_since}
         if connection.vendor == "postgresql":
             return prepared.rows(_AUTHENTICATE, values)
-        with connection.cursor() as cursor:
+        adapt = connection.ops.adapt_datetimefield_value
+        values |= {"now": adapt(now), "idle": adapt(unused_since)}
+        with named_cursor.opened() as cursor:
             cursor.execute(_AUTHENTICATE, values)
             rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
             return rows

@@ -23,7 +23,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 def dumps(value: object) -> str:
     """Return compact JSON that `loads` reads back as an equal value."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def loads(text: bytes | str) -> Any:
@@ -36,7 +36,7 @@ def loads(text: bytes | str) -> Any:
     try:
         if isinstance(text, bytes):
             text = text.decode()
-        value = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)
+        value = _DECODER.decode(text)
     except UnicodeDecodeError as error:
         raise InvalidJsonError(f"the body is not UTF-8: {error.reason} at byte {error.start}") from error
     except RecursionError as error:
@@ -146,3 +146,8 @@ def _check_depth(value: object) -> None:
         if not level:
             return
     raise InvalidJsonError(TOO_DEEP)
+
+
+# The functions of `json` would make these objects anew in each call.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)

@@ -18,7 +18,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
 
-from mailbox.database import write_turns
+from mailbox.database import named_cursor, write_turns
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
 from mailbox.models.task import Task
@@ -197,7 +197,7 @@ class Session:
 @contextmanager
 def deciding(values: Mapping[str, Any], written: Callable[[str], str]) -> Iterator[Session]:
     """Run the block as one transaction, in turn with other writers."""
-    with write_turns.turn(), transaction.atomic(durable=True), connection.cursor() as cursor:
+    with write_turns.turn(), transaction.atomic(durable=True), named_cursor.opened() as cursor:
         yield Session(cursor, values, written)
 
 
@@ -208,7 +208,7 @@ def _transaction(values: Mapping[str, Any]) -> Iterator[Session]:
 
 
 def _read(sql: str, values: Mapping[str, Any]) -> Row | None:
-    with connection.cursor() as cursor:
+    with named_cursor.opened() as cursor:
         return Session(cursor, values, statement).row(sql)
 
 
