@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, BinaryIO
 from uuid import UUID
@@ -14,11 +15,14 @@ from django.utils.crypto import salted_hmac
 
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.covenant.requests import TaskBody
+from mailbox.gate.callers import Caller
 from mailbox.models import Agent
+from mailbox.verbs.agents import finding
 from mailbox.words import json_text
-from mailbox.words.envelopes import TaskEnvelope
+from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
+MOST_NAMES = 1_000  # recipients whose whole names are remembered
 _CHUNK = 65_536
 
 
@@ -48,6 +52,7 @@ class TaskFile:
         self._origin = f"{sender.pubkey}\n{recipient or ''}\n{run}"
         self._recipient = recipient
         self._seen = _Occurrences()
+        self._in_full = lru_cache(maxsize=MOST_NAMES)(_in_full)
 
     def __iter__(self) -> Iterator[Line]:
         """Yield the lines in their order, without blank lines."""
@@ -74,7 +79,7 @@ class TaskFile:
             envelope = parse(TaskBody, self._addressed(json_text.loads(text))).envelope()
         except MailboxError as error:
             return error
-        return envelope if envelope.id else replace(envelope, id=self._id_of(text))
+        return replace(envelope, id=envelope.id or self._id_of(text), recipient=self._in_full(envelope.recipient))
 
     def _addressed(self, body: Any) -> Any:
         if self._recipient is None or not isinstance(body, dict):
@@ -103,6 +108,15 @@ class _Occurrences:
         )
         (times,) = counted.fetchone()
         return int(times)
+
+
+def _in_full(recipient: AgentRef) -> AgentRef:
+    """Return the whole name of the recipient, so that many of its tasks are sent at once; an unknown name as it is."""
+    try:
+        agent = finding.identified(Caller.command_line(), recipient)
+    except MailboxError:
+        return recipient
+    return AgentRef(agent.display, agent.pubkey)
 
 
 def _too_long() -> MailboxError:

@@ -14,7 +14,7 @@ from mailbox.gate import quotas
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import progress, send_file, task_file
 from mailbox.models import AuditEvent, Task
-from mailbox.verbs.life import leasing
+from mailbox.verbs.life import leasing, sending
 from tests.support import factories
 
 BOB = {"recipient": "bob"}
@@ -64,6 +64,21 @@ def test_to_is_the_recipient_of_the_lines_that_name_none(send):
         "bob@local",
         "alice@local",
     ]
+
+
+def test_the_tasks_of_a_local_part_are_sent_together(send, monkeypatch):
+    single = sending.send_task
+
+    def counted(*arguments):
+        alone.append(arguments)
+        return single(*arguments)
+
+    alone: list[object] = []
+    monkeypatch.setattr(sending, "send_task", counted)
+
+    send(*[{**BOB, "intent_text": f"task {number}"} for number in range(5)])
+
+    assert (len(texts()), alone) == (5, [])
 
 
 def test_a_repeated_file_makes_no_second_task(send):
