@@ -126,11 +126,7 @@ def fill(agent: Agent) -> list[Task]:
             task_uuid=uuid4(), sender=agent, url="https://a.example", body=LARGE, created_at=NOW, next_attempt_at=NOW
         )
         Peer.objects.create(
-            agent=agent,
-            peer_id=f"{number}",
-            capabilities=json_text.dumps([LARGE]),
-            first_seen_at=NOW,
-            last_seen_at=NOW,
+            agent=agent, peer_id=f"{number}", capabilities=json_text.dumps([LARGE]), first_seen_at=NOW, last_seen_at=NOW
         )
         AgentCard.objects.create(
             job_id=f"{number}", name=f"{number}", description=LARGE, registered_at=NOW, registered_by=agent
