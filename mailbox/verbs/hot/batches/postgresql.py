@@ -55,7 +55,7 @@ SIZE = "octet_length(result.content) + COALESCE(octet_length(result.error_messag
 OLDEST_RESULTS = f"SELECT result.id, {SIZE} AS size {single.PENDING_IN_ORDER} {LOCKED}, result SKIP LOCKED"
 
 # Without the OFFSET, the planner may read all tasks of the sender or of the recipient for each item.
-NAMED_TASK = "LATERAL (SELECT * FROM mailbox_task WHERE uuid = given.uuid OFFSET 0)"
+NAMED_TASK = "LATERAL (SELECT {task_columns} FROM mailbox_task WHERE uuid = given.uuid OFFSET 0)"
 ANSWERABLE = f"WITH given AS MATERIALIZED ({_items(statements.ASKED, 'place')}) {statements.answerable(NAMED_TASK)}"
 
 PAIRS = "SELECT recipient_id, count(*) AS number FROM task GROUP BY recipient_id"
