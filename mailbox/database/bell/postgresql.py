@@ -23,6 +23,7 @@ from mailbox.database.bell.watch import EVERY_DEAF
 
 CHANNEL = "a2a_bell"
 GATHERED = 0.002  # seconds in which rings are gathered for one notification
+APART = 0.01  # seconds between two notifications at least, since each wakes every process that listens
 MOST_BYTES = 7_900  # of a notification; PostgreSQL takes less than 8000
 ECHO_WITHIN = 5.0  # seconds; without its own echo by then, the listener sits behind a pooler that drops notifications
 PAUSE, LONG_PAUSE = 0.5, 30.0  # seconds before a lost connection, and one without an echo, is tried again
@@ -49,6 +50,7 @@ class Ringer:
         self._condition = threading.Condition()
         self._is_running = self._is_sending = False
         self._own: psycopg.Connection[Any] | None = None
+        self._sent_at = float("-inf")
 
     def add(self, counts: Mapping[str, int]) -> None:
         """Send these topics soon. An empty topic is the echo that the listener of this process awaits."""
@@ -72,10 +74,11 @@ class Ringer:
                 self._condition.notify_all()
                 self._condition.wait_for(lambda: self._rung)
                 self._is_sending = True
-            time.sleep(GATHERED)
+            time.sleep(max(GATHERED, self._sent_at + APART - time.monotonic()))
             with self._condition:
                 rung, self._rung = self._rung, Counter()
             self._send_or_drop(rung)
+            self._sent_at = time.monotonic()
 
     def _send_or_drop(self, rung: Mapping[str, int]) -> None:
         """Send, and if the connection was lost, once more on a new one. A ring is a hint, so it may be dropped then."""
