@@ -13,7 +13,6 @@ BUGS = (
         does="A holder that has asked its sender still holds the interrupted task.",
         changes=(Change(UPDATES, "        lease.finish(Lease.End.ASKED, journal.now)\n", ""),),
         fails=LIFECYCLE,
-        breaks="lease_differs_from_journal",
     ),
     Bug(
         name="uncounted-turn",
