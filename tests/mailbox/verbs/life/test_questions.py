@@ -11,8 +11,9 @@ from django.utils import timezone
 
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.verbs.life import conversation, expiry, leasing, results, sending, updates
-from mailbox.verbs.repairs import repair
+from mailbox.verbs.repairs import repair, retry
 from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.verbs.repairs.retry import RetryPolicy
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.errors import (
     AlreadyResolvedError,
@@ -276,3 +277,13 @@ def test_a_duplicate_waits_for_an_interrupted_task(alice, bob):
     (lease,) = leasing.lease_tasks(bob, limit=5)
     results.post_result(bob, factories.result_envelope(first, lease_id=lease.lease_id))
     assert state_of(second) == ("resolved", None, "ok")
+
+
+def test_a_pass_of_the_retry_gate_considers_no_interrupted_task(olga, alice, bob, clock):
+    task = factories.interrupted_task(alice, bob, idempotency=factories.idempotent())
+    clock.shift(timedelta(hours=1))
+
+    report = retry.retry_stale(olga, RetryPolicy(enabled=True))
+
+    assert (report.considered, report.requeued) == (0, [])
+    assert state_of(task) == ("interrupted", "input", None)

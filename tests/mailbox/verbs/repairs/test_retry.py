@@ -49,16 +49,6 @@ def test_a_pass_requeues_stale_leases_oldest_first_under_their_own_ids(olga, bob
     ]
 
 
-def test_a_pass_considers_no_interrupted_task(olga, alice, bob, clock):
-    task = factories.interrupted_task(alice, bob, idempotency=factories.idempotent())
-    clock.shift(OLD)
-
-    report = retry.retry_stale(olga, ENABLED)
-
-    assert (report.considered, report.requeued) == (0, [])
-    assert Task.objects.get(pk=task.pk).state == "interrupted"
-
-
 def test_each_automatic_requeue_is_journalled_with_its_check(olga, stale):
     retry.retry_stale(olga, RetryPolicy(enabled=True))
 
