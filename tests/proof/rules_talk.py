@@ -1,4 +1,4 @@
-"""Rules of conversations: open questions, one order of what was said and produced, and whole artifacts."""
+"""Rules of conversations: open questions, one order of messages and artifacts, and whole artifacts."""
 
 from __future__ import annotations
 

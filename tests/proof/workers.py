@@ -189,7 +189,7 @@ class Worker(Actor):
         self._post(self._result(held, "ok"))
 
     def _end_by_question(self, held: Held) -> None:
-        """Ask the sender, and leave the task to the next lease. A task that cannot be asked about gets its result."""
+        """Ask the sender, and leave the task to the next lease. A task that takes no question gets its result."""
         question = {"status": "input_required", "message": f"which {held.work}?"}
         body = {"updates": [question], "lease_id": held.lease_id, "attempt_id": self.new_id()}
         path = f"/a2a/tasks/{held.task_id}/updates"

@@ -10,7 +10,7 @@ LIFECYCLE = "tests/mailbox/verbs/test_lifecycle.py::test_the_rules_reach_every_p
 BUGS = (
     Bug(
         name="question-keeps-its-lease",
-        does="A holder that has asked its sender still holds the interrupted task.",
+        does="A question leaves the lease of its holder live, on an interrupted task.",
         changes=(Change(UPDATES, "        lease.finish(Lease.End.ASKED, journal.now)\n", ""),),
         fails=LIFECYCLE,
     ),
