@@ -81,7 +81,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class ArtifactList:
     """The newest artifacts in order. ``left`` counts the earlier ones."""
 
     shown: Sequence[Shown]
@@ -107,17 +107,17 @@ def talk(task: Task, asked: Collection[int], *, before: int | None) -> Talk:
     return Talk(sayings=sayings[::-1], earlier=None if is_all or not said else said[0].seq)
 
 
-def made(task: Task) -> Output:
+def made(task: Task) -> ArtifactList:
     """Return the newest artifacts of a task. Three queries at most."""
     every = artifacts.produced(task)
     wanted = every[-MADE:]
     if not wanted:
-        return Output(shown=[], left=0)
+        return ArtifactList(shown=[], left=0)
     details = artifacts.details(task, wanted)
     blocks = artifacts.beginnings(task, wanted, characters=READ, largest=LARGEST_CHUNK)
     room = payload.SHOWN // len(wanted)
     shown = [_shown(one, details[one.seq], blocks[one.seq], room) for one in wanted]
-    return Output(shown=shown, left=len(every) - len(wanted))
+    return ArtifactList(shown=shown, left=len(every) - len(wanted))
 
 
 def _saying(task: Task, message: Message, turn: int | None, *, is_question: bool) -> Saying:

@@ -43,7 +43,8 @@ def session_id(task_id: UUID, sent_at: datetime) -> str:
 def render(row: Task, result: Result | None) -> TaskStatus:
     """Render a TaskStatusResponse. Its result is None until the task ends.
 
-    The start of the work moves ``updated_at`` on rows that `TaskQuerySet.whole` read. So do messages of both parties.
+    The start of the work moves ``updated_at`` on rows that `TaskQuerySet.whole` read.
+    Messages of both parties move it, too.
     """
     moments = [row.sent_at, row.queued_at, getattr(row, "newest_leased_at", None), row.status_at, row.resolved_at]
     return {

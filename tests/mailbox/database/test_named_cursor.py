@@ -13,7 +13,7 @@ pytestmark = [
     pytest.mark.django_db,
 ]
 SQL = "SELECT %(text)s, %(number)s + 0, %(none)s, '100%%', %(text)s || '%%(text)s'"
-VALUES = {"text": "it's %s", "number": 7, "none": None, "unused": 1}
+VALUES: dict[str, str | int | None] = {"text": "it's %s", "number": 7, "none": None, "unused": 1}
 
 
 def test_both_cursors_return_equal_values():

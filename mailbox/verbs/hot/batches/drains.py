@@ -22,7 +22,7 @@ from mailbox.words.times import epoch_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drained:
+class PlainDrain:
     """The ids of the tasks whose results are acknowledged, and the results that were delivered.
 
     ``results`` None: the case is not plain, and no result was delivered. ``before``: the attempt got results before.
@@ -33,7 +33,7 @@ class Drained:
     before: bool
 
 
-def drain(caller: Caller, *, most: int, attempt_id: UUID | None, ack: Collection[UUID]) -> Drained | None:
+def drain(caller: Caller, *, most: int, attempt_id: UUID | None, ack: Collection[UUID]) -> PlainDrain | None:
     """Acknowledge the results of ``ack``, and deliver the caller's oldest pending results, at most ``most``.
 
     Return None if a constraint or a deadlock stops the statement; nothing has changed then.
@@ -61,7 +61,7 @@ def drain(caller: Caller, *, most: int, attempt_id: UUID | None, ack: Collection
     acked, is_plain, before, rows = drained
     results = [_delivered(row) for row in rows]
     is_plain = bool(results) or (is_plain and not before)
-    return Drained(acked=frozenset(acked), results=results if is_plain else None, before=before)
+    return PlainDrain(acked=frozenset(acked), results=results if is_plain else None, before=before)
 
 
 def _delivered(row: Sequence[Any]) -> Result:
