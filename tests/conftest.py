@@ -15,7 +15,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
-from mailbox.database.bell import attendance, ringing, waiters
+from mailbox.database.bell import attendance, ringing
 from mailbox.gate import password_checks, repeats, seals
 from mailbox.verbs.hot import plain
 from mailbox.verbs.people import sign_ins
@@ -172,8 +172,7 @@ def _the_bell_rings_within_the_process() -> Iterator[None]:
     """Start no thread that keeps a connection to the tests' database. Tests of such threads start them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(attendance, "listeners", list)
-        patch.setattr(ringing, "ring_elsewhere", lambda _: None)
-        patch.setattr(waiters, "_elsewhere", [])
+        patch.setattr(ringing, "_notifies", lambda: False)
         yield
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.conf import settings
 
 from mailbox.database import waiting
-from mailbox.database.bell import hearing, ringing, waiters
+from mailbox.database.bell import hearing, waiters
 from mailbox.database.bell.watch import EVERY_DEAF
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
 
@@ -27,7 +27,7 @@ def seats(now: datetime) -> HealthCheck:
 def wake_ups(now: datetime) -> HealthCheck:
     """Report whether rings wake the waiting threads of this process."""
     looks = f"by looks every {EVERY_DEAF:g} s"
-    if settings.A2A_WAKE_UPS == ringing.POLL:
+    if settings.A2A_WAKE_UPS == hearing.POLL:
         return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw=f"{looks}, since A2A_WAKE_UPS is poll")
     if hearing.is_on():
         return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw="by rings")

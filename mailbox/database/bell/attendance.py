@@ -1,4 +1,4 @@
-"""Starts the threads of the bell with the first waiter of a process. They end with the process."""
+"""Starts the threads of the bell, with the first waiter or the first rings of a process. They end with the process."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from django.conf import settings
 from django.db import connection
 
-from mailbox.database.bell.ringing import POLL
+from mailbox.database.bell import hearing
 from mailbox.database.bell.watch import Watch
 
 
 class _Attendance:
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.has_begun = False
+        self.watches = self.hears = False
 
 
 _here = _Attendance()
@@ -25,18 +25,33 @@ os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new
 
 def begin() -> None:
     """Start the threads unless they run."""
-    if _here.has_begun:
+    if _here.watches:
+        return
+    hear()
+    with _here.lock:
+        if not _here.watches:
+            _start(Watch().run)
+            _here.watches = True
+
+
+def hear() -> None:
+    """Start the thread that hears the rings of other processes, unless it runs."""
+    if _here.hears:
         return
     with _here.lock:
-        if not _here.has_begun:
-            for run in (Watch().run, *listeners()):
-                threading.Thread(target=run, name="bell", daemon=True).start()
-            _here.has_begun = True
+        if not _here.hears:
+            for run in listeners():
+                _start(run)
+            _here.hears = True
+
+
+def _start(run: Callable[[], None]) -> None:
+    threading.Thread(target=run, name="bell", daemon=True).start()
 
 
 def listeners() -> Sequence[Callable[[], None]]:
     """Return the thread that hears the rings of other processes, and none if A2A_WAKE_UPS is ``poll``."""
-    if settings.A2A_WAKE_UPS == POLL:
+    if settings.A2A_WAKE_UPS == hearing.POLL:
         return []
     if connection.vendor == "sqlite":
         from mailbox.database.bell.sqlite import follower

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mailbox.database.bell import waiters
 
+POLL = "poll"  # the value of A2A_WAKE_UPS without rings: the watch alone wakes
+
 
 class _Hearing:
     is_on = False

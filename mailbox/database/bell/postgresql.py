@@ -1,4 +1,7 @@
-"""Rings between processes on PostgreSQL: one thread sends this process's rings, and one hears those of the others."""
+"""Rings between processes on PostgreSQL: one thread sends this process's rings, and one hears those of the others.
+
+Each process announces the topics that its threads wait for. A process sends only the rings that another has announced.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,15 @@ import select
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from typing import Any
 
 import psycopg
 from django.db import DatabaseError, InterfaceError, connections
 from django.db.utils import load_backend
 
-from mailbox.database.bell import hearing, waiters
-from mailbox.database.bell.watch import EVERY_DEAF
+from mailbox.database.bell import elsewhere, hearing, waiters, watch
 
 CHANNEL = "a2a_bell"
 GATHERED = 0.002  # seconds in which rings are gathered for one notification
@@ -47,6 +49,8 @@ class Ringer:
     def __init__(self) -> None:
         self.name = secrets.token_hex(8)  # of this process, so that it does not hear itself
         self._rung: Counter[str] = Counter()
+        self._announced: frozenset[str] = frozenset()
+        self._renews_at = float("inf")
         self._condition = threading.Condition()
         self._is_running = self._is_sending = False
         self._own: psycopg.Connection[Any] | None = None
@@ -56,51 +60,84 @@ class Ringer:
         """Send these topics soon. An empty topic is the echo that the listener of this process awaits."""
         with self._condition:
             self._rung.update(counts)
-            if not self._is_running:
-                self._is_running = True
-                threading.Thread(target=self._run, name="ringer", daemon=True).start()
-                atexit.register(self.flush)
-            self._condition.notify_all()
+            self._begin()
+
+    def announce(self, waited: Sequence[str]) -> None:
+        """Announce these topics soon, unless they are announced. Later the thread renews or withdraws them.
+
+        A commit may come before its process hears the announcement. The watch therefore makes two early rounds.
+        """
+        with self._condition:
+            if all(elsewhere.covers(self._announced, topic) for topic in waited):
+                return
+            self._announced = elsewhere.announcement((*self._announced, *waited))
+            self._renews_at = 0.0
+            self._begin()
+        watch.look_soon()
 
     def flush(self) -> None:
         """Wait until all rings are sent, at most `SENT_AT_EXIT_WITHIN`."""
         with self._condition:
             self._condition.wait_for(lambda: not self._rung and not self._is_sending, SENT_AT_EXIT_WITHIN)
 
+    def _begin(self) -> None:
+        if not self._is_running:
+            self._is_running = True
+            threading.Thread(target=self._run, name="ringer", daemon=True).start()
+            atexit.register(self.flush)
+        self._condition.notify_all()
+
     def _run(self) -> None:
         while True:
             with self._condition:
                 self._is_sending = False
                 self._condition.notify_all()
-                self._condition.wait_for(lambda: self._rung)
+                self._wait_for_something()
                 self._is_sending = True
             time.sleep(max(GATHERED, self._sent_at + APART - time.monotonic()))
             with self._condition:
                 rung, self._rung = self._rung, Counter()
-            self._send_or_drop(rung)
+                announced = self._renewed() if self._renews_at <= time.monotonic() else None
+            self._send_or_drop([*lines(rung, announced)])
             self._sent_at = time.monotonic()
 
-    def _send_or_drop(self, rung: Mapping[str, int]) -> None:
+    def _wait_for_something(self) -> None:
+        while not self._rung and (seconds := self._renews_at - time.monotonic()) > 0:
+            self._condition.wait(None if seconds == float("inf") else seconds)
+
+    def _renewed(self) -> frozenset[str]:
+        """Return the topics to announce. A process without waiters withdraws its topics, and renews nothing."""
+        self._announced = elsewhere.announcement(waiters.waited())
+        self._renews_at = time.monotonic() + elsewhere.RENEWED_EVERY if self._announced else float("inf")
+        return self._announced
+
+    def _send_or_drop(self, said: Sequence[str]) -> None:
         """Send, and if the connection was lost, once more on a new one. A ring is a hint, so it may be dropped then."""
         for is_last in (False, True):
             try:
-                self._send(rung)
+                self._send(said)
             except FAILURES as error:
-                self._own = None
+                self._drop_connection()
                 if is_last:
                     _logger.debug("rings were dropped: %s", error)
                     time.sleep(PAUSE)
             else:
                 return
 
-    def _send(self, rung: Mapping[str, int]) -> None:
+    def _drop_connection(self) -> None:
+        own, self._own = self._own, None
+        if own is not None:
+            with suppress(*FAILURES):
+                own.close()
+
+    def _send(self, said: Sequence[str]) -> None:
         self._own = self._own or connected()
-        for payload in payloads(self.name, rung):
+        for payload in payloads(self.name, said):
             self._own.execute(NOTIFY, (CHANNEL, payload))
 
 
 class Listener:
-    """Hears the rings of other processes, on a connection of its own, from the first waiter to the process's end."""
+    """Hears the rings and the announcements of other processes, on a connection of its own, until the process ends."""
 
     def __init__(self, ringer: Ringer) -> None:
         self._ringer = ringer
@@ -108,7 +145,6 @@ class Listener:
     def run(self) -> None:
         """Listen. Connects anew after each failure, and never returns."""
         while True:
-            waiters.wait_for_anyone()
             pause = PAUSE
             try:
                 self._listen()
@@ -118,11 +154,12 @@ class Listener:
                 _logger.warning(
                     "PostgreSQL's notifications do not arrive, so waiting requests look every %s s. "
                     "Set A2A_WAKE_UPS=poll behind a pooler in transaction mode.",
-                    EVERY_DEAF,
+                    watch.EVERY_DEAF,
                 )
                 pause = LONG_PAUSE
             finally:
                 hearing.lose()
+                elsewhere.lose()
             time.sleep(pause)
 
     def _listen(self) -> None:
@@ -134,7 +171,9 @@ class Listener:
             arrivals.register(own.fileno(), select.POLLIN)
             gives_up_at = time.monotonic() + ECHO_WITHIN
             while True:
-                arrivals.poll(None if hearing.is_on() else 1000 * max(0.0, gives_up_at - time.monotonic()))
+                now = time.monotonic()
+                seconds = elsewhere.refresh(now) if hearing.is_on() else max(0.0, gives_up_at - now)
+                arrivals.poll(None if seconds is None else 1000 * seconds)
                 own.pgconn.consume_input()
                 while (notification := own.pgconn.notifies()) is not None:
                     self._hear(notification.extra.decode())
@@ -142,30 +181,44 @@ class Listener:
                     raise NoEchoError
 
     def _hear(self, payload: str) -> None:
-        name, counts = read(payload)
-        if name != self._ringer.name:
+        name, counts, announced = read(payload)
+        if name == self._ringer.name:
+            if "" in counts:
+                elsewhere.begin(time.monotonic())
+                hearing.begin()
+            return
+        if announced:
+            named = [topic for topic in announced if topic]
+            elsewhere.note(name, named, time.monotonic(), is_whole="" in announced)
+        if counts:
             waiters.wake(counts)
-        elif "" in counts:
-            hearing.begin()
 
 
-def payloads(name: str, rung: Mapping[str, int]) -> Iterator[str]:
-    """Return the texts that carry these topics: a line with the process's name, then one for each topic."""
+def lines(rung: Mapping[str, int], announced: frozenset[str] | None) -> Iterator[str]:
+    """Return a line for each topic that was rung, and for each that is announced. None: announce nothing."""
+    if announced is not None:
+        yield "+ "  # forget the earlier announcement of this process
+        yield from (f"+ {topic}" for topic in announced)
+    yield from (f"{count} {topic}" for topic, count in rung.items())
+
+
+def payloads(name: str, said: Sequence[str]) -> Iterator[str]:
+    """Return the texts that carry these lines, each after a line with the process's name."""
     text = name
-    for topic, count in rung.items():
-        line = f"\n{count} {topic}"
-        if len(text) + len(line) > MOST_BYTES:
+    for line in said:
+        if len(text) + 1 + len(line) > MOST_BYTES:
             yield text
             text = name
-        text += line
+        text += f"\n{line}"
     yield text
 
 
-def read(payload: str) -> tuple[str, Mapping[str, int]]:
-    """Return the process's name and the topics of a text. A line of another program is left out."""
-    name, *lines = payload.split("\n")
-    parts = [line.partition(" ") for line in lines]
-    return name, {topic: int(count) for count, _, topic in parts if count.isdecimal()}
+def read(payload: str) -> tuple[str, Mapping[str, int], Sequence[str]]:
+    """Return the process's name, and the rung and the announced topics. A line of another program is left out."""
+    name, *said = payload.split("\n")
+    parts = [line.partition(" ") for line in said]
+    counts = {topic: int(count) for count, _, topic in parts if count.isdecimal()}
+    return name, counts, [topic for sign, blank, topic in parts if sign == "+" and blank]
 
 
 def connected() -> psycopg.Connection[Any]:

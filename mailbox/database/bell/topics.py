@@ -45,6 +45,17 @@ def any_of(topic: str) -> str | None:
     return next((f"{kind}{_ANY}" for kind in SHARED if topic.startswith(kind)), None)
 
 
+def kind(topic: str) -> str:
+    """Return the topic that stands for all topics of this kind."""
+    named, blank, _ = topic.partition(" ")
+    return f"{named} {_ANY}" if blank else topic
+
+
+def is_task(topic: str) -> bool:
+    """Whether this is a topic of changes of one task."""
+    return topic.startswith(_TASK)
+
+
 def agents_among(topics: Sequence[str]) -> list[int]:
     """Return the primary keys of the agents whose tasks are waited for."""
     return _keys(_AGENT, topics)

@@ -51,6 +51,9 @@ class Waiter:
 
     def wait(self, seconds: float | None) -> bool:
         """Wait for a ring, at most so many seconds, None without limit. Return whether another look is due."""
+        if not self.is_rung:
+            for announce in _announce:
+                announce(self.topics)
         is_rung = self.is_rung or self.silence.acquire(timeout=-1 if seconds is None else seconds)
         return is_rung and not _here.has_ended
 
@@ -127,6 +130,7 @@ class _Waiters:
 
 
 _elsewhere: list[Callable[[Mapping[str, int]], object]] = []
+_announce: list[Callable[[Sequence[str]], object]] = []
 _here = _Waiters()
 os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new process has no waiters
 
@@ -198,6 +202,11 @@ def is_anyone_here() -> bool:
 def when_nobody_is_here(take: Callable[[Mapping[str, int]], object]) -> None:
     """Let this function take the rings that a waiter leaves unanswered, if this process has no other waiter."""
     _elsewhere.append(take)
+
+
+def before_each_wait(announce: Callable[[Sequence[str]], object]) -> None:
+    """Let this function know the topics of each waiter that is about to wait for a ring."""
+    _announce.append(announce)
 
 
 def wait_for_anyone() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -20,6 +22,7 @@ from mailbox.words.times import epoch_ms
 
 EVERY = 4.5  # seconds between two rounds, so that a revoked key ends a wait within 5 seconds
 EVERY_DEAF = 0.25  # seconds, while no ring of another process is heard
+EARLY = (0.1, 0.5)  # seconds from a new announcement to the rounds that look for what was committed before it was heard
 PAUSE_AFTER_FAILURE = 1.0  # second
 MOST_OVERDUE = 10_000  # overdue tasks that a round looks at; the sweep resolves them all each minute
 
@@ -70,6 +73,34 @@ def each_round(check: Callable[[], object]) -> Callable[[], object]:
     return check
 
 
+class _Early:
+    """The early rounds that are to come."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.at: list[float] = []  # monotonic, the next first
+        self.is_new = threading.Event()
+
+    def add(self, now: float) -> None:
+        first, last = (now + seconds for seconds in EARLY)
+        with self.lock:
+            self.at = [min([first, *self.at[:1]]), last]
+        self.is_new.set()
+
+    def take(self, now: float) -> None:
+        with self.lock:
+            self.at = [at for at in self.at if at > now]
+
+
+_early = _Early()
+os.register_at_fork(after_in_child=_early.__init__)  # type: ignore[misc] # a new process has announced nothing
+
+
+def look_soon() -> None:
+    """Make two early rounds, since other processes have not yet heard of a new waiter."""
+    _early.add(time.monotonic())
+
+
 class Watch:
     """The rounds of one process."""
 
@@ -84,7 +115,7 @@ class Watch:
             try:
                 pause = self._pause()
                 connection.close()
-                time.sleep(pause)
+                self._sleep(pause)
                 self.look()
             except (DatabaseError, InterfaceError) as error:
                 outages.note(error)
@@ -94,6 +125,14 @@ class Watch:
                 time.sleep(PAUSE_AFTER_FAILURE)
             finally:
                 connection.close()
+
+    def _sleep(self, seconds: float) -> None:
+        """Sleep until the next round, at most so many seconds."""
+        ends_at = time.monotonic() + seconds
+        while (left := min([ends_at, *_early.at]) - time.monotonic()) > 0:
+            _early.is_new.wait(left)
+            _early.is_new.clear()
+        _early.take(time.monotonic())
 
     def look(self) -> None:
         """Make one round."""

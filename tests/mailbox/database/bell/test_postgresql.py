@@ -10,7 +10,7 @@ from itertools import count
 import pytest
 from django.db import connection
 
-from mailbox.database.bell import hearing, postgresql, ringing, waiters
+from mailbox.database.bell import attendance, elsewhere, hearing, postgresql, ringing, waiters, watch
 from mailbox.database.bell.postgresql import Listener, Ringer
 from tests.support.hub import PATIENCE, wait_until
 
@@ -144,18 +144,86 @@ def test_a_ring_goes_to_other_processes_unless_a_waiter_here_was_rung(monkeypatc
 
 def test_a_notification_is_shorter_than_postgresql_takes():
     rung = {f"task {number:032x}": 1 + number % 3 for number in range(1000)}
-    texts = list(postgresql.payloads("a" * 16, rung))
+    announced = frozenset(f"agent {number}" for number in range(elsewhere.MOST_NAMED))
+    texts = list(postgresql.payloads("a" * 16, [*postgresql.lines(rung, announced)]))
     again = [postgresql.read(text) for text in texts]
 
     assert max(map(len, texts)) < 8000
     assert len(texts) > 1
-    assert {name for name, _ in again} == {"a" * 16}
-    assert {topic: count for _, counts in again for topic, count in counts.items()} == rung
+    assert {name for name, _, _ in again} == {"a" * 16}
+    assert {topic: count for _, counts, _ in again for topic, count in counts.items()} == rung
+    assert {topic for _, _, named in again for topic in named} == {"", *announced}
 
 
-@pytest.mark.parametrize("text", ["", "\n", "x\ny", "x\n1", "x\n-1 agent 1", "x\n1\u00b2 agent 1"])
+@pytest.mark.parametrize("text", ["", "\n", "x\ny", "x\n1", "x\n-1 agent 1", "x\n+", "x\n1\u00b2 agent 1"])
 def test_a_foreign_notification_rings_nothing(text, topic):
     with waiters.waiting([topic]) as waiter:
         Listener(Ringer())._hear(text)
 
         assert not waiter.is_rung
+        assert elsewhere._here.processes == {}
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """Let this process know at once the topics that others wait for."""
+    monkeypatch.setattr(elsewhere, "COMPLETE_AFTER", 0.0)
+    monkeypatch.setattr(watch, "_early", watch._Early())
+
+
+def test_a_process_announces_its_waiters_and_withdraws_them(known, monkeypatch, listening, topic):
+    monkeypatch.setattr(elsewhere, "RENEWED_EVERY", 0.05)
+    wait_until(elsewhere.is_nobody)
+    other = Ringer()
+
+    other.announce([topic])
+    wait_until(lambda: elsewhere.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {topic: 1})
+    listening[1].wait_for(["task 1"])
+    other.announce(["task 2"])
+    wait_until(lambda: elsewhere.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {"task 1": 1})
+    listening[1].wait_for([])
+    wait_until(elsewhere.is_nobody)
+
+
+def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, listening, topic):
+    own, waiter = listening
+    said: list[object] = []
+    monkeypatch.setattr(elsewhere, "RENEWED_EVERY", 0.05)
+    monkeypatch.setattr(waiters, "_announce", [own.announce])
+    monkeypatch.setattr(own, "_send_or_drop", said.append)
+    assert not waiter.wait(0)
+    assert len(watch._early.at) == len(watch.EARLY)
+    wait_until(lambda: len(said) >= 2)
+    watch._early.at.clear()
+    assert not waiter.wait(0)
+    waiter.wait_for([])
+    wait_until(lambda: said[-1] == ["+ "])
+
+    assert said[:-1] == [["+ ", f"+ {topic}"]] * len(said[:-1])
+    assert watch._early.at == []
+    assert own._renews_at == float("inf")
+
+
+def test_a_lost_connection_makes_the_waiters_of_others_unknown(known, listening, monkeypatch):
+    wait_until(elsewhere.is_nobody)
+    monkeypatch.setattr(elsewhere, "COMPLETE_AFTER", 60.0)
+    end_listening()
+
+    wait_until(elsewhere.is_unknown)
+    assert elsewhere.wanted({"agent 1": 1}) == {"agent 1": 1}
+    wait_until(hearing.is_on)
+
+
+def test_a_process_that_rings_often_hears_who_waits(monkeypatch):
+    monkeypatch.setattr(ringing, "_notifies", lambda: True)
+    heard: list[str] = []
+    monkeypatch.setattr(postgresql.ringer, "add", lambda _: None)
+    monkeypatch.setattr(attendance, "hear", lambda: heard.append("hear"))
+    monkeypatch.setattr(ringing, "_rings", count(1))
+    for _ in range(ringing.FEW):
+        ringing.ring(["agent 1"])
+    assert not heard
+
+    ringing.ring(["agent 1"])
+
+    assert heard == ["hear"]

@@ -169,3 +169,20 @@ def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, mon
     assert Watch()._pause() == watch.EVERY
     monkeypatch.setattr(hearing, "is_on", lambda: False)
     assert Watch()._pause() == watch.EVERY_DEAF
+
+
+def test_a_new_announcement_makes_two_early_rounds(monkeypatch):
+    early = watch._Early()
+    monkeypatch.setattr(watch, "_early", early)
+    early.add(100.0)
+    assert early.at == pytest.approx([100.1, 100.5])
+    early.add(100.05)
+    assert early.at == pytest.approx([100.1, 100.55])
+    early.take(100.1)
+    assert early.at == pytest.approx([100.55])
+
+    monkeypatch.setattr(watch, "EARLY", (0.0, 0.0))
+    watch.look_soon()
+    Watch()._sleep(600)
+
+    assert early.at == []
