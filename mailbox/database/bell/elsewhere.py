@@ -81,4 +81,5 @@ def covers(announced: Collection[str], topic: str) -> bool:
 def announcement(waited: Iterable[str]) -> frozenset[str]:
     """Return the topics that announce these. A task is announced by its kind, since each wait has another task."""
     named = frozenset(words.kind(topic) if words.is_task(topic) else topic for topic in waited)
-    return named if len(named) <= MOST_NAMED else frozenset(map(words.kind, named))
+    named = named if len(named) <= MOST_NAMED else frozenset(map(words.kind, named))
+    return named | {words.ROUND} if named else named

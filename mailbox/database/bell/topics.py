@@ -12,6 +12,7 @@ from mailbox.words.kinds import Kind
 _AGENT, _SENDER, _TASK = "agent ", "sender ", "task "
 _ANY = "*"
 CALLBACKS = "callbacks"  # a callback became due
+ROUND = "round"  # the next round of the watch is due, in each process with waiters
 WITHOUT_LOOK = (CALLBACKS, f"{_AGENT}{_ANY}", f"{_SENDER}{_ANY}")  # each round of the watch rings them
 SHARED = (_AGENT, _SENDER)  # one thing that came on such a topic needs one waiter; all other topics need all waiters
 
@@ -23,6 +24,7 @@ class Ring(Enum):
     SENDER = auto()  # its sender has a result to drain, and its callback is due if it has one
     TASK = auto()  # a reader of the task sees a change
     CALLBACK = auto()  # a callback is due, also without a task
+    ROUND = auto()  # many tasks may have become leasable, so the watch looks for all waiters
 
 
 def agent(pk: int | None) -> str:
@@ -92,13 +94,14 @@ _OF_TASKS: Mapping[Kind, Sequence[Ring]] = {
     Kind.RESULT_ACKED: (),
     Kind.REPAIR_APPLIED: (Ring.RECIPIENT, Ring.SENDER, Ring.TASK),  # requeued, or resolved as an error
     Kind.PUSH_RESENT: (Ring.CALLBACK,),
+    Kind.AGENT_RESUMED: (Ring.ROUND,),
 }
-# Kinds without a numbered row change no task. The watch sees what else lets a task be leased, such as a resumed agent.
+# Kinds without a numbered row change no task.
 RINGS: Mapping[Kind, Sequence[Ring]] = dict[Kind, Sequence[Ring]].fromkeys(
     (
         *(Kind.CAPABILITY_CHECK, Kind.CAPABILITY_SCOPE_REJECTED, Kind.CAPABILITY_GRANTED, Kind.CAPABILITY_REVOKED),
         *(Kind.AUTHENTICATION_FAILED, Kind.AGENT_REGISTERED, Kind.AGENT_PROFILE_CHANGED, Kind.AGENT_PAUSED),
-        *(Kind.AGENT_RESUMED, Kind.AGENT_RECLAIMED, Kind.AGENT_CARD_REGISTERED, Kind.AGENT_CARD_DEREGISTERED),
+        *(Kind.AGENT_RECLAIMED, Kind.AGENT_CARD_REGISTERED, Kind.AGENT_CARD_DEREGISTERED),
         *(Kind.AGENT_CARDS_CLEARED, Kind.TOOLS_IMPORTED, Kind.TOOL_CHANGED, Kind.TOOL_REMOVED, Kind.PERSON_ADDED),
         *(Kind.PERSON_CHANGED, Kind.PERSON_SIGNED_IN, Kind.PERSON_SIGN_IN_FAILED, Kind.PERSON_LOCKED_OUT),
         *(Kind.PERSON_SIGNED_OUT, Kind.SECOND_FACTOR_ADDED, Kind.SECOND_FACTOR_REMOVED, Kind.RECOVERY_CODE_USED),
@@ -140,4 +143,5 @@ def of_task(kind: Kind, changed: Parties) -> list[str]:
 
 def of_kind(kind: Kind) -> list[str]:
     """Return the topics that a journal row of ``kind`` without a number rings."""
-    return [CALLBACKS] if Ring.CALLBACK in RINGS[kind] else []
+    rings = RINGS[kind]
+    return [topic for ring, topic in ((Ring.CALLBACK, CALLBACKS), (Ring.ROUND, ROUND)) if ring in rings]

@@ -130,6 +130,7 @@ class _Waiters:
 
 
 _elsewhere: list[Callable[[Mapping[str, int]], object]] = []
+_rounds: list[Callable[[], None]] = []
 _announce: list[Callable[[Sequence[str]], object]] = []
 _here = _Waiters()
 os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new process has no waiters
@@ -169,6 +170,9 @@ def wake(counts: Mapping[str, int], *, is_chained: bool = False) -> Mapping[str,
             rung = _here.ring_some_of(topic, count, is_chained=is_chained) if everybody else 0
             if rung < count:
                 left[topic] = count - rung
+    if words.ROUND in counts:
+        for look in _rounds:
+            look()
     return left
 
 
@@ -202,6 +206,12 @@ def is_anyone_here() -> bool:
 def when_nobody_is_here(take: Callable[[Mapping[str, int]], object]) -> None:
     """Let this function take the rings that a waiter leaves unanswered, if this process has no other waiter."""
     _elsewhere.append(take)
+
+
+def when_a_round_is_due(look: Callable[[], None]) -> Callable[[], None]:
+    """Let this function be called at a ring of `topics.ROUND`."""
+    _rounds.append(look)
+    return look
 
 
 def before_each_wait(announce: Callable[[Sequence[str]], object]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import threading
 import time
@@ -21,8 +22,10 @@ from mailbox.database.bell import hearing, topics, waiters
 from mailbox.words.times import epoch_ms
 
 EVERY = 4.5  # seconds between two rounds, so that a revoked key ends a wait within 5 seconds
+EVERY_DUE = 0.5  # seconds between two looks for the next task that runs out of time, while its sender or a reader waits
 EVERY_DEAF = 0.25  # seconds, while no ring of another process is heard
 EARLY = (0.1, 0.5)  # seconds from a new announcement to the rounds that look for what was committed before it was heard
+GATHERED = 0.05  # seconds
 PAUSE_AFTER_FAILURE = 1.0  # second
 MOST_OVERDUE = 10_000  # overdue tasks that a round looks at; the sweep resolves them all each minute
 
@@ -57,8 +60,8 @@ FROM mailbox_task task WHERE task.uuid IN ({ids})"""
 
 NEXT_DUE = """
 SELECT (SELECT min(deadline_ms) FROM mailbox_task
-        WHERE state IN ('queued', 'interrupted') AND deadline_ms > %(now_ms)s),
-       (SELECT min(times_out_at) FROM mailbox_lease WHERE ended_at IS NULL AND times_out_at > %(now)s)"""
+        WHERE state IN ('queued', 'interrupted') AND deadline_ms > %(after_ms)s),
+       (SELECT min(times_out_at) FROM mailbox_lease WHERE ended_at IS NULL AND times_out_at > %(after)s)"""
 
 _KEYS = {"postgresql": "SELECT unnest(%(ids)s::bigint[]) AS id", "sqlite": "SELECT value AS id FROM json_each(%(ids)s)"}
 _UUIDS = {"postgresql": "SELECT unnest(%(ids)s::uuid[])", "sqlite": "SELECT value FROM json_each(%(ids)s)"}
@@ -81,10 +84,10 @@ class _Early:
         self.at: list[float] = []  # monotonic, the next first
         self.is_new = threading.Event()
 
-    def add(self, now: float) -> None:
-        first, last = (now + seconds for seconds in EARLY)
+    def add(self, *at: float) -> None:
+        """Plan rounds for these times. Rounds within `GATHERED` become one."""
         with self.lock:
-            self.at = [min([first, *self.at[:1]]), last]
+            self.at = sorted({*self.at, *(GATHERED * math.ceil(moment / GATHERED) for moment in at)})
         self.is_new.set()
 
     def take(self, now: float) -> None:
@@ -98,6 +101,13 @@ os.register_at_fork(after_in_child=_early.__init__)  # type: ignore[misc] # a ne
 
 def look_soon() -> None:
     """Make two early rounds, since other processes have not yet heard of a new waiter."""
+    now = time.monotonic()
+    _early.add(*(now + seconds for seconds in EARLY))
+
+
+@waiters.when_a_round_is_due
+def look_now() -> None:
+    """Make the next round at once."""
     _early.add(time.monotonic())
 
 
@@ -107,15 +117,14 @@ class Watch:
     def __init__(self) -> None:
         self._seen: dict[UUID, int] = {}  # the journal numbers of the tasks that were waited for at the last round
         self._checked_at = time.monotonic()
+        self._looked_at = timezone.now()
 
     def run(self) -> None:
         """Look while there are waiters. Never returns."""
         while True:
             waiters.wait_for_anyone()
             try:
-                pause = self._pause()
-                connection.close()
-                self._sleep(pause)
+                self._await_round()
                 self.look()
             except (DatabaseError, InterfaceError) as error:
                 outages.note(error)
@@ -126,16 +135,26 @@ class Watch:
             finally:
                 connection.close()
 
-    def _sleep(self, seconds: float) -> None:
-        """Sleep until the next round, at most so many seconds."""
-        ends_at = time.monotonic() + seconds
-        while (left := min([ends_at, *_early.at]) - time.monotonic()) > 0:
-            _early.is_new.wait(left)
+    def _await_round(self) -> None:
+        """Sleep until the next round is due."""
+        began_at = time.monotonic()
+        while (left := self._seconds_left(began_at)) > 0:
+            connection.close()
+            _early.is_new.wait(min(left, EVERY_DUE))
             _early.is_new.clear()
         _early.take(time.monotonic())
 
+    def _seconds_left(self, began_at: float) -> float:
+        """Return the seconds until the next round. It is earlier than usual if a task runs out of time before."""
+        now, is_deaf = time.monotonic(), not hearing.is_on()
+        left = min([began_at + (EVERY_DEAF if is_deaf else EVERY), *_early.at]) - now
+        if is_deaf or left <= 0:
+            return left
+        return min(left, max(self._seconds_until_due(), began_at + EVERY_DEAF - now))
+
     def look(self) -> None:
         """Make one round."""
+        self._looked_at = timezone.now()
         waited = waiters.waited()
         found = [*map(topics.agent, self._leasable(waited)), *map(topics.sender, self._drainable(waited))]
         waiters.wake(dict.fromkeys(found, 1), is_chained=True)
@@ -165,25 +184,25 @@ class Watch:
         before, self._seen = self._seen, now
         return [uuid for uuid in ids if uuid in due or uuid not in now or before.get(uuid) != now[uuid]]
 
-    def _pause(self) -> float:
-        """Return the seconds until the next round. It is earlier than usual if a task runs out of time before."""
-        if not hearing.is_on():
-            return EVERY_DEAF
+    def _seconds_until_due(self) -> float:
+        """Return the seconds until a task runs out of time that the last round did not see as such."""
         waited = waiters.waited()
         if not topics.senders_among(waited) and not topics.tasks_among(waited):
             return EVERY
-        now = timezone.now()
-        ((deadline_ms, times_out_at),) = _rows(NEXT_DUE, {}, [])
-        left = [EVERY]
+        ((deadline_ms, times_out_at),) = _rows(NEXT_DUE, {}, [], after=self._looked_at)
+        now, left = timezone.now(), [EVERY]
         if deadline_ms is not None:
             left.append((deadline_ms - epoch_ms(now)) / 1000)
         if times_out_at is not None:
             left.append((_moment(times_out_at) - now).total_seconds())
-        return max(EVERY_DEAF, min(left))
+        return min(left)
 
 
-def _rows(sql: str, slots: Mapping[str, str], ids: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
+def _rows(
+    sql: str, slots: Mapping[str, str], ids: Sequence[Any], *, after: datetime | None = None
+) -> Sequence[tuple[Any, ...]]:
     now = timezone.now()
+    after = after or now
     given: Any = list(ids)
     if connection.vendor == "sqlite":
         given = json.dumps([one.hex if isinstance(one, UUID) else one for one in ids])
@@ -191,6 +210,8 @@ def _rows(sql: str, slots: Mapping[str, str], ids: Sequence[Any]) -> Sequence[tu
         "ids": given,
         "now": connection.ops.adapt_datetimefield_value(now),
         "now_ms": epoch_ms(now),
+        "after": connection.ops.adapt_datetimefield_value(after),
+        "after_ms": epoch_ms(after),
         "most": MOST_OVERDUE,
     }
     with connection.cursor() as cursor:

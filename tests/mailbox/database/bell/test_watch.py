@@ -14,6 +14,7 @@ from mailbox.database.bell import attendance, hearing, ringing, topics, waiters,
 from mailbox.database.bell.watch import Watch
 from mailbox.models import Agent, Lease, Task
 from mailbox.verbs.life import leasing, results
+from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 
@@ -151,38 +152,96 @@ def test_the_checks_of_others_run_every_few_seconds(monkeypatch):
     assert called == ["check"]
 
 
-def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, monkeypatch):
+@pytest.fixture
+def hears(monkeypatch):
+    """Let the process hear rings, and have no early rounds."""
     monkeypatch.setattr(hearing, "is_on", lambda: True)
-    now = timezone.now()
-    factories.sent_task(alice, bob, deadline_ms=epoch_ms(now) + 3_000)
-    assert Watch()._pause() == watch.EVERY
+    monkeypatch.setattr(watch, "_early", watch._Early())
+
+
+def seconds_left(the_watch):
+    """Return the seconds until the next round, long after the last one."""
+    return the_watch._seconds_left(time.monotonic() - 1)
+
+
+@pytest.mark.usefixtures("hears")
+def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, monkeypatch):
+    the_watch = Watch()
+    factories.sent_task(alice, bob, deadline_ms=epoch_ms(timezone.now()) + 3_000)
+    assert seconds_left(the_watch) == pytest.approx(watch.EVERY - 1, abs=0.1)
     wait_for(topics.sender(alice.agent.pk))
-    assert 2 < Watch()._pause() <= 3
+    assert 2 < seconds_left(the_watch) <= 3
 
     Task.objects.update(deadline_ms=None)
     factories.sent_task(alice, bob, work_timeout=timedelta(seconds=1))
     leasing.lease_tasks(bob)
     leasing.lease_tasks(bob)
-    assert watch.EVERY_DEAF < Watch()._pause() <= 1
+    assert 0 < seconds_left(the_watch) <= 1
 
     Lease.objects.update(times_out_at=datetime(2200, 1, 1, tzinfo=UTC))
-    assert Watch()._pause() == watch.EVERY
+    assert seconds_left(the_watch) > 3
     monkeypatch.setattr(hearing, "is_on", lambda: False)
-    assert Watch()._pause() == watch.EVERY_DEAF
+    assert watch.EVERY_DEAF - 1.1 < seconds_left(the_watch) <= watch.EVERY_DEAF - 1
+
+
+@pytest.mark.usefixtures("hears")
+def test_a_task_that_was_sent_and_ran_out_of_time_since_the_last_round_makes_one(alice, bob, wait_for):
+    the_watch = Watch()
+    wait_for(topics.sender(alice.agent.pk))
+    factories.sent_task(alice, bob)
+    Task.objects.update(deadline_ms=epoch_ms(timezone.now()) - 1)
+    the_watch._looked_at -= timedelta(seconds=1)
+    assert seconds_left(the_watch) <= 0
+    began_at = time.monotonic()
+    assert the_watch._seconds_left(began_at) > 0  # rounds stay apart
+
+    the_watch.look()
+
+    assert seconds_left(the_watch) > 3
+
+
+@pytest.mark.usefixtures("hears")
+def test_the_watch_looks_for_due_tasks_while_it_sleeps(alice, bob, wait_for, monkeypatch):
+    monkeypatch.setattr(watch, "EVERY", 600.0)
+    monkeypatch.setattr(watch, "EVERY_DUE", 0.01)
+    the_watch, answers = Watch(), iter([600.0, 600.0, 0.0])
+    monkeypatch.setattr(the_watch, "_seconds_until_due", lambda: next(answers, 0.0))
+
+    the_watch._await_round()
+
+    assert next(answers, None) is None
 
 
 def test_a_new_announcement_makes_two_early_rounds(monkeypatch):
     early = watch._Early()
     monkeypatch.setattr(watch, "_early", early)
-    early.add(100.0)
+    early.add(100.1, 100.5)
     assert early.at == pytest.approx([100.1, 100.5])
-    early.add(100.05)
-    assert early.at == pytest.approx([100.1, 100.55])
-    early.take(100.1)
-    assert early.at == pytest.approx([100.55])
+    early.add(100.12, 100.52)
+    early.add(100.13, 100.53)
+    assert early.at == pytest.approx([100.1, 100.15, 100.5, 100.55])
+    early.take(100.16)
+    assert early.at == pytest.approx([100.5, 100.55])
 
-    monkeypatch.setattr(watch, "EARLY", (0.0, 0.0))
+    early.take(200)
+    monkeypatch.setattr(hearing, "is_on", lambda: True)
+    monkeypatch.setattr(watch, "EVERY", 600.0)
     watch.look_soon()
-    Watch()._sleep(600)
+    assert len(early.at) == 2
+    Watch()._await_round()
 
+    assert len(early.at) == 1
+
+
+def test_a_resumed_agent_makes_a_round_due(alice, bob, wait_for, monkeypatch):
+    early = watch._Early()
+    monkeypatch.setattr(watch, "_early", early)
+    wait_for(topics.agent(bob.agent.pk))
+    (ring,) = topics.of_kind(Kind.AGENT_RESUMED)
+
+    assert waiters.wake({topics.agent(alice.agent.pk): 1}) == {topics.agent(alice.agent.pk): 1}
     assert early.at == []
+    assert waiters.wake({ring: 1}) == {ring: 1}  # it concerns other processes too
+
+    assert len(early.at) == 1
+    assert early.at[0] <= time.monotonic() + watch.GATHERED
