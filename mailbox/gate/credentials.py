@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.utils import timezone
 
 from mailbox.gate import audit, entries
@@ -23,6 +24,10 @@ from mailbox.words.errors import UnauthenticatedError
 USE_NOTED_EVERY = timedelta(minutes=1)
 FAILURES_NOTED_EVERY = 60.0  # seconds, per process and reason
 _NO_DIGEST = "0" * 64
+# The key of an agent, or of a person that is active and has a role.
+_IS_ADMITTED = Q(user=None) | Q(user__is_active=True) & (
+    Q(user__is_superuser=True) | Q(user__groups__name__in=list(Role))
+)
 
 
 def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str = "", address: str = "") -> Caller:
@@ -88,10 +93,11 @@ def _holder(
 
 
 def is_live(caller: Caller) -> bool:
-    """Whether the key of a caller is still live: its API key, or the key that signed. True for a caller without one."""
-    if caller.nonce is not None:
-        return SigningKey.objects.live().filter(pubkey=caller.nonce.pubkey).exists()
-    return not caller.credential or ApiKey.objects.live(timezone.now()).filter(public_id=caller.credential).exists()
+    """Whether the key of a caller is still live: its API key, or the key that signed. True for a caller without one.
+
+    The key of a person counts as live while `authenticate` would take it: the person is active and has a role.
+    """
+    return live_among([caller])(caller)
 
 
 def live_among(callers: Sequence[Caller]) -> Callable[[Caller], bool]:
@@ -99,8 +105,11 @@ def live_among(callers: Sequence[Caller]) -> Callable[[Caller], bool]:
     signers = {caller.nonce.pubkey for caller in callers if caller.nonce is not None}
     presented = {caller.credential for caller in callers if caller.nonce is None and caller.credential}
     signing = SigningKey.objects.live().filter(pubkey__in=signers).values_list("pubkey", flat=True)
-    keys = ApiKey.objects.live(timezone.now()).filter(public_id__in=presented).values_list("public_id", flat=True)
-    ended = (signers - set(signing if signers else ()), presented - set(keys if presented else ()))
+    keys = ApiKey.objects.live(timezone.now()).filter(_IS_ADMITTED, public_id__in=presented)
+    ended = (
+        signers - set(signing if signers else ()),
+        presented - set(keys.values_list("public_id", flat=True) if presented else ()),
+    )
 
     def is_live(caller: Caller) -> bool:
         return caller.credential not in ended[1] if caller.nonce is None else caller.nonce.pubkey not in ended[0]

@@ -186,7 +186,7 @@ def _true_count(quota: Quota, task: Task, limit: int, key: Hashable) -> int:
 
 
 def exceeded(name: str, things: str, limit: int, *, retry_after: float, of: str) -> QuotaExceededError:
-    """Return the error of the agent ``of`` at its quota, with its journal row."""
+    """Return the error of the agent or person ``of`` at its quota, with its journal row."""
     seconds = math.ceil(retry_after)
     return QuotaExceededError(
         f"{of} has reached its quota of {limit} {things}. Wait until there are fewer, or ask an operator for more.",

@@ -1,4 +1,4 @@
-"""Waiting requests: how many an agent may have, and until when its key admits it."""
+"""Waiting requests: how many an agent or a person may have, and until when the caller's key admits it."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ class _Key:
 
 
 _seats = threading.Lock()
-_waiting: Counter[int] = Counter()  # waits of this process by the key of the agent's row
+_waiting: Counter[int | str] = Counter()  # waits of this process by the key of the agent's row, or the person's name
 _keys: dict[Waiter, _Key] = {}  # of the waits of this process
 
 
 def until(caller: Caller, look: Callable[[], Found], timeout: timedelta | None, topics: Sequence[str]) -> Found:
     """Call ``look``, and again at each ring of ``topics``, until it returns a true value; return its last value.
 
-    ``timeout`` None waits for ever; zero looks once. A caller without a result takes one of its agent's seats and one
-    of the process's, until it has waited. Without a free seat of the process it does not wait. Raises
-    `QuotaExceededError` without a free seat of the agent. Raises `UnauthenticatedError` at most
-    5 seconds after the caller's key was revoked or has expired.
+    ``timeout`` None waits for ever; zero looks once. A caller without a result takes one seat of its agent or person,
+    and one of the process, until it has waited. Without a free seat of the process it does not wait. Raises
+    `QuotaExceededError` without a free seat of the agent or person. Raises `UnauthenticatedError` at most 5 seconds
+    after the caller's key was revoked or has expired, or its person lost the access to the hub.
     """
     key = _Key(caller)
 
@@ -66,18 +66,19 @@ def for_result(caller: Caller, look: Callable[[], Found], timeout: timedelta | N
 
 @contextmanager
 def _seat(key: _Key, waiter: Waiter) -> Iterator[bool]:
-    """Hold a seat of the caller's agent and one of the process; yield False if the process has none.
+    """Hold a seat of the caller's agent or person and one of the process; yield False if the process has none.
 
-    Code in this process needs none.
+    Trusted callers need none.
     """
     caller = key.caller
-    if caller.agent is None or caller.trusted:
+    if caller.trusted:
         yield True
         return
-    agent, most = caller.agent.pk, own_limits.waits(caller.agent.pk)
+    party: int | str = caller.agent.pk if caller.agent else caller.name
+    most = own_limits.waits(caller.agent.pk) if caller.agent else own_limits.default("waits")
     with _seats:
-        is_free = _waiting[agent] < most
-        _waiting[agent] += is_free
+        is_free = _waiting[party] < most
+        _waiting[party] += is_free
     if not is_free:
         raise _refused(caller, most)
     _keys[waiter] = key
@@ -87,9 +88,9 @@ def _seat(key: _Key, waiter: Waiter) -> Iterator[bool]:
     finally:
         del _keys[waiter]
         with _seats:
-            _waiting[agent] -= 1
-            if not _waiting[agent]:
-                del _waiting[agent]
+            _waiting[party] -= 1
+            if not _waiting[party]:
+                del _waiting[party]
 
 
 @watch.each_round
@@ -103,9 +104,9 @@ def end_without_key() -> None:
             waiter.ring()
 
 
-def live(agent: int) -> int:
-    """Return the number of waits of the agent with this key, in this process."""
-    return _waiting.get(agent, 0)
+def live(party: int | str) -> int:
+    """Return the number of waits in this process of the agent with this key, or of the person with this name."""
+    return _waiting.get(party, 0)
 
 
 def _refused(caller: Caller, most: int) -> QuotaExceededError:

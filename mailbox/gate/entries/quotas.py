@@ -9,12 +9,12 @@ from mailbox.words.kinds import Entry, Kind
 
 class QuotaExceededData(TypedDict):
     quota: Annotated[str, "name of the quota: queued, queued_to_one, bytes, callbacks, waits or cards"]
-    agent: Annotated[str, "display of the agent that reached it"]
+    agent: Annotated[str, "display of the agent that reached it, or name of the person"]
     limit: Annotated[int, "the quota"]
 
 
 def quota_exceeded(quota: str, agent: str, limit: int) -> Entry[QuotaExceededData]:
-    """Record that a request was refused because its agent has reached a quota."""
+    """Record that a request was refused because its agent or person has reached a quota."""
     return Entry(Kind.QUOTA_EXCEEDED, QuotaExceededData(quota=quota, agent=agent, limit=limit))
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import httpx
 import pytest
+from django.contrib.auth.models import User
 from django.db import connections
 from django.utils import timezone
 
@@ -182,6 +183,53 @@ def test_a_wait_too_many_answers_429(bob):
 
     assert (response.status_code, response.json()["code"], response["Retry-After"]) == (429, "quota_exceeded", "1")
     assert response["RateLimit-Policy"] == '"waits";q=2'
+
+
+@pytest.fixture
+def person(olga):
+    """Return olga, an operator, as the caller that presents a key of hers."""
+    return replace(olga, credential=tokens.public_id(factories.key_of(olga)))
+
+
+def retire(caller):
+    User.objects.filter(username="olga").update(is_active=False)
+
+
+def dismiss(caller):
+    User.objects.get(username="olga").groups.clear()
+
+
+@pytest.mark.parametrize("end", [revoke, expire, retire, dismiss])
+def test_a_persons_wait_ends_once_the_watch_saw_that_the_key_ended(person, monkeypatch, end):
+    act_in_pauses(monkeypatch, lambda: end(person), waits.end_without_key, lambda: None)
+
+    with pytest.raises(UnauthenticatedError, match="revoked"):
+        waits.until(person, lambda: None, LONG, [])
+    assert waits.live(person.name) == 0
+
+
+def test_a_persons_wait_goes_on_while_the_key_is_live(person, monkeypatch):
+    rounds = []
+    act_in_pauses(monkeypatch, waits.end_without_key, lambda: rounds.append(1))
+
+    assert waits.until(person, lambda: None, LONG, []) is None
+    assert rounds == [1]
+
+
+def test_a_person_waits_in_few_requests_at_once(person, alice, bob, settings):
+    settings.A2A_QUOTA_WAITS = 1
+    task = factories.sent_task(alice, bob)
+    release = threading.Event()
+    thread = holding(person, release)
+    wait_until(lambda: (waits.live(person.name), waiting.seats.taken) == (1, 1))
+
+    response = Api(person).get(f"/a2a/tasks/{task.uuid}/messages", after=1, wait_ms=1000)
+
+    assert (response.status_code, response.json()["code"]) == (429, "quota_exceeded")
+    release.set()
+    waiters.wake_all()
+    thread.join()
+    assert (waits.live(person.name), waiting.seats.taken) == (0, 0)
 
 
 def test_an_agent_may_have_waits_of_its_own(bob):
