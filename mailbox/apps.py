@@ -9,7 +9,7 @@ class MailboxConfig(AppConfig):
 
     def ready(self) -> None:
         from mailbox import checks  # noqa: F401 registers itself
-        from mailbox.dialects.yeoman import status
+        from mailbox.dialects.yeoman import records
         from mailbox.verbs.life import callbacks
 
-        callbacks.BODIES[callbacks.OTHERWISE] = status.render
+        callbacks.BODIES[callbacks.OTHERWISE] = records.record

@@ -40,7 +40,7 @@ class ReplayList(ListPage):
     }
 
     def found(self, text: str) -> ReplayEntryQuerySet:
-        return search.replay_entries(text, self.at).with_parties().defer("content", "error_message")
+        return search.replay_entries(text, self.at).with_parties().defer("content", "error_message", "parts")
 
     def total(self, found: ReplayEntryQuerySet, page: Page[Any]) -> Count:
         waiting = search.tasks("state:waiting", self.at)

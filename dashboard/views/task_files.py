@@ -17,7 +17,7 @@ from mailbox.dialects.base.json_requests import JSONRenderer
 from mailbox.dialects.covenant import wire
 from mailbox.inspection import artifacts, journal, tasks
 from mailbox.models import Result, Task
-from mailbox.words import json_text
+from mailbox.words import content, json_text
 
 _OF_A_ROW = re.compile(r"(message|artifact)-([1-9][0-9]{0,8})(?:-(0|[1-9][0-9]{0,8}))?", re.ASCII)
 
@@ -103,7 +103,7 @@ def _blocks_of_artifact(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
     found = artifacts.placed_at(task, seq)
     if found is None:
         raise Http404
-    return payload.joined(artifacts.blocks_of(task, found))
+    return content.joined(artifacts.blocks_of(task, found))
 
 
 def _of_blocks(blocks: Iterable[Mapping[str, Any]], number: str | None, name: str) -> File:

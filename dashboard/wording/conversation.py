@@ -12,6 +12,7 @@ from dashboard.wording.payload import Part
 from mailbox.inspection import artifacts, tasks
 from mailbox.inspection.artifacts import Produced
 from mailbox.models import Agent, Message, Task
+from mailbox.words import content
 
 SAID, MADE = 30, 20  # messages and artifacts of a page
 MESSAGE_SHOWN = 2_000  # characters of a message, and of what stands beside an artifact
@@ -136,7 +137,7 @@ def _saying(task: Task, message: Message, turn: int | None, *, is_question: bool
 
 
 def _shown(one: Produced, details: dict[str, Any], read: tuple[Sequence[Any], bool], characters: int) -> Shown:
-    blocks, is_all = list(payload.joined(read[0])), read[1]
+    blocks, is_all = list(content.joined(read[0])), read[1]
     parts = payload.of_blocks(blocks, of=f"artifact-{one.seq}-", characters=characters)
     return Shown(
         artifact=one,

@@ -10,7 +10,7 @@ import binascii
 import json
 import math
 import mimetypes
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,21 +73,6 @@ def of_blocks(blocks: Sequence[Mapping[str, Any]], *, of: str = "", characters: 
     ``of`` is the beginning of their names, "" for the result's content.
     """
     return _shown([_part(f"{of}{number}", block) for number, block in enumerate(blocks[:BLOCKS_SHOWN])], characters)
-
-
-def joined(blocks: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the blocks, with bare texts that follow each other as one text: the chunks of a long text."""
-    texts: list[str] = []
-    for block in blocks:
-        if block.keys() == {"type", "text"}:
-            texts.append(block["text"])
-            continue
-        if texts:
-            yield {"type": "text", "text": "".join(texts)}
-            texts = []
-        yield block
-    if texts:
-        yield {"type": "text", "text": "".join(texts)}
 
 
 def file_of(block: Mapping[str, Any], name: str) -> File:

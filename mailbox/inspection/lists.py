@@ -129,7 +129,7 @@ def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None
 
     An agent gets the results of tasks that it sent, and of work that it did. People get all cached results.
     """
-    found = ReplayEntry.objects.visible_to(caller.party).defer("content", "error_message")
+    found = ReplayEntry.objects.visible_to(caller.party).defer("content", "error_message", "parts")
     return newest(found, limit=limit, cursor=cursor, name="replay")
 
 

@@ -29,9 +29,16 @@ class MessageQuerySet(models.QuerySet["Message"]):
         return self.filter(role=role)
 
     def closing(self) -> MessageQuerySet:
-        """Narrow to the closing words of posted results: the messages with the number of the result's journal row."""
+        """Narrow to the closing words of results: the messages with the number of the result's journal row."""
         posted = AuditEvent.objects.filter(task_id=OuterRef("task__uuid"), seq=OuterRef("seq"))
-        return self.filter(Exists(posted.filter(kind=Kind.RESULT_POSTED)))
+        return self.filter(Exists(posted.filter(kind__in=[Kind.RESULT_POSTED, Kind.RESULT_REPLAYED])))
+
+    def closing_of(self, task: Task) -> MessageQuerySet:
+        """Narrow to the closing words of a resolved task, also before its journal rows are written.
+
+        No message comes after a result. So a message with the newest number of a resolved task closes it.
+        """
+        return (self.filter(seq=task.journal_seq) | self.closing()).filter(task=task)
 
     def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
         """Return the newest messages of a task in order, and whether these are all of its messages.

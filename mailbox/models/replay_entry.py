@@ -45,6 +45,8 @@ class ReplayEntry(models.Model):
     status = models.CharField(max_length=10)
     content = models.TextField()  # JSON text, as posted
     error_message = models.TextField(null=True)
+    # JSON text of an object: the task's artifacts and the closing words, see `cached_parts`. "{}": it had neither.
+    parts = models.TextField(default="{}", db_default="{}")
     stored_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True)  # None: no expiry
     hits = models.PositiveIntegerField(default=0)  # duplicates that this result answered, also waiters

@@ -145,6 +145,8 @@ class Result(models.Model):
     )  # None: the hub
     replayed_from = models.UUIDField(null=True)  # the task whose cached result was used; None: not from the cache
     posted_at = models.DateTimeField()
+    # Whether the task has artifacts, or closing words of this result. A plain result has neither.
+    has_more = models.BooleanField(default=False, db_default=False)
     delivery = models.CharField(max_length=10, choices=Delivery.choices, default=Delivery.PENDING)
     delivered_at = models.DateTimeField(null=True)  # the time of its last drain
     acked_at = models.DateTimeField(null=True)

@@ -205,6 +205,7 @@ class Task(models.Model):
         posted_by: Agent | None = None,
         replayed_from: UUID | None = None,
         is_direct: bool = False,
+        has_more: bool = False,
     ) -> Result:
         """Resolve the task and store its result. A live lease must have been ended."""
         result = Result(
@@ -217,6 +218,7 @@ class Task(models.Model):
             posted_by=posted_by,
             replayed_from=replayed_from,
             posted_at=now,
+            has_more=has_more,
             delivery=Result.Delivery.DELIVERED if self.reads_result else Result.Delivery.PENDING,
             delivered_at=now if self.reads_result else None,
         )

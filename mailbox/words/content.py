@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mailbox.words import json_text
@@ -40,3 +40,18 @@ def problems(blocks: Sequence[object]) -> Iterator[tuple[str, str]]:
 def text_of(blocks: Sequence[Mapping[str, Any]]) -> str:
     """Return the text blocks joined by newlines; other blocks are left out."""
     return "\n".join(str(block["text"]) for block in blocks if block.get("type") == "text")
+
+
+def joined(blocks: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the blocks, with bare texts that follow each other as one text: the chunks of a long text."""
+    texts: list[str] = []
+    for block in blocks:
+        if block.keys() == {"type", "text"}:
+            texts.append(block["text"])
+            continue
+        if texts:
+            yield {"type": "text", "text": "".join(texts)}
+            texts = []
+        yield block
+    if texts:
+        yield {"type": "text", "text": "".join(texts)}

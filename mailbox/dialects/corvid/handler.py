@@ -15,7 +15,7 @@ from agentcards.models import MAX_A2A_DEPTH
 from mailbox.dialects.corvid import requests, wire
 from mailbox.gate import limits
 from mailbox.gate.callers import Caller
-from mailbox.inspection import tasks
+from mailbox.inspection import answers, tasks
 from mailbox.models import Task
 from mailbox.verbs.life import expiry, results, sending
 from mailbox.verbs.upkeep import compaction
@@ -104,7 +104,8 @@ def handle_task_get(caller: Caller, task_id: UUID | str) -> CorvidTask | None:
     lease, result = tasks.newest_lease(task), task.result_or_none
     if result is not None and task.dialect == DIALECT:
         results.mark_shown(caller, result)
-    return wire.task(task, lease=lease, messages=messages, is_all=is_all, result=result)
+    answer = None if result is None else answers.whole_of(result)
+    return wire.task(task, lease=lease, messages=messages, is_all=is_all, result=result, answer=answer)
 
 
 def clear_task_store(caller: Caller) -> int:

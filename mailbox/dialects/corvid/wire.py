@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from mailbox.inspection.answers import Answer
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.words import content, json_text
 from mailbox.words.conversation import PROGRESS
@@ -49,18 +50,25 @@ def state(task: Task) -> TaskState:
 
 
 def task(
-    row: Task, *, lease: Lease | None, messages: Sequence[Message], is_all: bool, result: Result | None
+    row: Task,
+    *,
+    lease: Lease | None,
+    messages: Sequence[Message],
+    is_all: bool,
+    result: Result | None,
+    answer: Answer | None = None,
 ) -> CorvidTask:
     """Render an A2ATask. ``lease`` is the task's newest lease, and its id is the session's.
 
     ``messages`` are the newest messages of its agent and its sender, oldest first. ``is_all``: no message is earlier.
+    ``answer`` is the whole answer of ``result``.
     """
     newest = messages[-1].said_at if messages else None
     moments = [row.sent_at, row.resolved_at, lease.leased_at if lease else None, newest]
     return {
         "id": row.uuid,
         "state": state(row),
-        "messages": _messages(row.intent_text, list(_texts(messages, result)), is_all=is_all),
+        "messages": _messages(row.intent_text, list(_texts(messages, result, answer)), is_all=is_all),
         "sessionId": lease.lease_id if lease else None,
         "createdAt": iso(row.sent_at),
         "updatedAt": iso(max(moment for moment in moments if moment is not None)),
@@ -99,9 +107,14 @@ def _size(message: TaskMessage) -> int:
     return len(orjson.dumps(message)) + len(",")
 
 
-def _texts(messages: Sequence[Message], result: Result | None) -> Iterator[tuple[Role, str]]:
-    """Yield both sides' messages, oldest first, then the text of the result. The reason of a failure is always last."""
-    last = _last_word(result)
+def _texts(messages: Sequence[Message], result: Result | None, answer: Answer | None) -> Iterator[tuple[Role, str]]:
+    """Yield both sides' messages, oldest first, then the text of the result. The reason of a failure is always last.
+
+    Closing words behind an answer are the end of that text, because clients read the last message alone.
+    """
+    last = _last_word(result, answer)
+    if last and answer is not None:
+        messages = [message for message in messages if message.seq != answer.closing_seq]
     if result is not None and not last:
         messages = list(_up_to_the_answer(messages))
     texts = [(_role(message), text) for message in messages if (text := _text(message.blocks))]
@@ -123,13 +136,31 @@ def _role(message: Message) -> Role:
     return "user" if message.role == Message.Role.USER else "agent"
 
 
-def _last_word(result: Result | None) -> str:
-    if result is None:
+def _last_word(result: Result | None, answer: Answer | None) -> str:
+    """Return the text of the result; "" if its closing words are all that it says."""
+    if result is None or answer is None:
         return ""
-    text, message = _text(result.blocks), result.error_message or ""
+    text, message = _produced(answer.content) if answer.is_produced else _text(answer.content), result.error_message
+    closing = _text(answer.closing)
     if result.status == Result.Status.ERROR:
-        return message or text or "Task failed"
-    return "\n".join(filter(None, [text, message]))  # clients read the last message alone
+        return "\n".join(filter(None, [message or text, closing])) or "Task failed"
+    return "\n".join(filter(None, [text, closing, message])) if text or message else ""
+
+
+def _produced(blocks: Sequence[Mapping[str, Any]]) -> str:
+    """Return the content of artifacts as one text. A note stands for a block without a form as text."""
+    return "\n".join(map(_spelled, blocks))
+
+
+def _spelled(block: Mapping[str, Any]) -> str:
+    match block:
+        case {"type": "text", "text": str(text)} | {"type": "resource", "resource": {"text": str(text)}}:
+            return text
+        case {"type": "json", "value": value}:
+            return json_text.dumps(value)
+        case {"type": "resource_link", "uri": str(uri)}:
+            return uri
+    return f"[{block['type']} {block.get('mimeType', '')}".rstrip() + " is left out: answers have text alone]"
 
 
 def _text(blocks: Sequence[Mapping[str, Any]]) -> str:

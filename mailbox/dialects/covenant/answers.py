@@ -44,13 +44,30 @@ class WireWork(WireTask):
     metadata: NotRequired[dict[str, Any]]
 
 
+class ResultArtifact(TypedDict):
+    """An artifact of the task. ``characters`` is the length of its content as JSON."""
+
+    artifact_id: str
+    name: NotRequired[str]
+    last_chunk: bool
+    characters: int
+
+
 class WireResult(TypedDict):
-    """The result of a task. ``error_message`` is left out when there is none."""
+    """The result of a task. Keys without a value are left out.
+
+    ``message`` has the closing words. ``artifacts`` names the first 100 artifacts of the task, and ``artifacts_left``
+    counts the others. ``artifacts_route`` is where their contents are read.
+    """
 
     task_id: UUID
     status: ResultStatus
     content: list[dict[str, Any]]
     error_message: NotRequired[str]
+    message: NotRequired[list[dict[str, Any]]]
+    artifacts: NotRequired[list[ResultArtifact]]
+    artifacts_left: NotRequired[int]
+    artifacts_route: NotRequired[str]
 
 
 class DeliveredResult(WireResult):

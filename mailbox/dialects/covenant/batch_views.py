@@ -14,6 +14,7 @@ from mailbox.dialects.covenant.receive_views import ReceivingView, given_twice
 from mailbox.dialects.covenant.requests import NextTask
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.gate import rates
+from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation
 from mailbox.verbs.life import batches
 
@@ -116,4 +117,4 @@ class DrainBatchView(ReceivingBatchView):
             wait=timedelta(milliseconds=how.wait_ms),
         )
         rates.take_for_items(self.caller, len(how.ack) + len(answered.results))
-        return Response(batch_wire.drained(answered))
+        return Response(batch_wire.drained(answered, whole.beside(answered.results)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from mailbox.dialects.covenant import conversation_wire, wire
+from mailbox.inspection.answers import Beside
 from mailbox.models import Message, Result, Task
 from mailbox.verbs.life.batches import Drained, Leased
 from mailbox.words import advice
@@ -42,9 +43,9 @@ def leased(
     return {"kind": "a2a_tasks_leased", "leases": leases, **_posted(items, outcomes), **spent}
 
 
-def drained(answered: Drained) -> dict[str, Any]:
+def drained(answered: Drained, beside: Mapping[int, Beside]) -> dict[str, Any]:
     """Render the answer to a batch of drains."""
-    results = [wire.result(row) for row in answered.results]
+    results = [wire.result(row, beside) for row in answered.results]
     acks = {"acked": answered.acks.acked, "unknown": answered.acks.unknown}
     spent = {"attempt_spent": True} if answered.is_spent else {}
     return {"kind": "a2a_results_drained", "results": results, **acks, **spent}

@@ -16,6 +16,7 @@ from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
 from mailbox.dialects.covenant import answers, conversation_wire, lease_answers, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.gate import waits
+from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation
 from mailbox.verbs.life import leasing, results
 from mailbox.words.errors import InvalidRequestError, WrongPartyError
@@ -108,7 +109,7 @@ class NextResultView(ReceivingView):
         wait = timedelta(milliseconds=how.wait_ms)
         result = results.next_result(self.caller, attempt_id=how.attempt_id, ack=how.ack, wait=wait)
         spent = result is None and results.is_spent(self.caller, how.attempt_id)
-        return Response(wire.next_result(result, spent=spent))
+        return Response(wire.next_result(result, whole.beside([result] if result else ()), spent=spent))
 
     @describe(
         summary="Drain the next result",

@@ -13,6 +13,7 @@ from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.covenant import answers, requests, wire
+from mailbox.inspection import answers as whole
 from mailbox.inspection import lists, trees
 from mailbox.inspection import tasks as tasks_
 from mailbox.inspection.tasks import QueueEntry
@@ -85,7 +86,8 @@ class RecentResultsView(MailboxView):
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
         page = lists.recent_results(self.caller, limit=query.limit, cursor=query.cursor)
-        rendered = [wire.result(result) for result in page.items]
+        beside = whole.beside(page.items)
+        rendered = [wire.result(result, beside) for result in page.items]
         return Response({"kind": "a2a_results", "results": rendered, "next_cursor": page.next_cursor})
 
 
@@ -99,7 +101,7 @@ class DeliveredResultsView(MailboxView):
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
         page = lists.delivered_results(self.caller, limit=query.limit, cursor=query.cursor)
-        return Response(wire.delivered_page(page))
+        return Response(wire.delivered_page(page, whole.beside(page.items)))
 
 
 class QueueView(MailboxView):
@@ -113,11 +115,12 @@ class QueueView(MailboxView):
         query = self.query(requests.QueueQuery)
         page = lists.queue(self.caller, query.filter(), limit=query.limit, cursor=query.cursor)
         pending = lists.recent_results(self.caller, limit=query.limit)
+        beside = whole.beside(pending.items)
         return Response(
             {
                 "kind": "a2a_queue",
                 "tasks": [wire.queue_entry(entry) for entry in page.items],
-                "results": [wire.result(result) for result in pending.items],
+                "results": [wire.result(result, beside) for result in pending.items],
                 "next_cursor": page.next_cursor,
             }
         )
@@ -134,7 +137,8 @@ class StatusView(MailboxView):
         query = self.query(requests.QueueQuery)
         page = lists.queue(self.caller, query.filter(), limit=query.limit, cursor=query.cursor)
         pending = lists.recent_results(self.caller, limit=query.limit)
-        response = Response(wire.status(page.items, pending.items, **query.model_dump(exclude={"cursor"})))
+        beside = whole.beside(pending.items)
+        response = Response(wire.status(page.items, pending.items, beside, **query.model_dump(exclude={"cursor"})))
         if page.next_cursor is not None:
             further = query.model_copy(update={"cursor": page.next_cursor}).model_dump(exclude_none=True)
             response["Link"] = f'<{settings.PUBLIC_URL}/a2a/status?{urlencode(further)}>; rel="next"'
@@ -165,7 +169,7 @@ class TaskResultView(MailboxView):
     def get(self, request: Request, task_id: UUID) -> Response:
         self.query(requests.NoQuery)
         result = expiry.current(self.caller, task_id).result_or_none
-        return Response({"kind": "a2a_result_opt", "result": wire.result(result) if result else None})
+        return Response(wire.next_result(result, whole.beside([result] if result else ())))
 
 
 class TreeView(MailboxView):
@@ -178,7 +182,8 @@ class TreeView(MailboxView):
     )
     def get(self, request: Request, task_id: UUID) -> Response:
         page = trees.tree(self.caller, task_id, cursor=self.query(requests.TreeQuery).cursor)
-        nodes = [wire.node(node) for node in page.items]
+        beside = whole.beside(node.result for node in page.items if node.result)
+        nodes = [wire.node(node, beside) for node in page.items]
         return Response({"kind": "a2a_tree", "root": task_id, "nodes": nodes, "next_cursor": page.next_cursor})
 
 

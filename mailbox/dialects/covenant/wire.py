@@ -5,7 +5,7 @@ Source: Covenant A2A, "Wire types" and "Daemon-mediated flow". ``kind`` is spell
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +14,7 @@ import orjson
 from mailbox.database.paging import Page
 from mailbox.gate import compacted
 from mailbox.gate.callers import Caller
+from mailbox.inspection.answers import Beside, Named
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without i
     from mailbox.dialects.base.fields import AgentId
     from mailbox.dialects.covenant import answers, lease_answers
 
+NOTHING: Mapping[int, Beside] = {}  # for results whose closing words and artifacts are shown elsewhere
 SOME_OPERATOR = "operator"  # stands for a person or the command line where an agent reads the journal
 
 
@@ -74,17 +76,20 @@ def next_task(leased: lease_answers.WireLeased | None, *, spent: bool) -> dict[s
     return {"kind": "a2a_task_opt", **(leased or {"task": None, "lease": None}), **_spent(spent)}
 
 
-def next_result(row: Result | None, *, spent: bool) -> dict[str, Any]:
+def next_result(row: Result | None, beside: Mapping[int, Beside], *, spent: bool = False) -> dict[str, Any]:
     """Render the answer to a drain. ``spent``: its attempt id takes no result any more."""
-    return {"kind": "a2a_result_opt", "result": None if row is None else result(row), **_spent(spent)}
+    return {"kind": "a2a_result_opt", "result": None if row is None else result(row, beside), **_spent(spent)}
 
 
 def _spent(spent: bool) -> dict[str, bool]:
     return {"attempt_spent": True} if spent else {}
 
 
-def result(row: Result) -> answers.WireResult:
-    """Render an A2ATaskResult. Its content is the stored text, byte for byte."""
+def result(row: Result, beside: Mapping[int, Beside] = NOTHING) -> answers.WireResult:
+    """Render an A2ATaskResult. Its content is the stored text, byte for byte.
+
+    ``beside`` has the closing words and the artifacts of results by their keys, nothing for a plain result.
+    """
     rendered: answers.WireResult = {
         "task_id": row.task.uuid,
         "status": choice(row.status),
@@ -92,13 +97,35 @@ def result(row: Result) -> answers.WireResult:
     }
     if row.error_message is not None:
         rendered["error_message"] = row.error_message
+    if row.pk in beside:
+        _add(rendered, beside[row.pk], row.task)
     return rendered
 
 
-def delivered_page(page: Page[Result]) -> dict[str, Any]:
+def _add(rendered: answers.WireResult, more: Beside, task: Task) -> None:
+    if more.closing:
+        rendered["message"] = [dict(block) for block in more.closing]
+    if more.artifacts:
+        rendered["artifacts"] = [_named(one) for one in more.artifacts]
+        rendered["artifacts_left"] = more.left
+        rendered["artifacts_route"] = f"/a2a/tasks/{task.uuid}/artifacts"
+
+
+def _named(one: Named) -> answers.ResultArtifact:
+    named: answers.ResultArtifact = {
+        "artifact_id": one.artifact_id,
+        "last_chunk": one.is_complete,
+        "characters": one.characters,
+    }
+    if one.name:
+        named["name"] = one.name
+    return named
+
+
+def delivered_page(page: Page[Result], beside: Mapping[int, Beside]) -> dict[str, Any]:
     """Render a page of results that were delivered and not acknowledged."""
     rendered: list[answers.DeliveredResult] = [
-        {**result(row), "delivered_at_ms": ms(row.delivered_at) or 0, "attempt_id": row.receive_attempt_id}
+        {**result(row, beside), "delivered_at_ms": ms(row.delivered_at) or 0, "attempt_id": row.receive_attempt_id}
         for row in page.items
     ]
     return {"kind": "a2a_results_delivered", "results": rendered, "next_cursor": page.next_cursor}
@@ -160,6 +187,7 @@ def task_entry(entry: QueueEntry) -> answers.TaskEntry:
 def status(
     entries: Sequence[QueueEntry],
     pending: Sequence[Result],
+    beside: Mapping[int, Beside],
     *,
     limit: int,
     state_filter: str | None,
@@ -174,11 +202,11 @@ def status(
         "deadline_within_ms": deadline_within_ms,
         "state_filter": state_filter,
         "tasks": [queue_entry(entry) for entry in entries],
-        "results": [result(row) for row in pending],
+        "results": [result(row, beside) for row in pending],
     }
 
 
-def node(row: Node) -> answers.TreeNode:
+def node(row: Node, beside: Mapping[int, Beside]) -> answers.TreeNode:
     """Render one task of a tree. Order and ``depth`` of the tasks give the tree its shape."""
     return {
         "depth": row.depth,
@@ -188,7 +216,7 @@ def node(row: Node) -> answers.TreeNode:
         "attempt": row.task.attempt,
         "waits_on": row.task.waits_on.uuid if row.task.waits_on else None,
         "task": task(row.task),
-        "result": result(row.result) if row.result else None,
+        "result": result(row.result, beside) if row.result else None,
     }
 
 

@@ -11,7 +11,7 @@ from mailbox.database.paging import Page
 from mailbox.dialects.marianne import exchange, wire
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.gate.callers import Caller
-from mailbox.inspection import inboxes
+from mailbox.inspection import answers, inboxes
 from mailbox.models import Agent, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import expiry, leasing, results, sending
@@ -160,7 +160,13 @@ def tasks_in(
     expiry.make_inbox_current(caller, owner)
     states, outcomes = wire.meant_by(status) if status else ((), ())
     page = inboxes.tasks_to(caller, owner, states=states, outcomes=outcomes, limit=limit, cursor=cursor)
-    return Page([render(task) for task in page.items], page.next_cursor)
+    results = [task.result_or_none for task in page.items]
+    whole = answers.whole(result for result in results if result is not None)
+    rendered = [
+        wire.task(task, result, None if result is None else whole[result.pk])
+        for task, result in zip(page.items, results, strict=True)
+    ]
+    return Page(rendered, page.next_cursor)
 
 
 def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
@@ -173,7 +179,7 @@ def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
 
 def pending(caller: Caller, owner: Agent) -> list[A2ATask]:
     """Return the tasks of an inbox in pending status, in the order they were sent."""
-    return [wire.task(task, None) for task in inboxes.pending(caller, owner)]
+    return [wire.task(task, None, None) for task in inboxes.pending(caller, owner)]
 
 
 def context(caller: Caller, owner: Agent) -> str:
@@ -183,7 +189,7 @@ def context(caller: Caller, owner: Agent) -> str:
     first. If it leaves out tasks, it says how many there are.
     """
     page = inboxes.leasable(caller, owner, limit=MOST_IN_CONTEXT, budget=CONTEXT_BYTES)
-    tasks = [wire.task(task, None) for task in page.items]
+    tasks = [wire.task(task, None, None) for task in page.items]
     total = len(tasks) if page.next_cursor is None else inboxes.counts(caller, owner).leasable
     return wire.pending_context(tasks, total)
 
@@ -221,7 +227,8 @@ def _agent(name: str) -> Agent:
 
 def render(row: Task) -> A2ATask:
     """Return a task as an inbox shows it, with the result of its row."""
-    return wire.task(row, row.result_or_none)
+    result = row.result_or_none
+    return wire.task(row, result, None if result is None else answers.whole_of(result))
 
 
 def _uuid(task_id: str) -> UUID:

@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic_core import to_jsonable_python
 
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
+from mailbox.inspection.answers import Answer
 from mailbox.models import Result, Task
 from mailbox.words import content, json_text, names, shapes
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
@@ -51,8 +52,11 @@ def meant_by(wanted: A2ATaskStatus) -> tuple[Sequence[Task.State], Sequence[Task
     return states or [Task.State.RESOLVED], outcomes
 
 
-def task(row: Task, result: Result | None) -> A2ATask:
-    """Render a task of any dialect. The context of another dialect's task is all its metadata."""
+def task(row: Task, result: Result | None, answer: Answer | None) -> A2ATask:
+    """Render a task of any dialect. The context of another dialect's task is all its metadata.
+
+    ``answer`` is the whole answer of ``result``.
+    """
     metadata = json_text.loads(row.metadata)
     own = metadata if row.dialect == DIALECT else {"context": metadata}
     failed = status(row) is A2ATaskStatus.FAILED
@@ -64,8 +68,8 @@ def task(row: Task, result: Result | None) -> A2ATask:
         description=row.intent_text,
         context=own.get("context", {}),
         status=status(row),
-        artifacts=artifacts(result) if result and not failed else {},
-        failure_reason=result.error_message if result and failed else None,
+        artifacts=artifacts(answer) if answer and not failed else {},
+        failure_reason=_reason(result, answer) if result and answer and failed else None,
     )
 
 
@@ -94,14 +98,32 @@ def envelope(
     )
 
 
-def artifacts(result: Result) -> dict[str, Any]:
-    """Return the JSON objects of a result, merged. Its text is added as ``text``, unless an object has that key."""
+def _reason(result: Result, answer: Answer) -> str | None:
+    """Return the reason of a failure with the closing words behind it; None without both."""
+    words = content.text_of(answer.closing)
+    return "\n".join(filter(None, [result.error_message, words])) if words else result.error_message
+
+
+def artifacts(answer: Answer) -> dict[str, Any]:
+    """Return the JSON objects of an answer, merged. Its text is added as ``text``, unless an object has that key.
+
+    If that would lose a block of a task's artifacts, or closing words, all blocks are added as ``content``.
+    """
     merged: dict[str, Any] = {}
-    for block in result.blocks:
-        if block.get("type") == "json" and isinstance(block["value"], dict):
-            merged |= block["value"]
-    text = content.text_of(result.blocks)
-    return {**merged, "text": text} if text and "text" not in merged else merged
+    objects = [
+        block["value"] for block in answer.blocks if block.get("type") == "json" and isinstance(block["value"], dict)
+    ]
+    for one in objects:
+        merged |= one
+    text = content.text_of(answer.blocks)
+    texts = [block for block in answer.blocks if block.get("type") == "text"]
+    is_clear = len(merged) == sum(map(len, objects)) and not (text and "text" in merged)
+    is_whole = is_clear and len(objects) + len(texts) == len(answer.blocks)
+    if text:
+        merged.setdefault("text", text)
+    if (answer.is_produced or answer.closing) and not is_whole:
+        merged.setdefault("content", answer.blocks)
+    return merged
 
 
 def blocks(given: Mapping[str, Any]) -> list[dict[str, Any]]:

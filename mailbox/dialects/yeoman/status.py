@@ -5,11 +5,12 @@ Source: Agnostic, TaskStatusResponse.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from mailbox.inspection.answers import Answer
 from mailbox.models import Result, Task
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
@@ -40,8 +41,8 @@ def session_id(task_id: UUID, sent_at: datetime) -> str:
     return f"session_{sent_at.astimezone(UTC):%Y%m%d_%H%M%S}_{task_id.hex[:8]}"
 
 
-def render(row: Task, result: Result | None) -> TaskStatus:
-    """Render a TaskStatusResponse. Its result is None until the task ends.
+def render(row: Task, result: Result | None, answer: Answer | None) -> TaskStatus:
+    """Render a TaskStatusResponse. Its result is None until the task ends. ``answer`` is the whole answer of it.
 
     The start of the work moves ``updated_at`` on rows that `TaskQuerySet.whole` read.
     Messages of both parties move it, too.
@@ -53,16 +54,16 @@ def render(row: Task, result: Result | None) -> TaskStatus:
         "status": word(row),
         "created_at": _iso(row.sent_at),
         "updated_at": _iso(max(moment for moment in moments if moment is not None)),
-        "result": _result(result) if result is not None else None,
+        "result": _result(result, answer.blocks) if result is not None and answer is not None else None,
     }
 
 
-def _result(row: Result) -> dict[str, Any]:
+def _result(row: Result, blocks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Render what came of it; a failure keeps its content, any other result its message."""
     if row.status != Result.Status.ERROR:
         message = {} if row.error_message is None else {"message": row.error_message}
-        return {"content": row.blocks, **message}
-    content = {"content": row.blocks} if row.blocks else {}
+        return {"content": blocks, **message}
+    content = {"content": blocks} if blocks else {}
     return {"error": row.error_message or "failed", **content}
 
 

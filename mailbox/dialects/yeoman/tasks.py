@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from agentcards import default_recipient
-from mailbox.dialects.yeoman import status
+from mailbox.dialects.yeoman import records, status
 from mailbox.dialects.yeoman.requests import SubmittedWork
 from mailbox.gate import compacted
 from mailbox.gate.callers import Caller
@@ -104,7 +104,7 @@ def taken(caller: Caller, work: SubmittedWork, *, message_id: str) -> TaskStatus
     if receipt.task is None:
         text = f"{message_id[:MESSAGE_SHOWN]!r} was used before. Its task has ended and was compacted."
         raise TaskConflictError(text, task_id=receipt.task_id)
-    return status.render(receipt.task, receipt.task.result_or_none)
+    return records.record(receipt.task, receipt.task.result_or_none)
 
 
 def record(caller: Caller, task_id: object) -> TaskStatus:
@@ -116,7 +116,7 @@ def record(caller: Caller, task_id: object) -> TaskStatus:
     if known is None:
         raise UnknownTaskError
     task = expiry.current(caller, known)
-    return status.render(task, task.result_or_none)
+    return records.record(task, task.result_or_none)
 
 
 def record_or_none(caller: Caller, task_id: object) -> TaskStatus | None:
@@ -129,7 +129,7 @@ def record_or_none(caller: Caller, task_id: object) -> TaskStatus | None:
 def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[Sequence[TaskStatus], int]:
     """Return a slice of the tasks that the caller sent in this dialect, newest first, and the number of all."""
     rows, total = lists.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
-    return [status.render(row, row.result_or_none) for row in rows], total
+    return records.records(rows), total
 
 
 def identify(task_id: object) -> UUID | None:

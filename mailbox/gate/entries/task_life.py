@@ -61,7 +61,7 @@ class ArtifactData(TypedDict):
 
 
 class TaskUpdatedData(TypedDict):
-    lease_id: Annotated[str, "id of the holder's lease"]
+    lease_id: Annotated[str | None, "id of the holder's lease; null for an artifact of a cached result"]
     message_number: NotRequired[Annotated[int, "number of the message in its task, which is the row's own"]]
     message_bytes: NotRequired[Annotated[int, "bytes of the message's JSON text, with its note"]]
     message_sha256: NotRequired[Annotated[str, "SHA-256 of that text; compaction deletes the text itself"]]
@@ -72,13 +72,14 @@ class TaskUpdatedData(TypedDict):
 
 
 def task_updated(
-    lease_id: UUID, posted: ArtifactData | str, *, number: int, progress: float | None = None
+    lease_id: UUID | None, posted: ArtifactData | str, *, number: int, progress: float | None = None
 ) -> LifeEntry[TaskUpdatedData]:
     """Record that the holder posted a message, its progress, or both, or an artifact.
 
-    ``posted`` is the JSON text of the message as it is stored, or the artifact.
+    ``posted`` is the JSON text of the message as it is stored, or the artifact. ``lease_id`` None: the artifact is
+    part of a cached result.
     """
-    data = TaskUpdatedData(lease_id=str(lease_id))
+    data = TaskUpdatedData(lease_id=None if lease_id is None else str(lease_id))
     if not isinstance(posted, str):
         data["artifact"] = posted
         return LifeEntry(Kind.TASK_UPDATED, data)

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from mailbox.inspection.answers import Answer
 from mailbox.models import Lease, Message, Result
 from mailbox.words import content
 
@@ -75,10 +76,10 @@ def lease(row: Lease, newest: Message | None) -> str:
     return "\n".join([*columns([(name, value) for name, value in head if value]), "", task.intent_text, *later])
 
 
-def result(row: Result) -> str:
-    """Return a result: its task and status, then the text of its content; other blocks as JSON."""
+def result(row: Result, answer: Answer) -> str:
+    """Return a result: its task and status, then the text of its whole answer; other blocks as JSON."""
     said = f": {row.error_message}" if row.error_message else ""
-    texts = blocks(row.blocks)
+    texts = blocks(answer.blocks)
     return "\n".join([f"task  {row.task.uuid}  {row.status}{said}", *(["", *texts] if texts else [])])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mailbox.dialects.covenant import wire
 from mailbox.gate.callers import Caller
-from mailbox.inspection import lists, lookup
+from mailbox.inspection import answers, lists, lookup
 from mailbox.management.cli import arguments, output
 from mailbox.verbs.life import results
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
@@ -98,15 +98,15 @@ def _drain(options: Namespace) -> str:
     wait = timedelta(milliseconds=options.wait_ms)
     result = results.next_result(caller, attempt_id=options.attempt_id, ack=options.ack, wait=wait)
     if options.json:
-        return output.as_json({"kind": "a2a_result_opt", "result": wire.result(result) if result else None})
-    return output.result(result) if result else "(no result waits)"
+        return output.as_json(wire.next_result(result, answers.beside([result] if result else ())))
+    return output.result(result, answers.whole_of(result)) if result else "(no result waits)"
 
 
 def _delivered(options: Namespace) -> str:
     caller = Caller.command_line(arguments.agent(options.name))
     page = lists.delivered_results(caller, limit=options.limit, cursor=options.cursor)
     if options.json:
-        return output.as_json(wire.delivered_page(page))
+        return output.as_json(wire.delivered_page(page, answers.beside(page.items)))
     rows = [(str(row.task.uuid), row.status, output.moment(row.delivered_at or row.posted_at)) for row in page.items]
     more = [f"(more: --cursor {page.next_cursor})"] if page.next_cursor else []
     return output.lines(

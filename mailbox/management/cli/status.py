@@ -10,7 +10,7 @@ from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.dialects.covenant import wire
 from mailbox.gate.callers import Caller
-from mailbox.inspection import lists
+from mailbox.inspection import answers, lists
 from mailbox.inspection.lists import QueueFilter
 from mailbox.management.cli import arguments, output
 from mailbox.models import Task
@@ -59,11 +59,13 @@ def _status(options: Namespace) -> str:
     entries, pending = queue.items, results.items
     if _is_cut(queue, options.limit) or _is_cut(results, options.limit):
         print(f"status: left out what is beyond {paging.BUDGET:,} bytes", file=sys.stderr)  # noqa: T201
+    beside = answers.beside(pending)
     if options.json:
         return output.as_json(
             wire.status(
                 entries,
                 pending,
+                beside,
                 limit=options.limit,
                 state_filter=options.state,
                 min_lease_age_ms=options.min_lease_age_ms,
@@ -71,5 +73,5 @@ def _status(options: Namespace) -> str:
             )
         )
     found = [{"type": "task", "entry": wire.queue_entry(entry)} for entry in entries]
-    found += [{"type": "result", "result": wire.result(result)} for result in pending]
+    found += [{"type": "result", "result": wire.result(result, beside)} for result in pending]
     return output.lines(map(output.as_json, found), none="(a2a queue empty)")

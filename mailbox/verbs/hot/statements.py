@@ -95,11 +95,12 @@ SELECT %(lease_id)s{uuid}, task.id, %(holder)s, task.attempt, %(at)s{moment}, %(
        %(attempt_id)s{uuid}, 0
 FROM task RETURNING {lease_columns}"""
 
-# Only a task in flight has a live lease.
+# Only a task in flight has a live lease. A task has artifacts only if its journal has more than a send and a lease.
 ANSWERED_BY_ITS_HOLDER = """
 JOIN mailbox_agent sender ON sender.id = task.sender_id
 JOIN mailbox_lease lease ON lease.task_id = task.id AND lease.ended_at IS NULL
 WHERE task.uuid = %(uuid)s AND task.recipient_id = %(recipient)s AND task.cache_key IS NULL AND NOT task.calls_back
+  AND (task.journal_seq <= 2 OR NOT EXISTS (SELECT 1 FROM mailbox_artifact WHERE task_id = task.id))
   AND (%(lease_id)s{uuid} IS NULL OR lease.lease_id = %(lease_id)s{uuid})
   AND (lease.times_out_at IS NULL OR lease.times_out_at > %(at)s{moment})"""
 

@@ -21,7 +21,7 @@ from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import ReplayEntry, Result, Task
-from mailbox.verbs.life import callbacks
+from mailbox.verbs.life import cached_parts, callbacks
 from mailbox.words import json_text
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import UnknownReplayEntryError
@@ -54,17 +54,24 @@ def find(key: str, now: datetime) -> ReplayEntry | None:
 
 
 def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
-    """Resolve ``task`` with the cached result, without a lease, and count the hit."""
+    """Resolve ``task`` with the cached result, without a lease, and count the hit.
+
+    The task gets its own rows of the artifacts and of the closing words.
+    """
     hits = ReplayEntry.objects.filter(pk=entry.pk)
     hits.update(hits=F("hits") + 1, first_hit_at=Coalesce("first_hit_at", journal.now), last_hit_at=journal.now)
+    parts = cached_parts.read(entry.parts)
+    size = cached_parts.produce(task, parts, journal) + cached_parts.count_closing(task, parts)
     result = task.resolve(
         Task.Outcome(entry.status),
         journal.now,
         content=json_text.loads(entry.content),
         error_message=entry.error_message,
         replayed_from=entry.source_task_id,
+        has_more=bool(parts),
     )
-    transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size))
+    cached_parts.close(task, parts, journal)
+    transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size + size))
     callbacks.enqueue(task, result, journal.now)
     journal.life(task, entries.result_replayed(entry.source_task_id, entry.status))
     return result
@@ -168,6 +175,7 @@ def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:
             "status": result.status,
             "content": result.content,
             "error_message": result.error_message,
+            "parts": cached_parts.of(task) if result.has_more else "{}",
             "stored_at": now,
             "expires_at": now + ttl if ttl else None,
             # The hits of an earlier result do not count for this result.

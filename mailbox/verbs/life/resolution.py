@@ -13,7 +13,7 @@ from django.db import transaction
 
 from mailbox.gate import quotas
 from mailbox.gate.audit import Journal
-from mailbox.models import Agent, Lease, Message, Result, Task
+from mailbox.models import Agent, Artifact, Lease, Message, Result, Task
 from mailbox.verbs.life import callbacks, replay
 from mailbox.words import json_text
 from mailbox.words.kinds import LifeEntry
@@ -45,7 +45,13 @@ def resolve(
     words = json_text.dumps([dict(block) for block in closing]) if closing else ""
     task.size += len(words.encode())
     result = task.resolve(
-        outcome, journal.now, content=content, error_message=error_message, posted_by=posted_by, is_direct=is_direct
+        outcome,
+        journal.now,
+        content=content,
+        error_message=error_message,
+        posted_by=posted_by,
+        is_direct=is_direct,
+        has_more=bool(closing) or _has_artifacts(task),
     )
     if closing:
         Message.objects.create(task=task, seq=task.journal_seq, content=words, said_at=journal.now)
@@ -54,3 +60,8 @@ def resolve(
     callbacks.enqueue(task, result, journal.now)
     replay.settle(task, result, journal)
     return result
+
+
+def _has_artifacts(task: Task) -> bool:
+    """Whether the task has artifacts. A task whose whole life is its send and its lease is not looked up."""
+    return task.journal_seq > 2 and Artifact.objects.filter(task=task).exists()

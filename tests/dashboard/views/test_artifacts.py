@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from dashboard.wording import conversation, payload
+from dashboard.wording import conversation
 from mailbox.verbs.life import leasing, updates
+from mailbox.words import content
 from mailbox.words.conversation import Update
 from tests.support import factories, talking
 from tests.support.hostile import BACKWARDS, MARKUP, SCRIPTS, Reader
@@ -160,4 +161,4 @@ def test_texts_in_a_row_are_joined_and_other_blocks_are_not():
     table = {"type": "json", "value": 1}
     blocks = [talking.block("a"), talking.block("b"), marked, table, talking.block("c"), talking.block("d")]
 
-    assert list(payload.joined(blocks)) == [talking.block("ab"), marked, table, talking.block("cd")]
+    assert list(content.joined(blocks)) == [talking.block("ab"), marked, table, talking.block("cd")]

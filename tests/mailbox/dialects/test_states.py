@@ -15,6 +15,7 @@ from mailbox.dialects.marianne import wire as marianne
 from mailbox.dialects.marianne.values import A2ATaskStatus
 from mailbox.dialects.yeoman import status as yeoman
 from mailbox.gate.callers import Caller
+from mailbox.inspection.answers import Answer
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.models import Agent, AuditEvent, Lease, Message, Result, Task
 from mailbox.words.kinds import Kind
@@ -65,10 +66,11 @@ def result_of(row):
 
 def words_of(row):
     result = result_of(row)
+    answer = Answer(content=result.blocks) if result else None
     return (
         corvid.task(row, lease=None, messages=(), is_all=True, result=result)["state"],
-        yeoman.render(row, result)["status"],
-        marianne.task(row, result).status.value,
+        yeoman.render(row, result, answer)["status"],
+        marianne.task(row, result, answer).status.value,
     )
 
 
@@ -112,7 +114,7 @@ def test_a_question_moves_the_time_that_yeomans_pollers_read():
     row = task("interrupted", awaits="input")
     row.status_at = NOW + timedelta(minutes=3)
 
-    assert yeoman.render(row, None)["updated_at"].startswith("2035-01-01T00:03:00")
+    assert yeoman.render(row, None, None)["updated_at"].startswith("2035-01-01T00:03:00")
 
 
 def said(seq, role, *blocks):

@@ -1,0 +1,83 @@
+"""The artifacts and the closing words of a cached result: kept with it, and given to each task that it answers.
+
+A kept part is a JSON object with ``artifacts``, each whole, and ``closing``, the blocks of the closing words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mailbox.gate import entries
+from mailbox.gate.audit import Journal
+from mailbox.gate.entries.task_life import ArtifactData
+from mailbox.models import Artifact, Message, Task
+from mailbox.verbs.life import room
+from mailbox.words import json_text
+
+
+def of(task: Task) -> str:
+    """Return the parts of a resolved task as JSON text. Each artifact is folded from its rows."""
+    artifacts: dict[str, dict[str, Any]] = {}
+    for row in Artifact.objects.filter(task=task).in_order():
+        if row.append and row.artifact_id in artifacts:
+            artifacts[row.artifact_id]["content"] += row.blocks
+        else:
+            artifacts.pop(row.artifact_id, None)  # a replaced artifact takes its place by its new row
+            artifacts[row.artifact_id] = {"content": row.blocks, "extra": row.extra}
+        artifacts[row.artifact_id]["last_chunk"] = row.last_chunk
+    closing = Message.objects.closing_of(task).first()
+    named = [{"artifact_id": artifact_id, **one} for artifact_id, one in artifacts.items()]
+    return json_text.dumps({"artifacts": named, "closing": closing.blocks if closing else []})
+
+
+def read(parts: str) -> Mapping[str, Any]:
+    """Return kept parts. They are empty for a result without parts."""
+    found: Mapping[str, Any] = json_text.loads(parts)
+    return found
+
+
+def produce(task: Task, parts: Mapping[str, Any], journal: Journal) -> int:
+    """Give the kept artifacts to ``task``, which is unresolved and locked. Return their bytes.
+
+    Journals ``a2a_task_updated`` for each, without a lease.
+    """
+    total = 0
+    for kept in parts.get("artifacts", ()):
+        content = json_text.dumps(kept["content"])
+        size = room.size_of_words(content, kept["artifact_id"], kept["extra"])
+        task.change(size=task.size + size)
+        Artifact.objects.create(
+            task=task,
+            seq=task.journal_seq,
+            artifact_id=kept["artifact_id"],
+            append=False,
+            last_chunk=kept["last_chunk"],
+            content=content,
+            extra=kept["extra"],
+            said_at=journal.now,
+        )
+        produced = ArtifactData(
+            artifact_id=kept["artifact_id"],
+            append=False,
+            last_chunk=kept["last_chunk"],
+            blocks=len(kept["content"]),
+            bytes=room.size_of(content),
+        )
+        journal.life(task, entries.task_updated(None, produced, number=task.journal_seq))
+        total += size
+    return total
+
+
+def count_closing(task: Task, parts: Mapping[str, Any]) -> int:
+    """Add the bytes of the kept closing words to the size of ``task``, which is resolved next. Return them."""
+    size = room.size_of(json_text.dumps(parts["closing"])) if parts.get("closing") else 0
+    task.size += size
+    return size
+
+
+def close(task: Task, parts: Mapping[str, Any], journal: Journal) -> None:
+    """Store the kept closing words of ``task``, which was just resolved."""
+    if parts.get("closing"):
+        content = json_text.dumps(parts["closing"])
+        Message.objects.create(task=task, seq=task.journal_seq, content=content, said_at=journal.now)
