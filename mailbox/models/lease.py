@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import models
-from django.db.models import Case, F, OuterRef, Q, Subquery, When
+from django.db.models import Case, Count, F, OuterRef, Q, Subquery, When
 from django.db.models.functions import Coalesce, Left
+from django.utils.functional import cached_property
 
 from mailbox.database import descent
 from mailbox.database.managers import managed_by
@@ -36,9 +37,16 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
         """
         return self.filter(task__state="in_flight", task__waits_on__isnull=True, task__cache_key__isnull=False)
 
-    def leased_below(self, attempts: int) -> LeaseQuerySet:
-        """Narrow to leases whose attempt is below ``attempts``."""
-        return self.filter(attempt__lt=attempts)
+    def with_tries(self) -> LeaseQuerySet:
+        """Add ``questions_before``, so that `Lease.tries` reads no other row."""
+        asked = Lease.objects.filter(task=OuterRef("task"), attempt__lt=OuterRef("attempt"), end=Lease.End.ASKED)
+        return self.annotate(
+            questions_before=Coalesce(Subquery(asked.values("task").annotate(n=Count("pk")).values("n")), 0)
+        )
+
+    def tried_below(self, tries: int) -> LeaseQuerySet:
+        """Narrow leases that `with_tries` read to those with fewer `Lease.tries` than ``tries``."""
+        return self.filter(Q(attempt__lt=tries) | Q(questions_before__gt=F("attempt") - tries))
 
     def named(self, ids: Iterable[UUID]) -> LeaseQuerySet:
         return self.filter(lease_id__in=list(ids))
@@ -173,6 +181,18 @@ class Lease(models.Model):
     def has_timed_out(self, now: datetime) -> bool:
         """Whether `LeaseQuerySet.timed_out` includes this live lease."""
         return self.times_out_at is not None and self.times_out_at <= now
+
+    @cached_property
+    def tries(self) -> int:
+        """Return the number of its task's leases up to this one, without those that ended with a question.
+
+        A lease that ended with a question is a turn of a conversation, and no failure.
+        """
+        asked: int | None = getattr(self, "questions_before", None)
+        if asked is None:
+            earlier = Lease.objects.filter(task=self.task_id, attempt__lt=self.attempt, end=Lease.End.ASKED)
+            asked = earlier.count() if self.attempt > 1 else 0
+        return self.attempt - asked
 
     @property
     def still_asks(self) -> bool:

@@ -103,7 +103,7 @@ class Model:
                 "lease_too_young": now - leased_at < min_age,
                 "missing_idempotency": task.key is None,
                 "unsafe_duplicate_safety": task.safety != "idempotent",
-                "max_attempts_reached": len(task.leases) >= max_attempts,
+                "max_attempts_reached": sum(lease.end != "asked" for lease in task.leases) >= max_attempts,
                 "limit_reached": len(done) >= max_requeues,
             }
             reason = next((name for name, holds in reasons.items() if holds), None)

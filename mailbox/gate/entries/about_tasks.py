@@ -156,7 +156,9 @@ class AutoRetryScanData(TypedDict):
     skipped: Annotated[int, "number of leases that it left alone"]
     skipped_by_reason: Annotated[dict[str, int], "number of leases left alone, by reason"]
     min_lease_age_ms: Annotated[int, "bound: least age of a lease, in milliseconds"]
-    max_attempts: Annotated[int, "bound: a task leased this often is left alone"]
+    max_attempts: Annotated[
+        int, "bound: a task with this many leases is left alone; leases that ended with a question do not count"
+    ]
     max_requeues: Annotated[int, "bound: requeues in one pass"]
     scan_limit: Annotated[int, "bound: leases examined in one pass"]
     error: Annotated[str | None, "why the pass failed; null for a pass that succeeded"]

@@ -28,7 +28,7 @@ def add_commands(commands: arguments.Commands) -> None:
             usual.min_lease_age // timedelta(milliseconds=1),
             "skip leases younger than N milliseconds",
         ),
-        ("--max-attempts", usual.max_attempts, "skip tasks that were leased N times"),
+        ("--max-attempts", usual.max_attempts, "skip tasks with N leases, without those that ended with a question"),
         ("--max-requeues", usual.max_requeues, "requeue at most N tasks"),
         ("--scan-limit", usual.scan_limit, "examine at most N leases, retryable leases first"),
     ):

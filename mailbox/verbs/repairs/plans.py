@@ -84,12 +84,12 @@ def make(
 
     ``token`` names the request: a repeat returns the plan of the first call. ``query`` is the search that chose the
     leases; ``among`` is the search of the list from which a person picked them. Ended leases are in the plan as
-    skipped, and for a requeue also tasks that were leased ``max_attempts`` times.
+    skipped, and for a requeue also leases with ``max_attempts`` `Lease.tries`.
 
     Raises `InvalidRequestError` without any lease, `WrongPartyError` for agents and programs, and a capability error.
     Journals ``a2a_repair_plan_made``.
     """
-    leases = list(found.with_task().oldest_first()[:CAP])
+    leases = list(found.with_task().with_tries().oldest_first()[:CAP])
     matching = found.order_by()[: COUNTED_TO + 1].count()
 
     def decide() -> RepairPlan:
@@ -200,7 +200,7 @@ def _verdict(plan: RepairPlan, lease: Lease) -> tuple[RepairPlanRow.Verdict, str
         return RepairPlanRow.Verdict.SKIPPED, "no longer live"
     if plan.verb == RepairPlan.Verb.FORCE_ERROR:
         return RepairPlanRow.Verdict.READY, ""
-    if lease.attempt >= plan.max_attempts:
+    if lease.tries >= plan.max_attempts:
         return RepairPlanRow.Verdict.SKIPPED, f"max attempts reached: the policy allows {plan.max_attempts}"
     return (RepairPlanRow.Verdict.READY if lease.task.is_idempotent else RepairPlanRow.Verdict.CONSENT), ""
 

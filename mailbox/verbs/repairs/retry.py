@@ -53,7 +53,7 @@ class RetryPolicy:
 
     enabled: bool = False
     min_lease_age: timedelta = timedelta(minutes=5)
-    max_attempts: int = 3  # a task that was leased this often is not requeued
+    max_attempts: int = 3  # a task with this many leases is not requeued; see `Lease.tries`
     max_requeues: int = 1  # per pass
     scan_limit: int = 100  # live leases examined: leases that may be requeued first, then the others, each oldest first
 
@@ -130,7 +130,10 @@ def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
 
 
 def decide(lease: Lease, policy: RetryPolicy, *, now: datetime, requeued: int) -> SkipReason | None:
-    """Return why this live lease must not be requeued; None if it may be. Reads no other row."""
+    """Return why this live lease must not be requeued; None if it may be.
+
+    Reads no other row for a lease of `LeaseQuerySet.with_tries`.
+    """
     task = lease.task
     if now - lease.leased_at < policy.min_lease_age:
         return SkipReason.LEASE_TOO_YOUNG
@@ -138,7 +141,7 @@ def decide(lease: Lease, policy: RetryPolicy, *, now: datetime, requeued: int) -
         return SkipReason.MISSING_IDEMPOTENCY
     if not task.is_idempotent:
         return SkipReason.UNSAFE_DUPLICATE_SAFETY
-    if lease.attempt >= policy.max_attempts:
+    if lease.attempt >= policy.max_attempts and lease.tries >= policy.max_attempts:
         return SkipReason.MAX_ATTEMPTS_REACHED
     if requeued >= policy.max_requeues:
         return SkipReason.LIMIT_REACHED
@@ -151,13 +154,11 @@ def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[
     Leases of unsafe work or used-up attempts are never requeued, and stay the oldest. If there are more leases than
     the limit, such leases only fill the places that others leave.
     """
-    live = visible_leases(caller).live().with_task_opening().oldest_first()
+    live = visible_leases(caller).live().with_task_opening().with_tries().oldest_first()
     oldest = list(live[: policy.scan_limit])
     if len(oldest) < policy.scan_limit:
         return oldest
-    found = list(
-        live.stale(now, policy.min_lease_age).safe_to_repeat().leased_below(policy.max_attempts)[: len(oldest)]
-    )
+    found = list(live.stale(now, policy.min_lease_age).safe_to_repeat().tried_below(policy.max_attempts)[: len(oldest)])
     taken = {lease.pk for lease in found}
     others = [lease for lease in oldest if lease.pk not in taken]
     return sorted(found + others[: len(oldest) - len(found)], key=lambda lease: (lease.leased_at, lease.task.uuid))

@@ -18,11 +18,15 @@ NOW = datetime(2035, 1, 1, tzinfo=UTC)
 PROMISE = factories.idempotent("k")
 
 
-def seen(*, age: timedelta = timedelta(hours=1), idempotency: Idempotency | None = PROMISE, attempt: int = 1) -> Lease:
+def seen(
+    *, age: timedelta = timedelta(hours=1), idempotency: Idempotency | None = PROMISE, attempt: int = 1, asked: int = 0
+) -> Lease:
     """Return an unsaved lease as `decide` sees it."""
     declared = (idempotency.duplicate_safety, idempotency.key) if idempotency else (None, None)
     task = Task(duplicate_safety=declared[0], idempotency_key=declared[1])
-    return Lease(task=task, attempt=attempt, leased_at=NOW - age)
+    lease = Lease(task=task, attempt=attempt, leased_at=NOW - age)
+    lease.questions_before = asked  # type: ignore[attr-defined]
+    return lease
 
 
 def test_the_defaults_are_those_of_covenant():
@@ -44,6 +48,8 @@ def test_the_defaults_are_those_of_covenant():
         (seen(idempotency=factories.unsafe()), 0, SkipReason.UNSAFE_DUPLICATE_SAFETY),
         (seen(attempt=3), 0, SkipReason.MAX_ATTEMPTS_REACHED),
         (seen(attempt=4), 0, SkipReason.MAX_ATTEMPTS_REACHED),
+        (seen(attempt=9, asked=7), 0, None),
+        (seen(attempt=9, asked=6), 0, SkipReason.MAX_ATTEMPTS_REACHED),
         (seen(), 1, SkipReason.LIMIT_REACHED),
         # Several reasons at once: the first in their order is the one told.
         (seen(age=timedelta(0), idempotency=None, attempt=9), 9, SkipReason.LEASE_TOO_YOUNG),
