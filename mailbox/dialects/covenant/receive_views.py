@@ -15,7 +15,6 @@ from rest_framework.response import Response
 from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
 from mailbox.dialects.covenant import answers, conversation_wire, lease_answers, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.gate import waits
 from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation
 from mailbox.verbs.life import leasing, results
@@ -74,10 +73,10 @@ class NextTaskView(ReceivingView):
     def get(self, request: Request) -> Response:
         how = self.received(requests.NextTask)
         wait = timedelta(milliseconds=how.wait_ms)
-        leases = waits.for_task(self.caller, lambda: leasing.lease_tasks(self.caller, attempt_id=how.attempt_id), wait)
-        spent = not leases and leasing.is_spent(self.caller, how.attempt_id)
-        newest = conversation.newest_of_senders(lease.task for lease in leases)
-        leased = conversation_wire.leased(leases[0], newest) if leases else None
+        lease = leasing.next_task(self.caller, attempt_id=how.attempt_id, wait=wait)
+        spent = lease is None and leasing.is_spent(self.caller, how.attempt_id)
+        newest = conversation.newest_of_senders([lease.task] if lease else ())
+        leased = conversation_wire.leased(lease, newest) if lease else None
         return Response(wire.next_task(leased, spent=spent))
 
     @describe(

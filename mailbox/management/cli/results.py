@@ -98,7 +98,8 @@ def _drain(options: Namespace) -> str:
     wait = timedelta(milliseconds=options.wait_ms)
     result = results.next_result(caller, attempt_id=options.attempt_id, ack=options.ack, wait=wait)
     if options.json:
-        return output.as_json(wire.next_result(result, answers.beside([result] if result else ())))
+        spent = result is None and results.is_spent(caller, options.attempt_id)
+        return output.as_json(wire.next_result(result, answers.beside([result] if result else ()), spent=spent))
     return output.result(result, answers.whole_of(result)) if result else "(no result waits)"
 
 

@@ -8,8 +8,6 @@ from datetime import timedelta
 
 from django.core.management.base import CommandError
 
-from mailbox.database import waiting
-from mailbox.database.bell import topics
 from mailbox.dialects.covenant import conversation_wire, wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import conversation
@@ -122,13 +120,12 @@ def _idempotency(options: Namespace) -> Idempotency | None:
 
 def _recv(options: Namespace) -> str:
     caller = Caller.command_line(arguments.agent(options.name))
-    leases = waiting.until(
-        lambda: leasing.lease_tasks(caller, attempt_id=options.attempt_id),
-        timedelta(milliseconds=options.wait_ms),
-        [topics.agent(caller.agent.pk if caller.agent else None)],
-    )
-    newest = conversation.newest_of_senders(lease.task for lease in leases)
+    wait = timedelta(milliseconds=options.wait_ms)
+    lease = leasing.next_task(caller, attempt_id=options.attempt_id, wait=wait)
+    newest = conversation.newest_of_senders([lease.task] if lease else ())
     if options.json:
-        leased = conversation_wire.leased(leases[0], newest) if leases else None
-        return output.as_json(wire.next_task(leased, spent=False))
-    return output.lease(leases[0], newest.get(leases[0].task_id)) if leases else "(no task waits)"
+        leased = conversation_wire.leased(lease, newest) if lease else None
+        return output.as_json(
+            wire.next_task(leased, spent=lease is None and leasing.is_spent(caller, options.attempt_id))
+        )
+    return output.lease(lease, newest.get(lease.task_id)) if lease else "(no task waits)"

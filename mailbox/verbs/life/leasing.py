@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailbox.database.paging import AT_ONCE, BUDGET
-from mailbox.gate import audit, credentials, entries
+from mailbox.gate import audit, credentials, entries, waits
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
@@ -59,6 +59,22 @@ def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
             if earlier:
                 return [lease for lease in earlier if lease.ended_at is None]
         return begin_in_turn(caller, journal, limit=limit, attempt_id=attempt_id)
+
+
+def next_task(caller: Caller, *, attempt_id: UUID | None = None, wait: timedelta | None) -> Lease | None:
+    """Lease one task as `lease_tasks` does, and wait up to ``wait`` for it; return None if no task arrives.
+
+    ``wait`` None has no limit, but every wait ends when the process stops. A spent attempt id does not wait. Also
+    raises as `waits.until`.
+    """
+    leased: list[Lease] = []
+
+    def look() -> bool:
+        leased[:] = lease_tasks(caller, attempt_id=attempt_id)
+        return bool(leased) or is_spent(caller, attempt_id)
+
+    waits.for_task(caller, look, wait)
+    return leased[0] if leased else None
 
 
 def is_spent(caller: Caller, attempt_id: UUID | None) -> bool:

@@ -181,16 +181,19 @@ def next_result(
 ) -> Result | None:
     """Drain one result as `drain_results` does, and wait up to ``wait`` for it; return None if no result arrives.
 
-    ``wait`` None has no limit, but every wait ends when the process stops. ``ack`` acknowledges an earlier result in
-    the first transaction. If that is refused, the error is raised and no result is drained. Also raises as
-    `waits.until`.
+    ``wait`` None has no limit, but every wait ends when the process stops. A spent attempt id does not wait. ``ack``
+    acknowledges an earlier result in the first transaction. If that is refused, the error is raised and no result is
+    drained. Also raises as `waits.until`.
     """
     acks = [] if ack is None else [ack]
+    drained: list[Result] = []
 
-    def look() -> Sequence[Result]:
-        return drain_results(caller, attempt_id=attempt_id, ack=[acks.pop()] if acks else ())
+    def look() -> bool:
+        drained[:] = drain_results(caller, attempt_id=attempt_id, ack=[acks.pop()] if acks else ())
+        return bool(drained) or is_spent(caller, attempt_id)
 
-    return next(iter(waits.for_result(caller, look, wait)), None)
+    waits.for_result(caller, look, wait)
+    return drained[0] if drained else None
 
 
 def is_spent(caller: Caller, attempt_id: UUID | None) -> bool:
