@@ -91,7 +91,8 @@ def send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Outcomes[Ta
     """Send 1 to `MOST_SENT` tasks, in order; return the outcome of each once all of them are durable.
 
     Each item is decided as `sending.send_task` decides it, so a refused item keeps no other item from being sent.
-    Its check, its quotas and its journal rows are its own. A repeated batch sends no task twice that names its id.
+    Its check, its quotas and its journal rows are its own. A repeated batch sends no task twice that names its id. It
+    holds no content of the results of its tasks, which is read when it is first used.
     If the hub fails in between, a part of the batch may have been sent.
 
     Raises `InvalidRequestError` for another number of tasks, `WrongPartyError` for callers without an agent, and
@@ -110,8 +111,12 @@ def send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Outcomes[Ta
         earlier = repeats.of_batch(caller, items) if len(items) - len(sent) > 1 else [None] * len(items)
         for place, envelope in enumerate(items):
             task = sent.get(place) or earlier[place]
-            outcomes.append(task or _outcome(partial(sending.send_task, caller, envelope)))
+            outcomes.append(task or _outcome(partial(_send, caller, envelope)))
     return Outcomes([envelope.id for envelope in envelopes], outcomes)
+
+
+def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
+    return repeats.without_content(sending.send_task(caller, envelope))
 
 
 def post_results(caller: Caller, envelopes: Sequence[ResultEnvelope]) -> Outcomes[Result]:
