@@ -1,4 +1,4 @@
-"""Cuts the connection of a request whose body does not arrive.
+"""Cuts the connection of a request whose body does not arrive, and keeps environment variables out of requests.
 
 The web server waits for a body without limit of time, and nothing interrupts that wait. Only the end of the connection
 does. So the hub takes the server's own handle of the connection, which is private to the server, and answers on it.
@@ -9,8 +9,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
+from granian import wsgi
 from granian.server import mp
 
 HANDLE = "a2a.connection"  # in a request's environ: the web server's handle of the connection
@@ -18,6 +21,7 @@ LINGER = 1.0  # seconds in which the server writes the answer before the connect
 HURRIED = 0.05  # the same while many connections linger, since each holds the thread of its request
 MOST_UNHURRIED = 8  # connections at once
 _WRAPPER = "_wsgi_call_wrap"  # granian's name of what makes the callback of a web process
+_SYSTEM = "os"  # the module from which granian takes the environment variables
 MOST_LINGERING = 64  # connections at once; beyond it a connection ends without an answer
 
 _lingering = threading.BoundedSemaphore(MOST_LINGERING)
@@ -25,11 +29,15 @@ _unhurried = threading.BoundedSemaphore(MOST_UNHURRIED)
 
 
 def note_in_requests() -> None:
-    """Let the web server put its handle into each request's environ. Call this before the server starts."""
+    """Let the web server put its handle into each request's environ, and no environment variables.
+
+    Call this before the server starts.
+    """
     wrap = getattr(mp, _WRAPPER)
 
     def with_handle(application: Callable[..., Any], *options: Any) -> Callable[[Any, dict[str, Any]], Any]:
-        run = wrap(application, *options)
+        with _no_environment_variables():
+            run = wrap(application, *options)
 
         def answer(handle: Any, scope: dict[str, Any]) -> Any:
             scope[HANDLE] = handle
@@ -38,6 +46,21 @@ def note_in_requests() -> None:
         return answer
 
     setattr(mp, _WRAPPER, with_handle)
+
+
+@contextmanager
+def _no_environment_variables() -> Iterator[None]:
+    """Let the web server see no environment variables in the block.
+
+    It would copy them all into each request's environ. That takes time, holds secrets, and a variable such as
+    HTTP_PROXY would look like a header of the client.
+    """
+    system = getattr(wsgi, _SYSTEM)
+    setattr(wsgi, _SYSTEM, SimpleNamespace(environ={}))
+    try:
+        yield
+    finally:
+        setattr(wsgi, _SYSTEM, system)
 
 
 def can_cut(environ: Mapping[str, Any]) -> bool:
