@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -31,7 +32,7 @@ def test_a_lease_under_a_spent_id_does_not_wait(alice, bob, method):
     task = factories.sent_task(alice, bob)
     leasing.lease_tasks(bob, attempt_id=ATTEMPT)
     leasing.release(bob, task.uuid, reason="not mine")
-    how = {"attempt_id": str(ATTEMPT), "wait_ms": 1000}
+    how: dict[str, Any] = {"attempt_id": str(ATTEMPT), "wait_ms": 1000}
 
     api = Api(bob)
     answer = api.get("/a2a/tasks/next", **how) if method == "get" else api.post("/a2a/tasks/next", how)
@@ -44,7 +45,7 @@ def test_a_drain_under_a_spent_id_does_not_wait(alice, bob, method):
     result = factories.resolved_task(alice, bob)
     results.drain_results(alice, attempt_id=ATTEMPT)
     results.ack_results(alice, [result.task.uuid])
-    how = {"attempt_id": str(ATTEMPT), "wait_ms": 1000}
+    how: dict[str, Any] = {"attempt_id": str(ATTEMPT), "wait_ms": 1000}
 
     api = Api(alice)
     answer = api.get("/a2a/results/next", **how) if method == "get" else api.post("/a2a/results/next", how)
