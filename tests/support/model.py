@@ -263,6 +263,8 @@ class Model:
 
     def _replay(self, task: Task, source: Task) -> None:
         assert source.answer
+        task.produced = dict(source.produced)
+        task.story += ["placed"] * len(source.produced)
         task.story.append("replayed")
         if source.dropped:
             task.story.append("replayed-the-compacted")

@@ -99,7 +99,7 @@ def _folded(rows: Sequence[Artifact]) -> Mapping[str, list[str]]:
     folded: dict[str, list[str]] = {}
     for row in rows:
         earlier = folded.get(row.artifact_id, []) if row.append else []
-        folded[row.artifact_id] = [*earlier, _text(row.blocks)]
+        folded[row.artifact_id] = [*earlier, *(block["text"] for block in row.blocks)]
     return folded
 
 

@@ -72,6 +72,18 @@ def duplicates(machine: Lifecycle) -> None:
         machine.duplicates_learn_how_the_first_one_ended(SAFE, end, end)
         machine.send(SAFE._replace(key=end))
         machine.the_tables_agree_and_are_sound()
+    made = SAFE._replace(key="made")
+    machine.send(made)
+    machine.lease("bob", 9)
+    this = ("any", len(machine.model.tasks) - 1)
+    machine.update(
+        this, [Said("place", "x", "log"), Said("add", "y", "log"), Said("place", "z")], "live", repeats=False
+    )
+    machine.send(made)
+    machine.post_result(this, ResultStatus.OK, "a", "live")
+    machine.send(made)
+    machine.the_tables_agree_and_are_sound()
+    assert [task.produced for task in machine.model.tasks[-3:]] == [{"log": ["x", "y"], "result": ["z"]}] * 3
     for _ in range(2):
         machine.send(SAFE._replace(recipient="ben"))
     machine.cancel(("any", len(machine.model.tasks) - 1))
