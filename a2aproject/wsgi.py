@@ -6,8 +6,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from django.core.handlers.wsgi import WSGIRequest
-from django.core.wsgi import get_wsgi_application
+import django
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 
 from a2aproject.serving import connections, lifeline, stopping
 
@@ -23,7 +23,15 @@ lifeline.follow_parent()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
 os.environ["A2A_IS_WEB_PROCESS"] = "1"
 
-_django = get_wsgi_application()
+
+def _handler() -> WSGIHandler:
+    django.setup(set_prefix=False)
+    from a2aproject.web.handler import Handler
+
+    return Handler()
+
+
+_django = _handler()
 
 # Django imports all pages at its first request, and what the middlewares need. Without a free file descriptor the
 # imports would fail. A path of no program passes all middlewares.

@@ -1,4 +1,4 @@
-"""What the web server puts into the environ of each request."""
+"""The web server fills the environ of each request from the request alone."""
 
 from __future__ import annotations
 

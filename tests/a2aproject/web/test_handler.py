@@ -1,0 +1,65 @@
+"""The handler remembers the views of paths without parameters, and answers as Django's own."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.handlers.base import BaseHandler
+from django.http import Http404
+from django.test import RequestFactory
+
+from a2aproject.web import handler
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture
+def resolved(monkeypatch):
+    """Return a list of the paths for which Django has tried its patterns."""
+    paths, resolve = [], BaseHandler.resolve_request
+
+    def note(self, request):
+        paths.append(request.path_info)
+        return resolve(self, request)
+
+    monkeypatch.setattr(BaseHandler, "resolve_request", note)
+    return paths
+
+
+def asked(ours, path):
+    request = RequestFactory().get(path)
+    match = ours.resolve_request(request)
+    assert request.resolver_match is match
+    return match
+
+
+def test_a_path_without_parameters_is_resolved_once(resolved):
+    ours = handler.Handler()
+
+    first, again = asked(ours, "/a2a/tasks/next"), asked(ours, "/a2a/tasks/next")
+
+    assert first is again
+    assert first.route == "a2a/tasks/next"
+    assert resolved == ["/a2a/tasks/next"]
+
+
+def test_paths_with_parameters_and_unknown_paths_are_not_remembered(resolved):
+    ours = handler.Handler()
+    ids = ["00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"]
+
+    matches = [asked(ours, f"/a2a/tasks/{one}") for one in (*ids, *ids)]
+    for _ in range(2):
+        with pytest.raises(Http404):
+            asked(ours, "/nowhere")
+
+    assert [str(match.kwargs["task_id"]) for match in matches] == [*ids, *ids]
+    assert len(resolved) == 6
+
+
+def test_the_number_of_remembered_paths_is_bounded(resolved, monkeypatch):
+    monkeypatch.setattr(handler, "MOST_KEPT", 1)
+    ours = handler.Handler()
+
+    for path in ("/healthz", "/readyz", "/readyz", "/healthz"):
+        asked(ours, path)
+
+    assert resolved == ["/healthz", "/readyz", "/readyz"]
