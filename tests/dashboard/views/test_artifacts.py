@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dashboard.wording import conversation
-from mailbox.verbs.life import leasing, updates
+from mailbox.verbs.life import leasing, results, updates
 from mailbox.words import content
 from mailbox.words.conversation import Update
 from tests.support import factories, talking
@@ -162,3 +162,17 @@ def test_texts_in_a_row_are_joined_and_other_blocks_are_not():
     blocks = [talking.block("a"), talking.block("b"), marked, table, talking.block("c"), talking.block("d")]
 
     assert list(content.joined(blocks)) == [talking.block("ab"), marked, table, talking.block("cd")]
+
+
+def test_a_result_without_content_leads_to_its_artifacts_and_closing_words(ana, bob, lease):
+    talking.made(bob, lease.task, "the offers")
+    closing = [talking.block("that is all")]
+    results.post_result(bob, factories.result_envelope(lease.task, content=(), message=closing))
+
+    page = " ".join(ana.get(path(lease.task)).text.split())
+
+    assert "It has no content of its own. Its answer has further parts on this page" in page
+    for part, words in (("conversation", "that is all"), ("artifacts", "the offers")):
+        assert f'href="#{part}"' in page
+        assert f'id="{part}"' in page
+        assert words in page
