@@ -199,6 +199,11 @@ def waited() -> Sequence[str]:
         return list(dict.fromkeys(topic for waiter in _here.everyone for topic in waiter.topics))
 
 
+def count() -> int:
+    """Return the number of waiters."""
+    return len(_here.everyone)
+
+
 def is_anyone_here() -> bool:
     return bool(_here.everyone)
 

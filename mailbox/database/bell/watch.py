@@ -19,6 +19,7 @@ from django.utils.dateparse import parse_datetime
 
 from mailbox.database import outages
 from mailbox.database.bell import hearing, topics, waiters
+from mailbox.database.bell.memory import Memory
 from mailbox.words.times import epoch_ms
 
 EVERY = 4.5  # seconds between two rounds, so that a revoked key ends a wait within 5 seconds
@@ -118,6 +119,7 @@ class Watch:
         self._seen: dict[UUID, int] = {}  # the journal numbers of the tasks that were waited for at the last round
         self._checked_at = time.monotonic()
         self._looked_at = timezone.now()
+        self._memory = Memory()
 
     def run(self) -> None:
         """Look while there are waiters. Never returns."""
@@ -162,6 +164,7 @@ class Watch:
         waiters.wake(dict.fromkeys([*map(topics.task, self._moved(waited)), *others], 1))
         if time.monotonic() - self._checked_at >= EVERY:
             self._checked_at = time.monotonic()
+            self._memory.give_back()
             for check in _checks:
                 check()
 

@@ -1,0 +1,36 @@
+"""The watch returns free memory once many more threads wait."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from mailbox.database.bell import memory, waiters, watch
+from mailbox.database.bell.memory import Memory
+from mailbox.database.bell.watch import Watch
+
+pytestmark = pytest.mark.one_database
+
+
+def test_memory_is_returned_each_time_that_many_more_wait(monkeypatch):
+    monkeypatch.setattr(memory, "MORE", 10)
+    counts = iter([9, 10, 19, 5, 14, 15, 24, 25])
+    monkeypatch.setattr(waiters, "count", lambda: next(counts))
+    one = Memory()
+
+    assert [one.give_back() for _ in range(8)] == [False, True, False, False, False, True, False, True]
+
+
+@pytest.mark.django_db
+def test_a_round_returns_memory_every_few_seconds(monkeypatch):
+    the_watch, given = Watch(), []
+    monkeypatch.setattr(the_watch._memory, "give_back", lambda: given.append("back"))
+    monkeypatch.setattr(watch, "_checks", [])
+    the_watch.look()
+    assert given == []
+
+    monkeypatch.setattr(the_watch, "_checked_at", time.monotonic() - watch.EVERY)
+    the_watch.look()
+
+    assert given == ["back"]
