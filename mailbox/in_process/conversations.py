@@ -61,7 +61,8 @@ class Conversations:
     ) -> Reading:
         """Return messages of both parties, waiting up to ``timeout`` for the first; see `conversation.read`.
 
-        ``timeout`` None waits without limit. A wait also ends when the task is resolved.
+        ``timeout`` None waits without limit. A wait also ends when the task is resolved, or its agent asks without
+        words. The ``next_after`` of the answer then leads past the question.
         """
         task = arguments.uuid(task_id, "task_id")
         most, least = arguments.limit(limit), arguments.whole_number(after, "after")

@@ -25,14 +25,23 @@ FIRST = 1  # the seq of the message that made the task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """A page of messages, and the task as it was read before them."""
+    """A page of messages, and the task as it was read before them.
+
+    ``question``: the number of the open question that has no words, if it comes after all that was read.
+    """
 
     task: Task
     page: Page[Message]
+    question: int | None = None
 
     def __bool__(self) -> bool:
-        """Whether a wait for messages ends: there are messages, or none will come."""
-        return bool(self.page.items) or self.task.state == Task.State.RESOLVED
+        """Whether a wait for messages ends: there are messages, a question without words, or none will come."""
+        return bool(self.page.items) or self.question is not None or self.task.state == Task.State.RESOLVED
+
+    @property
+    def next_after(self) -> int | None:
+        """The ``after`` of the next read, if messages are left or a question without words was read; else None."""
+        return self.question if self.page.next_cursor is None else self.page.items[-1].seq
 
 
 @dataclass(slots=True, kw_only=True)
@@ -80,7 +89,21 @@ def read(caller: Caller, task_id: UUID, *, after: int = 0, limit: int = 100) -> 
     page = paging.page(chain(first, paging.in_turn(found, ("seq",), most=limit + 1)), limit, "messages")
     for message in page.items:
         message.task = task
-    return Reading(task=task, page=page)
+    read_to = page.items[-1].seq if page.items else after
+    question = None if page.next_cursor else _question_without_words(task, after=read_to)
+    return Reading(task=task, page=page, question=question)
+
+
+def _question_without_words(task: Task, *, after: int) -> int | None:
+    """Return the number of the open question if it has no words and is more than ``after``.
+
+    A question that was put since ``task`` was read is left out, since messages before it may not have been read.
+    """
+    if task.state != Task.State.INTERRUPTED:
+        return None
+    asked = Message.objects.of_role(Message.Role.AGENT).filter(task=task, content="[]")
+    newest = asked.filter(seq__gt=after, seq__lte=task.journal_seq).order_by("-seq")
+    return newest.values_list("seq", flat=True).first()
 
 
 def _visible(caller: Caller, task_id: UUID) -> Task:

@@ -51,7 +51,8 @@ class Messages(BaseModel):
     """Messages of both parties, oldest first. The first is the task's text.
 
     If more are left, ``next_after`` is the ``after`` of the next request, else null. A wait ends when the task is
-    resolved, since no message follows.
+    resolved, since no message follows. It also ends when the agent asks without words. ``next_after`` is then the
+    number of the question, so that the next request waits for what follows it.
     """
 
     kind: Literal["a2a_messages"]

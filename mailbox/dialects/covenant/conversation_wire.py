@@ -40,7 +40,7 @@ def message(row: Message) -> conversation_answers.WireMessage:
 
 def messages(read: Reading) -> dict[str, Any]:
     """Render a page of messages with the state of their task."""
-    task, page = read.task, read.page
+    task = read.task
     awaits = {} if task.awaits is None else {"awaits": task.awaits}
     return {
         "kind": "a2a_messages",
@@ -48,8 +48,8 @@ def messages(read: Reading) -> dict[str, Any]:
         "state": task.state,
         **awaits,
         "turn": task.turn,
-        "messages": [message(row) for row in page.items],
-        "next_after": None if page.next_cursor is None else page.items[-1].seq,
+        "messages": [message(row) for row in read.page.items],
+        "next_after": read.next_after,
     }
 
 

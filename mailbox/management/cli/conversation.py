@@ -81,7 +81,9 @@ def _messages(options: Namespace) -> str:
     )
     if options.json:
         return output.as_json(wire.messages(read))
-    more = [f"(more: --after {read.page.items[-1].seq})"] if read.page.next_cursor else []
+    more = [f"(more: --after {read.next_after})"] if read.page.next_cursor else []
+    if read.question is not None:
+        more = [f"(the agent asks for {read.task.awaits}, without words: --after {read.question})"]
     return "\n\n".join([*map(_message, read.page.items), *more]) or "(no message)"
 
 

@@ -59,6 +59,25 @@ def test_a_read_waits_for_a_message(alice: Caller, bob: Caller) -> None:
     assert [message.words for message in found[0].page.items] == [text("soon")]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_read_without_limit_ends_with_a_question_without_words(alice: Caller, bob: Caller) -> None:
+    box, lease = Mailbox(), factories.leased_task(alice, bob)
+    found: list[Reading] = []
+
+    def read() -> None:
+        found.append(box.messages(lease.task.uuid, after=1, timeout=None))
+        connection.close()
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+
+    box.post_updates(lease.task.uuid, [Update(status=UpdateStatus.INPUT_REQUIRED)])
+
+    reader.join(PATIENCE)
+    assert [(one.task.state, one.next_after) for one in found] == [("interrupted", 3)]
+    assert not box.messages(lease.task.uuid, after=3)
+
+
 def test_an_absent_task_is_unknown(box: Mailbox) -> None:
     calls: list[Any] = [
         lambda task_id: box.lease_task(task_id),

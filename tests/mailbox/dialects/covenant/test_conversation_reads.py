@@ -13,10 +13,12 @@ from django.utils import timezone
 from mailbox.database import paging
 from mailbox.models import Artifact, Message, Task
 from mailbox.verbs.life import leasing, results, updates
+from mailbox.verbs.life.conversation import say
 from mailbox.words import json_text
-from mailbox.words.conversation import Update
+from mailbox.words.conversation import Update, UpdateStatus, Words
 from tests.support import factories
 from tests.support.api import Api, error_of
+from tests.support.pauses import act_in_pauses
 
 pytestmark = pytest.mark.django_db
 
@@ -155,6 +157,45 @@ def test_a_read_does_not_wait_once_the_task_is_resolved(alice, bob):
     read = Api(alice).get(f"/a2a/tasks/{task.uuid}/messages", after=1, wait_ms=60_000).json()
 
     assert (read["state"], read["messages"]) == ("resolved", [])
+
+
+def ask_without_words(bob, task):
+    updates.post_updates(bob, task.uuid, [Update(status=UpdateStatus.INPUT_REQUIRED)])
+
+
+def test_a_question_without_words_ends_a_wait_once(alice, bob, monkeypatch):
+    task = factories.leased_task(alice, bob).task
+    path = f"/a2a/tasks/{task.uuid}/messages"
+    pauses = []
+    act_in_pauses(monkeypatch, lambda: ask_without_words(bob, task), lambda: pauses.append("after the question"))
+
+    read = Api(alice).get(path, after=1, wait_ms=60_000).json()
+
+    assert (read["state"], read["awaits"], read["messages"]) == ("interrupted", "input", [])
+    assert (read["next_after"], pauses) == (3, [])
+    following = Api(alice).get(path, after=read["next_after"], wait_ms=60_000).json()
+    assert (following["state"], following["messages"], following["next_after"]) == ("interrupted", [], None)
+    assert pauses == ["after the question"]
+
+
+def test_a_page_with_the_last_messages_leads_past_a_question_without_words(alice, bob):
+    task = factories.leased_task(alice, bob).task
+    updates.post_updates(bob, task.uuid, [Update(message=[{"type": "text", "text": "reading"}])])
+    ask_without_words(bob, task)
+    path = f"/a2a/tasks/{task.uuid}/messages"
+
+    assert Api(alice).get(path, after=1).json()["next_after"] == 4
+    assert Api(alice).get(path, limit=1).json()["next_after"] == 1
+
+
+def test_an_answered_question_without_words_ends_no_wait(alice, bob):
+    task = factories.leased_task(alice, bob).task
+    ask_without_words(bob, task)
+    say(alice, task.uuid, Words(content=[{"type": "text", "text": "on Monday"}]))
+
+    read = Api(alice).get(f"/a2a/tasks/{task.uuid}/messages", after=1).json()
+
+    assert ([texts(one["content"]) for one in read["messages"]], read["next_after"]) == ([["on Monday"]], None)
 
 
 def test_a_read_expires_a_task_past_its_deadline(alice, bob):

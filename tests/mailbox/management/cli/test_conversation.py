@@ -74,6 +74,16 @@ def test_messages_are_read_after_a_number_with_progress(a2a, a2a_json, sent, pos
     assert a2a("messages", sent, "--after", "99") == "(no message)"
 
 
+def test_a_question_without_words_is_named_by_its_number(a2a, a2a_json, sent, post):
+    post(Update(status=UpdateStatus.INPUT_REQUIRED))
+
+    shown = a2a("messages", sent, "--after", "1", "--wait-ms", "60000")
+
+    number = a2a_json("messages", sent, "--after", "1", "--json")["next_after"]
+    assert shown == f"(the agent asks for input, without words: --after {number})"
+    assert a2a("messages", sent, "--after", str(number)) == "(no message)"
+
+
 def test_artifacts_are_printed_with_their_names(a2a, a2a_json, sent, post):
     assert a2a("artifacts", sent) == "(no artifact)"
     post(ArtifactUpdate(content=text("one"), artifact_id="page", name="Page"))
