@@ -10,21 +10,30 @@ from a2aproject.settings.environment import Environment
 
 # SQLite takes one write at a time, so that further processes would only wait for each other.
 MOST_ON_SQLITE = 4
-MOST_CONNECTIONS = 64  # of all web processes: a PostgreSQL server takes 100 by default
-MOST_IN_A_POOL = 16
+MOST_BY_DEFAULT = 16  # so that the connections of all processes fit, and each pool has two
+MOST_CONNECTIONS = 64  # of all web processes by default: a PostgreSQL server takes 100 by default
+OF_THE_BELL = 2  # connections of a process beside its pool: one listens, and one rings
+LEAST_IN_A_POOL, MOST_IN_A_POOL = 2, 16
 CONTROL_GROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 def web_workers(env: Environment) -> int:
-    """Return ``WEB_WORKERS``. Its default is the number of processors, and at most `MOST_ON_SQLITE` on SQLite."""
+    """Return ``WEB_WORKERS``. Its default is the number of processors.
+
+    The default is at most `MOST_BY_DEFAULT`, and at most `MOST_ON_SQLITE` on SQLite.
+    """
     is_postgresql = env.str("DATABASE_URL", "").startswith("postgres")
-    default = processors() if is_postgresql else min(processors(), MOST_ON_SQLITE)
+    default = min(processors(), MOST_BY_DEFAULT if is_postgresql else MOST_ON_SQLITE)
     return env.integer("WEB_WORKERS", default, least=1, most=1024)
 
 
 def pool_size(env: Environment) -> int:
-    """Return ``DATABASE_POOL_SIZE``. Its default is the share of one web process in `MOST_CONNECTIONS`."""
-    default = max(1, min(MOST_IN_A_POOL, MOST_CONNECTIONS // web_workers(env)))
+    """Return ``DATABASE_POOL_SIZE``.
+
+    Its default is the share of one web process in `MOST_CONNECTIONS`, without the connections of its bell.
+    """
+    share = MOST_CONNECTIONS // web_workers(env) - OF_THE_BELL
+    default = max(LEAST_IN_A_POOL, min(MOST_IN_A_POOL, share))
     return env.integer("DATABASE_POOL_SIZE", default, least=1)
 
 

@@ -62,11 +62,12 @@ def test_without_the_files_of_linux_all_processors_count(machine, monkeypatch, t
     [
         (2, {}, (2, 16)),
         (1, {}, (1, 16)),
-        (8, {}, (4, 16)),
-        (8, {"DATABASE_URL": "postgresql://u@h/n"}, (8, 8)),
-        (100, {"DATABASE_URL": "postgres://u@h/n"}, (100, 1)),
-        (8, {"DATABASE_URL": "sqlite:////tmp/x"}, (4, 16)),
-        (8, {"WEB_WORKERS": "12"}, (12, 5)),
+        (8, {}, (4, 14)),
+        (8, {"DATABASE_URL": "postgresql://u@h/n"}, (8, 6)),
+        (100, {"DATABASE_URL": "postgres://u@h/n"}, (16, 2)),
+        (100, {"DATABASE_URL": "postgres://u@h/n", "WEB_WORKERS": "40"}, (40, 2)),
+        (8, {"DATABASE_URL": "sqlite:////tmp/x"}, (4, 14)),
+        (8, {"WEB_WORKERS": "12"}, (12, 3)),
         (8, {"WEB_WORKERS": "12", "DATABASE_POOL_SIZE": "7"}, (12, 7)),
     ],
 )
@@ -76,3 +77,12 @@ def test_the_defaults_follow_the_processors(monkeypatch, count, variables, wante
     env.ENVIRON = variables
 
     assert (processors.web_workers(env), processors.pool_size(env)) == wanted
+
+
+@pytest.mark.parametrize("count", range(1, 130))
+def test_the_defaults_leave_room_on_a_server_with_one_hundred_connections(monkeypatch, count):
+    monkeypatch.setattr(processors, "processors", lambda: count)
+    env = Environment()
+    env.ENVIRON = {"DATABASE_URL": "postgresql://u@h/n"}
+
+    assert processors.web_workers(env) * (processors.pool_size(env) + len(("listener", "ringer"))) <= 64
