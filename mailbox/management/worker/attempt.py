@@ -144,6 +144,8 @@ class Attempt:
         match self._program.ending.stop:
             case Stop.LEASE_ENDED:
                 return self._settled("the lease is no longer live; the program was stopped, and no result was posted")
+            case Stop.WORKER_STOPPED | Stop.TIMED_OUT if self._has_concluded:
+                return self._conclude()
             case Stop.WORKER_STOPPED:
                 return self._release("the worker was stopped before the program had ended")
             case Stop.TIMED_OUT:
@@ -154,7 +156,7 @@ class Attempt:
                 assert_never(never)
 
     def stop(self, *, at_once: bool = False) -> None:
-        """Stop the program. Its task is then released."""
+        """Stop the program. Its task is then released, unless its last control line has come."""
         self._program.stop(Stop.WORKER_STOPPED, at_once=at_once)
 
     def _accompany(self) -> None:
@@ -173,6 +175,11 @@ class Attempt:
     def _fault(self) -> str | None:
         """The problem of the program's control lines, None without one."""
         return self._output.fault or self._speech.refusal
+
+    @property
+    def _has_concluded(self) -> bool:
+        """Whether the program wrote its last control line, and no faulty one."""
+        return self._output.conclusion is not None and self._fault is None
 
     def _conclude(self) -> AttemptOutcome:
         """Post all that the program wrote, now that it has ended."""

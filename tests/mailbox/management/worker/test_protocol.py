@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -15,7 +16,8 @@ from mailbox.verbs.life import conversation, leasing
 from mailbox.words.conversation import Words
 from tests.support import factories
 from tests.support.factories import text
-from tests.support.workers import result_of, text_of
+from tests.support.hub import wait_until
+from tests.support.workers import await_message, result_of, text_of
 
 pytestmark = pytest.mark.one_database
 
@@ -186,6 +188,42 @@ def test_a_program_that_goes_on_after_its_last_line_is_stopped_after_the_grace(d
     run(desk, 'say(status="ok", content="done"); time.sleep(600)')
 
     assert (result_of(task).status, text_of(result_of(task))) == ("ok", "done")
+
+
+RESULT = 'say(status="ok", content="done")'
+QUESTION = 'say(status="input_required", message="which colour?")'
+
+
+@pytest.mark.parametrize("line", [RESULT, QUESTION])
+def test_the_last_line_counts_if_the_program_lingers_beyond_the_work_timeout(desk, alice, bob, line):
+    task = factories.sent_task(alice, bob, work_timeout=timedelta(seconds=3))
+
+    assert run(desk, f"{line}; time.sleep(600)", grace=60.0) is None
+
+    assert_last_line_counts(task, line)
+
+
+@pytest.mark.parametrize("line", [RESULT, QUESTION])
+def test_the_last_line_counts_if_the_worker_is_stopped_while_the_program_lingers(desk, alice, bob, line):
+    task = factories.sent_task(alice, bob)
+    lingering = program(f'{line}; print("said", flush=True); time.sleep(600)')
+    with desk.process(*lingering, options=("--protocol", "lines", "--grace", "600")) as worker:
+        await_message(task)
+        worker.interrupt()
+        wait_until(lambda: "Stopping" in worker.printed)
+        worker.interrupt()
+        assert worker.code() == 0
+
+    assert_last_line_counts(task, line)
+
+
+def assert_last_line_counts(task, line):
+    task.refresh_from_db()
+    if line == QUESTION:
+        assert (task.state, task.awaits) == ("interrupted", "input")
+    else:
+        assert (task.outcome, text_of(result_of(task))) == ("ok", "done")
+    assert task.leases.count() == 1
 
 
 def test_a_question_to_a_sender_that_takes_none_is_an_error(desk, alice, bob):
