@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, BinaryIO
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.conf import settings
-from django.utils.crypto import salted_hmac
 
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.covenant.requests import TaskBody
@@ -22,6 +21,7 @@ from mailbox.words import json_text
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
+NAMESPACE = UUID("718fe4f8-a6e4-4bf7-b909-38d3f710058d")  # of derived ids; never change it
 MOST_NAMES = 1_000  # recipients whose whole names are remembered
 _CHUNK = 65_536
 
@@ -44,7 +44,8 @@ class TaskFile:
     A task without an ``id`` gets an id that is derived from its line, so that a repeated file names the same tasks. Of
     equal lines, the first has the same id wherever it stands, and the second has another. ``recipient`` is the
     recipient of the lines that name none. ``run`` is a part of derived ids: another run of the same file makes new
-    tasks. SECRET_KEY is a part too, so that no other agent can guess the ids.
+    tasks. No secret is a part, so the ids outlive a change of SECRET_KEY. Another agent that guesses a line may take
+    its id first. The line is then refused with a conflict, and another ``run`` sends it.
     """
 
     def __init__(self, source: BinaryIO, sender: Agent, *, recipient: str | None = None, run: str = "") -> None:
@@ -88,8 +89,7 @@ class TaskFile:
 
     def _id_of(self, text: bytes) -> UUID:
         digest = blake2b(text, digest_size=16).digest()
-        origin = f"{self._origin}\n{digest.hex()}\n{self._seen.next(digest)}"
-        return UUID(bytes=salted_hmac(__name__, origin, algorithm="sha256").digest()[:16], version=4)
+        return uuid5(NAMESPACE, f"{self._origin}\n{digest.hex()}\n{self._seen.next(digest)}")
 
 
 class _Occurrences:
