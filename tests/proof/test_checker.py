@@ -14,7 +14,7 @@ from tests.proof import checker, rows
 from tests.proof.evidence import Evidence
 from tests.proof.history import History
 from tests.proof.load import run_load
-from tests.proof.mix import Mix
+from tests.proof.mix import WORK, Mix
 from tests.proof.rows import Rows
 from tests.proof.stage import Stage, opened
 
@@ -23,13 +23,16 @@ pytestmark = pytest.mark.one_database
 Table = list[dict[str, Any]]
 Tables = Mapping[str, Table]
 
+# Repairs, questions and artifacts are rare. In this short run they are frequent, so that each kind occurs.
+OFTEN = {**WORK, "late": 12, "die": 15, "question": 20, "artifact": 12}
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """Run a load without faults, in which no task is compacted; return its history and its rows."""
     folder = tmp_path_factory.mktemp("hub")
     with opened(Stage(database="sqlite", folder=folder, history=History(0), options=("--only", "web"))) as stage:
-        history = run_load(stage, 7, 700, {}, mix=Mix(compacts=False))
+        history = run_load(stage, 7, 1300, {}, mix=Mix(compacts=False, work=OFTEN))
         return history, rows.of_stage(stage)
 
 
