@@ -178,10 +178,9 @@ class Model:
         return leaders[0] if leaders else None
 
     def _leasable(self, recipient: str) -> list[Task]:
-        waiting = [task for task in self.tasks if task.state == "queued" and task.waits_on is None]
-        return sorted(
-            (task for task in waiting if task.recipient == recipient), key=lambda task: (task.queued_at, task.number)
-        )
+        waiting = [task for task in self.tasks if task.recipient == recipient and task.state == "queued"]
+        leading = [task for task in waiting if task.waits_on is None]
+        return sorted(leading, key=lambda task: (task.queued_at, task.number))
 
     def _known(self, task: Task) -> None:
         if task.dropped:

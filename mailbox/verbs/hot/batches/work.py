@@ -30,7 +30,7 @@ from mailbox.words.times import epoch_ms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class PlainResult:
     """A plain result, and the leased task that takes it, as the task was when it was read."""
 
     envelope: ResultEnvelope
@@ -52,7 +52,7 @@ class Worked:
     before: bool
 
 
-def answers(caller: Caller, envelopes: Sequence[ResultEnvelope], *, begun: int = 0) -> Mapping[int, Answer]:
+def answers(caller: Caller, envelopes: Sequence[ResultEnvelope], *, begun: int = 0) -> Mapping[int, PlainResult]:
     """Return the results that are plain, by their places, which count from ``begun``.
 
     Of two results of one task, only the first is plain.
@@ -73,7 +73,7 @@ def answers(caller: Caller, envelopes: Sequence[ResultEnvelope], *, begun: int =
     return {place: answer for place, answer in found.items() if answer is not None}
 
 
-def work(caller: Caller, given: Mapping[int, Answer], *, most: int, attempt_id: UUID | None) -> Worked | None:
+def work(caller: Caller, given: Mapping[int, PlainResult], *, most: int, attempt_id: UUID | None) -> Worked | None:
     """Post plain results, and lease the caller's oldest tasks, at most ``most``, in one commit.
 
     Return None if a constraint or a deadlock stops the batch; nothing has changed then. A result whose task has
@@ -124,7 +124,7 @@ def _is_plain(envelope: ResultEnvelope) -> bool:
     return envelope.is_plain
 
 
-def _answer(caller: Caller, holder: Agent, envelope: ResultEnvelope, *row: Any) -> Answer | None:
+def _answer(caller: Caller, holder: Agent, envelope: ResultEnvelope, *row: Any) -> PlainResult | None:
     """Return the result of a task that the row holds; None if it needs more of the gate."""
     pk, task_id, attempt, journal_seq, reads_result, *sender, lease_id = row
     known = {
@@ -141,10 +141,10 @@ def _answer(caller: Caller, holder: Agent, envelope: ResultEnvelope, *row: Any) 
     permit = plain.permitted(caller, Request.to_respond(task.sender, task.uuid, envelope.lease_id), timezone.now())
     if permit is None:
         return None
-    return Answer(envelope=envelope, task=task, journal_seq=journal_seq, lease_id=lease_id, permit=permit)
+    return PlainResult(envelope=envelope, task=task, journal_seq=journal_seq, lease_id=lease_id, permit=permit)
 
 
-def _item(number: int, answer: Answer) -> dict[str, Any]:
+def _item(number: int, answer: PlainResult) -> dict[str, Any]:
     task, envelope = answer.task, answer.envelope
     content = json_text.dumps([dict(block) for block in envelope.content])
     change = entries.result_posted(envelope.status, lease_id=answer.lease_id, attempt=task.attempt)
@@ -164,7 +164,7 @@ def _item(number: int, answer: Answer) -> dict[str, Any]:
     return values.item(fields, answer.permit)
 
 
-def _posted(answer: Answer, item: Mapping[str, Any], pk: int, now: datetime) -> Result:
+def _posted(answer: PlainResult, item: Mapping[str, Any], pk: int, now: datetime) -> Result:
     """Return the row of a result that was posted."""
     task = answer.task
     delivery = Result.Delivery.DELIVERED if task.reads_result else Result.Delivery.PENDING
