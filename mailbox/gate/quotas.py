@@ -90,8 +90,7 @@ def _count_queued_to_one(task: Task, most: int) -> int:
 
 
 def _count_bytes(task: Task, most: int) -> int:
-    others = Task.objects.filter(sender=task.sender_id).exclude(pk=task.pk)
-    return others.aggregate(size=Sum("size"))["size"] or 0
+    return Task.objects.filter(sender=task.sender_id).exclude(pk=task.pk).aggregate(size=Sum("size"))["size"] or 0
 
 
 def _count_callbacks(task: Task, most: int) -> int:
@@ -176,21 +175,23 @@ def _true_count(quota: Quota, task: Task, limit: int, key: Hashable) -> int:
 
     A refusal counts for a while, so that a sender at its quota does not make the hub count at each of its requests.
     """
-    known = quota.name, key
-    if not _full.has(known):
+    known, amount = (quota.name, key), quota.amount(task)
+    if amount <= limit and not _full.has(known):
         count = quota.count(task, limit)
-        if count + quota.amount(task) <= limit:
+        if count + amount <= limit:
             return count
         _full.add(known, quota.counted_again_after)
-    raise exceeded(quota.name, quota.things, limit, retry_after=quota.counted_again_after, of=task.sender.display)
+    wait, of = quota.counted_again_after, task.sender.display
+    raise exceeded(quota.name, quota.things, limit, retry_after=wait, of=of, adds=amount)
 
 
-def exceeded(name: str, things: str, limit: int, *, retry_after: float, of: str) -> QuotaExceededError:
-    """Return the error of the agent or person ``of`` at its quota, with its journal row."""
-    seconds = math.ceil(retry_after)
+def exceeded(name: str, things: str, limit: int, *, retry_after: float, of: str, adds: int = 0) -> QuotaExceededError:
+    """Return the error of the agent or person ``of`` at its quota, with its journal row. It ``adds`` things."""
+    advice = f"This request adds {adds}. Ask" if adds > limit else "Wait until there are fewer, or ask"
     return QuotaExceededError(
-        f"{of} has reached its quota of {limit} {things}. Wait until there are fewer, or ask an operator for more.",
-        allowance=Allowance(policy=name, quota=limit, window=None, remaining=0, reset=seconds),
+        f"{of} has reached its quota of {limit} {things}. {advice} an operator for more.",
+        is_too_large=adds > limit,
+        allowance=Allowance(policy=name, quota=limit, window=None, remaining=0, reset=math.ceil(retry_after)),
         entry=entries.quota_exceeded(name, of, limit),
     )
 

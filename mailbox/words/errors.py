@@ -277,9 +277,13 @@ class QuotaExceededError(RateLimitedError):
 
     code = "quota_exceeded"
 
-    def __init__(self, message: str, *, allowance: Allowance, entry: Entry[Any] | None = None) -> None:
+    def __init__(
+        self, message: str, *, allowance: Allowance, entry: Entry[Any] | None = None, is_too_large: bool = False
+    ) -> None:
+        """``is_too_large``: the request alone exceeds the quota, so that it fails however long it waits."""
         super().__init__(message, retry_after=allowance.reset, allowance=allowance)
         self.entry = entry
+        self.is_too_large = is_too_large
         self.ids = {"quota": allowance.policy}
 
 

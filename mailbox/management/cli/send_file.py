@@ -57,7 +57,7 @@ class _Sending:
         self._as_json = as_json
         self._problems: list[str] = []
         self._position = self._underway = 0
-        self._has_waited = False
+        self._waited_for = ""
 
     def send(self, file: TaskFile) -> None:
         for lines in _batches(file):
@@ -78,25 +78,23 @@ class _Sending:
         return [*self._problems, *([f"and {more} more line(s)"] if more else [])]
 
     def _send(self, lines: Sequence[Line]) -> Sequence[Line]:
-        """Send the lines, and return those that exceed a quota, after a wait."""
+        """Send the lines, and return those that a quota delays, after a wait."""
         self._underway = len(lines)
         outcomes = iter(_send_tasks(self._caller, [line.task for line in lines if isinstance(line.task, TaskEnvelope)]))
-        over: list[Line] = []
-        full: QuotaExceededError | None = None
+        over: list[tuple[Line, QuotaExceededError]] = []
         for line in lines:
             outcome = line.task if isinstance(line.task, MailboxError) else next(outcomes)
-            if isinstance(outcome, QuotaExceededError):
-                full = outcome
-                over.append(line)
+            if isinstance(outcome, QuotaExceededError) and not outcome.is_too_large:
+                over.append((line, outcome))
             elif isinstance(outcome, MailboxError):
                 self._refuse(line, outcome)
             else:
                 self.sent += 1
                 self._print({"line": line.number, "task_id": outcome.uuid})
         self._position, self._underway = lines[-1].end, 0
-        if full is not None:
-            self._wait(full)
-        return over
+        if over:
+            self._wait(*over[0])
+        return [line for line, _ in over]
 
     def _refuse(self, line: Line, error: MailboxError) -> None:
         self.refused += 1
@@ -105,13 +103,13 @@ class _Sending:
         if len(self._problems) < MOST_REPORTED:
             self._problems.append(f"line {line.number}: {message}")
 
-    def _wait(self, full: QuotaExceededError) -> None:
-        """Wait until there may be room. The reason is shown at the first wait."""
-        if not self._has_waited:
+    def _wait(self, line: Line, full: QuotaExceededError) -> None:
+        """Wait until there may be room for the line. Each reason is shown once, at the first line that it delays."""
+        if full.message != self._waited_for:
             self.progress.end()
-            sys.stderr.write(f"Waiting for room: {output.printable(full.message)}\n")
-        self._has_waited = True
-        self.progress.show(self._position, self.sent, "waiting for room")
+            sys.stderr.write(f"Line {line.number} waits for room: {output.printable(full.message)}\n")
+        self._waited_for = full.message
+        self.progress.show(self._position, self.sent, f"line {line.number} waits for room")
         time.sleep(full.retry_after)
 
     def _print(self, outcome: dict[str, object]) -> None:

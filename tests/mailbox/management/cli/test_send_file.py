@@ -231,9 +231,27 @@ def test_a_file_beyond_a_quota_waits_for_room(send, settings, monkeypatch, capsy
     assert waits == [1, 1]
     assert Task.objects.count() == 8
     assert capsys.readouterr().err == (
-        "Waiting for room: alice@local has reached its quota of 3 queued tasks for this recipient. "
+        "Line 4 waits for room: alice@local has reached its quota of 3 queued tasks for this recipient. "
         "Wait until there are fewer, or ask an operator for more.\n"
     )
+
+
+def test_a_line_that_exceeds_a_quota_by_itself_is_refused_and_the_others_go(send, settings, monkeypatch):
+    settings.A2A_QUOTA_BYTES = 1500
+
+    def stop(seconds):
+        raise AssertionError("no wait makes room for this line")
+
+    monkeypatch.setattr("time.sleep", stop)
+
+    with pytest.raises(CommandError) as raised:
+        send({**BOB, "intent_text": "one"}, {**BOB, "intent_text": "x" * 2000}, {**BOB, "intent_text": "two"})
+
+    assert texts() == ["one", "two"]
+    summary, problem = str(raised.value).splitlines()
+    assert summary == "2 task(s) sent, 1 line(s) refused."
+    assert problem.startswith("line 2: alice@local has reached its quota of 1500 bytes of tasks. This request adds ")
+    assert problem.endswith(". Ask an operator for more.")
 
 
 def test_a_terminal_shows_a_bar_and_a_file_does_not(send, monkeypatch):
