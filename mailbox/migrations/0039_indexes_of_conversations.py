@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.db import migrations, models, transaction
+from django.db import ProgrammingError, migrations, models, transaction
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+
+logger = logging.getLogger(__name__)
 
 OPEN = "state IN ('queued', 'interrupted') AND deadline_ms IS NOT NULL"
 UNRESOLVED = "state IN ('queued', 'in_flight', 'interrupted')"
@@ -20,9 +25,46 @@ OLD = {"task_queued_by_deadline": "(deadline_ms) WHERE state = 'queued' AND dead
 LEADER = "task_one_leader_per_cache_key"
 NEXT_LEADER = "task_next_leader_per_cache_key"
 
+# Sessions from before the change of the state's type, of any role. The age of that change is measured by one clock, as
+# the clocks of two machines differ. A role may see nothing of another role's session but its name.
+OLD_SESSIONS = """
+SELECT pid, usename FROM pg_stat_activity
+WHERE datname = current_database() AND usename IS NOT NULL AND pid <> pg_backend_pid()
+  AND coalesce(backend_type, 'client backend') = 'client backend'
+  AND (backend_start IS NULL OR backend_start < clock_timestamp() - %s)"""
+
 
 def forwards(apps: Any, editor: Any) -> None:
+    if editor.connection.vendor == "postgresql" and not editor.connection.in_atomic_block:
+        end_old_sessions(editor.connection)
     _change(editor, NEW, LEADERS.format(states=UNRESOLVED), OLD)
+
+
+def end_old_sessions(connection: Any) -> None:
+    """End the sessions that the migration before left, as they were busy. Log the roles whose sessions must stay.
+
+    A later run ends no session that began since. A restore does not call it, as no session has seen its tables.
+    """
+    applied = MigrationRecorder(connection).migration_qs.filter(app="mailbox", name="0038_conversations").first()
+    if applied is None:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(OLD_SESSIONS, [timezone.now() - applied.applied])
+        left = {role for pid, role in cursor.fetchall() if not _ended(cursor, pid)}
+    if left:
+        logger.warning(
+            "Sessions of %s were left, as this role may not end them. Restart each hub of the version before that "
+            "uses such a role.",
+            ", ".join(sorted(left)),
+        )
+
+
+def _ended(cursor: Any, pid: int) -> bool:
+    try:
+        cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
+    except ProgrammingError:  # no permission
+        return False
+    return True
 
 
 def backwards(apps: Any, editor: Any) -> None:

@@ -9,6 +9,8 @@ from importlib import import_module
 import pytest
 from django.db import IntegrityError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
 
 from mailbox.models import Message, Task
 from mailbox.verbs.life import results, updates
@@ -103,6 +105,44 @@ def test_no_session_of_the_version_before_keeps_a_plan_of_the_old_columns():
     with pytest.raises(psycopg.OperationalError, match="terminating connection"):
         before.execute("SELECT state FROM mailbox_task", prepare=True)
     before.close()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL keeps plans between transactions")
+def test_a_session_that_was_busy_during_the_change_is_ended_after_it_and_a_later_session_is_not():
+    import psycopg
+
+    with migrating():
+        before = psycopg.connect(url_of_the_tests_database(), autocommit=True)
+        before.execute("SELECT state FROM mailbox_task", prepare=True)
+        before.execute("BEGIN")
+        before.execute("SELECT 1")
+        applied_now()
+    with pytest.raises(psycopg.OperationalError, match="terminating connection"):
+        before.execute("SELECT 1")
+    before.close()
+    with psycopg.connect(url_of_the_tests_database(), autocommit=True) as later:
+        import_module(f"mailbox.migrations.{NAMES[1]}").end_old_sessions(connection)
+        assert later.execute("SELECT 1").fetchone() == (1,)
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has sessions")
+def test_a_role_without_the_right_to_end_a_session_logs_its_role(caplog):
+    import psycopg
+
+    with psycopg.connect(url_of_the_tests_database(), autocommit=True) as before, connection.cursor() as cursor:
+        applied_now()
+        cursor.execute("CREATE ROLE a2a_migrator; GRANT SELECT ON django_migrations TO a2a_migrator")
+        cursor.execute("SET ROLE a2a_migrator")
+        try:
+            import_module(f"mailbox.migrations.{NAMES[1]}").end_old_sessions(connection)
+        finally:
+            cursor.execute("RESET ROLE; DROP OWNED BY a2a_migrator; DROP ROLE a2a_migrator")
+        assert before.execute("SELECT current_user").fetchone() is not None
+    assert "Restart each hub of the version before" in caplog.text
+
+
+def applied_now() -> None:
+    MigrationRecorder.Migration.objects.filter(app="mailbox", name=NAMES[0]).update(applied=timezone.now())
 
 
 def indexes() -> set[str]:
