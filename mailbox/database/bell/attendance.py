@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -11,6 +12,8 @@ from django.db import connection
 
 from mailbox.database.bell import hearing
 from mailbox.database.bell.watch import Watch
+
+_logger = logging.getLogger(__name__)
 
 
 class _Attendance:
@@ -35,14 +38,21 @@ def begin() -> None:
 
 
 def hear() -> None:
-    """Start the thread that hears the rings of other processes, unless it runs."""
+    """Start the thread that hears the rings of other processes, unless it runs.
+
+    If no thread can be started, this process is deaf until the next call, and the watch looks more often.
+    """
     if _here.hears:
         return
     with _here.lock:
         if not _here.hears:
-            for run in listeners():
-                _start(run)
-            _here.hears = True
+            try:
+                for run in listeners():
+                    _start(run)
+            except RuntimeError as error:
+                _logger.warning("the bell hears no rings, since no thread can be started: %s", error)
+            else:
+                _here.hears = True
 
 
 def _start(run: Callable[[], None]) -> None:

@@ -26,6 +26,7 @@ from mailbox.database.bell import elsewhere, hearing, waiters, watch
 CHANNEL = "a2a_bell"
 GATHERED = 0.002  # seconds in which rings are gathered for one notification
 APART = 0.01  # seconds between two notifications at least, since each wakes every process that listens
+MOST_DIGITS = 9  # of the count of a ring
 MOST_BYTES = 7_900  # of a notification; PostgreSQL takes less than 8000
 ECHO_WITHIN = 5.0  # seconds; without its own echo by then, the listener sits behind a pooler that drops notifications
 PAUSE, LONG_PAUSE = 0.5, 30.0  # seconds before a lost connection, and one without an echo, is tried again
@@ -81,25 +82,40 @@ class Ringer:
             self._condition.wait_for(lambda: not self._rung and not self._is_sending, SENT_AT_EXIT_WITHIN)
 
     def _begin(self) -> None:
+        """Start the thread unless it runs. If none can be started, drop all rings: a ring is a hint."""
         if not self._is_running:
+            try:
+                threading.Thread(target=self._run, name="ringer", daemon=True).start()
+            except RuntimeError as error:
+                _logger.warning("rings were dropped, since no thread can be started: %s", error)
+                self._rung, self._announced, self._renews_at = Counter(), frozenset(), float("inf")
+                return
             self._is_running = True
-            threading.Thread(target=self._run, name="ringer", daemon=True).start()
             atexit.register(self.flush)
         self._condition.notify_all()
 
     def _run(self) -> None:
         while True:
-            with self._condition:
-                self._is_sending = False
-                self._condition.notify_all()
-                self._wait_for_something()
-                self._is_sending = True
-            time.sleep(max(GATHERED, self._sent_at + APART - time.monotonic()))
-            with self._condition:
-                rung, self._rung = self._rung, Counter()
-                announced = self._renewed() if self._renews_at <= time.monotonic() else None
-            self._send_or_drop([*lines(rung, announced)])
-            self._sent_at = time.monotonic()
+            try:
+                self._send_next()
+            except Exception:
+                _logger.exception("the bell failed to send rings, which were dropped")
+                self._drop_connection()
+                time.sleep(PAUSE)
+
+    def _send_next(self) -> None:
+        """Wait for rings or announcements, and send them."""
+        with self._condition:
+            self._is_sending = False
+            self._condition.notify_all()
+            self._wait_for_something()
+            self._is_sending = True
+        time.sleep(max(GATHERED, self._sent_at + APART - time.monotonic()))
+        with self._condition:
+            rung, self._rung = self._rung, Counter()
+            announced = self._renewed() if self._renews_at <= time.monotonic() else None
+        self._send_or_drop([*lines(rung, announced)])
+        self._sent_at = time.monotonic()
 
     def _wait_for_something(self) -> None:
         while not self._rung and (seconds := self._renews_at - time.monotonic()) > 0:
@@ -127,7 +143,7 @@ class Ringer:
     def _drop_connection(self) -> None:
         own, self._own = self._own, None
         if own is not None:
-            with suppress(*FAILURES):
+            with suppress(Exception):
                 own.close()
 
     def _send(self, said: Sequence[str]) -> None:
@@ -157,6 +173,8 @@ class Listener:
                     watch.EVERY_DEAF,
                 )
                 pause = LONG_PAUSE
+            except Exception:
+                _logger.exception("the bell failed to hear rings")
             finally:
                 hearing.lose()
                 elsewhere.lose()
@@ -214,10 +232,13 @@ def payloads(name: str, said: Sequence[str]) -> Iterator[str]:
 
 
 def read(payload: str) -> tuple[str, Mapping[str, int], Sequence[str]]:
-    """Return the process's name, and the rung and the announced topics. A line of another program is left out."""
+    """Return the process's name, and the rung and the announced topics. A line of another program is left out.
+
+    Another program wrote each count with more than `MOST_DIGITS`.
+    """
     name, *said = payload.split("\n")
     parts = [line.partition(" ") for line in said]
-    counts = {topic: int(count) for count, _, topic in parts if count.isdecimal()}
+    counts = {topic: int(count) for count, _, topic in parts if count.isdecimal() and len(count) <= MOST_DIGITS}
     return name, counts, [topic for sign, blank, topic in parts if sign == "+" and blank]
 
 

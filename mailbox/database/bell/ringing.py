@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -13,6 +14,7 @@ from mailbox.database.bell import attendance, elsewhere, hearing, waiters
 
 FEW = 10  # rings; a process with more hears the announcements of the others. A short command need not connect for them.
 
+_logger = logging.getLogger(__name__)
 _rings = itertools.count(1)
 
 
@@ -21,6 +23,13 @@ def ring(topics: Sequence[str]) -> None:
 
     Call this after the commit, and never within a transaction. It raises nothing and reads no row.
     """
+    try:
+        _ring(topics)
+    except Exception:  # the change is stored, so its caller must not fail
+        _logger.exception("the bell failed to ring")
+
+
+def _ring(topics: Sequence[str]) -> None:
     if not topics or settings.A2A_WAKE_UPS == hearing.POLL or (elsewhere.is_nobody() and not waiters.is_anyone_here()):
         return
     if connection.vendor == "sqlite" and hearing.is_on():

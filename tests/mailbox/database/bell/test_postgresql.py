@@ -155,13 +155,89 @@ def test_a_notification_is_shorter_than_postgresql_takes():
     assert {topic for _, _, named in again for topic in named} == {"", *announced}
 
 
-@pytest.mark.parametrize("text", ["", "\n", "x\ny", "x\n1", "x\n-1 agent 1", "x\n+", "x\n1\u00b2 agent 1"])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "x\ny", "x\n1", "x\n-1 agent 1", "x\n+", "x\n1\u00b2 agent 1", "x\n" + "9" * 5_000 + " agent 1"]
+)
 def test_a_foreign_notification_rings_nothing(text, topic):
     with waiters.waiting([topic]) as waiter:
         Listener(Ringer())._hear(text)
 
         assert not waiter.is_rung
         assert elsewhere._here.processes == {}
+
+
+def test_a_listener_survives_an_unexpected_error(listening, monkeypatch, topic):
+    _, waiter = listening
+    raised = []
+
+    def fail(*_):
+        raised.append(1)
+        monkeypatch.undo()
+        raise ValueError("unexpected")
+
+    monkeypatch.setattr(waiters, "wake", fail)
+    Ringer().add({topic: 1})
+    wait_until(lambda: raised)
+
+    assert waiter.wait(PATIENCE)
+    wait_until(hearing.is_on)
+
+
+def test_a_ringer_survives_an_unexpected_error(listening, monkeypatch, topic):
+    ringer = Ringer()
+    raised = []
+
+    def fail(said):
+        raised.append(said)
+        raise ValueError("unexpected")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ringer, "_send", fail)
+        ringer.add({topic: 1})
+        wait_until(lambda: raised)
+
+    ringer.add({topic: 1})
+
+    assert listening[1].wait(PATIENCE)
+
+
+def no_thread(_):
+    raise RuntimeError("can't start new thread")
+
+
+def test_a_ringer_without_a_thread_drops_its_rings_and_starts_later(listening, monkeypatch, topic):
+    ringer = Ringer()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", no_thread)
+        ringer.add({topic: 1})
+        ringer.announce([topic])
+    assert (ringer._rung, ringer._announced) == ({}, frozenset())
+
+    ringer.add({topic: 1})
+
+    assert listening[1].wait(PATIENCE)
+
+
+def test_a_ring_raises_nothing_without_a_free_thread(monkeypatch):
+    monkeypatch.setattr(postgresql, "ringer", Ringer())
+    monkeypatch.setattr(attendance, "_here", attendance._Attendance())
+    monkeypatch.setattr(ringing, "FEW", 0)
+    monkeypatch.setattr(elsewhere, "_here", elsewhere._Elsewhere())
+    monkeypatch.setattr(waiters, "_here", waiters._Waiters())
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+
+    ringing.ring(["agent 1"])
+
+    assert not attendance._here.hears
+
+
+def test_a_ring_raises_no_unexpected_error(monkeypatch):
+    def fail(*_):
+        raise ValueError("unexpected")
+
+    monkeypatch.setattr(waiters, "wake", fail)
+
+    ringing.ring(["agent 1"])
 
 
 @pytest.fixture
