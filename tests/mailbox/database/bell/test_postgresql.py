@@ -218,28 +218,6 @@ def test_a_ringer_without_a_thread_drops_its_rings_and_starts_later(listening, m
     assert listening[1].wait(PATIENCE)
 
 
-def test_a_ring_raises_nothing_without_a_free_thread(monkeypatch):
-    monkeypatch.setattr(postgresql, "ringer", Ringer())
-    monkeypatch.setattr(attendance, "_here", attendance._Attendance())
-    monkeypatch.setattr(ringing, "FEW", 0)
-    monkeypatch.setattr(elsewhere, "_here", elsewhere._Elsewhere())
-    monkeypatch.setattr(waiters, "_here", waiters._Waiters())
-    monkeypatch.setattr(threading.Thread, "start", no_thread)
-
-    ringing.ring(["agent 1"])
-
-    assert not attendance._here.hears
-
-
-def test_a_ring_raises_no_unexpected_error(monkeypatch):
-    def fail(*_):
-        raise ValueError("unexpected")
-
-    monkeypatch.setattr(waiters, "wake", fail)
-
-    ringing.ring(["agent 1"])
-
-
 @pytest.fixture
 def known(monkeypatch):
     """Let this process know at once the topics that others wait for."""

@@ -1,0 +1,38 @@
+"""A ring raises nothing, since the change that it tells of is stored."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connection
+
+from mailbox.database.bell import attendance, elsewhere, postgresql, ringing, waiters
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no notifications")
+def test_a_ring_raises_nothing_without_a_free_thread(monkeypatch):
+    def start(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(postgresql, "ringer", postgresql.Ringer())
+    monkeypatch.setattr(attendance, "_here", attendance._Attendance())
+    monkeypatch.setattr(ringing, "FEW", 0)
+    monkeypatch.setattr(elsewhere, "_here", elsewhere._Elsewhere())
+    monkeypatch.setattr(waiters, "_here", waiters._Waiters())
+    monkeypatch.setattr(threading.Thread, "start", start)
+
+    ringing.ring(["agent 1"])
+
+    assert not attendance._here.hears
+
+
+def test_a_ring_raises_no_unexpected_error(monkeypatch):
+    def fail(*_):
+        raise ValueError("unexpected")
+
+    monkeypatch.setattr(waiters, "wake", fail)
+
+    ringing.ring(["agent 1"])
