@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MIGRATION_LOCK = 0xA2A
+MIGRATION_PAUSE = 0.5  # seconds between two attempts to take that lock
 PORT_PATIENCE = 15.0  # seconds
 PORT_PAUSE = 0.2  # seconds between two looks at a port in use
 
@@ -113,14 +114,26 @@ def _is_free(host: str, port: int) -> bool:
 
 @contextlib.contextmanager
 def _one_at_a_time() -> Iterator[None]:
-    """Hold an advisory lock, so that hubs on one PostgreSQL set it up one after the other. Waits without limit."""
+    """Hold an advisory lock, so that hubs on one PostgreSQL set it up one after the other. Waits without limit.
+
+    The waiting hub has no session. A session that waits for the lock holds a snapshot. A concurrent build of an index
+    waits for that snapshot, so the hub that migrates would end in a deadlock.
+    """
     if connection.vendor != "postgresql":
         yield
         return
+    while not _has_locked():
+        connection.close()
+        time.sleep(MIGRATION_PAUSE)
+    yield  # PostgreSQL frees the lock when the connection closes
+
+
+def _has_locked() -> bool:
+    """Take the lock of migrations if it is free; return whether it was."""
     with connection.cursor() as cursor:
         cursor.execute("SET statement_timeout = 0; SET lock_timeout = 0")
-        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATION_LOCK])
-    yield  # PostgreSQL frees the lock when the connection closes
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [MIGRATION_LOCK])
+        return bool(cursor.fetchone()[0])
 
 
 def _raise_open_files_limit() -> None:

@@ -1,0 +1,48 @@
+"""Hubs on one PostgreSQL migrate one after the other."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import psycopg
+import pytest
+from django.db import connection
+
+from a2aproject.management.commands import serve
+from tests.support.databases import url_of_the_tests_database
+
+pytestmark = [
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite serves one hub"),
+    pytest.mark.django_db(transaction=True),
+]
+
+
+def test_a_hub_that_waits_for_its_turn_delays_no_index_of_the_hub_that_migrates(monkeypatch):
+    has_locked, refused = serve._has_locked, Event()
+
+    def locked():
+        got = has_locked()
+        if not got:
+            refused.set()
+        return got
+
+    def wait_for_turn():
+        try:
+            with serve._one_at_a_time():
+                pass
+        finally:
+            connection.close()
+
+    monkeypatch.setattr(serve, "_has_locked", locked)
+    with ThreadPoolExecutor(1) as threads, psycopg.connect(url_of_the_tests_database(), autocommit=True) as first:
+        first.execute("SELECT pg_advisory_lock(%s)", [serve.MIGRATION_LOCK])
+        turn = threads.submit(wait_for_turn)
+        assert refused.wait(60)
+        try:
+            first.execute("CREATE INDEX CONCURRENTLY of_a_migration ON mailbox_agent (local)")
+            assert not turn.done()
+        finally:
+            first.execute("DROP INDEX IF EXISTS of_a_migration")
+            first.execute("SELECT pg_advisory_unlock(%s)", [serve.MIGRATION_LOCK])
+        turn.result(60)
