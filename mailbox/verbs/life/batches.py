@@ -7,7 +7,7 @@ other item, in a commit of its own, in the order of the batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -244,7 +244,10 @@ def _work(
     worked: Worked | None = None
     while (begun := len(outcomes)) < len(answers):
         end = next(place for place in range(begun, len(answers) + 1) if place not in plain)
-        given = {place: plain[place] for place in range(begun, end)}
+        given: Mapping[int, work.PlainResult] = {place: plain[place] for place in range(begun, end)}
+        if begun:  # since the last commit, the grants and the tasks may have changed
+            caller = _with_grants_anew(caller)
+            given = work.answers(caller, answers[begun:end], begun=begun) if given else given
         limit = most if end == len(answers) else 0
         worked = work.work(caller, given, most=limit, attempt_id=attempt_id) if given else None
         posted = worked.results if worked else {}
@@ -252,6 +255,11 @@ def _work(
     if most and worked is None:
         worked = work.work(caller, {}, most=most, attempt_id=attempt_id)
     return Outcomes([answer.task_id for answer in answers], outcomes), worked
+
+
+def _with_grants_anew(caller: Caller) -> Caller:
+    """Return the caller, whose grants are then read again for each commit if they were read with its key."""
+    return replace(caller, grants=None) if caller.credential or caller.nonce else caller
 
 
 def _acknowledged(caller: Caller, ack: Collection[UUID], acked: frozenset[UUID]) -> Acknowledgement:

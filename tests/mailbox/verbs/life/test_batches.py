@@ -7,10 +7,12 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
+from django.utils import timezone
 
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import Lease, Result, Task
+from mailbox.models import CapabilityGrant, Lease, Result, Task
 from mailbox.verbs.life import batches, leasing, results
+from mailbox.words import tokens
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, UnauthenticatedError, WrongPartyError
 from tests.support import factories
@@ -212,6 +214,30 @@ def test_a_caller_by_a_public_route_receives_and_answers_no_batch(alice, bob):
     ):
         with pytest.raises(WrongPartyError):
             call()
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+@pytest.mark.parametrize("last", ["plain", "whole"])
+def test_a_grant_that_is_revoked_within_a_batch_admits_no_later_result(alice, bob, monkeypatch, has_key, last):
+    first, second, third = answers_to(leased(alice, bob))
+    if has_key:
+        credential = tokens.public_id(factories.key_of(bob))
+        grants = tuple(CapabilityGrant.objects.filter(subject=bob.agent))
+        bob = replace(bob, credential=credential, grants=grants)
+    if last == "whole":
+        third = replace(third, message=factories.text("bye"))
+    post = results.post_result
+
+    def post_and_revoke(*given):
+        CapabilityGrant.objects.filter(subject=bob.agent).update(revoked_at=timezone.now())
+        return post(*given)
+
+    monkeypatch.setattr(results, "post_result", post_and_revoke)
+
+    outcomes = batches.post_results(bob, [first, replace(second, task_id=uuid4()), third])
+
+    assert codes(outcomes) == [(1, "unknown_task"), (2, "capability_missing")]
+    assert [result.task.uuid for result in outcomes.posted] == [first.task_id]
 
 
 def test_a_revoked_key_takes_no_batch(alice, bob):
