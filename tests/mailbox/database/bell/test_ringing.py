@@ -14,11 +14,15 @@ pytestmark = pytest.mark.django_db
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no notifications")
 def test_a_ring_raises_nothing_without_a_free_thread(monkeypatch):
-    def start(_):
+    tried = []
+
+    def start(thread):
+        tried.append(thread.name)
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(postgresql, "ringer", postgresql.Ringer())
     monkeypatch.setattr(attendance, "_here", attendance._Attendance())
+    monkeypatch.setattr(ringing, "_notifies", lambda: True)
     monkeypatch.setattr(ringing, "FEW", 0)
     monkeypatch.setattr(elsewhere, "_here", elsewhere._Elsewhere())
     monkeypatch.setattr(waiters, "_here", waiters._Waiters())
@@ -26,6 +30,7 @@ def test_a_ring_raises_nothing_without_a_free_thread(monkeypatch):
 
     ringing.ring(["agent 1"])
 
+    assert tried == ["ringer", "bell"]
     assert not attendance._here.hears
 
 
