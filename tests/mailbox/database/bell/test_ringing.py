@@ -23,6 +23,7 @@ def test_a_ring_raises_nothing_without_a_free_thread(monkeypatch):
     monkeypatch.setattr(postgresql, "ringer", postgresql.Ringer())
     monkeypatch.setattr(attendance, "_here", attendance._Attendance())
     monkeypatch.setattr(ringing, "_notifies", lambda: True)
+    monkeypatch.setattr(attendance, "listeners", lambda: [lambda: None])
     monkeypatch.setattr(ringing, "FEW", 0)
     monkeypatch.setattr(elsewhere, "_here", elsewhere._Elsewhere())
     monkeypatch.setattr(waiters, "_here", waiters._Waiters())
