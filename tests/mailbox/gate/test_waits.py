@@ -244,7 +244,8 @@ def test_a_waiting_request_with_a_revoked_key_gets_no_task_that_is_sent_later(al
     key = factories.key_of(bob)
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(received, served_hub.url, key)
-        wait_until(lambda: ApiKey.objects.filter(last_used_at__isnull=False).exists())
+        wait_until(lambda: waiting.done() or ApiKey.objects.filter(last_used_at__isnull=False).exists())
+        assert not waiting.done(), waiting.result()
         revoke(replace(bob, credential=tokens.public_id(key)))
         task = factories.sent_task(alice, bob)
 

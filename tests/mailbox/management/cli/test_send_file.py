@@ -215,6 +215,7 @@ def test_an_interrupted_run_reports_what_went_and_can_be_repeated(send, monkeypa
     assert texts() == [f"task {number}" for number in range(7)]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_file_beyond_a_quota_waits_for_room(send, settings, monkeypatch, capsys):
     settings.A2A_QUOTA_QUEUED_TO_ONE = 3
     waits = []
@@ -236,6 +237,7 @@ def test_a_file_beyond_a_quota_waits_for_room(send, settings, monkeypatch, capsy
     )
 
 
+@pytest.mark.django_db(transaction=True)
 def test_a_line_that_exceeds_a_quota_by_itself_is_refused_and_the_others_go(send, settings, monkeypatch):
     settings.A2A_QUOTA_BYTES = 1500
 

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,15 @@ Start = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
-def sending(alice: Caller, bob: Caller, tmp_path: Path) -> Start:
+def interruptible() -> Iterator[None]:
+    """Let child processes take Ctrl-C, even if the tests run in the background of a shell, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
+def sending(alice: Caller, bob: Caller, tmp_path: Path, interruptible: None) -> Start:
     """Return a function that starts a process, which sends the lines of its stdin as alice."""
     environment = os.environ | {"DATABASE_URL": url_of_the_tests_database(), "A2A_VAR": str(tmp_path)}
     connection.close()
