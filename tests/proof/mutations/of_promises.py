@@ -45,7 +45,6 @@ BUGS = (
         name="lease-that-expires",
         does="It takes a lease of half an hour back and gives the task to the next receive.",
         changes=(
-            Change(LEASING, "from datetime import datetime\n", "from datetime import datetime, timedelta\n"),
             Change(
                 LEASING,
                 "    leases = plain.lease_task(caller, attempt_id) if limit == 1 else None\n",
