@@ -246,19 +246,19 @@ class Model:
             self._settle(task, task.work, earned=by_holder and outcome == "ok")
 
     def _settle(self, task: Task, work: Work, *, earned: bool) -> None:
-        waiters = answered = [waiter for waiter in self.tasks if waiter.waits_on is task]
-        if earned and task.turn == 1:
+        waiters = [waiter for waiter in self.tasks if waiter.waits_on is task]
+        if earned:
             self.cache[work] = task
-            answered = [waiter for waiter in self.tasks if waiter.waits_on and waiter.work == work]
+            waiters = [waiter for waiter in self.tasks if waiter.waits_on and waiter.work == work]
         if work in self.cache:
-            for waiter in [one for one in answered if one.turn == 1]:
+            for waiter in waiters:
                 self._replay(waiter, self.cache[work])
-            waiters = [waiter for waiter in waiters if waiter.turn > 1]
-        for woken in waiters[:1]:
-            woken.waits_on = None
-            woken.story.append("woken")
-        for waiter in waiters[1:]:
-            waiter.wait_on(waiters[0])
+        elif waiters:
+            first, *others = waiters
+            first.waits_on = None
+            first.story.append("woken")
+            for other in others:
+                other.wait_on(first)
 
     def _replay(self, task: Task, source: Task) -> None:
         assert source.answer

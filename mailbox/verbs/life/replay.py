@@ -80,12 +80,9 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
 def settle(task: Task, result: Result, journal: Journal) -> None:
     """Cache the result of ``task``, which was just resolved, and answer or wake the duplicates that waited on it.
 
-    Only a posted result whose status is in ``A2A_REPLAY_STATUSES`` is cached. The result of a conversation, in which
-    the sender sent further messages, is not cached. A cached result replaces an earlier result, and answers every task
-    that waits for this work. If the result is not cached, an earlier cached result answers the waiters. Waiters with
-    further messages get no cached result.
-
-    Waiters without an answer are woken: the oldest can be leased, at its old place in the queue. The others wait on it.
+    Only a posted result whose status is in ``A2A_REPLAY_STATUSES`` is cached. It replaces an earlier result, and
+    answers every task that waits for this work. If the result is not cached, an earlier cached result answers the
+    waiters. Without one the oldest waiter can be leased, at its old place in the queue, and the others wait on it.
 
     Locks the waiters of ``task`` in ascending order, and the cache row last. A transaction that locked a waiter never
     waits for another task. So results of a task and of its waiters that are posted at once cannot deadlock.
@@ -93,19 +90,16 @@ def settle(task: Task, result: Result, journal: Journal) -> None:
     if task.cache_key is None:
         return
     waiters = list(Task.objects.filter(waits_on=task).with_parties().locked().order_by("pk"))
-    others: list[Task] = []
     entry: ReplayEntry | None = None
-    if result.posted_by is not None and result.status in settings.A2A_REPLAY_STATUSES and task.turn == 1:
-        others = _waiting_on_another(task.cache_key)
+    if result.posted_by is not None and result.status in settings.A2A_REPLAY_STATUSES:
+        waiters += _waiting_on_another(task.cache_key)
         entry = _store(task, result, journal.now)
     elif waiters:
         entry = find(task.cache_key, journal.now)
     if entry is not None:
-        for waiter in (*waiters, *others):
-            if waiter.turn == 1:
-                answer(waiter, entry, journal)
-        waiters = [waiter for waiter in waiters if waiter.turn > 1]
-    if waiters:
+        for waiter in waiters:
+            answer(waiter, entry, journal)
+    elif waiters:
         _wake(waiters, task, journal)
 
 
