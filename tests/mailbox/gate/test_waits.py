@@ -261,11 +261,8 @@ def received(url, key):
     A request is repeated if another test has ended the hub's database session, such as a migration does.
     """
     headers = {"Authorization": f"Bearer {key}"}
-    for _ in range(20):
-        status = httpx.get(f"{url}/a2a/tasks/next?wait_ms=30000", headers=headers, timeout=60).status_code
-        if status != 503:
-            break
-    return status
+    answers = (httpx.get(f"{url}/a2a/tasks/next?wait_ms=30000", headers=headers, timeout=60) for _ in range(20))
+    return next((answer.status_code for answer in answers if answer.status_code != 503), 503)
 
 
 @pytest.mark.usefixtures("form")
