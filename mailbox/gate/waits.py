@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
+from uuid import UUID
 
 from mailbox.database import waiting
 from mailbox.database.bell import topics, watch
@@ -62,6 +63,11 @@ def for_task(caller: Caller, look: Callable[[], Found], timeout: timedelta | Non
 def for_result(caller: Caller, look: Callable[[], Found], timeout: timedelta | None) -> Found:
     """Wait as `until` does, for a result to drain."""
     return until(caller, look, timeout, [topics.sender(caller.agent.pk if caller.agent else None)])
+
+
+def for_change(caller: Caller, task_id: UUID, look: Callable[[], Found], timeout: timedelta | None) -> Found:
+    """Wait as `until` does, for a change of one task."""
+    return until(caller, look, timeout, [topics.task(task_id)])
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from mailbox.database import paging, waiting
-from mailbox.database.bell import topics
+from mailbox.database import paging
+from mailbox.gate import waits
 from mailbox.gate.callers import Caller
 from mailbox.in_process import arguments
 from mailbox.inspection import conversation, lookup
@@ -66,10 +66,11 @@ class Conversations:
         """
         task = arguments.uuid(task_id, "task_id")
         most, least = arguments.limit(limit), arguments.whole_number(after, "after")
-        return waiting.until(
+        return waits.for_change(
+            Caller.local(),
+            task,
             lambda: conversation.read(Caller.local(), task, after=least, limit=most),
             arguments.timeout(timeout),
-            [topics.task(task)],
         )
 
     def artifacts(self, task_id: UUID | str) -> Sequence[WholeArtifact]:

@@ -8,7 +8,6 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox.database.bell import topics
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import conversation_answers as answers
 from mailbox.dialects.covenant import conversation_requests as requests
@@ -48,11 +47,11 @@ class MessagesView(MailboxView):
     def get(self, request: Request, task_id: UUID) -> Response:
         query = self.query(requests.MessagesQuery)
         expiry.current(self.caller, task_id)
-        read = waits.until(
+        read = waits.for_change(
             self.caller,
+            task_id,
             lambda: conversation.read(self.caller, task_id, after=query.after, limit=query.limit),
             timedelta(milliseconds=query.wait_ms),
-            [topics.task(task_id)],
         )
         return Response(wire.messages(read))
 

@@ -7,7 +7,6 @@ from argparse import ArgumentParser, Namespace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from mailbox.database.bell import topics
 from mailbox.dialects.covenant import conversation_wire as wire
 from mailbox.gate import waits
 from mailbox.gate.callers import Caller
@@ -73,11 +72,11 @@ def _say(options: Namespace) -> str:
 
 
 def _messages(options: Namespace) -> str:
-    read = waits.until(
+    read = waits.for_change(
         Caller.command_line(),
+        options.task_id,
         lambda: conversation.read(Caller.command_line(), options.task_id, after=options.after, limit=options.limit),
         timedelta(milliseconds=options.wait_ms),
-        [topics.task(options.task_id)],
     )
     if options.json:
         return output.as_json(wire.messages(read))

@@ -15,6 +15,8 @@ from mailbox.models import Artifact, Message, Task
 from mailbox.verbs.life import room
 from mailbox.words import json_text
 
+MOST = 1_048_576  # characters of the parts of a cached result, since each task that it answers gets a copy
+
 
 def of(task: Task) -> str:
     """Return the parts of a resolved task as JSON text. Each artifact is folded from its rows."""

@@ -80,9 +80,10 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
 def settle(task: Task, result: Result, journal: Journal) -> None:
     """Cache the result of ``task``, which was just resolved, and answer or wake the duplicates that waited on it.
 
-    Only a posted result whose status is in ``A2A_REPLAY_STATUSES`` is cached. It replaces an earlier result, and
-    answers every task that waits for this work. If the result is not cached, an earlier cached result answers the
-    waiters. Without one the oldest waiter can be leased, at its old place in the queue, and the others wait on it.
+    Only a posted result whose status is in ``A2A_REPLAY_STATUSES`` is cached, unless its artifacts and closing words
+    exceed `cached_parts.MOST`. It replaces an earlier result, and answers every task that waits for this work. If the
+    result is not cached, an earlier cached result answers the waiters. Without one the oldest waiter can be leased, at
+    its old place in the queue, and the others wait on it.
 
     Locks the waiters of ``task`` in ascending order, and the cache row last. A transaction that locked a waiter never
     waits for another task. So results of a task and of its waiters that are posted at once cannot deadlock.
@@ -91,9 +92,9 @@ def settle(task: Task, result: Result, journal: Journal) -> None:
         return
     waiters = list(Task.objects.filter(waits_on=task).with_parties().locked().order_by("pk"))
     entry: ReplayEntry | None = None
-    if result.posted_by is not None and result.status in settings.A2A_REPLAY_STATUSES:
+    if (parts := _parts_to_cache(task, result)) is not None:
         waiters += _waiting_on_another(task.cache_key)
-        entry = _store(task, result, journal.now)
+        entry = _store(task, result, parts, journal.now)
     elif waiters:
         entry = find(task.cache_key, journal.now)
     if entry is not None:
@@ -101,6 +102,14 @@ def settle(task: Task, result: Result, journal: Journal) -> None:
             answer(waiter, entry, journal)
     elif waiters:
         _wake(waiters, task, journal)
+
+
+def _parts_to_cache(task: Task, result: Result) -> str | None:
+    """Return the parts of a result that is to be cached, as JSON text; None if it is not to be cached."""
+    if result.posted_by is None or result.status not in settings.A2A_REPLAY_STATUSES:
+        return None
+    parts = cached_parts.of(task) if result.has_more else "{}"
+    return parts if len(parts) <= cached_parts.MOST else None
 
 
 def _waiting_on_another(key: str) -> list[Task]:
@@ -162,7 +171,7 @@ def drop_expired(caller: Caller, *, batch: int = 500) -> int:
     return total
 
 
-def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:
+def _store(task: Task, result: Result, parts: str, now: datetime) -> ReplayEntry:
     ttl = settings.A2A_REPLAY_TTL
     entry, _ = ReplayEntry.objects.update_or_create(
         cache_key=task.cache_key,
@@ -175,7 +184,7 @@ def _store(task: Task, result: Result, now: datetime) -> ReplayEntry:
             "status": result.status,
             "content": result.content,
             "error_message": result.error_message,
-            "parts": cached_parts.of(task) if result.has_more else "{}",
+            "parts": parts,
             "stored_at": now,
             "expires_at": now + ttl if ttl else None,
             # The hits of an earlier result do not count for this result.

@@ -12,7 +12,7 @@ from mailbox.dialects.yeoman import tasks as yeoman
 from mailbox.gate.callers import Role
 from mailbox.inspection import answers
 from mailbox.models import Artifact, PushDelivery, ReplayEntry, Result, Task
-from mailbox.verbs.life import batches, results
+from mailbox.verbs.life import batches, cached_parts, leasing, results
 from mailbox.verbs.upkeep import compaction
 from mailbox.words import json_text
 from mailbox.words.envelopes import ResultStatus
@@ -229,6 +229,17 @@ def test_a_later_duplicate_gets_them_after_the_compaction_of_the_first(alice, bo
 
     assert yeoman.record(alice, str(later.uuid))["result"] == {"content": [*text("one two"), TABLE, *WORDS]}
     assert Task.objects.get().size == later.size
+
+
+def test_large_artifacts_are_not_copied_so_the_duplicate_runs_by_itself(alice, bob, monkeypatch):
+    monkeypatch.setattr(cached_parts, "MOST", 100)
+    leader = factories.leased_task(alice, bob, idempotency=factories.idempotent("k"), intent_text="work").task
+    waiter = duplicate(alice, bob)
+    produced(bob, leader)
+    results.post_result(bob, factories.result_envelope(leader, content=(), message=WORDS))
+
+    assert not ReplayEntry.objects.exists()
+    assert [lease.task for lease in leasing.lease_tasks(bob)] == [waiter]
 
 
 def test_a_duplicate_of_a_plain_result_has_nothing_more(alice, bob):
