@@ -126,6 +126,8 @@ def test_requests_are_answered_while_400_bodies_stall(hub, sources, most, record
         many_stalled(hub, pair.sender.key, sources) as stalled,
         Client(hub.url, operator_key(hub)) as operator,
     ):
+        if "127.0.0.1" in sources:  # while all bodies of an address arrive at once, the hub may cut any of them
+            wait_until(lambda: len(waiting(stalled)) <= most)
         for number in range(CYCLES):
             times += worker.cycle(f"task {number}")
             start = time.perf_counter()
