@@ -11,8 +11,9 @@ from mailbox.gate import waits
 from mailbox.gate.callers import Caller
 from mailbox.in_process import arguments
 from mailbox.inspection import conversation, lookup
-from mailbox.inspection.conversation import Reading, WholeArtifact
+from mailbox.inspection.conversation import Reading
 from mailbox.models import Lease
+from mailbox.models.artifact import WholeArtifact, whole
 from mailbox.verbs.life import leasing, updates
 from mailbox.verbs.life.conversation import Sent, say
 from mailbox.verbs.life.updates import Posted
@@ -78,4 +79,4 @@ class Conversations:
         task = arguments.uuid(task_id, "task_id")
         most = arguments.MOST_LISTED
         rows = paging.every(lambda cursor: conversation.artifacts(Caller.local(), task, limit=most, cursor=cursor))
-        return conversation.fold(rows)
+        return whole(rows)

@@ -1,7 +1,4 @@
-"""The artifacts of one task, each folded from its rows. Their contents are read a few rows at a time.
-
-A row without ``append`` places an artifact, or replaces it. The rows with ``append`` after it add their blocks.
-"""
+"""The artifacts of one task, each folded from its rows. Their contents are read a few rows at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from django.db.models.functions import Length
 
 from mailbox.database.paging import in_turn
 from mailbox.models import Artifact, Task
-from mailbox.models.artifact import ArtifactQuerySet
+from mailbox.models.artifact import ArtifactQuerySet, fold, merged
 from mailbox.words import json_text
 
 
@@ -43,19 +40,18 @@ class Produced:
 
 def produced(task: Task) -> Sequence[Produced]:
     """Return the artifacts of a task in the order in which they were placed. No content is read. One query."""
-    found: dict[str, Produced] = {}
-    rows = _rows(task).values_list("seq", "artifact_id", "append", "last_chunk", Length("content"), "said_at")
-    for seq, artifact_id, is_added, is_last, size, said_at in rows:
-        if is_added and artifact_id in found:
-            one = found[artifact_id]
-            one.rows.append((seq, size))
-            one.until, one.is_complete = said_at, is_last
-        else:
-            found.pop(artifact_id, None)  # a replaced artifact takes its place by its new row
-            found[artifact_id] = Produced(
-                artifact_id=artifact_id, since=said_at, until=said_at, rows=[(seq, size)], is_complete=is_last
-            )
-    return list(found.values())
+    columns = ("seq", "artifact_id", "append", "last_chunk", "size", "said_at")
+    every = _rows(task).annotate(size=Length("content")).values_list(*columns, named=True)
+    return [
+        Produced(
+            artifact_id=artifact_id,
+            since=rows[0].said_at,
+            until=rows[-1].said_at,
+            rows=[(row.seq, row.size) for row in rows],
+            is_complete=rows[-1].last_chunk,
+        )
+        for artifact_id, rows in fold(every).items()
+    ]
 
 
 def placed_at(task: Task, seq: int) -> Produced | None:
@@ -66,10 +62,15 @@ def placed_at(task: Task, seq: int) -> Produced | None:
 def details(task: Task, wanted: Sequence[Produced]) -> Mapping[int, dict[str, Any]]:
     """Return the name, description, metadata and extensions of each artifact by its ``seq``. One query.
 
-    The holder gives each of these or leaves it out.
+    An artifact has those of these that its holder gave. ``wanted`` are of `produced`, in its order.
     """
-    rows = Artifact.objects.filter(task=task, seq__in=[one.seq for one in wanted]).values_list("seq", "extra")
-    return {seq: json_text.loads(extra) for seq, extra in rows}
+    seqs = {one.artifact_id: one.seq for one in wanted}
+    given = _rows(task).filter(artifact_id__in=seqs, seq__gte=min(seqs.values(), default=0)).exclude(extra="{}")
+    extras: dict[int, list[str]] = {one.seq: [] for one in wanted}
+    for seq, artifact_id, extra in given.values_list("seq", "artifact_id", "extra"):
+        if seq >= seqs[artifact_id]:
+            extras[seqs[artifact_id]].append(extra)
+    return {seq: merged(of_rows) for seq, of_rows in extras.items()}
 
 
 def beginnings(

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from itertools import accumulate, chain, islice
-from typing import Any
 from uuid import UUID
 
-from django.db.models import Max, OuterRef, Subquery
+from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Length
 
 from mailbox.database import paging
@@ -17,6 +15,7 @@ from mailbox.database.paging import AT_ONCE, BUDGET, Page, Position
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Artifact, Message, Task
+from mailbox.models.artifact import fold
 from mailbox.words import json_text
 from mailbox.words.errors import UnknownTaskError
 
@@ -42,38 +41,6 @@ class Reading:
     def next_after(self) -> int | None:
         """The ``after`` of the next read, if messages are left or a question without words was read; else None."""
         return self.question if self.page.next_cursor is None else self.page.items[-1].seq
-
-
-@dataclass(slots=True, kw_only=True)
-class WholeArtifact:
-    """An artifact as a reader sees it: its newest placement and the chunks that were added since.
-
-    ``seq`` is the journal number of its newest row, ``said_at`` the time of that row. ``details`` are the name, the
-    description, the metadata and the extensions, each as its newest row gave it. ``is_complete``: that row was the last
-    chunk. ``append``: the rows begin with a chunk.
-    """
-
-    artifact_id: str
-    append: bool
-    seq: int
-    said_at: datetime
-    blocks: list[dict[str, Any]] = field(default_factory=list)
-    details: dict[str, Any] = field(default_factory=dict)
-    is_complete: bool = False
-
-    def add(self, row: Artifact) -> None:
-        self.blocks += row.blocks
-        self.details |= row.details
-        self.seq, self.said_at, self.is_complete = row.seq, row.said_at, row.last_chunk
-
-
-def fold(rows: Iterable[Artifact]) -> list[WholeArtifact]:
-    """Return the artifacts that rows of `artifacts` make, in the order of their first rows."""
-    found: dict[str, WholeArtifact] = {}
-    for row in rows:
-        begun = WholeArtifact(artifact_id=row.artifact_id, append=row.append, seq=row.seq, said_at=row.said_at)
-        found.setdefault(row.artifact_id, begun).add(row)
-    return list(found.values())
 
 
 def read(caller: Caller, task_id: UUID, *, after: int = 0, limit: int = 100) -> Reading:
@@ -153,9 +120,8 @@ def artifacts(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | 
 def _current_rows(task: Task, *, after: int) -> Iterator[tuple[Artifact, Position]]:
     """Yield the rows after ``after`` that were not replaced, a few at a time."""
     found = Artifact.objects.filter(task=task)
-    placed = dict(found.filter(append=False).values_list("artifact_id").annotate(Max("seq")))
-    rows = found.filter(seq__gt=after).in_order().values_list("seq", "artifact_id")
-    current = (seq for seq, artifact_id in list(rows) if seq >= placed.get(artifact_id, 0))
+    later = found.filter(seq__gt=after).in_order().values_list("seq", "artifact_id", "append", named=True)
+    current = iter(sorted(row.seq for rows in fold(later).values() for row in rows))
     while seqs := list(islice(current, AT_ONCE)):
         for row in found.filter(seq__in=seqs).in_order():
             yield row, (row.seq,)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -26,8 +29,7 @@ class ArtifactQuerySet(models.QuerySet["Artifact"]):
 class Artifact(models.Model):
     """One whole artifact of a task, or one chunk. Rows are never changed. Source: A2A, artifacts.
 
-    A reader sees the fold of the rows with one ``artifact_id``. A row without ``append`` places or replaces the
-    artifact. A row with ``append`` adds its blocks. Compaction deletes the rows with their task.
+    A reader sees the `fold` of the rows. Compaction deletes the rows with their task.
     """
 
     task = models.ForeignKey("mailbox.Task", models.CASCADE, related_name="artifacts", db_index=False)
@@ -66,3 +68,77 @@ class Artifact(models.Model):
         """Return ``extra`` as a dict."""
         loaded: dict[str, Any] = json_text.loads(self.extra)
         return loaded
+
+
+class Chunk(Protocol):
+    """The columns of a row of `artifacts` that `fold` reads."""
+
+    @property
+    def artifact_id(self) -> str: ...
+    @property
+    def append(self) -> bool: ...
+
+
+Row = TypeVar("Row", bound=Chunk)
+
+
+def fold(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
+    """Return the rows that make up each artifact, by its id. ``rows`` are the rows of one task, in order.
+
+    A row without ``append`` places the artifact, or replaces it: its earlier rows are dropped, and it comes after the
+    artifacts that were placed before. A row with ``append`` adds its blocks, and replaces the details that it gives. If
+    its artifact was placed before the first of ``rows``, the artifact begins with the added row.
+    Source: A2A, TaskArtifactUpdateEvent.
+    """
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        if not row.append:
+            found.pop(row.artifact_id, None)
+        found.setdefault(row.artifact_id, []).append(row)
+    return found
+
+
+def merged(extras: Iterable[str]) -> dict[str, Any]:
+    """Return the details of an artifact from the ``extra`` of its rows, in order.
+
+    The name, the description, the metadata and the extensions are each as the newest row gave it.
+    """
+    details: dict[str, Any] = {}
+    for extra in extras:
+        details |= json_text.loads(extra)
+    return details
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeArtifact:
+    """An artifact as a reader sees it, with its blocks and its details, see `fold` and `merged`.
+
+    ``seq`` is the journal number of its newest row, ``said_at`` the time of that row. ``is_complete``: that row was the
+    last chunk. ``append``: the rows begin with a chunk of an artifact that was placed before them.
+    """
+
+    artifact_id: str
+    append: bool
+    seq: int
+    said_at: datetime
+    blocks: list[dict[str, Any]]
+    details: dict[str, Any]
+    is_complete: bool
+
+
+def whole(rows: Iterable[Artifact]) -> list[WholeArtifact]:
+    """Return the artifacts that ``rows`` make up, in the order of their placement; see `fold`."""
+    return [_whole(artifact_id, chunks) for artifact_id, chunks in fold(rows).items()]
+
+
+def _whole(artifact_id: str, rows: list[Artifact]) -> WholeArtifact:
+    newest = rows[-1]
+    return WholeArtifact(
+        artifact_id=artifact_id,
+        append=rows[0].append,
+        seq=newest.seq,
+        said_at=newest.said_at,
+        blocks=[block for row in rows for block in row.blocks],
+        details=merged(row.extra for row in rows),
+        is_complete=newest.last_chunk,
+    )

@@ -113,7 +113,8 @@ class Update:
 class ArtifactUpdate:
     """An artifact, or a chunk of an artifact. ``last_chunk``: the artifact is complete with these blocks.
 
-    ``append`` adds the blocks to the artifact of this id. Without it they place the artifact, or replace it.
+    ``append`` adds the blocks to the artifact of this id, and replaces its name, description, metadata and extensions
+    where they are given. Without ``append`` the artifact is placed, or replaced.
     """
 
     content: Sequence[Mapping[str, Any]]

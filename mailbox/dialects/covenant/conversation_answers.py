@@ -32,7 +32,8 @@ class WireMessage(SaidMessage):
 class WireArtifact(TypedDict):
     """An artifact, or a part of it. With ``append`` it continues the artifact of that id from the page before.
 
-    ``last_chunk`` says whether its agent declared it complete. ``seq`` is the number of the last of its chunks.
+    ``last_chunk`` says whether its agent declared it complete. ``seq`` is the number of the last of its chunks. The
+    name, description, metadata and extensions are each as the newest chunk gave it.
     """
 
     artifact_id: str

@@ -69,7 +69,8 @@ class UpdateBody(Exact):
     The statuses ``input_required`` and ``auth_required`` put a question to the task's sender: they end the lease, and
     the sender's answer brings a new one. Such an update is the last of its request. It may have a ``message``, and
     ``auth_required`` must have one. ``message_id`` and ``metadata`` belong to the message. ``append`` adds the blocks
-    to the artifact of that id, without it they replace the artifact; with ``last_chunk`` the artifact is complete.
+    to the artifact of that id and replaces the fields that it names. Without ``append`` the artifact is replaced. With
+    ``last_chunk`` the artifact is complete.
     """
 
     message: Blocks | None = None

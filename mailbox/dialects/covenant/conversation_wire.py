@@ -8,8 +8,9 @@ from uuid import UUID
 
 from mailbox.database.paging import Page
 from mailbox.dialects.covenant import wire
-from mailbox.inspection.conversation import Reading, WholeArtifact, fold
+from mailbox.inspection.conversation import Reading
 from mailbox.models import Artifact, Lease, Message
+from mailbox.models.artifact import WholeArtifact, whole
 from mailbox.verbs.life.conversation import Sent
 from mailbox.words.times import epoch_ms
 
@@ -65,7 +66,7 @@ def artifacts(task_id: UUID, page: Page[Artifact]) -> dict[str, Any]:
     return {
         "kind": "a2a_artifacts",
         "task_id": task_id,
-        "artifacts": [_artifact(one) for one in fold(page.items)],
+        "artifacts": [_artifact(one) for one in whole(page.items)],
         "next_cursor": page.next_cursor,
     }
 

@@ -12,6 +12,7 @@ from mailbox.gate import entries
 from mailbox.gate.audit import Journal
 from mailbox.gate.entries.task_life import ArtifactData
 from mailbox.models import Artifact, Message, Task
+from mailbox.models.artifact import whole
 from mailbox.verbs.life import room
 from mailbox.words import json_text
 
@@ -19,17 +20,17 @@ MOST = 1_048_576  # characters of the parts of a cached result, since each task 
 
 
 def of(task: Task) -> str:
-    """Return the parts of a resolved task as JSON text. Each artifact is folded from its rows."""
-    artifacts: dict[str, dict[str, Any]] = {}
-    for row in Artifact.objects.filter(task=task).in_order():
-        if row.append and row.artifact_id in artifacts:
-            artifacts[row.artifact_id]["content"] += row.blocks
-        else:
-            artifacts.pop(row.artifact_id, None)  # a replaced artifact takes its place by its new row
-            artifacts[row.artifact_id] = {"content": row.blocks, "extra": row.extra}
-        artifacts[row.artifact_id]["last_chunk"] = row.last_chunk
+    """Return the parts of a resolved task as JSON text. Each artifact is whole."""
+    named = [
+        {
+            "artifact_id": one.artifact_id,
+            "content": one.blocks,
+            "extra": json_text.dumps(one.details),
+            "last_chunk": one.is_complete,
+        }
+        for one in whole(Artifact.objects.filter(task=task).in_order())
+    ]
     closing = Message.objects.closing_of(task).first()
-    named = [{"artifact_id": artifact_id, **one} for artifact_id, one in artifacts.items()]
     return json_text.dumps({"artifacts": named, "closing": closing.blocks if closing else []})
 
 

@@ -12,6 +12,8 @@ from django.db import connection
 
 from mailbox import Mailbox
 from mailbox.gate.callers import Caller
+from mailbox.in_process import arguments
+from mailbox.inspection import conversation
 from mailbox.inspection.conversation import Reading
 from mailbox.models import Task
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
@@ -39,6 +41,26 @@ def test_a_question_is_answered_and_the_work_goes_on(box: Mailbox, alice: Caller
     assert [message.words for message in read.page.items[1:]] == [text("which colour?"), text("green")]
     (house,) = box.artifacts(task_id)
     assert (house.artifact_id, house.blocks) == ("result", [*text("a "), *text("house")])
+
+
+def test_an_artifact_that_is_replaced_between_two_pages_has_its_new_blocks_alone(
+    box: Mailbox, alice: Caller, bob: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task_id = factories.leased_task(alice, bob).task.uuid
+    for number in range(3):
+        box.post_updates(task_id, [ArtifactUpdate(content=text(f"old {number}"), append=number > 0)])
+    read_page: Any = conversation.artifacts
+
+    def read_and_replace(*about: Any, **how: Any) -> Any:
+        page = read_page(*about, **how)
+        if how["cursor"] is None:
+            box.post_updates(task_id, [ArtifactUpdate(content=text("new"))])
+        return page
+
+    monkeypatch.setattr(arguments, "MOST_LISTED", 2)
+    monkeypatch.setattr(conversation, "artifacts", read_and_replace)
+
+    assert [one.blocks for one in box.artifacts(task_id)] == [text("new")]
 
 
 @pytest.mark.django_db(transaction=True)
