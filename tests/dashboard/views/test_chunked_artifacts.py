@@ -78,6 +78,9 @@ def test_the_result_names_the_same(alice, task):
 def test_the_answers_of_other_dialects_and_the_callback_have_the_same_parts(alice, task):
     content = [*text("log"), *text(WHOLE)]
 
-    assert handler.handle_task_get(alice, task.uuid)["messages"][-1]["parts"] == text(f"log\n{WHOLE}")
+    in_corvid = handler.handle_task_get(alice, task.uuid)
+
+    assert in_corvid is not None
+    assert in_corvid["messages"][-1]["parts"] == text(f"log\n{WHOLE}")
     assert yeoman.record(alice, str(task.uuid))["result"] == {"content": content}
     assert json.loads(PushDelivery.objects.get(task_uuid=task.uuid).body)["result"] == {"content": content}
