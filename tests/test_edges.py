@@ -50,9 +50,17 @@ def test_edges_query_no_rows():
 
 
 def test_edges_expire_tasks_only_to_read_them():
-    readings = {"current", "make_inbox_current"}
+    readings = {"current", "make_inbox_current", "read"}
 
     assert uses([*EDGES, *DASHBOARD], lambda node: bool({*names_of(node)} - readings)) == []
+
+
+def is_wait_for_a_change(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "for_change"
+
+
+def test_edges_wait_for_changes_of_a_task_only_after_its_expiry():
+    assert uses([*EDGES, *DASHBOARD], is_wait_for_a_change) == []
 
 
 def test_the_checks_of_edges_detect_queries_and_expiry():
@@ -60,3 +68,4 @@ def test_the_checks_of_edges_detect_queries_and_expiry():
 
     assert uses(verbs, lambda node: isinstance(node, ast.Attribute) and node.attr in MANAGERS)
     assert uses(verbs, lambda node: bool({*names_of(node)} - {"current"}))
+    assert uses(verbs, is_wait_for_a_change)

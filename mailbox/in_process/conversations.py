@@ -7,14 +7,13 @@ from datetime import timedelta
 from uuid import UUID
 
 from mailbox.database import paging
-from mailbox.gate import waits
 from mailbox.gate.callers import Caller
 from mailbox.in_process import arguments
 from mailbox.inspection import conversation, lookup
 from mailbox.inspection.conversation import Reading
 from mailbox.models import Lease
 from mailbox.models.artifact import WholeArtifact, whole
-from mailbox.verbs.life import leasing, updates
+from mailbox.verbs.life import expiry, leasing, updates
 from mailbox.verbs.life.conversation import Sent, say
 from mailbox.verbs.life.updates import Posted
 from mailbox.words.conversation import ArtifactUpdate, Update, Words
@@ -63,15 +62,16 @@ class Conversations:
         """Return messages of both parties, waiting up to ``timeout`` for the first; see `conversation.read`.
 
         ``timeout`` None waits without limit. A wait also ends when the task is resolved, or its agent asks without
-        words. The ``next_after`` of the answer then leads past the question.
+        words. The ``next_after`` of the answer then leads past the question. A task past its deadline or work timeout
+        is expired first.
         """
         task = arguments.uuid(task_id, "task_id")
         most, least = arguments.limit(limit), arguments.whole_number(after, "after")
-        return waits.for_change(
+        return expiry.read(
             Caller.local(),
             task,
             lambda: conversation.read(Caller.local(), task, after=least, limit=most),
-            arguments.timeout(timeout),
+            wait=arguments.timeout(timeout),
         )
 
     def artifacts(self, task_id: UUID | str) -> Sequence[WholeArtifact]:

@@ -14,7 +14,6 @@ from mailbox.dialects.covenant import conversation_requests as requests
 from mailbox.dialects.covenant import conversation_wire as wire
 from mailbox.dialects.covenant import lease_answers
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.gate import waits
 from mailbox.inspection import conversation
 from mailbox.verbs.life import expiry, leasing, updates
 from mailbox.verbs.life.conversation import say
@@ -46,12 +45,11 @@ class MessagesView(MailboxView):
     )
     def get(self, request: Request, task_id: UUID) -> Response:
         query = self.query(requests.MessagesQuery)
-        expiry.current(self.caller, task_id)
-        read = waits.for_change(
+        read = expiry.read(
             self.caller,
             task_id,
             lambda: conversation.read(self.caller, task_id, after=query.after, limit=query.limit),
-            timedelta(milliseconds=query.wait_ms),
+            wait=timedelta(milliseconds=query.wait_ms),
         )
         return Response(wire.messages(read))
 

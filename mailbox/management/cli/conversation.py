@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from mailbox.dialects.covenant import conversation_wire as wire
-from mailbox.gate import waits
 from mailbox.gate.callers import Caller
 from mailbox.inspection import conversation, lookup
 from mailbox.management.cli import arguments, output
 from mailbox.models import Message
+from mailbox.verbs.life import expiry
 from mailbox.verbs.life.conversation import say
 from mailbox.words.conversation import Words
 
@@ -72,11 +72,11 @@ def _say(options: Namespace) -> str:
 
 
 def _messages(options: Namespace) -> str:
-    read = waits.for_change(
+    read = expiry.read(
         Caller.command_line(),
         options.task_id,
         lambda: conversation.read(Caller.command_line(), options.task_id, after=options.after, limit=options.limit),
-        timedelta(milliseconds=options.wait_ms),
+        wait=timedelta(milliseconds=options.wait_ms),
     )
     if options.json:
         return output.as_json(wire.messages(read))

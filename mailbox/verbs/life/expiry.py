@@ -6,14 +6,15 @@ such tasks sooner.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
 from uuid import UUID
 
 from django.db.models import Q
 from django.utils import timezone
 
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, entries, waits
 from mailbox.gate.audit import Journal
 from mailbox.gate.callers import Caller
 from mailbox.gate.visibility import visible_leases, visible_tasks
@@ -22,6 +23,8 @@ from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.verbs.life.resolution import resolve
 from mailbox.words.errors import UnknownTaskError
+
+Found = TypeVar("Found")
 
 DEADLINE_EXCEEDED = "deadline exceeded"
 TIMED_OUT = "Task timed out"  # corvid-agent's words; its clients show them
@@ -96,6 +99,16 @@ def current(caller: Caller, task_id: UUID) -> Task:
             expire_due(*_one(caller, task_id), journal)
         task = _visible(caller, task_id)
     return task
+
+
+def read(caller: Caller, task_id: UUID, look: Callable[[], Found], *, wait: timedelta | None) -> Found:
+    """Call ``look``, and again at each change of the task, until it returns a true value; return its last value.
+
+    Before the first look, a task past its deadline or work timeout is expired as `current` does, with its error.
+    ``wait`` None has no limit; zero looks once. Also raises as `waits.until`.
+    """
+    current(caller, task_id)
+    return waits.for_change(caller, task_id, look, wait)
 
 
 def _visible(caller: Caller, task_id: UUID) -> Task:

@@ -100,6 +100,20 @@ def test_a_read_without_limit_ends_with_a_question_without_words(alice: Caller, 
     assert not box.messages(lease.task.uuid, after=3)
 
 
+@pytest.mark.parametrize("overdue", ["deadline", "work timeout"])
+def test_a_read_expires_a_task_past_its_time(box: Mailbox, alice: Caller, bob: Caller, overdue: str) -> None:
+    if overdue == "deadline":
+        task_id = factories.sent_task(alice, bob).uuid
+        Task.objects.update(deadline_ms=1)
+    else:
+        task_id = factories.leased_task(alice, bob, work_timeout=timedelta(milliseconds=1)).task.uuid
+
+    read = box.messages(task_id)
+
+    assert (read.task.state, read.task.outcome) == ("resolved", "expired")
+    assert factories.last_event().kind == "a2a_task_expired"
+
+
 def test_an_absent_task_is_unknown(box: Mailbox) -> None:
     calls: list[Any] = [
         lambda task_id: box.lease_task(task_id),

@@ -74,6 +74,15 @@ def test_messages_are_read_after_a_number_with_progress(a2a, a2a_json, sent, pos
     assert a2a("messages", sent, "--after", "99") == "(no message)"
 
 
+def test_a_read_of_messages_expires_a_task_past_its_deadline(a2a_json, sent):
+    Task.objects.update(deadline_ms=1)
+
+    read = a2a_json("messages", sent, "--json")
+
+    assert read["state"] == "resolved"
+    assert Task.objects.get().outcome == "expired"
+
+
 def test_a_question_without_words_is_named_by_its_number(a2a, a2a_json, sent, post):
     post(Update(status=UpdateStatus.INPUT_REQUIRED))
 
