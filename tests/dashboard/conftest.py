@@ -11,7 +11,7 @@ from mailbox.background import jobs
 from mailbox.gate.callers import Role
 from mailbox.inspection import health
 from mailbox.models import ReplayEntry
-from mailbox.verbs.life import results
+from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import auto_retry
 from tests.support import browser, factories, talking
 from tests.support.browser import browse, chromium, launched  # noqa: F401 (fixtures)
@@ -76,10 +76,31 @@ def history(alice, bob):
 
 
 @pytest.fixture
+def lease(alice, bob):
+    """The lease of a task for bob."""
+    return factories.leased_task(alice, bob, intent_text="find a hotel")
+
+
+@pytest.fixture
+def talk(alice, bob, lease):
+    """A task whose question was answered, and that is leased again."""
+    talking.told(bob, lease.task, "I look", progress=0.4)
+    talking.asked(bob, lease, "Which nights?")
+    task = talking.said(alice, lease.task, "12 to 15 June")
+    leasing.lease_task(bob, task.uuid)
+    return task
+
+
+@pytest.fixture
 def auto_retry_on(settings):
     settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "SCHEDULER": "1"}
     factories.grant(factories.caller_of(auto_retry.scheduler_agent()), "a2a.repair.requeue")
     jobs.register()
+
+
+def path_of(task, rest=""):
+    """Return the path of a task's page, or of what stands below it."""
+    return f"/ops/tasks/{task.uuid}/{rest}"
 
 
 def fields_of(response):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.load.actors import Database
+from tests.load.cast import Worker, pairs
 from tests.load.command_line import a2a, done
 from tests.support.databases import Databases
 from tests.support.hub import Hub, served
@@ -22,6 +23,23 @@ def database(tmp_path: Path, migrated_database: Databases) -> Iterator[Database]
 def hub(database: Database) -> Iterator[Hub]:
     with served(database.folder, "--only", "web", database_url=database.url, workers=2) as hub:
         yield hub
+
+
+@pytest.fixture(scope="module")
+def shared_hub(tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases) -> Iterator[Hub]:
+    """Serve one hub to all tests of a module."""
+    var = tmp_path_factory.mktemp("hub")
+    with migrated_database() as url, served(var, "--only", "web", database_url=url) as hub:
+        yield hub
+
+
+@pytest.fixture
+def work(shared_hub: Hub) -> Iterator[Worker]:
+    """Return a sender and a worker of the shared hub, which no other test uses."""
+    (pair,) = pairs(shared_hub, 1)
+    worker = Worker(shared_hub.url, pair)
+    yield worker
+    worker.close()
 
 
 @pytest.fixture

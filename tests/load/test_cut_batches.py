@@ -8,27 +8,10 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-import pytest
-
-from tests.load.cast import Worker, must, pairs
+from tests.load.cast import Worker, must
 from tests.load.client import Client
 from tests.load.test_cut_connections import RESET_ON_CLOSE, kinds
-from tests.support.hub import served, wait_until
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory, migrated_database):
-    var = tmp_path_factory.mktemp("hub")
-    with migrated_database() as url, served(var, "--only", "web", database_url=url) as hub:
-        yield hub
-
-
-@pytest.fixture
-def work(hub):
-    (pair,) = pairs(hub, 1)
-    worker = Worker(hub.url, pair)
-    yield worker
-    worker.close()
+from tests.support.hub import wait_until
 
 
 def hang_up(hub: Any, key: str, path: str, body: dict[str, Any], *, until: Callable[[], object]) -> None:
@@ -51,14 +34,14 @@ def results_of(leases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def test_a_repeated_batch_of_tasks_sends_none_twice(hub, work):
+def test_a_repeated_batch_of_tasks_sends_none_twice(shared_hub, work):
     batch = send(work, 20)
     ids = [task["id"] for task in batch["tasks"]]
 
     def is_sent() -> bool:
         return bool(work.sender.get(f"/a2a/tasks/{ids[-1]}/entry").status == 200)
 
-    hang_up(hub, work.pair.sender.key, "/a2a/tasks/batch", batch, until=is_sent)
+    hang_up(shared_hub, work.pair.sender.key, "/a2a/tasks/batch", batch, until=is_sent)
     again = must(work.sender.post("/a2a/tasks/batch", batch))
 
     assert (again["posted"], again["refused"]) == (ids, [])
@@ -66,7 +49,7 @@ def test_a_repeated_batch_of_tasks_sends_none_twice(hub, work):
     assert kinds(work, ids[0]) == ["a2a_task_sent"]
 
 
-def test_a_repeated_loop_of_a_worker_leases_and_posts_the_same(hub, work):
+def test_a_repeated_loop_of_a_worker_leases_and_posts_the_same(shared_hub, work):
     must(work.sender.post("/a2a/tasks/batch", send(work, 10)))
     first = must(work.worker.post("/a2a/tasks/lease", {"max": 4, "attempt_id": str(uuid4())}))
     results = results_of(first["leases"])
@@ -79,7 +62,7 @@ def test_a_repeated_loop_of_a_worker_leases_and_posts_the_same(hub, work):
             and kinds(work, ids[0])[-1] != "a2a_task_leased"
         )
 
-    hang_up(hub, work.pair.worker.key, "/a2a/tasks/lease", loop, until=is_leased)
+    hang_up(shared_hub, work.pair.worker.key, "/a2a/tasks/lease", loop, until=is_leased)
     again, once_more = (must(work.worker.post("/a2a/tasks/lease", loop)) for _ in range(2))
 
     held = must(work.worker.get("/a2a/leases?limit=100"))["leases"]
@@ -90,7 +73,7 @@ def test_a_repeated_loop_of_a_worker_leases_and_posts_the_same(hub, work):
     assert kinds(work, ids[0]) == ["a2a_task_sent", "a2a_task_leased", "a2a_result_posted"]
 
 
-def test_a_repeated_drain_returns_the_same_results_until_they_are_acknowledged(hub, work):
+def test_a_repeated_drain_returns_the_same_results_until_they_are_acknowledged(shared_hub, work):
     must(work.sender.post("/a2a/tasks/batch", send(work, 6)))
     leases = must(work.worker.post("/a2a/tasks/lease", {"max": 6}))["leases"]
     must(work.worker.post("/a2a/results/batch", {"results": results_of(leases)}))
@@ -101,7 +84,7 @@ def test_a_repeated_drain_returns_the_same_results_until_they_are_acknowledged(h
     def is_drained() -> bool:
         return len(must(work.sender.get("/a2a/results/recent?limit=100"))["results"]) == 1
 
-    hang_up(hub, work.pair.sender.key, "/a2a/results/drain", drain, until=is_drained)
+    hang_up(shared_hub, work.pair.sender.key, "/a2a/results/drain", drain, until=is_drained)
     again, once_more = (must(work.sender.post("/a2a/results/drain", drain)) for _ in range(2))
     rest = [result["task_id"] for result in again["results"]]
     spent = must(work.sender.post("/a2a/results/drain", {**drain, "ack": rest, "wait_ms": 60_000}))

@@ -11,30 +11,12 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from tests.load.cast import Worker, must, pairs
+from tests.load.cast import Worker, must
 from tests.load.client import Client
-from tests.support.hub import served, wait_until
+from tests.support.hub import wait_until
 
 WAIT_MS = 1500
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-
-
-@pytest.fixture(scope="module")
-def hub(tmp_path_factory, migrated_database):
-    """Serve one hub to all of these tests. Each test uses agents of its own."""
-    var = tmp_path_factory.mktemp("hub")
-    with migrated_database() as url, served(var, "--only", "web", database_url=url) as hub:
-        yield hub
-
-
-@pytest.fixture
-def work(hub):
-    (pair,) = pairs(hub, 1)
-    worker = Worker(hub.url, pair)
-    yield worker
-    worker.close()
 
 
 def ask_and_hang_up(client: Client, path: str, attempt: str, *, until: Callable[[], object]) -> None:
@@ -77,10 +59,10 @@ def kinds(work: Worker, task_id: str) -> list[str]:
     return [event["kind"] for event in must(work.sender.get(f"/a2a/tasks/{task_id}/timeline"))["events"]]
 
 
-def test_a_repeated_receive_returns_the_lease_of_a_lost_reply(hub, work):
+def test_a_repeated_receive_returns_the_lease_of_a_lost_reply(shared_hub, work):
     task_id, attempt = sent(work), str(uuid.uuid4())
 
-    with Client(hub.url, work.pair.worker.key) as cut:
+    with Client(shared_hub.url, work.pair.worker.key) as cut:
         ask_and_hang_up(cut, "/a2a/tasks/next", attempt, until=lambda: "a2a_task_leased" in kinds(work, task_id))
     again = [must(work.worker.call("GET", "/a2a/tasks/next", headers={"A2A-Receive-Attempt-Id": attempt}))]
     again.append(must(work.worker.call("GET", f"/a2a/tasks/next?attempt_id={attempt}")))
@@ -92,13 +74,13 @@ def test_a_repeated_receive_returns_the_lease_of_a_lost_reply(hub, work):
     assert kinds(work, task_id).count("a2a_task_leased") == 1
 
 
-def test_a_repeated_drain_returns_the_result_until_it_is_acknowledged(hub, work):
+def test_a_repeated_drain_returns_the_result_until_it_is_acknowledged(shared_hub, work):
     task_id, attempt = sent(work), str(uuid.uuid4())
     other = sent(work)
     for _ in range(2):
         resolve(work)
 
-    with Client(hub.url, work.pair.sender.key) as cut:
+    with Client(shared_hub.url, work.pair.sender.key) as cut:
         ask_and_hang_up(cut, "/a2a/results/next", attempt, until=lambda: "a2a_result_delivered" in kinds(work, task_id))
     again = must(work.sender.call("GET", "/a2a/results/next", headers={"A2A-Receive-Attempt-Id": attempt}))
     must(work.sender.post("/a2a/results/ack", {"task_ids": [task_id]}))
@@ -111,11 +93,11 @@ def test_a_repeated_drain_returns_the_result_until_it_is_acknowledged(hub, work)
     assert must(work.sender.get(f"/a2a/results/next?attempt_id={uuid.uuid4()}"))["result"]["task_id"] == other
 
 
-def test_a_waiting_lease_that_was_given_up_takes_nothing_after_its_repeat(hub, work):
+def test_a_waiting_lease_that_was_given_up_takes_nothing_after_its_repeat(shared_hub, work):
     attempt = str(uuid.uuid4())
     path = f"/a2a/tasks/next?attempt_id={attempt}"
 
-    with Client(hub.url, work.pair.worker.key) as given_up:
+    with Client(shared_hub.url, work.pair.worker.key) as given_up:
         given_up.send("GET", f"{path}&wait_ms={WAIT_MS}")
     first = sent(work)
     resolve(work, path)
@@ -128,11 +110,11 @@ def test_a_waiting_lease_that_was_given_up_takes_nothing_after_its_repeat(hub, w
     assert must(work.worker.get(f"/a2a/tasks/next?attempt_id={uuid.uuid4()}"))["task"]["id"] == second
 
 
-def test_a_waiting_drain_that_was_given_up_takes_nothing_after_its_repeat(hub, work):
+def test_a_waiting_drain_that_was_given_up_takes_nothing_after_its_repeat(shared_hub, work):
     attempt = str(uuid.uuid4())
     path = f"/a2a/results/next?attempt_id={attempt}"
 
-    with Client(hub.url, work.pair.sender.key) as given_up:
+    with Client(shared_hub.url, work.pair.sender.key) as given_up:
         given_up.send("GET", f"{path}&wait_ms={WAIT_MS}")
     first = sent(work)
     resolve(work)
@@ -146,12 +128,12 @@ def test_a_waiting_drain_that_was_given_up_takes_nothing_after_its_repeat(hub, w
     assert must(work.sender.get(f"/a2a/results/next?attempt_id={uuid.uuid4()}"))["result"]["task_id"] == second
 
 
-def test_a_request_that_is_cut_off_changes_nothing(hub, work):
+def test_a_request_that_is_cut_off_changes_nothing(shared_hub, work):
     body = b'{"recipient": "%s", "intent_text": "half"' % work.pair.worker.display.encode()
 
-    with Client(hub.url, work.pair.sender.key) as cut:
+    with Client(shared_hub.url, work.pair.sender.key) as cut:
         cut.send("POST", "/a2a/tasks", body).shutdown(socket.SHUT_WR)
-    with Client(hub.url, work.pair.sender.key) as cut:
+    with Client(shared_hub.url, work.pair.sender.key) as cut:
         connection = cut.send("GET", "/healthz")
         connection.sendall(b"POST /a2a/tasks HTTP/1.1\r\nContent-Length: 500\r\n\r\n" + body)
 

@@ -1,4 +1,4 @@
-"""Compacted tasks: sent, ended, acknowledged and deleted."""
+"""Tasks to compact, and compacted tasks: sent, ended, acknowledged and deleted."""
 
 from __future__ import annotations
 
@@ -38,6 +38,20 @@ def finished(sender: Caller, recipient: Caller, envelope: TaskEnvelope, **said: 
     stored = Task.objects.whole().get(uuid=task.uuid)
     compact()
     return stored, answer
+
+
+def answered_task(sender: Caller, recipient: Caller, **fields: Any) -> Task:
+    """Return a resolved task, whose result is not delivered yet."""
+    lease = factories.leased_task(sender, recipient, **fields)
+    return results.post_result(recipient, factories.result_envelope(lease.task)).task
+
+
+def acked_task(sender: Caller, recipient: Caller, **fields: Any) -> Task:
+    """Return a resolved task whose result its sender has acknowledged."""
+    task = answered_task(sender, recipient, **fields)
+    results.drain_results(sender)
+    results.ack_results(sender, [task.uuid])
+    return task
 
 
 def compact() -> None:

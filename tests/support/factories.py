@@ -37,6 +37,7 @@ from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words import json_text, tokens
 from mailbox.words.conversation import Update, UpdateStatus
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
+from mailbox.words.errors import QuotaExceededError
 from mailbox.words.kinds import Entry, Kind
 
 SOME_TEXT = [{"type": "text", "text": "done"}]
@@ -202,6 +203,15 @@ def idempotent(key: str | None = None) -> Idempotency:
 
 def sent_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Task:
     return sending.send_task(sender, task_envelope(recipient, **fields))
+
+
+def accepts(sender: Caller, recipient: Caller, **fields: Any) -> bool:
+    """Send one more task; return whether the quotas of its sender admit it."""
+    try:
+        sending.send_task(sender, task_envelope(recipient, **fields))
+    except QuotaExceededError:
+        return False
+    return True
 
 
 def leased_task(sender: Caller, recipient: Caller, /, **fields: Any) -> Lease:

@@ -10,7 +10,9 @@ from typing import Any
 
 from django.db import connection, connections
 
+from mailbox.models import Task
 from mailbox.words.errors import MailboxError
+from tests.support import factories
 from tests.support.hub import PATIENCE
 
 # The winner differs from race to race. `make soak` runs more rounds.
@@ -69,3 +71,16 @@ def race(*contenders: Callable[[], Any]) -> Sequence[Outcome]:
 def answers(*contenders: Callable[[], Any]) -> Sequence[Any]:
     """Run the contenders as `race` does; return what each returned, or its refusal."""
     return [outcome.answer for outcome in race(*contenders)]
+
+
+def assert_journal_is_whole() -> None:
+    """Check that each task's numbers run from 1 without a gap, up to the number in the task's row."""
+    for task in Task.objects.all():
+        assert len(factories.life_of(task)) == task.journal_seq
+
+
+def is_lock_awaited() -> bool:
+    """Return whether a connection waits for a lock. PostgreSQL alone."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted LIMIT 1")
+        return cursor.fetchone() is not None

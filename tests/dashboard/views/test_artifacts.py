@@ -7,32 +7,14 @@ import json
 import pytest
 
 from dashboard.wording import conversation
-from mailbox.verbs.life import leasing, results, updates
+from mailbox.verbs.life import results, updates
 from mailbox.words import content
 from mailbox.words.conversation import Update
+from tests.dashboard.conftest import path_of
 from tests.support import factories, talking
 from tests.support.hostile import BACKWARDS, MARKUP, SCRIPTS, Reader
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
-
-
-def path(task, rest=""):
-    return f"/ops/tasks/{task.uuid}/{rest}"
-
-
-@pytest.fixture
-def lease(alice, bob):
-    return factories.leased_task(alice, bob, intent_text="find a hotel")
-
-
-@pytest.fixture
-def talk(alice, bob, lease):
-    """A task whose question was answered, and that is leased again."""
-    talking.told(bob, lease.task, "I look", progress=0.4)
-    talking.asked(bob, lease, "Which nights?")
-    task = talking.said(alice, lease.task, "12 to 15 June")
-    leasing.lease_task(bob, task.uuid)
-    return task
 
 
 def test_an_artifact_is_folded_and_its_chunks_are_joined(ana, bob, lease):
@@ -42,7 +24,7 @@ def test_an_artifact_is_folded_and_its_chunks_are_joined(ana, bob, lease):
         talking.made(bob, lease.task, text, append=number > 0, last_chunk=number == 2, **facts)
     talking.made(bob, lease.task, {"type": "json", "value": {"n": 2**60}}, artifact_id="data", metadata={"k": 1})
 
-    page = ana.get(path(lease.task))
+    page = ana.get(path_of(lease.task))
 
     report, data = page.context["made"].shown
     assert [(one.title, [part.text for part in one.parts]) for one in (report, data)] == [
@@ -52,7 +34,7 @@ def test_an_artifact_is_folded_and_its_chunks_are_joined(ana, bob, lease):
     assert (report.description, len(report.artifact.rows), report.artifact.is_complete) == ("A list", 3, True)
     assert (data.details, data.artifact.is_complete) == ('{\n  "metadata": {\n    "k": 1\n  }\n}', False)
     assert "not finished yet" in page.text
-    whole = ana.get(path(lease.task, f"parts/{report.whole}"))
+    whole = ana.get(path_of(lease.task, f"parts/{report.whole}"))
     assert (whole["Content-Type"], whole.text) == ("text/plain; charset=utf-8", "one two three")
 
 
@@ -61,15 +43,15 @@ def test_a_replaced_artifact_and_an_unknown_part_are_not_found(ana, bob, lease):
     talking.made(bob, lease.task, "new")
 
     for part in (f"artifact-{replaced}", f"artifact-{replaced + 1}-1", "artifact-0", "message-1", "message-x"):
-        assert ana.get(path(lease.task, f"parts/{part}")).status_code == 404
-    assert ana.get(path(lease.task, f"parts/artifact-{replaced + 1}")).text == "new"
+        assert ana.get(path_of(lease.task, f"parts/{part}")).status_code == 404
+    assert ana.get(path_of(lease.task, f"parts/artifact-{replaced + 1}")).text == "new"
 
 
 def test_files_of_an_artifact_are_downloaded_and_cannot_run(ana, bob, lease):
     picture = {"type": "image", "data": "aGk=", "mimeType": "text/html"}
     seq = talking.made(bob, lease.task, picture, artifact_id="a.html")
 
-    response = ana.get(path(lease.task, f"parts/artifact-{seq}"))
+    response = ana.get(path_of(lease.task, f"parts/artifact-{seq}"))
 
     assert (response["Content-Type"], response.content) == ("application/octet-stream", b"hi")
     assert response["Content-Disposition"].startswith("attachment")
@@ -82,21 +64,21 @@ def test_a_large_artifact_is_bounded_on_the_page_and_whole_in_its_file(
     talking.many_chunks(bob, lease.task, [text] * chunks)
 
     with django_assert_max_num_queries(13):
-        page = ana.get(path(lease.task))
+        page = ana.get(path_of(lease.task))
 
     (artifact,) = page.context["made"].shown
     assert len(page.content) < 250_000
     assert artifact.is_cut
     assert "Show the whole of it" in page.text
     if chunks < 100:
-        assert len(ana.get(path(lease.task, f"parts/{artifact.whole}")).content) == len(text) * chunks
+        assert len(ana.get(path_of(lease.task, f"parts/{artifact.whole}")).content) == len(text) * chunks
 
 
 def test_many_artifacts_are_counted_and_the_newest_shown(ana, bob, lease):
     for number in range(conversation.MADE + 3):
         talking.made(bob, lease.task, "text", artifact_id=f"file-{number}")
 
-    page = ana.get(path(lease.task))
+    page = ana.get(path_of(lease.task))
 
     assert len(page.context["made"].shown) == conversation.MADE
     assert page.context["made"].shown[-1].title == f"file-{conversation.MADE + 2}"
@@ -107,11 +89,11 @@ def test_long_words_are_cut_and_open_alone(ana, bob, lease):
     talking.told(bob, lease.task, f"{'x' * 100_000} end")
     seq = talking.now(lease.task).journal_seq
 
-    page = ana.get(path(lease.task))
+    page = ana.get(path_of(lease.task))
 
     assert f"{conversation.MESSAGE_SHOWN // 1000}\N{NARROW NO-BREAK SPACE}000 of" in page.text
     assert len(page.content) < 100_000
-    assert ana.get(path(lease.task, f"parts/message-{seq}")).text.endswith("x end")
+    assert ana.get(path_of(lease.task, f"parts/message-{seq}")).text.endswith("x end")
 
 
 def test_hostile_words_and_artifacts_are_escaped_and_bounded(ana, alice, bob, lease):
@@ -122,7 +104,7 @@ def test_hostile_words_and_artifacts_are_escaped_and_bounded(ana, alice, bob, le
     talking.made(bob, lease.task, "y" * 200_000, artifact_id="long")
     task = talking.asked(bob, lease, MARKUP, message_id=MARKUP[:500], metadata={MARKUP: SCRIPTS})
 
-    page = ana.get(path(task))
+    page = ana.get(path_of(task))
 
     reader = Reader(page.text)
     assert not reader.handlers
@@ -137,7 +119,9 @@ def test_redacted_fields_are_hidden_in_words_and_artifacts(ana, bob, lease, sett
     updates.post_updates(bob, lease.task.uuid, [Update(message=[secret])])
     seq = talking.made(bob, lease.task, secret, metadata={"api_key": "a secret"})
 
-    texts = [ana.get(path(lease.task, part)).text for part in ("", f"parts/artifact-{seq}", f"parts/message-{seq - 1}")]
+    texts = [
+        ana.get(path_of(lease.task, part)).text for part in ("", f"parts/artifact-{seq}", f"parts/message-{seq - 1}")
+    ]
 
     assert not any("a secret" in text for text in texts)
     assert all("[redacted]" in text for text in texts)
@@ -147,7 +131,7 @@ def test_the_json_of_a_task_has_its_conversation_and_its_artifacts(ana, bob, tal
     talking.made(bob, talk, "one ", name="Offers")
     talking.made(bob, talk, "two", append=True, last_chunk=True)
 
-    whole = json.loads(ana.get(path(talk, "json")).getvalue())
+    whole = json.loads(ana.get(path_of(talk, "json")).getvalue())
 
     assert [one["role"] for one in whole["messages"]] == ["agent", "agent", "user"]
     (artifact,) = whole["artifacts"]
@@ -169,7 +153,7 @@ def test_a_result_without_content_leads_to_its_artifacts_and_closing_words(ana, 
     closing = [talking.block("that is all")]
     results.post_result(bob, factories.result_envelope(lease.task, content=(), message=closing))
 
-    page = " ".join(ana.get(path(lease.task)).text.split())
+    page = " ".join(ana.get(path_of(lease.task)).text.split())
 
     assert "It has no content of its own. Its answer has further parts on this page" in page
     for part, words in (("conversation", "that is all"), ("artifacts", "the offers")):

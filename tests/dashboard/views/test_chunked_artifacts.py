@@ -11,6 +11,7 @@ from mailbox.dialects.corvid import handler
 from mailbox.dialects.yeoman import tasks as yeoman
 from mailbox.models import PushDelivery, Task
 from mailbox.verbs.life import results
+from tests.dashboard.conftest import path_of
 from tests.support import factories, talking
 from tests.support.api import Api
 from tests.support.factories import text
@@ -46,7 +47,7 @@ def told(blocks):
 
 def test_the_artifacts_are_the_same_by_route_in_process_and_in_the_file_of_the_task(ana, alice, task):
     route = Api(alice).get(f"/a2a/tasks/{task.uuid}/artifacts").json()["artifacts"]
-    file = json.loads(ana.get(f"/ops/tasks/{task.uuid}/json").getvalue())["artifacts"]
+    file = json.loads(ana.get(path_of(task, "json")).getvalue())["artifacts"]
     in_process = [
         {"artifact_id": one.artifact_id, "content": one.blocks, "last_chunk": one.is_complete, **one.details}
         for one in Mailbox().artifacts(task.uuid)
@@ -60,7 +61,7 @@ def test_the_artifacts_are_the_same_by_route_in_process_and_in_the_file_of_the_t
 
 
 def test_the_page_of_the_task_shows_the_same(ana, task):
-    log, report = ana.get(f"/ops/tasks/{task.uuid}/").context["made"].shown
+    log, report = ana.get(path_of(task)).context["made"].shown
 
     assert (log.title, [part.text for part in log.parts]) == ("log", ["log"])
     assert (report.title, report.description, [part.text for part in report.parts]) == ("Offers", "A list", [WHOLE])

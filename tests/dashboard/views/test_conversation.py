@@ -10,30 +10,11 @@ from dashboard.wording import conversation
 from mailbox.models import Task
 from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
-from tests.dashboard.conftest import fields_of
+from tests.dashboard.conftest import fields_of, path_of
 from tests.support import factories, talking
 from tests.support.markup import squeezed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
-
-
-def path(task, rest=""):
-    return f"/ops/tasks/{task.uuid}/{rest}"
-
-
-@pytest.fixture
-def lease(alice, bob):
-    return factories.leased_task(alice, bob, intent_text="find a hotel")
-
-
-@pytest.fixture
-def talk(alice, bob, lease):
-    """A task whose question was answered, and that is leased again."""
-    talking.told(bob, lease.task, "I look", progress=0.4)
-    talking.asked(bob, lease, "Which nights?")
-    task = talking.said(alice, lease.task, "12 to 15 June")
-    leasing.lease_task(bob, task.uuid)
-    return task
 
 
 def shown(page):
@@ -41,7 +22,7 @@ def shown(page):
 
 
 def test_the_conversation_shows_both_sides_in_order_with_turns(ana, talk):
-    page = ana.get(path(talk))
+    page = ana.get(path_of(talk))
 
     assert shown(page) == [
         ("bob@local", None, ["I look", "40 %"]),
@@ -54,7 +35,7 @@ def test_the_conversation_shows_both_sides_in_order_with_turns(ana, talk):
 
 
 def test_the_states_name_the_question_and_its_answer(ana, talk):
-    cards = ana.get(path(talk)).context["cards"]
+    cards = ana.get(path_of(talk)).context["cards"]
 
     assert [card.state for card in cards] == ["in_flight", "queued", "interrupted", "in_flight", "queued"]
     assert (cards[1].act.what, cards[2].act.event.kind) == ("answered the question", Kind.TASK_ASKED)
@@ -63,7 +44,7 @@ def test_the_states_name_the_question_and_its_answer(ana, talk):
 def test_words_of_a_sender_who_was_not_asked_change_no_state(ana, alice, lease):
     talking.said(alice, lease.task, "also breakfast")
 
-    cards = ana.get(path(lease.task)).context["cards"]
+    cards = ana.get(path_of(lease.task)).context["cards"]
 
     assert [card.state for card in cards] == ["in_flight", "queued"]
     assert [note.what for note in cards[0].notes] == ["said more"]
@@ -75,7 +56,7 @@ def test_words_of_a_sender_who_was_not_asked_change_no_state(ana, alice, lease):
 def test_an_interrupted_task_says_what_is_asked_of_its_sender(ana, bob, lease, awaits, words):
     task = talking.asked(bob, lease, "Which <b>nights</b>?", awaits=awaits)
 
-    page = ana.get(path(task))
+    page = ana.get(path_of(task))
 
     text = re.sub(r"<[^>]+>", "", squeezed(page.text))
     assert words in " ".join(text.split())
@@ -87,7 +68,7 @@ def test_an_interrupted_task_says_what_is_asked_of_its_sender(ana, bob, lease, a
 
 
 def test_a_question_without_words_is_shown_as_such(ana, bob, lease):
-    page = ana.get(path(talking.asked(bob, lease)))
+    page = ana.get(path_of(talking.asked(bob, lease)))
 
     assert "It asks without words." in page.text
     assert "without words</p>" in page.text
@@ -96,7 +77,7 @@ def test_a_question_without_words_is_shown_as_such(ana, bob, lease):
 def test_a_viewer_cannot_force_an_error_on_a_question(vic, bob, lease):
     task = talking.asked(bob, lease, "Which nights?")
 
-    text = squeezed(vic.get(path(task)).text)
+    text = squeezed(vic.get(path_of(task)).text)
 
     assert 'aria-disabled="true" title="needs capability a2a.repair.force_error"' in text
     assert f'href="/ops/leases/{lease.lease_id}/force-error/"' not in text
@@ -150,9 +131,9 @@ def test_the_newest_messages_are_shown_and_the_earlier_ones_linked(ana, bob, lea
     talking.said(alice, lease.task, "hurry")
     talking.told(bob, lease.task, "last")
 
-    page = ana.get(path(lease.task))
+    page = ana.get(path_of(lease.task))
     first = page.context["talk"].earlier
-    back = ana.get(path(lease.task, f"?before={first}"))
+    back = ana.get(path_of(lease.task, f"?before={first}"))
 
     assert len(shown(page)) == conversation.SAID
     assert shown(page)[0][2] == ["step 2"]
@@ -165,21 +146,21 @@ def test_the_newest_messages_are_shown_and_the_earlier_ones_linked(ana, bob, lea
 def test_turns_are_counted_on_an_earlier_page_too(ana, alice, bob, lease):
     seqs = [talking.said(alice, lease.task, f"message {number}").journal_seq for number in range(2, 5)]
 
-    back = ana.get(path(lease.task, f"?before={seqs[2]}"))
+    back = ana.get(path_of(lease.task, f"?before={seqs[2]}"))
 
     assert [(turn, texts) for _, turn, texts in shown(back)] == [(2, ["message 2"]), (3, ["message 3"])]
 
 
 @pytest.mark.parametrize("before", ["x", "-1", "0", "²", "9" * 30, "999999999"])
 def test_an_odd_place_in_the_conversation_is_harmless(ana, talk, before):
-    assert ana.get(path(talk, f"?before={before}")).status_code == 200
+    assert ana.get(path_of(talk, f"?before={before}")).status_code == 200
 
 
 def test_hidden_payloads_hide_words_and_questions_too(ana, bob, lease):
     task = talking.asked(bob, lease, "Which nights?")
     ana.cookies["ops_hide_payloads"] = "on"
 
-    text = squeezed(ana.get(path(task)).text)
+    text = squeezed(ana.get(path_of(task)).text)
 
     assert text.index("<summary>Show what was said</summary>") < text.index("Which nights?")
     assert text.count("Which nights?") == 1
@@ -192,9 +173,9 @@ def test_a_page_with_a_conversation_needs_few_queries_and_is_resent_when_more_is
     results.post_result(bob, factories.result_envelope(talk))
 
     with django_assert_max_num_queries(14):
-        page = ana.get(path(talk))
+        page = ana.get(path_of(talk))
     with django_assert_max_num_queries(9):
-        again = ana.get(path(talk), headers={"hx-request": "true", "x-seen": page.context["version"]})
+        again = ana.get(path_of(talk), headers={"hx-request": "true", "x-seen": page.context["version"]})
 
     assert again.status_code == 204
 
@@ -203,7 +184,7 @@ def test_a_task_without_a_conversation_reads_none(ana, alice, bob, monkeypatch):
     monkeypatch.setattr(conversation, "talk", lambda *_, **__: 1 / 0)
     monkeypatch.setattr(conversation, "made", lambda *_, **__: 1 / 0)
 
-    page = ana.get(path(factories.resolved_task(alice, bob).task))
+    page = ana.get(path_of(factories.resolved_task(alice, bob).task))
 
     assert page.status_code == 200
     assert 'id="conversation"' not in page.text
@@ -212,7 +193,7 @@ def test_a_task_without_a_conversation_reads_none(ana, alice, bob, monkeypatch):
 def test_closing_words_end_the_conversation(ana, alice, bob, lease):
     results.post_result(bob, factories.result_envelope(lease.task, message=[talking.block("gladly")]))
 
-    page = ana.get(path(lease.task))
+    page = ana.get(path_of(lease.task))
 
     assert shown(page) == [("bob@local", None, ["gladly"])]
     assert squeezed(page.text).index("gladly") < squeezed(page.text).index("the result</a>")
@@ -222,7 +203,7 @@ def test_a_rejected_task_is_shown_as_rejected(ana, alice, bob, lease):
     refusal = {"status": "rejected", "content": [], "error_message": "not my trade"}
     results.post_result(bob, factories.result_envelope(lease.task, **refusal))
 
-    page = ana.get(path(lease.task))
+    page = ana.get(path_of(lease.task))
 
     assert [card.state for card in page.context["cards"]] == ["rejected", "in_flight", "queued"]
     assert page.context["state"] == "rejected"
@@ -230,9 +211,9 @@ def test_a_rejected_task_is_shown_as_rejected(ana, alice, bob, lease):
 
 
 def test_a_live_page_shows_a_new_message(ana, bob, talk):
-    page = ana.get(path(talk))
+    page = ana.get(path_of(talk))
     talking.told(bob, talk, "nearly done")
 
-    again = ana.get(path(talk), headers={"hx-request": "true", "x-seen": page.context["version"]})
+    again = ana.get(path_of(talk), headers={"hx-request": "true", "x-seen": page.context["version"]})
 
     assert "nearly done" in again.text

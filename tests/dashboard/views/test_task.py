@@ -15,6 +15,7 @@ from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
+from tests.dashboard.conftest import path_of
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories
 from tests.support.markup import squeezed
@@ -32,14 +33,10 @@ BLOCKS = [
 ]
 
 
-def path(task, rest=""):
-    return f"/ops/tasks/{task.uuid}/{rest}"
-
-
 def test_a_task_page_describes_the_state_in_words(ana, alice, bob):
     lease = aged(factories.leased_task(alice, bob), minutes=41)
 
-    text = " ".join(ana.get(path(lease.task)).text.split())
+    text = " ".join(ana.get(path_of(lease.task)).text.split())
 
     assert "attempt 1 of policy max 3; past the stale threshold of 5 m by 36 m" in text
 
@@ -57,7 +54,7 @@ def test_states_are_listed_newest_first_with_actor_and_reason(ana, alice, bob, o
         leasing.lease_tasks(bob)
         results.post_result(bob, factories.result_envelope(lease.task))
 
-    page = ana.get(path(lease.task))
+    page = ana.get(path_of(lease.task))
 
     cards = page.context["cards"]
     assert [card.state for card in cards] == ["ok", "in_flight", "queued", "in_flight", "queued"]
@@ -78,7 +75,7 @@ def test_states_are_listed_newest_first_with_actor_and_reason(ana, alice, bob, o
 def test_each_kind_of_content_block_is_shown_in_its_own_way(ana, alice, bob):
     task = factories.resolved_task(alice, bob, content=BLOCKS).task
 
-    text = ana.get(path(task)).text
+    text = ana.get(path_of(task)).text
 
     assert "first line\n  second &lt;b&gt;line&lt;/b&gt;</pre>" in text
     assert f"&quot;total&quot;: {2**60},\n  &quot;price&quot;: 12.5," in text
@@ -103,7 +100,7 @@ def test_each_kind_of_content_block_is_shown_in_its_own_way(ana, alice, bob):
 def test_each_part_is_downloaded_exactly_and_cannot_run(ana, alice, bob, part, kind, content):
     task = factories.resolved_task(alice, bob, content=BLOCKS).task
 
-    response = ana.get(path(task, f"parts/{part}"))
+    response = ana.get(path_of(task, f"parts/{part}"))
 
     assert (response["Content-Type"], response.content) == (kind, content)
     assert response["X-Content-Type-Options"] == "nosniff"
@@ -116,7 +113,7 @@ def test_redacted_fields_are_hidden_on_the_page_and_in_downloads(ana, alice, bob
     lease = factories.leased_task(alice, bob, metadata={"x": {"api_key": "a secret"}})
     task = results.post_result(bob, factories.result_envelope(lease.task, content=content)).task
 
-    shown = [ana.get(path(task, part)).text for part in ("", "parts/metadata", "parts/content", "parts/0")]
+    shown = [ana.get(path_of(task, part)).text for part in ("", "parts/metadata", "parts/content", "parts/0")]
 
     assert not any("secret" in text or "code&quot;: 7" in text for text in shown)
     assert f"&quot;beds&quot;: {2**60}" in shown[0]
@@ -127,7 +124,7 @@ def test_redacted_fields_are_hidden_on_the_page_and_in_downloads(ana, alice, bob
 def test_an_unknown_part_is_not_found(ana, alice, bob, part):
     task = factories.resolved_task(alice, bob, content=BLOCKS).task
 
-    assert ana.get(path(task, f"parts/{part}")).status_code == 404
+    assert ana.get(path_of(task, f"parts/{part}")).status_code == 404
     assert ana.get(f"/ops/tasks/{uuid4()}/parts/intent").status_code == 404
 
 
@@ -135,45 +132,45 @@ def test_a_task_page_shows_only_the_first_blocks_of_a_large_result(ana, alice, b
     many = [{"type": "text", "text": f"{number} {'x' * 3000}"} for number in range(60)]
     task = factories.resolved_task(alice, bob, content=many).task
 
-    page = ana.get(path(task))
+    page = ana.get(path_of(task))
 
     assert len(page.content) < 150_000
     assert "10 more blocks" in page.text
-    assert ana.get(path(task, "parts/59")).text == many[59]["text"]
-    assert ana.get(path(task, "parts/content")).json() == many
+    assert ana.get(path_of(task, "parts/59")).text == many[59]["text"]
+    assert ana.get(path_of(task, "parts/content")).json() == many
 
 
 def test_an_error_message_is_shown_and_downloaded_exactly(ana, alice, bob):
     task = factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="\n boom", content=[]).task
 
-    assert ">\n\n boom</pre>" in ana.get(path(task)).text
-    assert ana.get(path(task, "parts/error")).text == "\n boom"
+    assert ">\n\n boom</pre>" in ana.get(path_of(task)).text
+    assert ana.get(path_of(task, "parts/error")).text == "\n boom"
 
 
 def test_a_task_page_shows_its_cached_result_and_duplicates(ana, alice, bob, olga):
     promise = factories.idempotent("inv-7")
     lease = factories.leased_task(alice, bob, idempotency=promise)
     waiting = factories.sent_task(alice, bob, idempotency=promise)
-    assert "an ok result will be kept" in ana.get(path(lease.task)).text
-    assert "waits for the one that does this work" in ana.get(path(waiting)).text
+    assert "an ok result will be kept" in ana.get(path_of(lease.task)).text
+    assert "waits for the one that does this work" in ana.get(path_of(waiting)).text
 
     results.post_result(bob, factories.result_envelope(lease.task))
 
-    page = ana.get(path(lease.task))
+    page = ana.get(path_of(lease.task))
     assert "answered 1 duplicate" in page.text
     assert [task.uuid for task in page.context["alike"]] == [waiting.uuid]
-    assert "answered from it" in ana.get(path(waiting)).text
+    assert "answered from it" in ana.get(path_of(waiting)).text
 
     replay.drop(olga, ReplayEntry.objects.get().pk, reason="changed")
-    assert "nothing is kept" in ana.get(path(lease.task)).text
+    assert "nothing is kept" in ana.get(path_of(lease.task)).text
 
 
 def test_a_task_page_links_to_its_parent_children_and_tree(ana, alice, bob):
     parent = factories.sent_task(alice, bob, intent_text="plan the trip")
     child = factories.sent_task(alice, bob, parent=parent.uuid, intent_text="book a hotel")
 
-    assert "book a hotel" in ana.get(path(parent)).text
-    text = ana.get(path(child)).text
+    assert "book a hotel" in ana.get(path_of(parent)).text
+    text = ana.get(path_of(child)).text
     assert f"/ops/tasks/{parent.uuid}/" in text
     assert f"/ops/trees/{parent.uuid}/" in text
 
@@ -185,8 +182,8 @@ def test_a_full_task_page_needs_few_queries_and_is_not_resent(ana, alice, bob, d
     results.post_result(bob, factories.result_envelope(lease.task))
 
     with django_assert_max_num_queries(9):
-        page = ana.get(path(lease.task))
-    again = ana.get(path(lease.task), headers={"hx-request": "true", "x-seen": page.context["version"]})
+        page = ana.get(path_of(lease.task))
+    again = ana.get(path_of(lease.task), headers={"hx-request": "true", "x-seen": page.context["version"]})
 
     assert again.status_code == 204
 
@@ -194,7 +191,7 @@ def test_a_full_task_page_needs_few_queries_and_is_not_resent(ana, alice, bob, d
 def test_a_task_page_offers_its_id_and_commands_to_copy(ana, alice, bob):
     lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"))
 
-    text = ana.get(path(lease.task)).text
+    text = ana.get(path_of(lease.task)).text
 
     assert 'data-copy="task-id"' in text
     assert f"/a2a/tasks/{lease.task.uuid}/entry" in text

@@ -13,6 +13,7 @@ from mailbox.models import Result, Task
 from mailbox.verbs.life import expiry, leasing, results, sending
 from tests.support import factories
 from tests.support.hub import PATIENCE, wait_until
+from tests.support.races import is_lock_awaited
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -110,15 +111,9 @@ def test_a_sweep_that_waits_for_a_duplicate_holds_no_lock_of_other_work(alice, b
     thread = threading.Thread(target=sweep)
     with held(waiter):
         thread.start()
-        wait_until(somebody_waits)
+        wait_until(is_lock_awaited)
         with transaction.atomic():
             assert Task.objects.select_for_update(nowait=True, no_key=True).get(pk=other.pk) == other
     thread.join(PATIENCE)
 
     assert Task.objects.filter(outcome="expired").count() == 2
-
-
-def somebody_waits():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted LIMIT 1")
-        return cursor.fetchone() is not None

@@ -12,7 +12,7 @@ from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life import batches, leasing, results, sending
 from mailbox.words.envelopes import TaskEnvelope
 from tests.support import factories
-from tests.support.races import ROUNDS, answers
+from tests.support.races import ROUNDS, answers, assert_journal_is_whole
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -28,12 +28,6 @@ def tasks_for(*recipients: Caller) -> list[TaskEnvelope]:
 
 def answered(leases):
     return [factories.result_envelope(lease.task, lease_id=lease.lease_id) for lease in leases]
-
-
-def assert_journal_is_whole():
-    """Each task's numbers run from 1 without a gap, up to the one its row bears."""
-    for task in Task.objects.all():
-        assert len(factories.life_of(task)) == task.journal_seq
 
 
 def test_two_workers_share_no_task_and_each_gets_the_oldest_first(alice, bob):

@@ -13,25 +13,17 @@ from mailbox.gate import quotas
 from mailbox.gate.callers import Caller
 from mailbox.models import Message, SenderStock
 from mailbox.verbs.hot import plain
-from mailbox.verbs.life import leasing, results, room, sending, updates
+from mailbox.verbs.life import leasing, results, room, updates
 from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.conversation import Update
-from mailbox.words.errors import InvalidRequestError, QuotaExceededError, TaskTooLargeError
+from mailbox.words.errors import InvalidRequestError, TaskTooLargeError
 from tests.support import factories
+from tests.support.factories import accepts
 
 # A refusal undoes the statement of the fast form, and on PostgreSQL the test's own transaction with it.
 pytestmark = pytest.mark.django_db(transaction=connection.vendor == "postgresql")
 SIZE = len("summarise the report") + len("{}")
-
-
-def send(sender, recipient, **fields):
-    """Return whether the hub accepts one more task."""
-    try:
-        sending.send_task(sender, factories.task_envelope(recipient, **fields))
-    except QuotaExceededError:
-        return False
-    return True
 
 
 @pytest.fixture(params=["fast form", "whole form"])
@@ -52,9 +44,9 @@ def test_results_count_for_the_bytes_of_their_task_s_sender(alice, bob, settings
     assert lease.task.size == SIZE + result.size > SIZE + 100
 
     settings.A2A_QUOTA_BYTES = 2 * SIZE + result.size
-    assert send(alice, bob)
+    assert accepts(alice, bob)
     assert SenderStock.objects.get().size == 2 * SIZE + result.size
-    assert not send(alice, bob)
+    assert not accepts(alice, bob)
     (second,) = leasing.lease_tasks(bob)
     assert results.post_result(bob, factories.result_envelope(second.task, content=content)).size == result.size
 

@@ -22,10 +22,10 @@ from mailbox.words.errors import LeaseMismatchError
 from tests.support import factories
 from tests.support.hub import PATIENCE, wait_until
 from tests.support.pauses import act_in_pauses
-from tests.support.races import ROUNDS, answers
+from tests.support.races import ROUNDS, answers, is_lock_awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
-on_postgresql = pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite locks the whole database")
+on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite locks the whole database")
 
 FAST_AND_WHOLE = [1, 2]  # only a receive of one task or result has a fast form
 
@@ -134,7 +134,7 @@ def uncommitted(change: Callable[[], object]) -> Iterator[None]:
             with transaction.atomic():
                 change()
                 changed.set()
-                wait_until(somebody_waits)
+                wait_until(is_lock_awaited)
         except BaseException as failure:  # noqa: BLE001 it is raised again below
             failed.append(failure)
         finally:
@@ -147,12 +147,6 @@ def uncommitted(change: Callable[[], object]) -> Iterator[None]:
     thread.join(PATIENCE)
     if failed:
         raise failed[0]
-
-
-def somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted LIMIT 1")
-        return cursor.fetchone() is not None
 
 
 @on_postgresql

@@ -17,6 +17,7 @@ from mailbox.verbs.upkeep import compaction, importing
 from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.errors import QuotaExceededError
 from tests.support import factories
+from tests.support.factories import accepts
 
 # A refusal undoes the statement of the fast form, and on PostgreSQL the test's own transaction with it.
 pytestmark = pytest.mark.django_db(transaction=connection.vendor == "postgresql")
@@ -24,17 +25,8 @@ CALLBACK = "https://receiver.example/done"
 SIZE = len("summarise the report") + len("{}")
 
 
-def send(sender, recipient, **fields):
-    """Return whether the hub accepts one more task."""
-    try:
-        sending.send_task(sender, factories.task_envelope(recipient, **fields))
-    except QuotaExceededError:
-        return False
-    return True
-
-
 def accepted(sender, recipient, *, tries=6, **fields):
-    return sum(send(sender, recipient, **fields) for _ in range(tries))
+    return sum(accepts(sender, recipient, **fields) for _ in range(tries))
 
 
 @pytest.fixture(params=["fast form", "whole form"])
@@ -48,7 +40,12 @@ def form(request, monkeypatch):
 def test_a_sender_queues_up_to_its_quota_over_all_recipients(alice, bob, mallory, settings):
     settings.A2A_QUOTA_QUEUED = 3
 
-    assert [send(alice, bob), send(alice, mallory), send(alice, bob), send(alice, bob)] == [True, True, True, False]
+    assert [accepts(alice, bob), accepts(alice, mallory), accepts(alice, bob), accepts(alice, bob)] == [
+        True,
+        True,
+        True,
+        False,
+    ]
     assert Task.objects.count() == 3
 
 
@@ -78,7 +75,7 @@ def test_a_sender_stores_bytes_up_to_its_quota(alice, bob, settings):
 def test_the_first_task_of_a_sender_may_exceed_its_quota_of_bytes_too(alice, bob, settings):
     settings.A2A_QUOTA_BYTES = SIZE - 1
 
-    assert not send(alice, bob)
+    assert not accepts(alice, bob)
     assert not Task.objects.exists()
 
 
@@ -86,30 +83,30 @@ def test_a_sender_has_callbacks_up_to_its_quota(alice, bob, settings):
     settings.A2A_QUOTA_CALLBACKS = 2
 
     assert accepted(alice, bob, callback_url=CALLBACK) == 2
-    assert send(alice, bob)
+    assert accepts(alice, bob)
 
 
 def test_a_callback_counts_until_it_is_delivered(alice, bob, settings):
     settings.A2A_QUOTA_CALLBACKS = 1
-    send(alice, bob, callback_url=CALLBACK)
+    accepts(alice, bob, callback_url=CALLBACK)
     (lease,) = leasing.lease_tasks(bob)
     results.post_result(bob, factories.result_envelope(lease.task))
 
-    assert not send(alice, bob, callback_url=CALLBACK)
+    assert not accepts(alice, bob, callback_url=CALLBACK)
     PushDelivery.objects.update(state=PushDelivery.State.DELIVERED)
     quotas.forget()
-    assert send(alice, bob, callback_url=CALLBACK)
+    assert accepts(alice, bob, callback_url=CALLBACK)
 
 
 def test_the_callback_of_an_interrupted_task_counts(alice, bob, settings):
     settings.A2A_QUOTA_CALLBACKS = 1
     task = factories.interrupted_task(alice, bob, callback_url=CALLBACK)
 
-    assert not send(alice, bob, callback_url=CALLBACK)
+    assert not accepts(alice, bob, callback_url=CALLBACK)
     sending.cancel(alice, task.uuid)
     PushDelivery.objects.update(state=PushDelivery.State.DELIVERED)
     quotas.forget()
-    assert send(alice, bob, callback_url=CALLBACK)
+    assert accepts(alice, bob, callback_url=CALLBACK)
 
 
 @pytest.mark.usefixtures("form")
@@ -126,20 +123,20 @@ def test_a_refusal_counts_for_a_while(alice, bob, settings):
     accepted(alice, bob)
     leasing.lease_tasks(bob)
 
-    assert not send(alice, bob), "the stock is not counted at each refusal"
+    assert not accepts(alice, bob), "the stock is not counted at each refusal"
     quotas.forget()
-    assert send(alice, bob)
+    assert accepts(alice, bob)
 
 
 def test_a_returned_task_is_never_refused_and_counts_at_the_next_look(alice, bob, settings):
     settings.A2A_QUOTA_QUEUED = 2
     accepted(alice, bob, tries=2)
     (lease,) = leasing.lease_tasks(bob)
-    send(alice, bob)
+    accepts(alice, bob)
     leasing.release(bob, lease.task.uuid, reason="not mine")
 
     assert Task.objects.queued().count() == 3
-    assert not send(alice, bob)
+    assert not accepts(alice, bob)
 
 
 def test_a_repeated_send_counts_once(alice, bob, settings):
@@ -180,23 +177,23 @@ def test_a_compacted_task_gives_its_bytes_back(alice, bob, settings):
     result = factories.resolved_task(alice, bob)
     results.drain_results(alice)
     results.ack_results(alice, [result.task.uuid])
-    assert not send(alice, bob)
+    assert not accepts(alice, bob)
 
     assert compaction.compact(Caller.local(), Retention(acked=timedelta(0))) == 1
 
     assert SenderStock.objects.get().size == 0
-    assert send(alice, bob)
+    assert accepts(alice, bob)
 
 
 def test_a_count_that_is_too_high_is_mended_at_the_quota(alice, bob, settings):
     settings.A2A_QUOTA_QUEUED = settings.A2A_QUOTA_QUEUED_TO_ONE = 5
     settings.A2A_QUOTA_BYTES = 5 * SIZE
     settings.A2A_QUOTA_CALLBACKS = 1
-    send(alice, bob)
+    accepts(alice, bob)
     SenderStock.objects.update(queued=5, size=5 * SIZE, callbacks=1)
     PairStock.objects.update(queued=5)
 
-    assert send(alice, bob, callback_url=CALLBACK)
+    assert accepts(alice, bob, callback_url=CALLBACK)
     stock = SenderStock.objects.get()
     assert (stock.queued, stock.size, stock.callbacks, PairStock.objects.get().queued) == (2, 2 * SIZE, 1, 2)
 

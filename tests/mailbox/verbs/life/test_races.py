@@ -28,7 +28,7 @@ from mailbox.words.errors import (
     TaskConflictError,
 )
 from tests.support import factories
-from tests.support.races import ROUNDS, answers
+from tests.support.races import ROUNDS, answers, assert_journal_is_whole
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,12 +40,6 @@ def tries_again(request):
 
 def kinds_of(outcomes):
     return Counter(type(outcome) for outcome in outcomes)
-
-
-def assert_journal_is_whole():
-    """Each task's numbers run from 1 without a gap, up to the one its row bears."""
-    for task in Task.objects.all():
-        assert len(factories.life_of(task)) == task.journal_seq
 
 
 def test_one_task_sent_twice_at_once_is_one_row(alice, bob):

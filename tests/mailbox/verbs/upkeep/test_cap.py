@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 import time_machine
@@ -13,6 +12,7 @@ from mailbox.models import Task
 from mailbox.verbs.life import results
 from mailbox.verbs.upkeep import compaction
 from tests.support import factories
+from tests.support.compacting import acked_task, answered_task
 
 pytestmark = pytest.mark.django_db
 
@@ -28,17 +28,6 @@ def clock():
 @pytest.fixture
 def ada() -> Caller:
     return factories.person("ada", Role.ADMIN)
-
-
-def answered_task(alice: Caller, bob: Caller, **fields: Any) -> Task:
-    return results.post_result(bob, factories.result_envelope(factories.leased_task(alice, bob, **fields).task)).task
-
-
-def acked_task(alice: Caller, bob: Caller, **fields: Any) -> Task:
-    task = answered_task(alice, bob, **fields)
-    results.drain_results(alice)
-    results.ack_results(alice, [task.uuid])
-    return task
 
 
 def test_a_sender_under_its_cap_loses_no_task(alice, bob, ada):

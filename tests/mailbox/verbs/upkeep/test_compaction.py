@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -17,6 +16,7 @@ from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.conversation import ArtifactUpdate, Update, Words
 from mailbox.words.errors import CapabilityMissingError, TaskConflictError, UnknownTaskError
 from tests.support import factories
+from tests.support.compacting import acked_task
 
 pytestmark = pytest.mark.django_db
 
@@ -33,17 +33,6 @@ def clock():
 @pytest.fixture
 def ada() -> Caller:
     return factories.person("ada", Role.ADMIN)
-
-
-def answered_task(alice: Caller, bob: Caller, **fields: Any) -> Task:
-    return results.post_result(bob, factories.result_envelope(factories.leased_task(alice, bob, **fields).task)).task
-
-
-def acked_task(alice: Caller, bob: Caller, **fields: Any) -> Task:
-    task = answered_task(alice, bob, **fields)
-    results.drain_results(alice)
-    results.ack_results(alice, [task.uuid])
-    return task
 
 
 def test_acknowledged_work_is_dropped_with_its_leases_and_result(alice, bob, ada):
