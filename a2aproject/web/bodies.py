@@ -23,7 +23,12 @@ MOST = 16 * 1024 * 1024  # bytes to read; a client that sends more may miss the 
 CHUNK = 64 * 1024
 SHARE = 4  # one thread of so many may wait for a body
 MOST_PER_ADDRESS = 32  # threads of a process that wait for bodies from one address, or from one network of IPv6
-PAUSE = 1.0  # seconds between two looks for overdue bodies
+PAUSE = 1.0  # seconds between two looks for late bodies
+
+# Seconds that a body may wait even if there are too many. A thread waits until it has the interpreter again after the
+# read. That takes milliseconds for a body that came with its headers, and round trips for a body of many packets.
+GRACE = 0.25
+HASTE = 0.05  # the same while bodies hold most threads; a cut connection holds its thread as long
 
 _logger = logging.getLogger(__name__)
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -70,6 +75,7 @@ class Body:
 
     def __init__(self, environ: dict[str, Any], waits: Waits) -> None:
         self.network = ""
+        self.began = 0.0
         self.due = 0.0
         self.is_cut = False
         self._environ = environ
@@ -95,7 +101,8 @@ class Body:
     def _wait_for(self, read: Callable[[int], bytes], size: int) -> bytes:
         if not self.due:
             self.network = network_of(self._environ.get("REMOTE_ADDR", ""))
-            self.due = time.monotonic() + settings.A2A_BODY_TIMEOUT_S
+            self.began = self._waits.clock()
+            self.due = self.began + settings.A2A_BODY_TIMEOUT_S
         self._waits.begin(self)
         if len(self._waits) > self._waits.most_with_connection:
             _release_connection()
@@ -108,18 +115,32 @@ class Body:
 class Waits:
     """The bodies that threads of this process wait for: at most ``most``, and ``most_per_address`` from one address.
 
-    One more body cuts the body that has waited longest. If the address waits for too many bodies, it is one of these,
-    and otherwise a body of the address that waits for most. So a client with many slow bodies shuts out itself.
+    One more body is in excess, and the body that has waited longest is cut. If the address waits for too many bodies,
+    it is one of these, and otherwise a body of the address that waits for most. So a client with many slow bodies shuts
+    out itself.
+
+    No body is cut for an excess before it has waited for `GRACE`. While there are more than ``most_briefly`` bodies,
+    `HASTE` holds instead. ``clock`` returns seconds.
     """
 
-    def __init__(self, *, most: int | Callable[[], int], most_per_address: int = MOST_PER_ADDRESS) -> None:
+    def __init__(
+        self,
+        *,
+        most: Callable[[], int],
+        most_briefly: Callable[[], int],
+        most_per_address: int = MOST_PER_ADDRESS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         # The threads of a process share its database connections. Without slow bodies none is given back for nothing.
         self.most_with_connection = _connections() // SHARE
-        self._most = most if callable(most) else lambda: most
+        self.clock = clock
+        self._most = most
+        self._most_briefly = most_briefly
         self._most_per_address = most_per_address
         self._lock = threading.Lock()
         self._by_network: dict[str, dict[Body, None]] = {}
         self._count = 0
+        self._has_excess = threading.Event()
 
     def __len__(self) -> int:
         return self._count
@@ -135,6 +156,9 @@ class Waits:
             excess = self._excess(own)
             if excess is None:
                 return
+            if excess.can_be_cut() and not self._has_waited_enough(excess):
+                self._has_excess.set()
+                return
             cut = excess if excess.can_be_cut() else body
             self._cut(cut)
         if cut is body:
@@ -148,28 +172,43 @@ class Waits:
                 raise StalledBody
             self._forget(body)
 
-    def cut_overdue(self) -> None:
-        """Cut the bodies that have not arrived in time."""
-        now = time.monotonic()
+    def cut_late(self) -> None:
+        """Cut the bodies that have not arrived in time, and the bodies in excess that have waited enough."""
+        now = self.clock()
         with self._lock:
             waiting = [body for own in self._by_network.values() for body in own]
-            overdue = [body for body in waiting if body.due <= now and body.can_be_cut()]
-            for body in overdue:
+            late = [body for body in waiting if body.due <= now and body.can_be_cut()]
+            for body in late:
                 self._cut(body)
-        for body in overdue:
+            late += self._cut_excess()
+        for body in late:
             body.cut()
 
     def watch(self) -> None:
-        """Cut overdue bodies from now on, in a thread of its own."""
+        """Cut late bodies from now on, in a thread of its own."""
         threading.Thread(target=self._keep_watch, name="bodies", daemon=True).start()
 
     def _keep_watch(self) -> None:
         while True:
-            time.sleep(PAUSE)
+            if self._has_excess.wait(PAUSE):
+                self._has_excess.clear()
+                time.sleep(HASTE)
             try:
-                self.cut_overdue()
+                self.cut_late()
             except Exception:
-                _logger.exception("the look for overdue bodies failed")
+                _logger.exception("the look for late bodies failed")
+
+    def _cut_excess(self) -> list[Body]:
+        """Mark the bodies in excess as cut, and return them. If one is too young, the next look comes soon."""
+        cut = []
+        for own in list(self._by_network.values()):
+            while (body := self._excess(own)) and body.can_be_cut():
+                if not self._has_waited_enough(body):
+                    self._has_excess.set()
+                    break
+                self._cut(body)
+                cut.append(body)
+        return cut
 
     def _excess(self, own: dict[Body, None]) -> Body | None:
         if len(own) > self._most_per_address:
@@ -178,6 +217,9 @@ class Waits:
             largest = max(self._by_network.values(), key=len)
             return _longest(largest)
         return None
+
+    def _has_waited_enough(self, body: Body) -> bool:
+        return self.clock() - body.began >= (HASTE if self._count > self._most_briefly() else GRACE)
 
     def _cut(self, body: Body) -> None:
         body.is_cut = True
@@ -193,12 +235,12 @@ class Waits:
 
 def _longest(bodies: Iterable[Body]) -> Body:
     """Return the body that has waited longest."""
-    return min(bodies, key=lambda body: body.due)
+    return min(bodies, key=lambda body: body.began)
 
 
 def bounded(application: Application) -> Application:
     """Return the application with bodies that `Waits` bounds. Call this once in a process."""
-    waits = Waits(most=share)
+    waits = Waits(most=share, most_briefly=brief_share)
     waits.watch()
 
     def answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
@@ -214,6 +256,14 @@ def share() -> int:
     threads = settings.WEB_THREADS
     free = threads - waiting.seats.taken - (threads - waiting.seats.all) // 2
     return max(1, min(threads // SHARE, free))
+
+
+def brief_share() -> int:
+    """Return how many threads may wait for bodies until `GRACE`: three quarters of the threads that no wait holds.
+
+    Later waits lower both shares. The next look cuts the excess, after `PAUSE` at the latest.
+    """
+    return max(share(), 3 * (settings.WEB_THREADS - waiting.seats.taken) // 4)
 
 
 def _connections() -> int:

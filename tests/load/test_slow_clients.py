@@ -19,6 +19,7 @@ from tests.load.client import Client
 from tests.support.hub import PATIENCE, Hub, served, wait_until
 
 WORKERS, THREADS = 2, 64
+FEW_THREADS = 8  # of which two may wait for slow bodies
 STALLED = 400
 CYCLES = 50
 STALLED_TEXT = b"The body of the request did not arrive in time. Nothing was changed, so repeat the request.\n"
@@ -140,6 +141,21 @@ def test_requests_are_answered_while_400_bodies_stall(hub, sources, most, record
     p99 = sorted(times)[len(times) * 99 // 100]
     record_property("p99_ms", round(p99 * 1000, 1))
     print(f"{len(left)} of {STALLED} bodies stall; p99 of {len(times)} requests: {p99 * 1000:.1f} ms")  # noqa: T201
+
+
+def test_healthy_clients_that_send_all_at_once_are_answered_by_few_threads(tmp_path, migrated_database):
+    with (
+        migrated_database() as url,
+        served(tmp_path, "--only", "web", database_url=url, workers=1, WEB_THREADS=str(FEW_THREADS)) as hub,
+        ExitStack() as stack,
+    ):
+        cast = pairs(hub, 2 * FEW_THREADS)
+        clients = [stack.enter_context(Client(hub.url, pair.sender.key)) for pair in cast]
+        for number in range(CYCLES):
+            for client, pair in zip(clients, cast, strict=True):
+                client.begin("POST", "/a2a/tasks", {"recipient": pair.worker.display, "intent_text": str(number)})
+            for client in clients:
+                must(client.read())
 
 
 @pytest.mark.parametrize(

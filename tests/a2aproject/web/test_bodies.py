@@ -8,28 +8,37 @@ from typing import Any
 
 import pytest
 from django.http import HttpResponse
-from django.test import Client
 
 from a2aproject.serving import connections
-from a2aproject.web.bodies import Body, StalledBody, Waits
+from a2aproject.web import bodies
+from a2aproject.web.bodies import GRACE, HASTE, MOST_PER_ADDRESS, Body, StalledBody, Waits
 from mailbox.dialects.base.transport import STALLED_ANSWER
-from mailbox.models import Task
-from tests.support import factories
 from tests.support.hub import PATIENCE, wait_until
 
 pytestmark = pytest.mark.one_database
+
+
+class Clock:
+    """A clock that stands still."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
 
 
 class Connection:
     """The web server's side of a connection whose body does not arrive. Its answer ends the wait."""
 
     def __init__(self) -> None:
-        self.ended = threading.Event()
+        self.is_read, self.ended = threading.Event(), threading.Event()
         self.status = 0
         self.headers: dict[str, str] = {}
         self.sent = b""
 
     def read(self, size: int) -> bytes:
+        self.is_read.set()
         assert self.ended.wait(PATIENCE)
         return b""
 
@@ -46,10 +55,9 @@ class Stalled:
         environ = more | {"wsgi.input": self.connection, "REMOTE_ADDR": address, connections.HANDLE: self.connection}
         self.body = Body(environ, waits)
         self.was_cut = False
-        before = len(waits)
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
-        wait_until(lambda: self.was_cut or len(waits) > before or any_cut(waits, before))
+        wait_until(lambda: self.was_cut or self.connection.is_read.is_set())
 
     def _read(self) -> None:
         try:
@@ -66,28 +74,34 @@ class Stalled:
         self._thread.join(PATIENCE)
 
 
-def any_cut(waits: Waits, before: int) -> bool:
-    """Whether the wait that began cut another one, so that the number stayed."""
-    return len(waits) == before and before > 0
+def bounded(clock=time.monotonic, *, most=99, most_briefly=99, most_per_address=MOST_PER_ADDRESS):
+    """Return waits with bounds that stay."""
+    return Waits(most=lambda: most, most_briefly=lambda: most_briefly, most_per_address=most_per_address, clock=clock)
 
 
 @pytest.fixture
-def began():
-    """Return a function that begins waits; all of them end with the test."""
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def began(clock):
+    """Return a function that begins waits, ``apart`` seconds of the clock each; all of them end with the test."""
     made: list[Stalled] = []
 
-    def begin(waits, *addresses, **environ):
-        these = [Stalled(waits, address, **environ) for address in addresses]
-        made.extend(these)
-        return these
+    def begin(waits, *addresses, apart=GRACE, **environ):
+        for address in addresses:
+            clock.now += apart
+            made.append(Stalled(waits, address, **environ))
+        return made[-len(addresses) :]
 
     yield begin
     for one in made:
         one.end()
 
 
-def test_one_wait_too_many_of_an_address_cuts_its_longest(began):
-    waits = Waits(most=9, most_per_address=2)
+def test_one_wait_too_many_of_an_address_cuts_its_longest(began, clock):
+    waits = bounded(clock, most=9, most_per_address=2)
 
     first, second, other, third = began(waits, "192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.1")
 
@@ -96,8 +110,8 @@ def test_one_wait_too_many_of_an_address_cuts_its_longest(began):
     assert len(waits) == 3
 
 
-def test_one_wait_too_many_of_a_process_cuts_the_address_with_the_most(began):
-    waits = Waits(most=3, most_per_address=9)
+def test_one_wait_too_many_of_a_process_cuts_the_address_with_the_most(began, clock):
+    waits = bounded(clock, most=3, most_per_address=9)
 
     other, first, second, newest = began(waits, "192.0.2.2", "192.0.2.1", "192.0.2.1", "192.0.2.3")
 
@@ -105,8 +119,8 @@ def test_one_wait_too_many_of_a_process_cuts_the_address_with_the_most(began):
     assert not any(one.is_cut() for one in (other, second, newest))
 
 
-def test_a_network_of_ipv6_counts_as_one_address(began):
-    waits = Waits(most=9, most_per_address=1)
+def test_a_network_of_ipv6_counts_as_one_address(began, clock):
+    waits = bounded(clock, most=9, most_per_address=1)
 
     first, second = began(waits, "2001:db8::1", "2001:db8::2")
 
@@ -114,8 +128,89 @@ def test_a_network_of_ipv6_counts_as_one_address(began):
     assert not second.is_cut()
 
 
-def test_a_cut_body_gets_the_views_answer_with_a_length_that_ends_the_connection(began, settings):
-    waits = Waits(most=1)
+@pytest.mark.parametrize(("most", "most_per_address"), [(2, 9), (9, 2)])
+def test_a_body_in_excess_is_cut_once_its_grace_has_passed(began, clock, most, most_per_address):
+    waits = bounded(clock, most=most, most_per_address=most_per_address)
+    first, second, third = began(waits, *["192.0.2.1"] * 3, apart=0)
+
+    clock.now += GRACE / 2
+    waits.cut_late()
+    (fourth,) = began(waits, "192.0.2.1", apart=0)
+    assert len(waits) == 4
+
+    clock.now += GRACE / 2
+    waits.cut_late()
+    wait_until(lambda: first.is_cut() and second.is_cut())
+    assert not any(one.is_cut() for one in (third, fourth))
+    assert len(waits) == 2
+
+
+def test_bodies_that_arrive_within_the_grace_are_never_cut(began, clock):
+    waits = bounded(clock, most=1)
+    arrived = began(waits, *["192.0.2.1"] * 4, apart=0)
+    for one in arrived:
+        one.end()
+
+    clock.now += GRACE
+    began(waits, "192.0.2.1")
+    waits.cut_late()
+
+    assert not any(one.is_cut() for one in arrived)
+    assert len(waits) == 1
+
+
+def test_near_all_threads_a_short_wait_is_enough_for_the_next_body_to_cut(began, clock):
+    waits = bounded(clock, most=1, most_briefly=3)
+    first, second, third = began(waits, *["192.0.2.1"] * 3, apart=0)
+
+    clock.now += 2 * HASTE
+    waits.cut_late()
+    assert len(waits) == 3
+    (newest,) = began(waits, "192.0.2.2", apart=0)
+
+    wait_until(first.is_cut)
+    assert not any(one.is_cut() for one in (second, third, newest))
+
+
+def test_near_all_threads_bodies_that_came_with_their_headers_are_not_cut(began, clock):
+    waits = bounded(clock, most=1, most_briefly=3)
+
+    these = began(waits, *["192.0.2.1"] * 5, apart=HASTE / 10)
+    waits.cut_late()
+    assert len(waits) == 5
+    clock.now += 2 * HASTE
+    waits.cut_late()
+
+    wait_until(lambda: these[0].is_cut() and these[1].is_cut())
+    assert len(waits) == 3  # these have the grace
+
+
+def test_the_excess_is_cut_without_another_body(began, monkeypatch):
+    monkeypatch.setattr(bodies, "PAUSE", PATIENCE)  # longer than the test
+    waits = bounded(most=1)
+    waits.watch()
+
+    first, second = began(waits, "192.0.2.1", "192.0.2.1")
+
+    wait_until(first.is_cut)
+    assert not second.is_cut()
+
+
+def test_fewer_bodies_may_wait_since_requests_took_seats(began, clock):
+    most = 2
+    waits = Waits(most=lambda: most, most_briefly=lambda: 9, clock=clock)
+    first, second = began(waits, "192.0.2.1", "192.0.2.1")
+
+    most = 1
+    clock.now += GRACE
+    waits.cut_late()
+
+    wait_until(first.is_cut)
+    assert not second.is_cut()
+
+
+def test_a_cut_body_gets_the_views_answer_with_a_length_that_ends_the_connection(began, clock):
+    waits = bounded(clock, most=1)
     view_answer = HttpResponse(b"{}", status=503, headers={"Retry-After": "1"}, content_type="application/json")
 
     first, _ = began(waits, "192.0.2.1", "192.0.2.2", **{STALLED_ANSWER: lambda: view_answer})
@@ -126,37 +221,37 @@ def test_a_cut_body_gets_the_views_answer_with_a_length_that_ends_the_connection
     assert first.connection.headers["Content-Length"] == "3"
 
 
-def test_overdue_bodies_are_cut_and_no_others(began, settings):
-    waits = Waits(most=9)
+def test_overdue_bodies_are_cut_and_no_others(began, clock, settings):
+    waits = bounded(clock)
     settings.A2A_BODY_TIMEOUT_S = 0
     (overdue,) = began(waits, "192.0.2.1")
     settings.A2A_BODY_TIMEOUT_S = 60
     (young,) = began(waits, "192.0.2.1")
 
-    waits.cut_overdue()
+    waits.cut_late()
 
     wait_until(overdue.is_cut)
     assert not young.is_cut()
     assert overdue.connection.sent.startswith(b"The body of the request did not arrive in time.")
 
 
-def test_the_time_of_a_body_is_counted_from_its_first_read(settings):
-    waits = Waits(most=9)
+def test_the_time_of_a_body_is_counted_from_its_first_read(clock):
+    waits = bounded(clock)
     connection = Connection()
     connection.ended.set()
     body = Body({"wsgi.input": connection, "REMOTE_ADDR": "192.0.2.1"}, waits)
     body.read(1)
     due = body.due
 
-    time.sleep(0.001)
+    clock.now += 1
     body.read(1)
 
     assert body.due == due
     assert len(waits) == 0
 
 
-def test_a_cut_body_stays_cut(began):
-    waits = Waits(most=1)
+def test_a_cut_body_stays_cut(began, clock):
+    waits = bounded(clock, most=1)
     first, _ = began(waits, "192.0.2.1", "192.0.2.2")
     wait_until(first.is_cut)
 
@@ -177,38 +272,3 @@ def test_without_a_free_place_a_connection_ends_without_an_answer(monkeypatch, l
 
     wait_until(connection.ended.is_set)
     assert connection.sent == (b"late" if lingering else b"")
-
-
-def refused(client: Client, path: str, content: str, content_type: str) -> Any:
-    """Post a body that the process may not wait for, through a server whose connections cannot be cut."""
-    body = Body({"wsgi.input": Connection(), "REMOTE_ADDR": "192.0.2.1"}, Waits(most=0))
-    extra: dict[str, Any] = {"wsgi.input": body}
-    return client.generic("POST", path, content, content_type, **extra)
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "path", ["/a2a/tasks", "/a2a/tasks/send", "/api/v1/a2a/receive", "/a2a/inboxes/alice@local/delegate"]
-)
-def test_where_no_connection_can_be_cut_one_body_too_many_is_refused_in_the_dialects_shape(alice, path, caplog):
-    api = Client(headers={"Authorization": f"Bearer {factories.key_of(alice)}"})
-
-    answer = refused(api, path, "{}", "application/json")
-
-    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
-    assert "did not arrive in time" in answer.content.decode()
-    assert answer["Content-Type"] == "application/json"
-    assert not Task.objects.exists()
-    assert caplog.records == []  # a stranger cannot fill the log
-
-
-@pytest.mark.django_db
-def test_a_form_that_does_not_arrive_is_answered_with_a_plain_503(caplog):
-    browser = Client(enforce_csrf_checks=True)
-    browser.get("/ops/sign-in/")
-
-    answer = refused(browser, "/ops/sign-in/", "username=ana", "application/x-www-form-urlencoded")
-
-    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
-    assert answer["Content-Type"] == "text/plain; charset=utf-8"
-    assert caplog.records == []

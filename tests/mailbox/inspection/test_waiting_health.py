@@ -59,6 +59,17 @@ def test_bodies_leave_threads_free_when_the_seats_are_taken(seats):
     assert bodies.share() == 1
 
 
+@pytest.mark.parametrize(
+    ("threads", "taken", "share"),
+    [(1, 0, 1), (2, 1, 1), (4, 0, 3), (4, 2, 1), (8, 0, 6), (8, 4, 3), (64, 0, 48), (64, 32, 24), (1024, 896, 96)],
+)
+def test_young_bodies_leave_a_quarter_of_the_threads_free_of_waits(seats, settings, threads, taken, share):
+    settings.WEB_THREADS = threads
+    seats.taken = taken
+
+    assert bodies.brief_share() == share >= bodies.share()
+
+
 def test_the_wake_ups_of_this_process_are_shown(settings, monkeypatch):
     def word_and_finding():
         seen = waiting_health.wake_ups(timezone.now())
