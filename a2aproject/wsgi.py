@@ -26,8 +26,9 @@ os.environ["A2A_IS_WEB_PROCESS"] = "1"
 
 def _handler() -> WSGIHandler:
     django.setup(set_prefix=False)
-    from a2aproject.web.handler import Handler
+    from a2aproject.web.handler import Handler, without_idle_receivers
 
+    without_idle_receivers()
     return Handler()
 
 

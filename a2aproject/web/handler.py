@@ -2,11 +2,68 @@
 
 from __future__ import annotations
 
-from django.core.handlers.wsgi import WSGIHandler
+from collections.abc import Mapping
+from functools import cache, cached_property
+from typing import Any
+
+from django.core.cache import close_caches
+from django.core.handlers.base import reset_urlconf
+from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, reset_queries
 from django.http import HttpRequest
+from django.http.request import HttpHeaders
 from django.urls import ResolverMatch
+from django.utils.datastructures import CaseInsensitiveMapping
 
 MOST_KEPT = 512  # paths; the hub has fewer without parameters
+
+
+class Headers(CaseInsensitiveMapping):  # type: ignore[type-arg]
+    """The headers in a request's META. Django would copy them all at the first look-up."""
+
+    def __init__(self, meta: Mapping[str, Any]) -> None:
+        self._meta = meta
+
+    def __getitem__(self, name: str) -> Any:
+        return self._meta[_key(name)]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self._meta.get(_key(name), default)
+
+    def __contains__(self, name: object) -> bool:
+        return _key(str(name)) in self._meta
+
+    @cached_property
+    def _store(self) -> dict[str, tuple[str, Any]]:  # type: ignore[override]
+        return HttpHeaders(self._meta)._store
+
+
+@cache
+def _key(name: str) -> str:
+    """Return the key of a header in META."""
+    key = name.replace("-", "_").upper()
+    return key if key in HttpHeaders.UNPREFIXED_HEADERS else f"{HttpHeaders.HTTP_PREFIX}{key}"
+
+
+class WebRequest(WSGIRequest):
+    """Django's request, with headers that are looked up one by one."""
+
+    @cached_property
+    def headers(self) -> Headers:  # type: ignore[override]
+        return Headers(self.META)
+
+
+def without_idle_receivers() -> None:
+    """Disconnect what Django does at the ends of each request for nothing.
+
+    The end of each request looks after its connection, so the begin of the next one need not. The hub keeps no
+    connection to a cache, and no log of queries. Each request sets the routes that it uses.
+    """
+    request_started.disconnect(close_old_connections)
+    request_started.disconnect(reset_queries)
+    request_finished.disconnect(close_caches)
+    request_finished.disconnect(reset_urlconf)
 
 
 class Handler(WSGIHandler):
@@ -14,6 +71,8 @@ class Handler(WSGIHandler):
 
     Django would try the patterns of all routes again for each request.
     """
+
+    request_class = WebRequest
 
     def __init__(self) -> None:
         super().__init__()

@@ -34,7 +34,7 @@ class ProgramsMiddleware:
     def __init__(self, get_response: Handler) -> None:
         self._through_all = get_response
         self._view = _innermost(get_response)
-        self._headers: dict[bool, Mapping[str, str]] = {}  # by whether the request came over https
+        self._headers: dict[bool, Mapping[str, tuple[str, str]]] = {}  # by whether the request came over https
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith(PATHS) or not _is_for_this_host(request):
@@ -42,11 +42,11 @@ class ProgramsMiddleware:
         response = self._view(request)
         if isinstance(response, HttpResponse):  # no stream
             response.headers.setdefault("Content-Length", str(len(response.content)))
-        for name, value in self._headers_for(request).items():
-            response.headers.setdefault(name, value)
+        # The class of headers would check and decode each value again.
+        response.headers._store = {**self._headers_for(request), **response.headers._store}
         return response
 
-    def _headers_for(self, request: HttpRequest) -> Mapping[str, str]:
+    def _headers_for(self, request: HttpRequest) -> Mapping[str, tuple[str, str]]:
         is_secure = request.is_secure()
         if is_secure not in self._headers:
             self._headers[is_secure] = _common_headers(request)
@@ -68,12 +68,12 @@ def _is_for_this_host(request: HttpRequest) -> bool:
     return True
 
 
-def _common_headers(request: HttpRequest) -> Mapping[str, str]:
-    """Return the headers that the later middlewares add to an empty answer."""
+def _common_headers(request: HttpRequest) -> Mapping[str, tuple[str, str]]:
+    """Return the headers that the later middlewares add to an empty answer, as the answer holds them."""
     handler: Any = _empty
     for middleware in (CSPMiddleware, XFrameOptionsMiddleware, SecurityMiddleware):
         handler = middleware(handler)
-    return dict(handler(request).headers)
+    return dict(handler(request).headers._store)
 
 
 def _empty(request: HttpRequest) -> HttpResponse:

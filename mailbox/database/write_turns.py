@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from functools import cache
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 LONGEST_WAIT = 10.0  # seconds; then the writer tries SQLite's own lock, which may raise that the database is locked
 # Pauses between two tries, in seconds. A write mostly ends within HURRY, and the lock is idle during a pause.
@@ -28,7 +28,8 @@ def turn() -> Iterator[None]:
     most of that time. Only speed depends on turns: a writer without a turn still waits for the lock. On PostgreSQL
     and within a transaction the block runs at once.
     """
-    if connection.vendor != "sqlite" or connection.in_atomic_block:
+    ours = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up for each attribute
+    if ours.vendor != "sqlite" or ours.in_atomic_block:
         yield
         return
     give_up_at = time.monotonic() + LONGEST_WAIT
@@ -36,20 +37,20 @@ def turn() -> Iterator[None]:
         yield
         return
     try:
-        with _turn_of_process(give_up_at):
+        with _turn_of_process(ours.settings_dict["NAME"], give_up_at):
             yield
     finally:
         _threads.release()
 
 
 @contextlib.contextmanager
-def _turn_of_process(give_up_at: float) -> Iterator[None]:
+def _turn_of_process(database: str, give_up_at: float) -> Iterator[None]:
     """Hold the lock of the turns in the block. If it is not free before ``give_up_at``, run the block without it.
 
     A process takes the next place before it takes the lock. So a process with many writers alternates with the
     others: after its turn another process has the next place. Otherwise it would take turn after turn.
     """
-    files = _opened()
+    files = _opened(database)
     if files is None:
         yield
         return
@@ -71,14 +72,13 @@ def _wait_for(file: int, give_up_at: float) -> None:
         time.sleep(PAUSE if now < hurry_until else LONG_PAUSE)
 
 
-def _opened() -> tuple[int, int] | None:
+def _opened(database: str) -> tuple[int, int] | None:
     """Return the files of the next place and of the turns, or None if they cannot be opened.
 
     SQLite then reports the reason by errors of its own.
     """
-    name = connection.settings_dict["NAME"]
     try:
-        return _file(f"{name}-next", os.getpid()), _file(f"{name}-turn", os.getpid())
+        return _file(f"{database}-next", os.getpid()), _file(f"{database}-turn", os.getpid())
     except OSError:
         return None
 

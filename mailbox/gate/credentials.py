@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
+from mailbox.database import instances
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, SigningKey
@@ -24,6 +25,7 @@ from mailbox.words.errors import UnauthenticatedError
 USE_NOTED_EVERY = timedelta(minutes=1)
 FAILURES_NOTED_EVERY = 60.0  # seconds, per process and reason
 _NO_DIGEST = "0" * 64
+_COLUMNS_OF_GRANT = ("id", "grant_id", "action", "scope", "max_uses", "granted_by")
 # The key of an agent, or of a person that is active and has a role.
 _IS_ADMITTED = Q(user=None) | Q(user__is_active=True) & (
     Q(user__is_superuser=True) | Q(user__groups__name__in=list(Role))
@@ -159,10 +161,10 @@ def _person(user_pk: int, source: AuditEvent.Source, request_id: str, public_id:
 
 def grant_of(row: tuple[Any, ...]) -> CapabilityGrant:
     """Return the grant in the columns that the look-ups of credentials read."""
-    columns = ["id", "grant_id", "action", "scope", "max_uses", "granted_by"]
-    grant = CapabilityGrant.from_db(None, columns, row)
-    grant.grant_id = UUID(str(grant.grant_id))  # SQLite keeps it as hex digits
-    return grant
+    pk, grant_id, *others = row
+    if isinstance(grant_id, str):  # SQLite keeps it as hex digits
+        grant_id = UUID(grant_id)
+    return instances.of_row(CapabilityGrant, _COLUMNS_OF_GRANT, (pk, grant_id, *others))
 
 
 @dataclass(slots=True)

@@ -6,10 +6,12 @@ from typing import ClassVar, Self
 from django.db import models
 from django.db.models.functions import Lower
 
+from mailbox.database import instances
 from mailbox.database.managers import managed_by
 from mailbox.words.envelopes import AgentRef, is_pubkey
 from mailbox.words.errors import InvalidRequestError
 
+_IDENTITY = ("id", "display", "pubkey")
 NAMESAKES = 5  # agents of one local part that a look-up reads
 
 
@@ -73,7 +75,7 @@ class Agent(models.Model):
     @classmethod
     def from_identity(cls, pk: int, display: str, pubkey: str) -> Self:
         """Return an instance with these three fields alone, as the credential look-up read them."""
-        return cls.from_db(None, ["id", "display", "pubkey"], [pk, display, pubkey])
+        return instances.of_row(cls, _IDENTITY, (pk, display, pubkey))
 
     def last_called_at(self) -> datetime | None:
         """Return the time of its last call, None for never.

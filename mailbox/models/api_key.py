@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.db import connection, models
+from django.db import connections, models
 from django.db.models import Q
 
 from mailbox.database import named_cursor, prepared
@@ -46,9 +46,10 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def credential_rows(self, public_id: str, *, now: datetime, unused_since: datetime) -> Sequence[tuple[Any, ...]]:
         """Return the live key with its owner, once for each live grant of the owner; an empty list without one."""
         values: dict[str, Any] = {"public_id": public_id, "now": now, "idle": unused_since}
-        if connection.vendor == "postgresql":
+        ours = connections[self.db]
+        if ours.vendor == "postgresql":
             return prepared.rows(_AUTHENTICATE, values)
-        adapt = connection.ops.adapt_datetimefield_value
+        adapt = ours.ops.adapt_datetimefield_value
         values |= {"now": adapt(now), "idle": adapt(unused_since)}
         with named_cursor.opened() as cursor:
             cursor.execute(_AUTHENTICATE, values)

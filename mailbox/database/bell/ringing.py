@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from django.conf import settings
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 
 from mailbox.database.bell import attendance, elsewhere, hearing, waiters
 
@@ -32,7 +32,7 @@ def ring(topics: Sequence[str]) -> None:
 def _ring(topics: Sequence[str]) -> None:
     if not topics or settings.A2A_WAKE_UPS == hearing.POLL or (elsewhere.is_nobody() and not waiters.is_anyone_here()):
         return
-    if connection.vendor == "sqlite" and hearing.is_on():
+    if _vendor() == "sqlite" and hearing.is_on():
         from mailbox.database.bell.sqlite import follower
 
         follower.tell()
@@ -61,7 +61,11 @@ def announce(topics: Sequence[str]) -> None:
 
 
 def _notifies() -> bool:
-    return connection.vendor == "postgresql" and settings.A2A_WAKE_UPS != hearing.POLL
+    return _vendor() == "postgresql" and settings.A2A_WAKE_UPS != hearing.POLL
+
+
+def _vendor() -> str:
+    return connections[DEFAULT_DB_ALIAS].vendor
 
 
 waiters.when_nobody_is_here(ring_elsewhere)

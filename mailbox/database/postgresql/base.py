@@ -44,6 +44,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def wrap_database_errors(self) -> DatabaseErrorWrapper:
         return _Errors(self)
 
+    def _set_autocommit(self, autocommit: bool) -> None:
+        if self.connection.autocommit != autocommit:  # psycopg's setter costs as much as a short request's whole wait
+            super()._set_autocommit(autocommit)  # type: ignore[misc]
+
     def forget_read_only_connections(self) -> None:
         """Close the pooled connections. A new connection may lead to another server, which takes changes."""
         now, pool = time.monotonic(), self.pool

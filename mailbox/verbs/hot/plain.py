@@ -13,9 +13,10 @@ from types import ModuleType
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils import timezone
 
+from mailbox.database import instances
 from mailbox.database.bell import ringing, topics
 from mailbox.gate import actions, capabilities, entries, quotas
 from mailbox.gate.callers import Caller
@@ -33,6 +34,8 @@ from mailbox.words.times import epoch_ms
 TASK = [field.attname for field in Task._meta.concrete_fields]
 LEASE = [field.attname for field in Lease._meta.concrete_fields]
 RESULT = [field.attname for field in Result._meta.concrete_fields]
+DELIVERED = ("id", "uuid", "journal_seq")  # of the task of a delivered result
+_ANSWERED = ("id", "uuid", "sender_id", "recipient_id", "attempt")
 
 # The fields of an envelope that one task row holds. Every other field makes a task not plain, also a field to come.
 _IN_THE_ROW = {
@@ -66,7 +69,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
         return None
     task.pk, *recipient = row
     task.recipient = Agent.from_identity(*recipient)
-    task._state.adding, task._state.db = False, connection.alias
+    task._state.adding, task._state.db = False, DEFAULT_DB_ALIAS
     ringing.ring([topics.agent(task.recipient_id)])
     return task
 
@@ -88,10 +91,9 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
     )
     if row is None or row[len(TASK)] is None:
         return [] if row is not None and attempt_id is None and not row[-1] else None
-    task = Task.from_db(connection.alias, TASK, row[: len(TASK)])
-    task.sender, task.recipient = Agent.from_identity(*row[-4:-1]), holder
-    lease = Lease.from_db(connection.alias, LEASE, row[len(TASK) : -4])
-    lease.task, lease.holder = task, holder
+    sender = Agent.from_identity(*row[-4:-1])
+    task = instances.of_row(Task, TASK, row[: len(TASK)], sender=sender, recipient=holder)
+    lease = instances.of_row(Lease, LEASE, row[len(TASK) : -4], task=task, holder=holder)
     ringing.ring([topics.task(task.uuid)])
     return [lease]
 
@@ -105,14 +107,11 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     seen = _store().answerable(uuid=envelope.task_id, recipient=holder.pk, lease_id=envelope.lease_id, at=now)
     if seen is None:
         return None
-    task_pk, task_id, attempt, journal_seq, *sender, lease_id = seen
-    task = Task.from_db(
-        connection.alias,
-        ["id", "uuid", "sender_id", "recipient_id", "attempt"],  # in the model's order
-        [task_pk, task_id, sender[0], holder.pk, attempt],
-    )
-    task.sender, task.recipient = Agent.from_identity(*sender), holder
-    permit = permitted(caller, Request.to_respond(task.sender, task_id, envelope.lease_id), now)
+    task_pk, task_id, attempt, journal_seq, *identity, lease_id = seen
+    sender = Agent.from_identity(*identity)
+    known = (task_pk, task_id, sender.pk, holder.pk, attempt)
+    task = instances.of_row(Task, _ANSWERED, known, sender=sender, recipient=holder)
+    permit = permitted(caller, Request.to_respond(sender, task_id, envelope.lease_id), now)
     if permit is None:
         return None
     content = json_text.dumps([dict(block) for block in envelope.content])
@@ -128,7 +127,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     )
     if row is None:
         return None
-    result = Result.from_db(connection.alias, RESULT, row)
+    result = instances.of_row(Result, RESULT, row)
     result.task = task
     ringing.ring([topics.sender(task.sender_id), topics.task(task.uuid)])
     quotas.grow_by_result(task.sender_id, result.size)
@@ -151,14 +150,14 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
     )
     if row is None or row[0] is None:
         return [] if row is not None and attempt_id is None and row[-1] else None
-    result = Result.from_db(connection.alias, RESULT, row[:-4])
-    result.task = Task.from_db(connection.alias, ["id", "uuid", "journal_seq"], row[-4:-1])
+    result = instances.of_row(Result, RESULT, row[:-4])
+    result.task = instances.of_row(Task, DELIVERED, row[-4:-1])
     return [result]
 
 
 def is_outermost() -> bool:
     """Whether no transaction is open, so that the statements of this form commit when they return."""
-    return not connection.in_atomic_block
+    return not connections[DEFAULT_DB_ALIAS].in_atomic_block
 
 
 def served(caller: Caller) -> Agent | None:
@@ -184,7 +183,7 @@ def is_plain(envelope: TaskEnvelope, sender: Agent) -> bool:
 
 
 def _store() -> ModuleType:
-    return postgresql if connection.vendor == "postgresql" else sqlite
+    return postgresql if connections[DEFAULT_DB_ALIAS].vendor == "postgresql" else sqlite
 
 
 def permitted(caller: Caller, request: Request, now: datetime) -> Permit | None:

@@ -76,9 +76,7 @@ FROM (SELECT) AS always LEFT JOIN head ON true LEFT JOIN result ON true LEFT JOI
 
 def send(task: Task, **values: object) -> tuple[Any, ...] | None:
     """Insert ``task`` for the agent that the values name; return (task pk, recipient pk, display, pubkey), or None."""
-    fields = statements.new_task_fields()
-    row = {f"task_{one.attname}": one.get_db_prep_save(getattr(task, one.attname), connection) for one in fields}
-    return _guarded("SEND", {**row, **values})
+    return _guarded("SEND", {**statements.new_task_values(task), **values})
 
 
 def lease(**values: object) -> tuple[Any, ...] | None:

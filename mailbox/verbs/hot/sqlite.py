@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
-from functools import cache, reduce, wraps
+from datetime import UTC, datetime, timedelta
+from functools import cache, wraps
 from typing import Any, ParamSpec
 from uuid import UUID
 
@@ -88,8 +88,7 @@ def _unless_stopped(work: Callable[P, Row | None]) -> Callable[P, Row | None]:
 @_unless_stopped
 def send(task: Task, **values: Any) -> Row | None:
     """Insert ``task`` for the agent that the values name; return (task pk, recipient pk, display, pubkey), or None."""
-    row = {f"task_{field.attname}": getattr(task, field.attname) for field in statements.new_task_fields()}
-    with _transaction({**row, **values}) as session:
+    with _transaction({**statements.new_task_values(task), **values}) as session:
         stored = session.row(SEND)
         if stored is not None:
             session.give(task_recipient_id=stored[1], pair_sender_id=task.sender_id)
@@ -218,7 +217,7 @@ def plain(value: Any) -> Any:
         case UUID():
             return value.hex
         case datetime():
-            return connection.ops.adapt_datetimefield_value(value)
+            return str(value.astimezone(UTC).replace(tzinfo=None))
         case timedelta():
             return value // timedelta(microseconds=1)
     return value
@@ -226,16 +225,21 @@ def plain(value: Any) -> Any:
 
 def loaded(model: type[Model], row: Iterable[Any] | None) -> Row:
     """Return a row of ``model`` as Django reads it from SQLite."""
-    return tuple(
-        reduce(lambda read, convert: convert(read, column, connection), converters, value)
-        for value, (column, converters) in zip(row or (), _converters(model), strict=True)
-    )
+    values = list(row or ())
+    for place, column, convert in _converters(model):
+        values[place] = convert(values[place], column, connection)
+    return tuple(values)
 
 
 @cache
-def _converters(model: type[Model]) -> Sequence[tuple[Any, Sequence[Any]]]:
+def _converters(model: type[Model]) -> Sequence[tuple[int, Any, Callable[..., Any]]]:
+    """Return each conversion with its column and the place of the column in a row."""
     columns = [field.get_col(model._meta.db_table) for field in _fields(model)]
-    return [(one, [*connection.ops.get_db_converters(one), *one.get_db_converters(connection)]) for one in columns]
+    return [
+        (place, column, convert)
+        for place, column in enumerate(columns)
+        for convert in (*connection.ops.get_db_converters(column), *column.get_db_converters(connection))
+    ]
 
 
 def _fields(model: type[Model]) -> Sequence[Any]:

@@ -11,6 +11,7 @@ of a verb into one statement. `sqlite` runs them one after another, and gives th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from django.db.models import Field, Model
@@ -187,6 +188,17 @@ def columns(model: type[Model], table: str = "") -> str:
     return ", ".join(f'{table and f"{table}."}"{field.column}"' for field in model._meta.concrete_fields)
 
 
+@cache
 def new_task_fields() -> Sequence[Field[Any, Any]]:
     """Return the fields that an insert of a task sets: all but the primary key."""
     return [field for field in Task._meta.concrete_fields if not field.primary_key]
+
+
+def new_task_values(task: Task) -> dict[str, Any]:
+    """Return the values of these fields by the names of their parameters."""
+    return {parameter: getattr(task, name) for parameter, name in _parameters()}
+
+
+@cache
+def _parameters() -> Sequence[tuple[str, str]]:
+    return [(f"task_{field.attname}", field.attname) for field in new_task_fields()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.handlers.base import BaseHandler
 from django.http import Http404
+from django.http.request import HttpHeaders
 from django.test import RequestFactory
 
 from a2aproject.web import handler
@@ -63,3 +64,37 @@ def test_the_number_of_remembered_paths_is_bounded(resolved, monkeypatch):
         asked(ours, path)
 
     assert resolved == ["/healthz", "/readyz", "/readyz"]
+
+
+META = {
+    "REQUEST_METHOD": "POST",
+    "HTTP_AUTHORIZATION": "Bearer a2a_key",
+    "HTTP_X_REQUEST_ID": "7",
+    "CONTENT_TYPE": "application/json",
+    "CONTENT_LENGTH": "12",
+    "SERVER_NAME": "hub",
+}
+
+
+def test_headers_are_djangos():
+    ours, wanted = handler.Headers(META), HttpHeaders(META)
+
+    assert dict(ours) == dict(wanted)
+    assert len(ours) == len(wanted) == 4
+    for name in ("Authorization", "authorization", "X-Request-Id", "x_request_id", "Content-Type", "CONTENT-LENGTH"):
+        assert ours[name] == wanted[name] == ours.get(name)
+        assert name in ours
+        assert name in wanted
+    for name in ("Server-Name", "Request-Method", "Cookie", "HTTP_AUTHORIZATION"):
+        assert name not in ours
+        assert name not in wanted
+        assert ours.get(name, "none") == wanted.get(name, "none") == "none"
+        with pytest.raises(KeyError):
+            ours[name]
+
+
+def test_a_request_of_a_web_process_has_these_headers():
+    request = handler.Handler.request_class(RequestFactory().get("/").environ | META)
+
+    assert isinstance(request.headers, handler.Headers)
+    assert request.headers["X-Request-Id"] == "7"

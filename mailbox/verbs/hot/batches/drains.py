@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.utils import timezone
 
+from mailbox.database import instances
 from mailbox.database.paging import BUDGET
 from mailbox.gate import entries
 from mailbox.gate.callers import Caller
@@ -65,6 +65,6 @@ def drain(caller: Caller, *, most: int, attempt_id: UUID | None, ack: Collection
 
 
 def _delivered(row: Sequence[Any]) -> Result:
-    result = Result.from_db(connection.alias, plain.RESULT, row[:-3])
-    result.task = Task.from_db(connection.alias, ["id", "uuid", "journal_seq"], row[-3:])
+    result = instances.of_row(Result, plain.RESULT, row[:-3])
+    result.task = instances.of_row(Task, plain.DELIVERED, row[-3:])
     return result

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from mailbox.database.bell import ringing, topics
@@ -81,7 +81,7 @@ def _item(place: int, task: Task, envelope: TaskEnvelope) -> dict[str, object]:
     return {
         "place": place,
         "change_data": json_text.dumps(sent.data),
-        **{f"task_{field.attname}": getattr(task, field.attname) for field in statements.new_task_fields()},
+        **statements.new_task_values(task),
     }
 
 
@@ -103,5 +103,5 @@ def _stored(
 
 def _sent(task: Task, pk: int) -> Task:
     task.pk = pk
-    task._state.adding, task._state.db = False, connection.alias
+    task._state.adding, task._state.db = False, DEFAULT_DB_ALIAS
     return task

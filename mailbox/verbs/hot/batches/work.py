@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
+from mailbox.database import instances
 from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
 from mailbox.gate import entries, quotas
@@ -135,9 +136,8 @@ def _answer(caller: Caller, holder: Agent, envelope: ResultEnvelope, *row: Any) 
         "attempt": attempt,
         "reads_result": reads_result,
     }
-    names = [name for name in plain.TASK if name in known]  # in the model's order
-    task = Task.from_db(connection.alias, names, [known[name] for name in names])
-    task.sender, task.recipient = Agent.from_identity(*sender), holder
+    related = {"sender": Agent.from_identity(*sender), "recipient": holder}
+    task = instances.of_row(Task, list(known), list(known.values()), **related)
     permit = plain.permitted(caller, Request.to_respond(task.sender, task.uuid, envelope.lease_id), timezone.now())
     if permit is None:
         return None
@@ -181,16 +181,14 @@ def _posted(answer: PlainResult, item: Mapping[str, Any], pk: int, now: datetime
         delivery=delivery,
         delivered_at=now if task.reads_result else None,
     )
-    result._state.adding, result._state.db = False, connection.alias
+    result._state.adding, result._state.db = False, DEFAULT_DB_ALIAS
     return result
 
 
 def _leased(holder: Agent, row: Sequence[Any]) -> Lease:
-    task = Task.from_db(connection.alias, plain.TASK, row[: len(plain.TASK)])
-    task.sender, task.recipient = Agent.from_identity(*row[-3:]), holder
-    lease = Lease.from_db(connection.alias, plain.LEASE, row[len(plain.TASK) : -3])
-    lease.task, lease.holder = task, holder
-    return lease
+    sender = Agent.from_identity(*row[-3:])
+    task = instances.of_row(Task, plain.TASK, row[: len(plain.TASK)], sender=sender, recipient=holder)
+    return instances.of_row(Lease, plain.LEASE, row[len(plain.TASK) : -3], task=task, holder=holder)
 
 
 def _after(posted: Iterable[Result], leases: Iterable[Lease]) -> None:
