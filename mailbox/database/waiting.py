@@ -61,16 +61,16 @@ def until(
 
 @contextmanager
 def rounds(stop: threading.Event) -> Iterator[Waiter]:
-    """Yield a waiter for the rounds of a program, which the end of the program rings too."""
+    """Yield a waiter for the rounds of a program. Its waits end when ``stop`` is set."""
     with waiters.waiting([]) as waiter:
         attendance.begin()
-        threading.Thread(target=_ring_at, args=(stop, waiter), name="stop", daemon=True).start()
+        threading.Thread(target=_end_at, args=(stop, waiter), name="stop", daemon=True).start()
         yield waiter
 
 
-def _ring_at(stop: threading.Event, waiter: Waiter) -> None:
+def _end_at(stop: threading.Event, waiter: Waiter) -> None:
     stop.wait()
-    waiter.ring()
+    waiter.end()
 
 
 class Seats:

@@ -17,7 +17,7 @@ Found = TypeVar("Found")
 class Waiter:
     """One thread that waits for a ring of its topics. `waiting` makes it."""
 
-    __slots__ = ("is_chained", "is_rung", "silence", "topics")
+    __slots__ = ("has_ended", "is_chained", "is_rung", "silence", "topics")
 
     def __init__(self, topics: Sequence[str]) -> None:
         self.topics = topics
@@ -25,11 +25,17 @@ class Waiter:
         self.silence.acquire()
         self.is_rung = False  # a ring came since its last look began
         self.is_chained = False  # if that look finds something, there may be more for the next waiter
+        self.has_ended = False  # no look forgets this, as it forgets a ring
 
     def ring(self) -> None:
         """Ask this waiter for a look."""
         with _here.lock:
             _here.ring(self, is_chained=False)
+
+    def end(self) -> None:
+        """Let this wait and all later waits of this waiter return at once."""
+        self.has_ended = True
+        self.ring()
 
     def look(self, look: Callable[[], Found]) -> Found:
         """Return what ``look`` returns, which answers the rings that came before. Later rings ask for another look.
@@ -51,11 +57,16 @@ class Waiter:
 
     def wait(self, seconds: float | None) -> bool:
         """Wait for a ring, at most so many seconds, None without limit. Return whether another look is due."""
+        if self._is_over():
+            return False
         if not self.is_rung:
             for announce in _announce:
                 announce(self.topics)
         is_rung = self.is_rung or self.silence.acquire(timeout=-1 if seconds is None else seconds)
-        return is_rung and not _here.has_ended
+        return is_rung and not self._is_over()
+
+    def _is_over(self) -> bool:
+        return self.has_ended or _here.has_ended
 
     def wait_for(self, topics: Sequence[str]) -> None:
         """Wait for these topics from now on, instead of the earlier ones. A look must follow."""

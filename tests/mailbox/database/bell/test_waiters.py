@@ -183,6 +183,36 @@ def test_the_end_of_the_process_ends_every_wait(monkeypatch):
         assert not later.wait(PATIENCE)
 
 
+def test_the_end_of_the_process_during_a_look_ends_the_next_wait(monkeypatch):
+    monkeypatch.setattr(waiters, "_here", waiters._Waiters())
+    with waiters.waiting([AGENT]) as waiter:
+        waiters.end()
+        waiter.look(lambda: None)
+
+        assert not waits_on(waiter)
+
+
+def test_the_end_of_a_program_before_a_look_ends_the_next_wait():
+    with waiters.waiting([AGENT]) as waiter, waiters.waiting([AGENT]) as other:
+        waiter.end()
+        waiter.look(lambda: None)
+
+        assert not waits_on(waiter)
+        waiters.wake({AGENT: 2})
+        assert other.wait(PATIENCE)
+
+
+def waits_on(waiter):
+    """Whether the waiter waits for a ring now. In the end it gets one."""
+    waiting = threading.Thread(target=waiter.wait, args=(PATIENCE,))
+    waiting.start()
+    waiting.join(0.2)
+    still = waiting.is_alive()
+    waiter.ring()
+    waiting.join()
+    return still
+
+
 def test_a_forked_process_has_no_waiters():
     with waiters.waiting([AGENT]):
         child = os.fork()
