@@ -102,3 +102,16 @@ def test_web_requests_get_two_thirds_of_the_stop_grace(settings):
     command = services.SERVICES["web"]().command
 
     assert command[command.index("--workers-kill-timeout") + 1] == "40"
+
+
+def test_waiting_threads_of_the_web_server_keep_no_freed_memory(monkeypatch):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+
+    assert services.SERVICES["web"]().environment == {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    assert services.SERVICES["carrier"]().environment == {}
+
+
+def test_the_operators_own_settings_of_the_c_library_stay(monkeypatch):
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")
+
+    assert services.SERVICES["web"]().environment == {}

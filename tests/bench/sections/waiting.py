@@ -21,7 +21,9 @@ from tests.support.hub import Hub, served
 
 WORKERS = 8  # agents that wait at once for the sends
 SHORTEST, SPREAD = 0.03, 0.06  # seconds between two sends: the shortest time, and how much longer it may be
-SETTLED = 3.0  # seconds after which the last request of the waiters waits at the hub
+SETTLED = 3.0  # seconds after which the last request of the waiters waits at an idle hub
+SETTLED_AT_MOST = 40.0  # seconds; the first wait ends after 60 s
+IDLE = 0.1  # seconds of processor time in a second
 WINDOW = 15.0  # seconds in which no wait ends
 FLOWING = 2  # clients that run cycles beside the sends
 FEW_THREADS = 64
@@ -93,8 +95,8 @@ def _beside_waiters(
         begun = time.monotonic()
         with waiters.waiting(hub.url, keys) as counts:
             if is_watched:
+                _settle(hub)
                 joined = time.monotonic() - begun
-                time.sleep(SETTLED)
                 figures["cost"] = _cost(hub, url, WINDOW)
                 figures["ended in the window"] = counts().whole + counts().early
                 # Then each first wait ends and begins anew, as late as the joining took. Later waits end evenly.
@@ -104,6 +106,17 @@ def _beside_waiters(
             last = counts()
             figures["answers"] = {name: getattr(last, name) for name in ("whole", "early", "refused", "lost")}
     return figures
+
+
+def _settle(hub: Hub) -> None:
+    """Wait until the hub has taken the requests of all waiters, and has nothing more to do."""
+    ends_at = time.monotonic() + SETTLED_AT_MOST
+    time.sleep(SETTLED)
+    is_busy = True
+    while is_busy and time.monotonic() < ends_at:
+        before = cycles.cpu_seconds(web_processes(hub))
+        time.sleep(1)
+        is_busy = cycles.spent(before, cycles.cpu_seconds(web_processes(hub))) > IDLE
 
 
 def _cost(hub: Hub, url: str, seconds: float) -> Figures:
