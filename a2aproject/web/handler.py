@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from django.core.cache import close_caches
@@ -17,6 +17,7 @@ from django.urls import ResolverMatch
 from django.utils.datastructures import CaseInsensitiveMapping
 
 MOST_KEPT = 512  # paths; the hub has fewer without parameters
+MOST_NAMES = 256  # of headers; a signature may name any
 
 
 class Headers(CaseInsensitiveMapping):  # type: ignore[type-arg]
@@ -39,7 +40,7 @@ class Headers(CaseInsensitiveMapping):  # type: ignore[type-arg]
         return HttpHeaders(self._meta)._store
 
 
-@cache
+@lru_cache(MOST_NAMES)
 def _key(name: str) -> str:
     """Return the key of a header in META."""
     key = name.replace("-", "_").upper()

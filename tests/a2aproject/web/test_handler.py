@@ -98,3 +98,12 @@ def test_a_request_of_a_web_process_has_these_headers():
 
     assert isinstance(request.headers, handler.Headers)
     assert request.headers["X-Request-Id"] == "7"
+
+
+def test_the_number_of_remembered_names_of_headers_is_bounded():
+    headers = handler.Headers(META)
+    for number in range(handler.MOST_NAMES + 50):
+        assert headers.get(f"X-Nobody-{number}") is None
+
+    assert handler._key.cache_info().currsize == handler.MOST_NAMES
+    assert headers["Content-Type"] == "application/json"
