@@ -33,10 +33,13 @@ def send_file(options: Namespace) -> str:
     """Send every task of the file; return a sentence. Raises `CommandError` with all refused lines at the end."""
     sender = arguments.agent(options.sender)
     recipient = None if options.recipient is None else arguments.agent(options.recipient).display
-    with _opened(options.file) as (source, size):
+    with (
+        _opened(options.file) as (source, size),
+        TaskFile(source, sender, recipient=recipient, run=options.run_name or "") as file,
+    ):
         sending_ = _Sending(Caller.command_line(sender), Progress(size), as_json=options.json)
         try:
-            sending_.send(TaskFile(source, sender, recipient=recipient, run=options.run_name or ""))
+            sending_.send(file)
         except KeyboardInterrupt as interrupt:
             message = f"interrupted: {sending_.summary()}{sending_.doubt()}. The same command sends the rest."
             raise CommandError(message, returncode=INTERRUPTED) from interrupt

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 from uuid import UUID, uuid5
 
 from django.conf import settings
@@ -43,17 +43,26 @@ class TaskFile:
 
     A task without an ``id`` gets an id that is derived from its line, so that a repeated file names the same tasks. Of
     equal lines, the first has the same id wherever it stands, and the second has another. ``recipient`` is the
-    recipient of the lines that name none. ``run`` is a part of derived ids: another run of the same file makes new
-    tasks. No secret is a part, so the ids outlive a change of SECRET_KEY. Another agent that guesses a line may take
-    its id first. The line is then refused with a conflict, and another ``run`` sends it.
+    recipient of the lines that name none, and a part of their ids alone. ``run`` is a part of derived ids: another run
+    of the same file makes new tasks. No secret is a part, so the ids outlive a change of SECRET_KEY. Another agent that
+    guesses a line may take its id first. The line is then refused with a conflict, and another ``run`` sends it.
+
+    It is a context manager, which closes the file of its counts. Its user closes ``source``.
     """
 
     def __init__(self, source: BinaryIO, sender: Agent, *, recipient: str | None = None, run: str = "") -> None:
         self._source = source
-        self._origin = f"{sender.pubkey}\n{recipient or ''}\n{run}"
+        self._sender = sender
         self._recipient = recipient
+        self._run = run
         self._seen = _Occurrences()
         self._in_full = lru_cache(maxsize=MOST_NAMES)(_in_full)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._seen.close()
 
     def __iter__(self) -> Iterator[Line]:
         """Yield the lines in their order, without blank lines."""
@@ -77,19 +86,23 @@ class TaskFile:
 
     def _task(self, text: bytes) -> TaskEnvelope | MailboxError:
         try:
-            envelope = parse(TaskBody, self._addressed(json_text.loads(text))).envelope()
+            body = json_text.loads(text)
+            recipient = self._recipient_of(body)
+            envelope = parse(TaskBody, body if recipient is None else {**body, "recipient": recipient}).envelope()
         except MailboxError as error:
             return error
-        return replace(envelope, id=envelope.id or self._id_of(text), recipient=self._in_full(envelope.recipient))
+        task_id = envelope.id or self._id_of(text, recipient)
+        return replace(envelope, id=task_id, recipient=self._in_full(envelope.recipient))
 
-    def _addressed(self, body: Any) -> Any:
-        if self._recipient is None or not isinstance(body, dict):
-            return body
-        return {"recipient": self._recipient, **body}
+    def _recipient_of(self, body: Any) -> str | None:
+        """Return the recipient of a line that names none; None if the line names one, or if there is none."""
+        return self._recipient if isinstance(body, dict) and "recipient" not in body else None
 
-    def _id_of(self, text: bytes) -> UUID:
+    def _id_of(self, text: bytes, recipient: str | None) -> UUID:
+        """Return the id that is derived from a line. ``recipient`` is None if the line names its own."""
         digest = blake2b(text, digest_size=16).digest()
-        return uuid5(NAMESPACE, f"{self._origin}\n{digest.hex()}\n{self._seen.next(digest)}")
+        origin = f"{self._sender.pubkey}\n{recipient or ''}\n{self._run}"
+        return uuid5(NAMESPACE, f"{origin}\n{digest.hex()}\n{self._seen.next(digest)}")
 
 
 class _Occurrences:
@@ -108,6 +121,9 @@ class _Occurrences:
         )
         (times,) = counted.fetchone()
         return int(times)
+
+    def close(self) -> None:
+        self._counts.close()
 
 
 def _in_full(recipient: AgentRef) -> AgentRef:
