@@ -265,7 +265,8 @@ class Attempt:
         return AttemptOutcome.LEFT
 
     def _log(self, what: str) -> None:
-        took = time.monotonic() - self._began_at
+        """Log the event with the seconds from the lease until the program's end, or until now before that end."""
+        took = (self._program.ended_at or time.monotonic()) - self._began_at
         self._say(f"task {self.leased.id} attempt {self.leased.attempt} after {took:.1f} s: {what}")
 
 

@@ -64,6 +64,7 @@ class Program:
         grace: float,
     ) -> None:
         """``time_limit`` is in seconds, None without a limit. ``grace``: seconds between SIGTERM and SIGKILL."""
+        self.ended_at: float | None = None  # by the monotonic clock; None before the end
         self._command = command
         self._output = output
         self._guard = guard
@@ -129,6 +130,7 @@ class Program:
             self._process.wait()
             self._guard.forget(group)
             self._output.close()
+            self.ended_at = time.monotonic()
             self._ended.set()
 
     @contextlib.contextmanager

@@ -99,7 +99,7 @@ class Speech:
         except (LeaseEndedError, ForbiddenError):
             raise
         except RefusedError as error:
-            refusal = f"the hub refused {len(self._unposted)} messages: {error}"
+            refusal = f"the hub refused {len(self._unposted)} update(s): {error}"
             if self._is_strict:
                 self.refusal = self.refusal or refusal
             else:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
+import time
+from types import SimpleNamespace
 
 import pytest
 
-from mailbox.management.worker import batches
+from mailbox.management.worker import attempt, batches
 from mailbox.management.worker.errors import (
     ForbiddenError,
     LeaseEndedError,
@@ -98,6 +101,22 @@ def test_ctrl_c_releases_the_tasks_of_the_batch_that_were_not_begun(desk, tasks)
     assert not Lease.objects.live().exists()
     assert set(Task.objects.values_list("state", flat=True)) == {Task.State.QUEUED}
     assert worker.printed.count("released: the worker was stopped before the program was started") == 3
+
+
+def test_the_duration_of_a_task_ends_with_its_program(desk, tasks, monkeypatch):
+    answer, hours = batches.BatchingHub.answer, []
+
+    def answer_an_hour_later(hub, leased, result):
+        answer(hub, leased, result)
+        hours.append(3600)
+
+    monkeypatch.setattr(batches.BatchingHub, "answer", answer_an_hour_later)
+    monkeypatch.setattr(attempt, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + sum(hours)))
+
+    assert desk.run("cat", batch=1) is None
+
+    (took,) = re.findall(r" after ([0-9.]+) s: ok", "\n".join(desk.said))
+    assert float(took) < 3600
 
 
 def test_a_killed_worker_leaves_its_leases(desk, tasks):

@@ -156,6 +156,7 @@ def test_a_program_ends_its_task_in_any_way(desk, alice, bob, line, outcome, err
         ('say(artifact={"artifact_id": "page"})', "updates.0.artifact.content: is required"),
         ('say(artifact={"content": "a"}, append=True)', "needs an artifact of this id"),
         ('say(message=[{"type": "video"}])', "unknown content block type"),
+        ('say(artifact={"content": [{"type": "video"}]})', "the hub refused 1 update(s): updates.0.artifact"),
         ('say(status="ok", direct=True)', "the hub refused the result: direct"),
         ('say(status="rejected")', "error_message must give the reason"),
         ('say(status="auth_required")', "needs a message"),
