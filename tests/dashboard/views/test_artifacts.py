@@ -33,9 +33,22 @@ def test_an_artifact_is_folded_and_its_chunks_are_joined(ana, bob, lease):
     ]
     assert (report.description, len(report.artifact.rows), report.artifact.is_complete) == ("A list", 3, True)
     assert (data.details, data.artifact.is_complete) == ('{\n  "metadata": {\n    "k": 1\n  }\n}', False)
-    assert "not finished yet" in page.text
+    assert "not marked as finished yet" in page.text
     whole = ana.get(path_of(lease.task, f"parts/{report.whole}"))
     assert (whole["Content-Type"], whole.text) == ("text/plain; charset=utf-8", "one two three")
+
+
+def test_an_artifact_of_an_ended_task_lacks_its_end_only_if_it_came_in_chunks(ana, bob, lease):
+    talking.made(bob, lease.task, "whole")
+    results.post_result(bob, factories.result_envelope(lease.task))
+    assert "marked as finished" not in ana.get(path_of(lease.task)).text
+
+
+def test_chunks_of_an_ended_task_without_a_last_one_are_marked(ana, bob, lease):
+    talking.made(bob, lease.task, "one")
+    talking.made(bob, lease.task, "two", append=True)
+    results.post_result(bob, factories.result_envelope(lease.task))
+    assert "never marked as finished" in ana.get(path_of(lease.task)).text
 
 
 def test_a_replaced_artifact_and_an_unknown_part_are_not_found(ana, bob, lease):

@@ -101,6 +101,17 @@ def test_an_operator_ends_an_interrupted_task_by_an_error(ana, bob, lease):
     assert applied.fields["lease_id"] == str(lease.lease_id)
 
 
+def test_the_form_to_force_an_error_on_an_interrupted_task_names_its_last_holder(ana, bob, lease):
+    path = f"/ops/leases/{lease.lease_id}/force-error/"
+    held = ana.get(path).text
+    talking.asked(bob, lease, "Which nights?")
+    asked = ana.get(path).text
+
+    assert ("<dt>Holder</dt>" in held, "Nobody holds this task" in held) == (True, False)
+    assert ("<dt>Holder</dt>" in asked, "Nobody holds this task" in asked) == (False, True)
+    assert "<dt>Last holder</dt> <dd> <bdi>bob@local</bdi>" in squeezed(asked)
+
+
 @pytest.mark.parametrize("leased", [False, True])
 def test_a_forced_error_spares_a_task_whose_question_was_answered(ana, alice, bob, lease, leased):
     task = talking.asked(bob, lease, "Which nights?")
