@@ -63,7 +63,7 @@ class Conversations:
 
         ``timeout`` None waits without limit. A wait also ends when the task is resolved, or its agent asks without
         words. The ``next_after`` of the answer then leads past the question. A task past its deadline or work timeout
-        is expired first.
+        is expired first, and a task that becomes due during the wait is expired then.
         """
         task = arguments.uuid(task_id, "task_id")
         most, least = arguments.limit(limit), arguments.whole_number(after, "after")

@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
+from mailbox.database.bell.waiters import Waiter
 from mailbox.gate.callers import Caller
+from mailbox.inspection import conversation
 from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life import expiry, leasing, results, updates
 from mailbox.verbs.repairs import repair
@@ -13,6 +15,7 @@ from mailbox.words.conversation import Update
 from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, UnknownTaskError
 from mailbox.words.times import epoch_ms
 from tests.support import factories
+from tests.support.pauses import act_in_pauses
 
 pytestmark = pytest.mark.django_db
 
@@ -223,3 +226,56 @@ def test_a_sweep_works_in_batches_until_nothing_is_due(alice, bob, hub, clock):
     assert expiry.sweep(hub, batch=2) == 5
     assert set(Task.objects.values_list("outcome", flat=True)) == {"expired"}
     assert Lease.objects.live().count() == 0
+
+
+@pytest.fixture(params=["queued", "interrupted", "leased"])
+def timed(request, alice, bob):
+    """Return a task that is due in a minute: by its deadline, or by its work timeout if it is leased."""
+    if request.param == "leased":
+        return factories.leased_task(alice, bob, work_timeout=MINUTE).task
+    make = factories.sent_task if request.param == "queued" else factories.interrupted_task
+    return make(alice, bob, deadline_ms=DEADLINE_MS)
+
+
+def wait_for_the_end(caller, task):
+    """Return the task after a wait of an hour for messages after its newest one."""
+    last = Task.objects.get(pk=task.pk).journal_seq
+    wait = timedelta(hours=1)
+    return expiry.read(caller, task.uuid, lambda: conversation.read(caller, task.uuid, after=last), wait=wait).task
+
+
+def test_a_wait_ends_when_its_task_becomes_due(alice, timed, clock, monkeypatch):
+    pauses = []
+    act_in_pauses(monkeypatch, lambda: clock.shift(MINUTE), lambda: pauses.append("after the expiry"))
+
+    seen = wait_for_the_end(alice, timed)
+
+    assert (seen.state, seen.outcome, pauses) == ("resolved", "expired", [])
+    assert factories.life_of(seen)[-1] == "a2a_task_expired"
+
+
+def test_a_wait_that_ends_as_its_task_becomes_due_shows_the_expiry(alice, timed, clock, monkeypatch):
+    def end_unrung(_, seconds):
+        clock.shift(MINUTE)
+        return False
+
+    monkeypatch.setattr(Waiter, "wait", end_unrung)
+
+    assert wait_for_the_end(alice, timed).outcome == "expired"
+
+
+def test_a_wait_that_ends_before_its_task_is_due_expires_nothing(alice, timed, clock, monkeypatch):
+    act_in_pauses(monkeypatch, lambda: clock.shift(MINUTE - timedelta(milliseconds=1)))
+    before = factories.life_of(timed)
+
+    seen = wait_for_the_end(alice, timed)
+
+    assert (seen.outcome, factories.life_of(timed)) == (None, before)
+
+
+def test_no_wait_begins_for_a_task_that_is_due(alice, timed, clock, monkeypatch):
+    pauses = []
+    act_in_pauses(monkeypatch, lambda: pauses.append("a wait"))
+    clock.shift(MINUTE)
+
+    assert (wait_for_the_end(alice, timed).outcome, pauses) == ("expired", [])
