@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from mailbox.words.errors import InvalidJsonError
@@ -21,13 +22,24 @@ _SIGNIFICANT = re.compile("[1-9]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
+@dataclass(frozen=True, slots=True)
+class Unstorable:
+    """An item of a batch that the databases cannot store, and its problem. Pass no part of it on without a check."""
+
+    item: Any
+    problem: str
+
+
 def dumps(value: object) -> str:
     """Return compact JSON that `loads` reads back as an equal value."""
     return _ENCODER.encode(value)
 
 
-def loads(text: bytes | str) -> Any:
+def loads(text: bytes | str, *, items: str | None = None) -> Any:
     """Read one JSON document that both databases can store.
+
+    ``items`` names the member of a batch that lists its items. An item with NUL, a lone surrogate or nesting that is
+    too deep is then an `Unstorable` in this list. It is no error of the document. Levels count from the item.
 
     Raises `InvalidJsonError` for text that is not UTF-8 or not JSON. Raises it too for duplicate keys, NaN, numbers
     too large or too small for a double, NUL and lone surrogates. Nesting deeper than `MAX_DEPTH` and integers of more
@@ -45,9 +57,11 @@ def loads(text: bytes | str) -> Any:
         raise InvalidJsonError(_not_json(error)) from error
     except ValueError as error:
         raise InvalidJsonError(TOO_MANY_DIGITS) from error
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_depth(value)
-    if "\\u" in text and (problem := problem_in(value)):
+    is_nested, is_escaped = text.count("[") + text.count("{") > MAX_DEPTH, "\\u" in text
+    problem = _unstorable(value, is_nested=is_nested, is_escaped=is_escaped)
+    if problem and items is not None and isinstance(value, dict) and isinstance(value.get(items), list):
+        problem = _mark_each(value, items)
+    if problem:
         raise InvalidJsonError(problem)
     return value
 
@@ -133,7 +147,25 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _check_depth(value: object) -> None:
+def _mark_each(batch: dict[str, Any], items: str) -> str | None:
+    """Put an `Unstorable` in the place of each item with a problem. Return the problem beside the items."""
+    listed, batch[items] = batch[items], []
+    problem = _unstorable(batch)
+    batch[items] = [Unstorable(item, found) if (found := _unstorable(item)) else item for item in listed]
+    return problem
+
+
+def _unstorable(value: object, *, is_nested: bool = True, is_escaped: bool = True) -> str | None:
+    """Return why a value that was read is not storable, None if it is.
+
+    Only text with many brackets is nested too deep. Only text with escapes holds NUL or lone surrogates.
+    """
+    if is_nested and _is_too_deep(value):
+        return TOO_DEEP
+    return problem_in(value) if is_escaped else None
+
+
+def _is_too_deep(value: object) -> bool:
     level: list[object] = [value]
     for _ in range(MAX_DEPTH):
         level = [
@@ -144,8 +176,8 @@ def _check_depth(value: object) -> None:
             if isinstance(child, (dict, list))
         ]
         if not level:
-            return
-    raise InvalidJsonError(TOO_DEEP)
+            return False
+    return True
 
 
 # The functions of `json` would make these objects anew in each call.

@@ -18,10 +18,11 @@ from mailbox.dialects.base.transport import (
 from mailbox.words import json_text
 
 
-def json_of(request: HttpRequest, stalled: Callable[[], HttpResponse]) -> Any:
+def json_of(request: HttpRequest, stalled: Callable[[], HttpResponse], *, items: str | None = None) -> Any:
     """Return the request's JSON body of any type; an absent body reads as ``{}``.
 
-    Raises `InvalidJsonError`, `UnsupportedMediaTypeError` and the errors of `bytes_of`.
+    ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidJsonError`,
+    `UnsupportedMediaTypeError` and the errors of `bytes_of`.
     """
     if _length_of(request) == 0:
         return {}
@@ -29,7 +30,7 @@ def json_of(request: HttpRequest, stalled: Callable[[], HttpResponse]) -> Any:
     media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" or headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaTypeError
-    return json_text.loads(bytes_of(request, stalled))
+    return json_text.loads(bytes_of(request, stalled), items=items)
 
 
 def bytes_of(request: HttpRequest, stalled: Callable[[], HttpResponse]) -> bytes:

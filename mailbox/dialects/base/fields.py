@@ -16,6 +16,7 @@ MAX_DATE_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 
 Text = Annotated[str, Strict()]
 Integer = Annotated[int, Strict()]
+Number = Annotated[float, Strict()]  # also a whole one
 EpochMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DEADLINE_MS, description="Unix epoch milliseconds")]
 DateMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DATE_MS, description="Unix epoch milliseconds")]
 

@@ -143,24 +143,25 @@ class DialectView(APIView):
         path: str = getattr(self.request._request, ROUTE_PATH_ATTRIBUTE, "")
         return f"{settings.PUBLIC_URL}{path}"
 
-    def body(self, shape: type[Shape]) -> Shape:
+    def body(self, shape: type[Shape], *, items: str | None = None) -> Shape:
         """Return the request's JSON body as ``shape``; an absent body reads as ``{}``.
 
-        Raises `InvalidRequestError` and the errors of `json`.
+        ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidRequestError` and the errors of
+        `json`.
         """
-        return parse(shape, self.json())
+        return parse(shape, self.json(items=items))
 
     def query(self, shape: type[Shape]) -> Shape:
         """Return the query parameters as ``shape``; raise `InvalidRequestError`."""
         return parse(shape, self.request.query_params.dict())
 
-    def json(self) -> Any:
+    def json(self, *, items: str | None = None) -> Any:
         """Return the request's JSON body of any type; an absent body reads as ``{}``.
 
-        Raises `InvalidJsonError`, `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`,
-        `StalledBodyError`.
+        ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidJsonError`,
+        `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`, `StalledBodyError`.
         """
-        return bodies.json_of(self.request._request, self._stalled)
+        return bodies.json_of(self.request._request, self._stalled, items=items)
 
     def _stalled(self) -> Response:
         """Return the answer to a request whose body does not arrive in time. Another thread calls this."""

@@ -8,16 +8,19 @@ from uuid import UUID
 
 from pydantic import Field, SkipValidation
 
-from mailbox.dialects.base.fields import Exact
+from mailbox.dialects.base.fields import Exact, Integer
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.covenant.requests import NextTask, ResultBody, TaskBody
 from mailbox.models import Result, Task
 from mailbox.verbs.life.batches import MOST_ACKED, MOST_DRAINED, MOST_LEASED, MOST_POSTED, MOST_SENT
 from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
-from mailbox.words.errors import InvalidRequestError, MailboxError
+from mailbox.words.errors import InvalidJsonError, InvalidRequestError, MailboxError
+from mailbox.words.json_text import Unstorable
+from mailbox.words.times import LONGEST_WAIT_MS
 
 Envelope = TypeVar("Envelope", TaskEnvelope, ResultEnvelope)
 Row = TypeVar("Row", Task, Result)
+Unreadable = InvalidRequestError | InvalidJsonError
 
 
 class TasksBody(Exact):
@@ -39,7 +42,8 @@ class LeaseBody(NextTask):
     exceed 4 MiB. A repeat with the same ``attempt_id`` and the same ``results`` gets the same answer.
     """
 
-    max: int = Field(ge=1, le=MOST_LEASED)
+    max: Integer = Field(ge=1, le=MOST_LEASED)
+    wait_ms: Integer = Field(0, ge=0, le=LONGEST_WAIT_MS)
     results: list[SkipValidation[ResultBody]] = Field(default=[], max_length=MOST_POSTED)
 
 
@@ -50,34 +54,35 @@ class DrainBody(NextTask):
     would exceed 4 MiB.
     """
 
-    max: int = Field(ge=1, le=MOST_DRAINED)
+    max: Integer = Field(ge=1, le=MOST_DRAINED)
+    wait_ms: Integer = Field(0, ge=0, le=LONGEST_WAIT_MS)
     ack: list[UUID] = Field(default=[], max_length=MOST_ACKED)
 
 
-def tasks(items: Sequence[object]) -> list[TaskEnvelope | InvalidRequestError]:
+def tasks(items: Sequence[object]) -> list[TaskEnvelope | Unreadable]:
     """Return the envelope of each item that is a `TaskBody`, and the error of each other item."""
-    return [_read(lambda item=item: parse(TaskBody, item).envelope()) for item in items]  # type: ignore[misc]
+    return [_read(item, lambda value: parse(TaskBody, value).envelope()) for item in items]
 
 
-def results(items: Sequence[object]) -> list[ResultEnvelope | InvalidRequestError]:
+def results(items: Sequence[object]) -> list[ResultEnvelope | Unreadable]:
     """Return the envelope of each item that is a `ResultBody`, and the error of each other item."""
-    return [_read(lambda item=item: parse(ResultBody, item).envelope()) for item in items]  # type: ignore[misc]
+    return [_read(item, lambda value: parse(ResultBody, value).envelope()) for item in items]
 
 
-def valid(items: Sequence[Envelope | InvalidRequestError]) -> list[Envelope]:
-    return [item for item in items if not isinstance(item, InvalidRequestError)]
+def valid(items: Sequence[Envelope | Unreadable]) -> list[Envelope]:
+    return [item for item in items if not isinstance(item, MailboxError)]
 
 
-def outcomes(
-    items: Sequence[Envelope | InvalidRequestError], decided: Sequence[Row | MailboxError]
-) -> list[Row | MailboxError]:
+def outcomes(items: Sequence[Envelope | Unreadable], decided: Sequence[Row | MailboxError]) -> list[Row | MailboxError]:
     """Return the outcome of each item. ``decided`` are the outcomes of the valid items, in their order."""
     rest = iter(decided)
-    return [item if isinstance(item, InvalidRequestError) else next(rest) for item in items]
+    return [item if isinstance(item, MailboxError) else next(rest) for item in items]
 
 
-def _read(read: Callable[[], Envelope]) -> Envelope | InvalidRequestError:
+def _read(item: object, read: Callable[[object], Envelope]) -> Envelope | Unreadable:
+    if isinstance(item, Unstorable):
+        return InvalidJsonError(item.problem)
     try:
-        return read()
+        return read(item)
     except InvalidRequestError as error:
         return error

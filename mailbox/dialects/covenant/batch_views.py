@@ -31,7 +31,7 @@ class TasksBatchView(MailboxView):
         operation_id="send_tasks",
     )
     def post(self, request: Request) -> Response:
-        items = self.body(batch_requests.TasksBody).tasks
+        items = self.body(batch_requests.TasksBody, items="tasks").tasks
         rates.take_for_items(self.caller, len(items))
         read = batch_requests.tasks(items)
         valid = batch_requests.valid(read)
@@ -49,7 +49,7 @@ class ResultsBatchView(MailboxView):
         operation_id="post_results",
     )
     def post(self, request: Request) -> Response:
-        items = self.body(batch_requests.ResultsBody).results
+        items = self.body(batch_requests.ResultsBody, items="results").results
         rates.take_for_items(self.caller, len(items))
         read = batch_requests.results(items)
         valid = batch_requests.valid(read)
@@ -60,10 +60,13 @@ class ResultsBatchView(MailboxView):
 class ReceivingBatchView(ReceivingView):
     http_method_names = ("post",)
 
-    def received_in_body(self, shape: type[Receive]) -> Receive:
-        """Return the request's body with the attempt id of its header. Raises as `received` does."""
+    def received_in_body(self, shape: type[Receive], *, items: str | None = None) -> Receive:
+        """Return the request's body with the attempt id of its header. Raises as `received` does.
+
+        ``items`` names the items of a batch, as in `json_text.loads`.
+        """
         self.must_be_agent()
-        how, attempt = self.body(shape), self.attempt_of_header()
+        how, attempt = self.body(shape, items=items), self.attempt_of_header()
         if attempt is None:
             return how
         if "attempt_id" in how.model_fields_set and how.attempt_id != attempt:
@@ -82,7 +85,7 @@ class LeaseBatchView(ReceivingBatchView):
         operation_id="lease_tasks",
     )
     def post(self, request: Request) -> Response:
-        how = self.received_in_body(batch_requests.LeaseBody)
+        how = self.received_in_body(batch_requests.LeaseBody, items="results")
         read = batch_requests.results(how.results)
         answered = batches.next_tasks(
             self.caller,

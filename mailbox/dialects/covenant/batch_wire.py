@@ -12,6 +12,7 @@ from mailbox.models import Message, Result, Task
 from mailbox.verbs.life.batches import Drained, Leased
 from mailbox.words import advice
 from mailbox.words.errors import InvalidRequestError, MailboxError
+from mailbox.words.json_text import Unstorable
 
 if TYPE_CHECKING:  # the shapes load pydantic
     from mailbox.dialects.covenant import batch_answers
@@ -78,6 +79,6 @@ def _refusal(index: int, path: str, task_id: UUID | None, error: MailboxError) -
 def _id_of(item: Any, field: str) -> UUID | None:
     """Return the id that an item of the request names, None without a valid one."""
     try:
-        return UUID(item[field])
+        return UUID((item.item if isinstance(item, Unstorable) else item)[field])
     except (LookupError, TypeError, ValueError, AttributeError):
         return None

@@ -10,10 +10,11 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from mailbox.dialects.base.fields import Blocks, Exact, QueryInteger, Text
+from mailbox.dialects.base.fields import Blocks, Exact, Number, QueryInteger, Text
 from mailbox.dialects.covenant.requests import ListQuery
 from mailbox.verbs.life.updates import MAX_UPDATES
 from mailbox.words.conversation import RESULT, ArtifactUpdate, Update, UpdateStatus, Words
+from mailbox.words.times import LONGEST_WAIT_MS
 
 
 class LeaseTaskBody(Exact):
@@ -48,7 +49,7 @@ class SayBody(Exact):
 class ProgressBody(Exact):
     """How much of the work is done, from 0 to 1, and a note on what is happening."""
 
-    fraction: float = Field(ge=0, le=1)
+    fraction: Number = Field(ge=0, le=1)
     note: Text = ""
 
 
@@ -128,7 +129,7 @@ class MessagesQuery(Exact):
 
     after: QueryInteger = Field(0, ge=0, le=2**31 - 1)
     limit: QueryInteger = Field(100, ge=1, le=1000)
-    wait_ms: QueryInteger = Field(0, ge=0, le=60_000)
+    wait_ms: QueryInteger = Field(0, ge=0, le=LONGEST_WAIT_MS)
 
 
 class ArtifactsQuery(ListQuery):

@@ -104,7 +104,7 @@ class NextTask(Exact):
     have ended or its results were acknowledged, an id is spent. The answer then has ``attempt_spent`` and nothing else.
     """
 
-    wait_ms: int = Field(default=0, ge=0, le=60_000)
+    wait_ms: int = Field(default=0, ge=0, le=times.LONGEST_WAIT_MS)
     attempt_id: UUID | None = None
 
 

@@ -15,8 +15,8 @@ from mailbox.models import Agent
 from mailbox.verbs.agents import finding
 from mailbox.words import json_text, redaction
 from mailbox.words.errors import InvalidJsonError
+from mailbox.words.times import LONGEST_WAIT_MS
 
-LONGEST_WAIT_MS = 60_000
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

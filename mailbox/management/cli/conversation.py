@@ -15,6 +15,7 @@ from mailbox.models import Message
 from mailbox.verbs.life import expiry
 from mailbox.verbs.life.conversation import say
 from mailbox.words.conversation import Words
+from mailbox.words.times import LONGEST_WAIT_MS
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.covenant import conversation_answers as answers
@@ -40,10 +41,10 @@ def add_commands(commands: arguments.Commands) -> None:
     )
     read.add_argument(
         "--wait-ms",
-        type=arguments.integer("--wait-ms", most=arguments.LONGEST_WAIT_MS),
+        type=arguments.integer("--wait-ms", most=LONGEST_WAIT_MS),
         default=0,
         metavar="N",
-        help=f"wait up to N milliseconds for a message, at most {arguments.LONGEST_WAIT_MS} (default: 0)",
+        help=f"wait up to N milliseconds for a message, at most {LONGEST_WAIT_MS} (default: 0)",
     )
     arguments.add_limit(read)
     arguments.add_json(read)
@@ -107,5 +108,5 @@ def _artifacts(options: Namespace) -> str:
 def _artifact(shown: answers.WireArtifact) -> str:
     named = f": {shown['name']}" if "name" in shown else ""
     part = "  (continued)" if shown["append"] else ""
-    state = "" if shown["last_chunk"] else "  (not complete)"
+    state = "" if shown["last_chunk"] else "  (no last chunk)"
     return "\n".join([f"{shown['artifact_id']}{named}{part}{state}", *output.blocks(shown["content"])])

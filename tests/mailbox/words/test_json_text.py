@@ -91,6 +91,23 @@ def test_storable_text_is_read(text, value):
     assert value is None or read == value
 
 
+def test_an_unstorable_item_of_a_batch_is_marked_in_its_place():
+    deepest = b"[" * 64 + b"]" * 64
+    text = rb'{"a": {}, "items": [1, "\u0000", {"b": "\ud800"}, [' + deepest + b"], " + deepest + b"]}"
+
+    one, *bad, last = json_text.loads(text, items="items")["items"]
+
+    assert (one, json_text.problem_in(last)) == (1, None)
+    assert [(type(item), item.problem) for item in bad] == [
+        (json_text.Unstorable, "a string contains a NUL character"),
+        (json_text.Unstorable, "a string contains a lone surrogate"),
+        (json_text.Unstorable, "nesting deeper than 64 levels"),
+    ]
+    assert bad[1].item == {"b": "\ud800"}
+    with pytest.raises(InvalidJsonError, match="nesting"):
+        json_text.loads(text, items="a")
+
+
 @given(json_values)
 def test_written_values_read_back_equal(value):
     written = json_text.dumps(value)

@@ -223,7 +223,13 @@ def test_a_body_that_is_no_object_is_one_error(alice, path, body):
         ("/a2a/tasks/lease", {"max": 101}, "max"),
         ("/a2a/tasks/lease", {"max": 1, "wait_ms": 60_001}, "wait_ms"),
         ("/a2a/tasks/lease", {"max": 1, "attempt_id": "x"}, "attempt_id"),
+        ("/a2a/tasks/lease", {"max": "3"}, "max"),
+        ("/a2a/tasks/lease", {"max": 1.0}, "max"),
+        ("/a2a/tasks/lease", {"max": True}, "max"),
+        ("/a2a/tasks/lease", {"max": 1, "wait_ms": "5"}, "wait_ms"),
         ("/a2a/results/drain", {"max": 101}, "max"),
+        ("/a2a/results/drain", {"max": "3"}, "max"),
+        ("/a2a/results/drain", {"max": 1, "wait_ms": "5"}, "wait_ms"),
         ("/a2a/results/drain", {"max": 1, "ack": ["x"]}, "ack.0"),
     ],
 )

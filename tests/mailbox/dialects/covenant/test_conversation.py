@@ -111,6 +111,8 @@ def test_each_update_becomes_its_row(alice, bob, lease):
         ({"message": [{"type": "video"}]}, "updates.1.message.content.0.type"),
         ({"message": "a", "message_id": "m" * 501}, "updates.1.message_id"),
         ({"progress": {"fraction": 2}}, "updates.1.progress.fraction"),
+        ({"progress": {"fraction": "0.5"}}, "updates.1.progress.fraction"),
+        ({"progress": {"fraction": True}}, "updates.1.progress.fraction"),
         ({"artifact": {}}, "updates.1.artifact.content"),
         ({"artifact": {"content": []}}, "updates.1.artifact.content"),
         ({"artifact": {"content": "a", "artifact_id": " "}}, "updates.1.artifact.artifact_id"),

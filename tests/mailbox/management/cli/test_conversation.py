@@ -98,7 +98,7 @@ def test_artifacts_are_printed_with_their_names(a2a, a2a_json, sent, post):
     post(ArtifactUpdate(content=text("one"), artifact_id="page", name="Page"))
     post(ArtifactUpdate(content=[{"type": "json", "value": 2}], artifact_id="page", append=True))
 
-    assert a2a("artifacts", sent) == 'page: Page  (not complete)\none\n{"type":"json","value":2}'
+    assert a2a("artifacts", sent) == 'page: Page  (no last chunk)\none\n{"type":"json","value":2}'
     assert a2a_json("artifacts", sent, "--json")["artifacts"][0]["artifact_id"] == "page"
     more = a2a("artifacts", sent, "--limit", "1").rpartition("--cursor ")[2].rstrip(")")
     assert a2a("artifacts", sent, "--cursor", more).startswith("page  (continued)")
