@@ -32,9 +32,14 @@ class Database:
         return found
 
     def act_together(self, count: int, command: str, *arguments: object) -> list[Any]:
-        """Run ``count`` actors that begin at the same time; return their results. A failed actor fails the test."""
+        """Run ``count`` actors that begin at the same time; return their results. A failed actor fails the test.
+
+        On SQLite they wait for the write lock as long as the test does, since the disk of a machine may stall.
+        """
         call = [sys.executable, "-m", "tests.load.actor", str(count), command, *map(str, arguments)]
-        ended = subprocess.run(call, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        patient = f"{self.url}?timeout={PATIENCE:.0f}" if self.url.startswith("sqlite:") else self.url
+        environment = self.environment | {"DATABASE_URL": patient}
+        ended = subprocess.run(call, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE)
         assert ended.returncode == 0, ended.stderr
         found: list[Any] = json.loads(ended.stdout.splitlines()[-1])
         return found
