@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tests.proof import rows, rules_requests, rules_results, rules_talk, rules_tasks
+from tests.proof import rows, rules_batches, rules_requests, rules_results, rules_talk, rules_tasks
 from tests.proof.evidence import Evidence, Violation
 from tests.proof.history import History
 from tests.proof.rows import Rows
@@ -19,6 +19,10 @@ RULES: Sequence[Rule] = (
     rules_requests.attempts,
     rules_requests.acknowledgements,
     rules_requests.sends,
+    rules_batches.items,
+    rules_batches.posted_with_a_lease,
+    rules_batches.receives,
+    rules_batches.whole_answers,
     rules_tasks.journal,
     rules_tasks.states,
     rules_tasks.lease_rows,

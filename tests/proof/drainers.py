@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Mapping
 from typing import Any
 
 from tests.proof.actors import Actor
-from tests.proof.world import Drainage, World
+from tests.proof.world import Drainage, World, results_of
 
 IDLE = 0.05
+ATTEMPT = "A2A-Receive-Attempt-Id"
 
 
 class Drainer(Actor):
@@ -25,14 +28,14 @@ class Drainer(Actor):
             if self.drainage.questions:
                 self._answer()
             received = self._drain()
-            if received is not None:
-                self.unacked.append(received)
+            if received:
+                self.unacked += received
             elif self.world.mix.looks and (self.is_unsure or self.random.random() < 0.2):
                 self.look()
-            most = 1 if received is None else self.random.choice([1, 1, 1, 4])
+            most = self.random.choice([1, 1, 1, 4]) if received else 1
             if len(self.unacked) >= most and self.random.random() < 0.5:
                 self._ack()
-            if received is None:
+            if not received:
                 self.pause(IDLE)
         self.finish()
 
@@ -51,38 +54,45 @@ class Drainer(Actor):
             self.unacked += looked.facts["adopted"]
             self.is_unsure = bool(set(listed) - self.drainage.received)
 
-    def _drain(self) -> str | None:
+    def _drain(self) -> list[str]:
         """Receive the oldest result, in one of the forms of the route; return its task. It may acknowledge another."""
+        fields, acked = self._fields(), list[str]()
+        if self.world.mix.acknowledges and self.unacked and self.random.random() < 0.6:
+            acked = [self.unacked.pop()]
+            fields["ack"] = acked[0]
+        attempt = fields.get("attempt_id", "")
+        if self.random.random() < 0.5:
+            query = "&".join(f"{name}={value}" for name, value in fields.items())
+            return self._received("GET", f"/a2a/results/next?{query}".rstrip("?"), attempt_id=attempt, acked=acked)
+        return self._received("POST", "/a2a/results/next", fields, attempt_id=attempt, acked=acked)
+
+    def _fields(self) -> dict[str, Any]:
+        """Return the fields of any drain. An attempt id stays until it has brought a result."""
         fields: dict[str, Any] = {}
         if self.world.mix.names_attempts:
             fields["attempt_id"] = self.attempt
         if self.random.random() < self.world.mix.waits:
             fields["wait_ms"] = self.random.choice([100, 400, 1500])
-        acked = []
-        if self.world.mix.acknowledges and self.unacked and self.random.random() < 0.6:
-            acked = [self.unacked.pop()]
-            fields["ack"] = acked[0]
+        return fields
+
+    def _received(self, method: str, path: str, body: Mapping[str, Any] | None = None, **facts: Any) -> list[str]:
+        """Drain; return the tasks of the results, whom the sender knows from then on."""
         request_id = self.request_id()
         with self.drainage.lock:
             self.drainage.receiving.add(request_id)
         try:
-            facts = {"request_id": request_id, "attempt_id": fields.get("attempt_id", ""), "acked": acked}
-            if self.random.random() < 0.5:
-                query = "&".join(f"{name}={value}" for name, value in fields.items())
-                drained = self.do("drain", "GET", f"/a2a/results/next?{query}".rstrip("?"), **facts)
-            else:
-                drained = self.do("drain", "POST", "/a2a/results/next", fields, **facts)
-            result = drained.answer["result"] if drained.is_acknowledged else None
-            if result or (drained.is_acknowledged and drained.answer.get("attempt_spent")):
+            drained = self.do("drain", method, path, body, request_id=request_id, **facts)
+            found = results_of(drained.answer) if drained.is_acknowledged else []
+            if found or (drained.is_acknowledged and drained.answer.get("attempt_spent")):
                 self.attempt = self.new_id()
-            if result:
-                with self.drainage.lock:
-                    self.drainage.received.add(result["task_id"])
+            received = [result["task_id"] for result in found]
+            with self.drainage.lock:
+                self.drainage.received.update(received)
         finally:
             with self.drainage.lock:
                 self.drainage.receiving.discard(request_id)
         self.is_unsure = self.is_unsure or bool(drained.faults) or len(drained.tries) > 1
-        return result["task_id"] if result else None
+        return received
 
     def _answer(self) -> None:
         """Answer the oldest question of the sender's agents."""
@@ -99,3 +109,26 @@ class Drainer(Actor):
             return
         acked, self.unacked = self.unacked, []
         self.do("ack", "POST", "/a2a/results/ack", {"task_ids": acked}, acked=acked)
+
+
+class BatchDrainer(Drainer):
+    """Drains several results at once, and acknowledges most of the last results by the same request."""
+
+    def __init__(self, world: World, number: int, drainage: Drainage) -> None:
+        super().__init__(world, number, drainage)
+        self.acked: deque[str] = deque(maxlen=20)
+
+    def _drain(self) -> list[str]:
+        """Receive the oldest results. It may acknowledge a result a second time."""
+        fields, most, acked = self._fields(), self.random.choice([1, 2, 3, 5, 10]), list[str]()
+        if self.world.mix.acknowledges and self.random.random() < 0.7:
+            acked, self.unacked = self.unacked, []
+            self.acked.extend(acked)
+            if self.acked and self.random.random() < 0.1:
+                acked = list(dict.fromkeys([*acked, self.random.choice(self.acked)]))
+        facts = {"attempt_id": fields.get("attempt_id", ""), "acked": acked, "most": most, "decisions": most}
+        headers = {}
+        if "attempt_id" in fields and self.random.random() < 0.3:
+            headers[ATTEMPT] = fields.pop("attempt_id")
+        body = {**fields, "max": most, "ack": acked}
+        return self._received("POST", "/a2a/results/drain", body, headers=headers, **facts)

@@ -41,6 +41,16 @@ FORGETFUL_ATTEMPTS: tuple[Edit, ...] = (
         "receive_attempt_id = %(attempt_id)s{uuid} AND delivery = {delivered})\nORDER BY result.posted_at",
     ),
     (
+        "mailbox.verbs.hot.batches.statements",
+        "holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid})",
+        "holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid} AND ended_at IS NULL)",
+    ),
+    (
+        "mailbox.verbs.hot.batches.statements",
+        "sender_id = %(sender)s AND receive_attempt_id = %(attempt_id)s{uuid})",
+        "sender_id = %(sender)s AND receive_attempt_id = %(attempt_id)s{uuid} AND delivery = {delivered})",
+    ),
+    (
         "mailbox.models.lease",
         "given = self.filter(receive_attempt_id=attempt_id)",
         "given = self.live().filter(receive_attempt_id=attempt_id)",

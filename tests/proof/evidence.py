@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.proof import replayer
 from tests.proof.history import History, Operation
 from tests.proof.replayer import Life
 from tests.proof.rows import Row, Rows
-from tests.proof.world import Held, held_of
+from tests.proof.world import Held, leases_of, results_of
 
 COMPACTED = "a2a_tasks_compacted"
 
@@ -28,6 +28,18 @@ class Violation:
 
     def __str__(self) -> str:
         return f"{self.name} {self.subject} {self.detail}".rstrip()
+
+
+class Posted(NamedTuple):
+    """One result that a request posted, alone or among others. ``given`` is None where the dialect has another form.
+
+    ``is_kept``: the answer says that this result is the task's.
+    """
+
+    operation: Operation
+    task_id: str
+    given: Mapping[str, Any] | None
+    is_kept: bool
 
 
 class Evidence:
@@ -112,23 +124,24 @@ class Evidence:
         return {task_id: sent for sent in self.history.acknowledged("send") for task_id in sent_ids(sent)}
 
     @cached_property
-    def posts(self) -> Mapping[str, Sequence[Operation]]:
-        """The posts of each task, in order of their begin."""
+    def posts(self) -> Mapping[str, Sequence[Posted]]:
+        """The posted results of each task, in order of their begin."""
         found = defaultdict(list)
-        for operation in self.history.of("post"):
-            found[operation.facts["task_id"]].append(operation)
+        for operation in self.history.of("post", "lease"):
+            for posted in _posted(operation):
+                found[posted.task_id].append(posted)
         return found
 
     @cached_property
     def leased(self) -> Sequence[tuple[Operation, Held, int]]:
-        """The (operation, lease, attempt) of each receive that was answered with a lease."""
-        answered = ((one, held_of(one.answer)) for one in self.history.acknowledged("lease"))
-        return [(one, held, int(one.answer["lease"]["attempt"])) for one, held in answered if held is not None]
+        """The (operation, lease, attempt) of each lease that a receive was answered with."""
+        answered = self.history.acknowledged("lease")
+        return [(one, held, attempt) for one in answered for held, attempt in leases_of(one.answer)]
 
     @cached_property
     def drained(self) -> Sequence[tuple[Operation, Mapping[str, Any]]]:
-        """The (operation, result) of each receive that was answered with a result."""
-        return [(one, one.answer["result"]) for one in self.history.acknowledged("drain") if one.answer["result"]]
+        """The (operation, result) of each result that a drain was answered with."""
+        return [(one, result) for one in self.history.acknowledged("drain") for result in results_of(one.answer)]
 
     @cached_property
     def known_leases(self) -> frozenset[str]:
@@ -159,6 +172,21 @@ def sent_ids(operation: Operation) -> Sequence[str]:
     """Return the tasks that an acknowledged send names."""
     facts = operation.facts
     return facts["task_ids"] if "task_ids" in facts else [facts["task_id"]]
+
+
+def refused_items(operation: Operation) -> Mapping[int, str]:
+    """Return the code of each refused item of an acknowledged batch, by its place."""
+    return {item["index"]: item["code"] for item in operation.answer.get("refused", ())}
+
+
+def _posted(operation: Operation) -> Iterator[Posted]:
+    facts, is_done = operation.facts, operation.is_acknowledged
+    if operation.verb == "post" and "results" not in facts:
+        is_kept = is_done and "warning" not in operation.answer  # YEOMAN's word for a result that was not kept
+        yield Posted(operation, facts["task_id"], facts.get("result"), is_kept)
+    for place, given in enumerate(facts.get("results", ())):
+        is_kept = is_done and place not in refused_items(operation)
+        yield Posted(operation, given["task_id"], given, is_kept)
 
 
 def sent_data(life: Life) -> Mapping[str, Any]:

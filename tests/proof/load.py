@@ -10,8 +10,9 @@ from typing import Any
 
 from tests.load.client import Client
 from tests.proof.actors import PATIENCE
+from tests.proof.batch_workers import BatchWorker
 from tests.proof.callbacks import Hooks, receiving
-from tests.proof.drainers import Drainer
+from tests.proof.drainers import BatchDrainer, Drainer
 from tests.proof.history import History
 from tests.proof.mix import Mix
 from tests.proof.operators import Keeper, Operator
@@ -22,7 +23,7 @@ from tests.proof.workers import Worker
 from tests.proof.world import World, operator_key, populate
 
 AGENTS = 2  # senders, and workers
-THREADS = 2  # of each agent
+THREADS = 2  # of each agent; the second works in batches
 STUCK_AFTER = 8.0  # seconds without a change, after which the leases without a worker are repaired
 DRAINED_WITHIN = 90.0  # seconds without a change, after which the load has failed
 OPERATIONS_PER_SEND = 6  # on average: a receive, a result, a drain, an acknowledgement and looks
@@ -48,8 +49,10 @@ class Load:
         world.sending.set()
         world.working.set()
         crews, drainages = world.crews * THREADS, world.drainages * THREADS
-        self._others = [Worker(world, number, crew).start() for number, crew in enumerate(crews)]
-        self._others += [Drainer(world, number, drainage).start() for number, drainage in enumerate(drainages)]
+        workers = [Worker] * AGENTS + [BatchWorker if world.mix.batches else Worker] * (len(crews) - AGENTS)
+        drainers = [Drainer] * AGENTS + [BatchDrainer if world.mix.batches else Drainer] * (len(drainages) - AGENTS)
+        self._others = [kind(world, number, crews[number]).start() for number, kind in enumerate(workers)]
+        self._others += [kind(world, number, drainages[number]).start() for number, kind in enumerate(drainers)]
         self._others += [Operator(world, 0).start(), Keeper(world).start()]
         self._senders = [Sender(world, number, drainage).start() for number, drainage in enumerate(drainages)]
 

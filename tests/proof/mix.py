@@ -49,6 +49,7 @@ class Mix:
     names_tasks: bool = True  # a send names its task
     names_attempts: bool = True  # a receive names its attempt
     converses: bool = True  # workers ask and produce, and senders answer
+    batches: bool = True  # some workers and senders receive, post and acknowledge several at once
     acknowledges: bool = True  # a sender acknowledges its results
     looks: bool = True  # workers and senders look at the lists of leases and results after a cut
     compacts: bool = True  # operators compact beside the load

@@ -19,10 +19,11 @@ PROMISES: Mapping[str, frozenset[str]] = {
         {
             *("acknowledged_task_lost", "task_not_journalled", "acknowledged_result_lost", "result_missing"),
             *("result_not_delivered", "acknowledged_but_not_done", "compacted_too_early", "callback_lost"),
+            "item_without_outcome",
         }
     ),
     "leased or delivered without the agent's knowledge": frozenset(
-        {"leased_to_nobody", "delivered_to_nobody", "attempt_took_twice"}
+        {"leased_to_nobody", "delivered_to_nobody", "left_out_of_an_answer", "attempt_took_twice"}
     ),
     "done or delivered twice": frozenset(
         {

@@ -41,7 +41,8 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Result",
         (
             *("task__uuid", "sender__display", "recipient__display", "status", "content", "error_message"),
-            *("posted_by__display", "replayed_from", "delivery", "receive_attempt_id", "receive_index"),
+            *("posted_by__display", "replayed_from", "delivery", "delivered_at"),
+            *("receive_attempt_id", "receive_index"),
         ),
     ),
     "events": ("AuditEvent", ("pk", "kind", "actor", "task_id", "seq", "data", "at", "request_id", "source")),

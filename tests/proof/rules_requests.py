@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from tests.proof.evidence import Evidence, Violation, of_kind, sent_ids
@@ -123,6 +123,14 @@ def attempts(evidence: Evidence) -> Iterator[Violation]:
     for (party, attempt, _), count in taken.items():
         if count > 1:
             yield Violation("attempt_took_twice", attempt, f"{party} took {count} times under it")
+    moments = defaultdict(set)
+    for row in evidence.leases:
+        moments["lease", row["holder__display"], row["receive_attempt_id"]].add(row["leased_at"])
+    for row in evidence.results.values():
+        moments["result", row["sender__display"], row["receive_attempt_id"]].add(row["delivered_at"])
+    for (_, party, attempt), found in moments.items():
+        if attempt and len(found) > 1:
+            yield Violation("attempt_took_twice", attempt, f"{party} took at {len(found)} moments under it")
 
 
 def acknowledgements(evidence: Evidence) -> Iterator[Violation]:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.proof.evidence import Evidence, Violation, data_of, of_kind
-from tests.proof.history import Operation
 from tests.proof.rows import Row
 
 
@@ -17,25 +16,28 @@ def stored(evidence: Evidence) -> Iterator[Violation]:
     for task_id, posts in evidence.posts.items():
         life = evidence.lives.get(task_id)
         for post in posts:
-            if not post.is_acknowledged or "warning" in post.answer:  # YEOMAN's word for a result that was not kept
+            if not post.is_kept:
                 continue
             if life is None or life.result is None or life.result["kind"] != "a2a_result_posted":
-                yield Violation("acknowledged_result_lost", task_id, post.request_id)
-            elif "result" in post.facts:
-                yield from _as_given(post, data_of(life.result), evidence.results.get(task_id))
+                yield Violation("acknowledged_result_lost", task_id, post.operation.request_id)
+            elif post.given is not None:
+                request_id, row = post.operation.request_id, evidence.results.get(task_id)
+                yield from _as_given(request_id, post.given, data_of(life.result), row)
 
 
-def _as_given(post: Operation, journalled: Mapping[str, Any], row: Row | None) -> Iterator[Violation]:
-    given, task_id = post.facts["result"], post.facts["task_id"]
+def _as_given(
+    request_id: str, given: Mapping[str, Any], journalled: Mapping[str, Any], row: Row | None
+) -> Iterator[Violation]:
+    task_id = given["task_id"]
     if given.get("lease_id") not in (None, journalled["lease_id"]):
-        detail = f"{post.request_id} named {given['lease_id']}, and the result ended {journalled['lease_id']}"
+        detail = f"{request_id} named {given['lease_id']}, and the result ended {journalled['lease_id']}"
         yield Violation("fence_ignored", task_id, detail)
     same = journalled["status"] == given["status"]
     if row is not None:
         same = same and json.loads(row["content"]) == given["content"]
         same = same and row["error_message"] == given.get("error_message")
     if not same:
-        yield Violation("acknowledged_result_lost", task_id, f"{post.request_id}: another result is stored")
+        yield Violation("acknowledged_result_lost", task_id, f"{request_id}: another result is stored")
 
 
 def rows(evidence: Evidence) -> Iterator[Violation]:

@@ -88,7 +88,7 @@ class Sender(Actor):
         """Send several tasks in one request, each under an id of its own."""
         texts = [f"work {self.new_id()[:8]}" for _ in range(self.random.choice([1, 2, 4]))]
         tasks = [{"id": self.new_id(), "recipient": self._recipient(), "intent_text": text} for text in texts]
-        sent = self.do("send", "POST", "/a2a/tasks/batch", {"tasks": tasks}, decisions=len(tasks))
+        sent = self.do("send", "POST", "/a2a/tasks/batch", {"tasks": tasks}, tasks=tasks, decisions=len(tasks))
         if sent.is_acknowledged:
             sent.facts["task_ids"] = sent.answer["posted"]
             self.known.extend(sent.answer["posted"])

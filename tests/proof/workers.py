@@ -8,7 +8,7 @@ from typing import Any
 from tests.proof.actors import Actor
 from tests.proof.history import Operation
 from tests.proof.mix import chosen
-from tests.proof.world import Case, Crew, Held, World, held_of
+from tests.proof.world import Case, Crew, Held, World, leases_of
 from tests.proof.world import held as held_task
 
 IDLE = 0.05
@@ -31,16 +31,15 @@ class Worker(Actor):
         while self.world.working.is_set():
             if self.crew.late and self.random.random() < 0.5:
                 self._post_late()
-            held = self._accept() if self.random.random() < self.world.mix.accepts else self._receive()
-            if held is not None:
-                self._work(held)
-            elif self.world.mix.looks and (self.is_unsure or self.random.random() < 0.3):
-                for orphan in self._look():
-                    self._work(orphan)
-            if held is None:
+            taken = held = self._accept() if self.random.random() < self.world.mix.accepts else self._receive()
+            if not taken and self.world.mix.looks and (self.is_unsure or self.random.random() < 0.3):
+                held = self._look()
+            for one in held:
+                self._work(one)
+            if not taken:
                 self.pause(IDLE)
 
-    def _receive(self) -> Held | None:
+    def _receive(self) -> list[Held]:
         """Lease the oldest task, in one of the forms of the route. An attempt id stays until it has brought a task."""
         attempt = self.attempt if self.world.mix.names_attempts else ""
         waits = self.random.choice([100, 400, 1500]) if self.random.random() < self.world.mix.waits else 0
@@ -51,22 +50,23 @@ class Worker(Actor):
         body = {"attempt_id": attempt} if attempt else {}
         return self._leased("POST", f"/a2a/tasks/next{query}", body, attempt)
 
-    def _leased(self, method: str, path: str, body: dict[str, Any] | None, attempt: str, **how: Any) -> Held | None:
+    def _leased(self, method: str, path: str, body: dict[str, Any] | None, attempt: str, **how: Any) -> list[Held]:
+        """Lease; return the leases, whom the crew knows from then on."""
         request_id = self.request_id()
         with self.crew.lock:
             self.crew.receiving.add(request_id)
         try:
             received = self.do("lease", method, path, body, request_id=request_id, attempt_id=attempt, **how)
-            held = held_of(received.answer) if received.is_acknowledged else None
-            if held is not None:
+            found = [held for held, _ in leases_of(received.answer)] if received.is_acknowledged else []
+            for held in found:
                 self.crew.learn(held.lease_id)
-            if held is not None or (received.is_acknowledged and received.answer.get("attempt_spent")):
+            if found or (received.is_acknowledged and received.answer.get("attempt_spent")):
                 self.attempt = self.new_id()
         finally:
             with self.crew.lock:
                 self.crew.receiving.discard(request_id)
         self.is_unsure = self.is_unsure or bool(received.faults) or len(received.tries) > 1
-        return held
+        return found
 
     def _look(self) -> list[Held]:
         """Return the leases of the crew that no worker knows of."""
@@ -80,13 +80,13 @@ class Worker(Actor):
         self.is_unsure = bool({held.lease_id for held in listed} - self.crew.known)
         return found
 
-    def _accept(self) -> Held | None:
+    def _accept(self) -> list[Held]:
         """Lease one task of the inbox out of turn. The answer names no lease, so that the worker looks for it."""
         inbox = f"/a2a/inboxes/{self.agent}/tasks"
         listed = self.do("look", "GET", f"{inbox}?status=pending&limit=5", dialect="marianne")
         tasks = listed.answer["tasks"] if listed.is_acknowledged else []
         if not tasks:
-            return None
+            return []
         task_id = self.random.choice(tasks)["task_id"]
         attempt, request_id = self.new_id(), self.request_id()
         with self.crew.lock:
@@ -96,17 +96,17 @@ class Worker(Actor):
             accepted = self.do("accept", "POST", path, body, dialect="marianne", request_id=request_id, task_id=task_id)
             if not accepted.is_acknowledged:
                 self.is_unsure = True
-                return None
+                return []
             looked = self.do("look", "GET", "/a2a/leases?limit=1000")
             mine = [one for one in _leases(looked) if one["task"]["id"] == task_id]
             for one in mine:
                 self.crew.learn(one["lease_id"])
                 looked.facts["adopted"] = [one["lease_id"]]
-                return held_task(one["task"], one["lease_id"])
+                return [held_task(one["task"], one["lease_id"])]
         finally:
             with self.crew.lock:
                 self.crew.receiving.discard(request_id)
-        return None
+        return []
 
     def _work(self, held: Held) -> None:
         way = chosen(self.random, self.world.mix.work)
@@ -128,8 +128,8 @@ class Worker(Actor):
         error = {} if status == "ok" else {"error_message": f"it went wrong at {self._count}"}
         return {"task_id": held.task_id, "status": status, "content": content, **error, "lease_id": held.lease_id}
 
-    def _post(self, result: dict[str, Any]) -> Operation:
-        return self.do("post", "POST", "/a2a/results", result, task_id=result["task_id"], result=result)
+    def _post(self, result: dict[str, Any]) -> None:
+        self.do("post", "POST", "/a2a/results", result, task_id=result["task_id"], result=result)
 
     def _end_by_ok(self, held: Held) -> None:
         self._post(self._result(held, "ok"))

@@ -7,6 +7,7 @@ import queue
 import re
 import threading
 from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -162,10 +163,16 @@ def _make_default(operator: Client, display: str, project: str | None) -> None:
     must(operator.call("PUT", f"/api/agents/{display}", json.dumps({"defaultProjectId": project}).encode()))
 
 
-def held_of(answer: dict[str, Any]) -> Held | None:
-    """Return the lease of an answer to a receive; None if it has none."""
-    task, lease = answer.get("task"), answer.get("lease")
-    return held(task, lease["lease_id"]) if task and lease else None
+def leases_of(answer: Mapping[str, Any]) -> list[tuple[Held, int]]:
+    """Return the leases of an answer to a receive of one task or of several, each with its attempt."""
+    found = answer.get("leases", [answer])
+    taken = [(one["task"], one["lease"]) for one in found if one.get("task") and one.get("lease")]
+    return [(held(task, lease["lease_id"]), int(lease["attempt"])) for task, lease in taken]
+
+
+def results_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the results of an answer to a drain of one result or of several."""
+    return [result for result in answer.get("results", [answer.get("result")]) if result]
 
 
 def held(task: dict[str, Any], lease_id: str) -> Held:

@@ -31,7 +31,7 @@ OPERATIONS = 600
 # The previous version may break promises that this one keeps under faults, so the loads have no faults. It lacks the
 # list of delivered results, questions, artifacts and batches.
 OF_BEFORE = {kind: weight for kind, weight in SENDS.items() if kind != "batch"}
-PLAIN = Mix(compacts=False, looks=False, converses=False, sends=OF_BEFORE)
+PLAIN = Mix(compacts=False, looks=False, converses=False, batches=False, sends=OF_BEFORE)
 
 
 def previous() -> str:
@@ -109,7 +109,7 @@ def _loaded(stage: Stage, seed: int) -> Part:
 def _loaded_at_once(new: Stage, old: Stage, seed: int) -> list[Part]:
     began, sends = time.monotonic(), OPERATIONS // 6
     sent = {kind: weight for kind, weight in BESIDE_ANOTHER.sends.items() if kind in OF_BEFORE}
-    mix = replace(BESIDE_ANOTHER, looks=False, converses=False, sends=sent)
+    mix = replace(BESIDE_ANOTHER, looks=False, converses=False, batches=False, sends=sent)
     with (
         loading(new, seed, sends=sends, rates=QUIET, mix=mix) as one,
         loading(old, seed + 1, sends=sends, rates=QUIET, mix=mix) as other,
