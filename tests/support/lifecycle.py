@@ -22,7 +22,8 @@ from mailbox.verbs.upkeep.compaction import Retention
 from mailbox.words.envelopes import ResultStatus, TaskEnvelope
 from mailbox.words.errors import TaskConflictError, UnknownTaskError
 from tests.support import factories
-from tests.support.talk import Talk
+from tests.support.answering import Answering
+from tests.support.model_answers import Given
 from tests.support.wanted import RECIPIENTS, SENDERS, WANTED, Pick, Wanted, picks
 
 MINUTE = timedelta(minutes=1)
@@ -30,7 +31,7 @@ NAMES = st.sampled_from([None, "new", "old", "old"])
 GUARDS = st.sampled_from(["none", "live", "live", "stale"])
 
 
-class Lifecycle(Talk):
+class Lifecycle(Answering):
     @initialize(wanted=st.lists(WANTED, min_size=2, max_size=5), limit=st.integers(0, 3))
     def begin_with_some(self, wanted: list[Wanted], limit: int) -> None:
         for one in wanted:
@@ -66,17 +67,7 @@ class Lifecycle(Talk):
         guard=GUARDS,
     )
     def post_result(self, pick: Pick, status: ResultStatus, text: str, guard: str) -> None:
-        task = self.picked(pick)
-        blocks = [{"type": "text", "text": text}]
-        envelope = factories.result_envelope(
-            task.id, status=status, content=blocks, lease_id=self.lease_id(task, guard)
-        )
-
-        self.agree(
-            lambda: self.model.post(task, status, text, guard, timezone.now()),
-            lambda: results.post_result(self.cast[task.recipient], envelope),
-            of=(task, "post"),
-        )
+        self.post(pick, Given(status, text), guard, "post")
 
     @rule(pick=picks("running"), guard=GUARDS)
     def release(self, pick: Pick, guard: str) -> None:

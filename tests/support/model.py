@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -49,17 +49,6 @@ class Model:
                 self._begin(task, Lease(len(task.leases) + 1, now, attempt_id=attempt_id, index=len(taken)))
                 taken.append((task.id, len(task.leases)))
         return taken
-
-    def post(self, task: Task, status: str, text: str, guard: str, now: datetime) -> None:
-        if task.has_timed_out(now):
-            self._expire(task, "Task timed out")
-        if (answer := task.answer) is not None:
-            if (answer.status, answer.text, answer.message) == (status, text, None):
-                task.story.append("posted-again")
-                return
-            raise Refused("result_conflict" if answer.by_holder else "already_resolved")
-        self._guarded(task, guard)
-        self._resolve(task, status, "posted", end="result", text=text, by_holder=True)
 
     def release(self, task: Task, guard: str, now: datetime) -> None:
         self._known(task)
@@ -117,38 +106,6 @@ class Model:
             else:
                 self._return_to_queue(task, "auto_requeue", "auto-requeued", now)
         return done, skipped
-
-    def drain(
-        self, sender: str, limit: int, now: datetime, *, attempt_id: UUID | None, ack: Collection[Task]
-    ) -> list[UUID]:
-        if ack:
-            self.acknowledge(sender, ack, now)
-        mine = [task for task in self.tasks if task.sender == sender and not task.dropped]
-        given = [task for task in mine if attempt_id and task.answer and task.answer.attempt_id == attempt_id]
-        if given:
-            again = [task for task in given if task.answer and task.answer.delivery == "delivered"]
-            for task in given:
-                task.story.append("delivered-again" if task in again else "not-delivered-again")
-            return [task.id for task in _in_order(again)]
-        if len(_pending(mine)) < limit:
-            self.expire_due(mine, now)
-        pending = _pending(mine)[:limit]
-        for task in pending:
-            assert task.answer
-            task.answer.delivery, task.answer.delivered_at, task.answer.attempt_id = "delivered", now, attempt_id
-            task.story.append("delivered")
-        return [task.id for task in pending]
-
-    def acknowledge(self, sender: str, tasks: Collection[Task], now: datetime) -> None:
-        if any(task.sender != sender or task.answer is None for task in tasks):
-            raise Refused("unknown_task")
-        for task in tasks:
-            assert task.answer
-            if task.dropped or task.answer.delivery == "acked":
-                task.story.append("acked-after-compaction" if task.dropped else "acked-again")
-            else:
-                task.answer.delivery, task.answer.acked_at = "acked", now
-                task.story.append("acked")
 
     def sweep(self, now: datetime, batch: int) -> int:
         ended = total = self.expire_due(self.tasks, now, batch)
@@ -238,10 +195,11 @@ class Model:
         text: str | None = None,
         message: str | None = None,
         by_holder: bool = False,
+        direct: bool = False,
     ) -> None:
         self._end_lease(task, end)
         task.story.append(event)
-        self._answer(task, outcome, text=text, message=message, by_holder=by_holder)
+        self._answer(task, outcome, text=text, message=message, by_holder=by_holder, direct=direct)
         if task.work is not None:
             self._settle(task, task.work, earned=by_holder and outcome == "ok")
 
@@ -277,6 +235,7 @@ class Model:
         text: str | None = None,
         message: str | None = None,
         by_holder: bool = False,
+        direct: bool = False,
         replayed_from: UUID | None = None,
     ) -> None:
         self.answers += 1
@@ -287,13 +246,6 @@ class Model:
             message=message,
             number=self.answers,
             by_holder=by_holder,
+            direct=direct,
             replayed_from=replayed_from,
         )
-
-
-def _in_order(tasks: Iterable[Task]) -> list[Task]:
-    return sorted(tasks, key=lambda task: task.answer.number if task.answer else 0)
-
-
-def _pending(tasks: Iterable[Task]) -> list[Task]:
-    return _in_order(task for task in tasks if task.answer and task.answer.delivery == "pending")

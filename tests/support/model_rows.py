@@ -65,6 +65,7 @@ class Answer:
     message: str | None
     number: int  # in the order of posting
     by_holder: bool
+    direct: bool
     replayed_from: UUID | None
     delivery: str = "pending"
     delivered_at: datetime | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from tests.support.model import Model
+from tests.support.model_answers import AnsweringModel
 from tests.support.model_rows import Lease, Refused, Task
 
 ASKS = {"input_required": "input", "auth_required": "authorization"}
@@ -19,7 +19,7 @@ class Said(NamedTuple):
     artifact: str = "result"
 
 
-class TalkingModel(Model):
+class TalkingModel(AnsweringModel):
     def say(self, task: Task, text: str, now: datetime) -> None:
         self.expire_due([task], now)
         self._known(task)

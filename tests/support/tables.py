@@ -36,7 +36,7 @@ def assert_same(rows: Rows, model: Model) -> None:
     assert _tasks(rows) == {
         task.id: (
             *(task.state, task.outcome, len(task.leases), task.waits_on and task.waits_on.id),
-            *(task.awaits, task.turn),
+            *(task.awaits, task.turn, task.answer is not None and task.answer.direct),
         )
         for task in kept
     }
@@ -150,7 +150,7 @@ def _tasks(rows: Rows) -> dict[UUID, tuple[object, ...]]:
     return {
         task.uuid: (
             *(task.state, task.outcome, task.attempt, task.waits_on_id and rows.tasks[task.waits_on_id].uuid),
-            *(task.awaits, task.turn),
+            *(task.awaits, task.turn, task.is_direct),
         )
         for task in rows.tasks.values()
     }

@@ -13,6 +13,7 @@ from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Wor
 from mailbox.words.errors import MailboxError
 from tests.support import factories
 from tests.support.machine import Machine
+from tests.support.model_answers import Given
 from tests.support.model_talk import ASKS, Said
 from tests.support.wanted import RECIPIENTS, Pick, picks
 
@@ -91,7 +92,7 @@ class Talk(Machine):
         held = [task for task in self.model.tasks if task.recipient == recipient and task.live]
         answers = [factories.result_envelope(task.id, content=factories.text(text)) for task in held]
         expected = [
-            self.by_the_model(lambda task=task: self.model.post(task, "ok", text, "none", timezone.now()))[1]  # type: ignore[misc]
+            self.by_the_model(lambda task=task: self.model.post(task, Given("ok", text), "none", timezone.now()))[1]  # type: ignore[misc]
             for task in held
         ]
         leases = self.model.lease(recipient, limit, timezone.now(), attempt_id=None)

@@ -12,9 +12,10 @@ from hypothesis.stateful import run_state_machine_as_test
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words.envelopes import ResultStatus
 from tests.support.lifecycle import Lifecycle
+from tests.support.model_answers import Given
 from tests.support.model_talk import Said
 from tests.support.passages import PASSAGES
-from tests.support.wanted import Wanted
+from tests.support.wanted import Pick, Wanted
 
 MINUTE = timedelta(minutes=1)
 SAFE = Wanted("alice", "bob", "idempotent", "k", None, None, None)
@@ -45,7 +46,10 @@ def test_the_rules_reach_every_passage():
     """Run the same rules in an order that misses no passage. A random walk may miss some."""
     Lifecycle.reached = Counter()
 
-    for chapter in (holders, duplicates, answers, hours, repairs, talks, produces):
+    for chapter in (
+        *(holders, duplicates, answers, hours, repairs, talks, produces),
+        *(rejections, direct_answers, batches_of_sends, batches_of_drains),
+    ):
         machine = Lifecycle()
         try:
             chapter(machine)
@@ -178,3 +182,97 @@ def produces(machine: Lifecycle) -> None:
         machine.update(this, said, "live", repeats=True)
         machine.the_tables_agree_and_are_sound()
     machine.say(this, "x", repeats=False)
+
+
+def leased(machine: Lifecycle, wanted: Wanted) -> Pick:
+    """Send a task and lease it; return a pick of it."""
+    machine.send(wanted)
+    machine.lease("bob", 1)
+    return "any", len(machine.model.tasks) - 1
+
+
+def forgotten(machine: Lifecycle, this: Pick) -> None:
+    """Let the sender take the result of the task, and compact the task."""
+    for _ in range(2):
+        machine.acknowledge(this)
+    machine.wait(MINUTE)
+    machine.compact()
+
+
+def rejections(machine: Lifecycle) -> None:
+    for wanted, text in ((PLAIN, None), (SAFE, "a")):
+        this = leased(machine, wanted)
+        machine.send(wanted)  # a duplicate of safe work waits, and does not get the rejection
+        for reason, guard in ((None, "live"), (" ", "live"), ("not mine", "stale"), ("not mine", "live")):
+            machine.reject(this, text, reason, guard)
+            machine.the_tables_agree_and_are_sound()
+        machine.reject(this, text, "not mine", "stale")
+        machine.reject(this, text, "not hers", "none")
+        machine.post(this, Given("error", text, "not mine"), "none", "post")
+        machine.the_tables_agree_and_are_sound()
+        forgotten(machine, this)
+        machine.reject(this, text, "not mine", "none")
+        machine.post(this, Given("error", text, "not mine"), "none", "post")
+
+
+def direct_answers(machine: Lifecycle) -> None:
+    for wanted in (PLAIN, SAFE):
+        this = leased(machine, wanted)
+        for status, text, guard in (("ok", None, "live"), ("error", "a", "live"), ("ok", "a", "stale")):
+            machine.answer_directly(this, status, text, guard)
+            machine.the_tables_agree_and_are_sound()
+        for _ in range(2):
+            machine.answer_directly(this, "ok", "a", "live")
+        machine.post_result(this, ResultStatus.OK, "a", "none")
+        machine.send(wanted)  # a duplicate of safe work gets the words of the answer, not its form
+        machine.the_tables_agree_and_are_sound()
+        forgotten(machine, this)
+        machine.answer_directly(this, "ok", "a", "none")
+        machine.post_result(this, ResultStatus.OK, "a", "none")
+        machine.lease("bob", 3)
+    for said in (Said("note", "x"), Said("place", "x"), Said("input_required", "x")):
+        this = leased(machine, PLAIN)
+        machine.update(this, [said], "live", repeats=False)
+        if said.what == "input_required":
+            machine.say(this, "y", repeats=False)
+            machine.lease("bob", 1)
+        machine.answer_directly(this, "ok", "a", "live")
+        machine.the_tables_agree_and_are_sound()
+        machine.post_result(this, ResultStatus.OK, "a", "live")
+
+
+def batches_of_sends(machine: Lifecycle) -> None:
+    first, due = SAFE._replace(recipient="ben"), PLAIN._replace(deadline=MINUTE)
+    machine.send_in_a_batch("alice", [PLAIN, first, first, due], [])
+    machine.send_in_a_batch("alice", [PLAIN, UNSAFE], [(("any", 0), True), (("any", 0), False)])
+    machine.send_in_a_batch("anna", [PLAIN], [(("any", 0), True)])
+    machine.the_tables_agree_and_are_sound()
+    machine.lease("ben", 1)
+    machine.post_result(("any", 1), ResultStatus.OK, "a", "live")
+    machine.wait(MINUTE)
+    machine.send_in_a_batch("alice", [first, PLAIN], [(("any", 1), True), (("any", 3), True)])
+    machine.the_tables_agree_and_are_sound()
+    machine.lease("bob", 9)
+    forgotten(machine, ("any", 1))
+    machine.send_in_a_batch("alice", [first, PLAIN], [(("any", 1), True), (("any", 1), False)])
+
+
+def batches_of_drains(machine: Lifecycle) -> None:
+    for _ in range(4):
+        machine.post_result(leased(machine, PLAIN), ResultStatus.OK, "a", "live")
+    machine.send_in_a_batch("alice", [PLAIN._replace(deadline=MINUTE), PLAIN], [])
+    machine.drain_in_a_batch("alice", 2, "new", [("any", 3), ("any", 5)])
+    machine.drain_in_a_batch("alice", 2, "old", [])
+    machine.drain_in_a_batch("anna", 2, "new", [("any", 0)])
+    machine.the_tables_agree_and_are_sound()
+    machine.drain_in_a_batch("alice", 2, "old", [("any", 0), ("any", 5), ("any", 1)])
+    machine.drain_in_a_batch("alice", 2, "old", [("any", 1)])
+    machine.wait(MINUTE)
+    machine.drain_in_a_batch("alice", 4, "new", [])
+    machine.the_tables_agree_and_are_sound()
+    machine.wait(MINUTE * 10)
+    machine.compact()
+    machine.drain_in_a_batch("alice", 4, None, [("any", 0), ("any", 4)])
+    machine.lease("bob", 1)
+    machine.post_result(("any", 5), ResultStatus.OK, "a", "live")
+    machine.a_result_goes_its_way_in_batches(("any", 5), 4)
