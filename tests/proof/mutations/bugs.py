@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.proof.mutations import of_attempts, of_conversations, of_promises, of_receipts
+from tests.proof.mutations import of_attempts, of_batches, of_conversations, of_promises, of_receipts
 from tests.proof.mutations.bug import Bug
 
-BUGS: Sequence[Bug] = (*of_attempts.BUGS, *of_receipts.BUGS, *of_promises.BUGS, *of_conversations.BUGS)
+BUGS: Sequence[Bug] = (
+    *(*of_attempts.BUGS, *of_receipts.BUGS, *of_batches.BUGS, *of_promises.BUGS, *of_conversations.BUGS),
+)
 
 
 def table() -> str:
