@@ -36,10 +36,13 @@ class Operator(Actor):
         if self.random.random() < 0.6:
             command["lease_id"] = case.held.lease_id
         body = {"task_id": case.held.task_id, "command": command, "reason": REASON}
-        done = self.do("repair", "POST", "/a2a/repair", body, task_id=case.held.task_id, command=command)
+        # A requeue that names no lease may meet the next lease when it is delivered twice.
+        is_fenced = "lease_id" in command or command["action"] == "force_error"
+        facts: dict[str, Any] = {"task_id": case.held.task_id, "command": command, "repeatable": is_fenced}
+        done = self.do("repair", "POST", "/a2a/repair", body, **facts)
         if done.status == 409 and command.get("duplicate_risk") == "idempotent":
             command["duplicate_risk"] = "operator_accepted"
-            self.do("repair", "POST", "/a2a/repair", body, task_id=case.held.task_id, command=command)
+            self.do("repair", "POST", "/a2a/repair", body, **facts)
 
 
 class Keeper(Actor):

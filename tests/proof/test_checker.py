@@ -46,6 +46,19 @@ def decide_twice(tables: Tables, history: History) -> None:
     tables["events"].append({**event(tables, "a2a_result_posted"), "seq": None})
 
 
+def repair_twice(tables: Tables, history: History) -> None:
+    guarded = next(one for one in history.acknowledged("repair") if "lease_id" in one.facts["command"])
+    row = first(tables["events"], kind="a2a_repair_applied", request_id=guarded.request_id)
+    tables["events"].append({**row, "seq": None})
+
+
+def requeue_twice_without_a_lease(tables: Tables, history: History) -> None:
+    requeues = (one for one in history.acknowledged("repair") if one.facts["command"]["action"] == "requeue")
+    unguarded = next(one for one in requeues if "lease_id" not in one.facts["command"])
+    row = first(tables["events"], kind="a2a_repair_applied", request_id=unguarded.request_id)
+    tables["events"].append({**row, "seq": None})
+
+
 def skip_the_check(tables: Tables, history: History) -> None:
     sent = event(tables, "a2a_task_sent")
     tables["events"].remove(first(tables["events"], kind="capability_check", request_id=sent["request_id"]))
@@ -210,6 +223,7 @@ PLANTED: Mapping[str, tuple[Plant, str]] = {
         (lose_the_send, "task_not_journalled"),
         (store_a_task_of_nobody, "unexpected_task"),
         (decide_twice, "request_decided_twice"),
+        (repair_twice, "request_decided_twice"),
         (skip_the_check, "decision_without_its_check"),
         (take_twice, "attempt_took_twice"),
         (take_a_result_twice, "attempt_took_twice"),
@@ -268,3 +282,7 @@ def test_a_planted_fault_is_named(run, plant):
     plant_it, name = PLANTED[plant]
 
     assert name in named_with(plant_it, run)
+
+
+def test_a_requeue_that_names_no_lease_may_happen_at_each_delivery(run):
+    assert "request_decided_twice" not in named_with(requeue_twice_without_a_lease, run)
