@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from tests.proof.evidence import Evidence, Violation, of_kind, refused_items
@@ -68,16 +68,21 @@ def posted_with_a_lease(evidence: Evidence) -> Iterator[Violation]:
 
 
 def receives(evidence: Evidence) -> Iterator[Violation]:
-    """A receive takes at one moment. Its answer has at most as many items as requested, and each item once."""
-    for operation in evidence.history.of("lease", "drain"):
-        if (most := operation.facts.get("most")) is None:
-            continue
+    """A receive takes at one moment. Its answer has at most as many items as requested, and each item once.
+
+    An earlier request of the same attempt may have taken what this one is answered with, and have requested more.
+    """
+    several = [one for one in evidence.history.of("lease", "drain") if "most" in one.facts]
+    requested: dict[tuple[str, str, str], int] = defaultdict(int)
+    for operation in several:
+        requested[_attempt(operation)] = max(requested[_attempt(operation)], operation.facts["most"])
+    for operation in several:
         rows = of_kind(evidence.by_request[operation.request_id], DECIDES[operation.verb])
         if len(moments := {row["at"] for row in rows}) > 1:
             subject = f"{operation.request_id} {operation.route}"
             yield Violation("attempt_took_twice", subject, f"at {len(moments)} moments, faults {operation.faults}")
         ids = _taken(operation) if operation.is_acknowledged else []
-        if len(ids) > most:
+        if len(ids) > (most := requested[_attempt(operation)]):
             yield Violation("more_than_asked_for", operation.request_id, f"{len(ids)} of {most}")
         if len(ids) > len(set(ids)):
             name = "lease_answered_twice" if operation.verb == "lease" else "result_received_twice"
@@ -91,8 +96,8 @@ def whole_answers(evidence: Evidence) -> Iterator[Violation]:
     """
     answered: dict[tuple[str, str, str], tuple[float, set[str]]] = {}
     for operation in evidence.history.acknowledged("lease", "drain"):
-        if (ids := set(_taken(operation))) and (attempt := operation.facts.get("attempt_id")):
-            answered[operation.verb, operation.actor, attempt] = operation.ended_at or 0.0, ids
+        if (ids := set(_taken(operation))) and operation.facts.get("attempt_id"):
+            answered[_attempt(operation)] = operation.ended_at or 0.0, ids
     attempts = {("lease", row["lease_id"]): row["receive_attempt_id"] for row in evidence.leases}
     attempts |= {("drain", task_id): row["receive_attempt_id"] for task_id, row in evidence.results.items()}
     for look in evidence.history.acknowledged("look"):
@@ -101,6 +106,11 @@ def whole_answers(evidence: Evidence) -> Iterator[Violation]:
             ended_at, ids = answered.get((verb, look.actor, attempts.get((verb, one), "")), (look.began_at, {one}))
             if ended_at < look.began_at and one not in ids:
                 yield Violation("left_out_of_an_answer", one, f"{look.request_id} found it")
+
+
+def _attempt(operation: Operation) -> tuple[str, str, str]:
+    """Return the verb, the agent and the id of an attempt. Without an id, a request is an attempt of its own."""
+    return operation.verb, operation.actor, operation.facts["attempt_id"] or operation.request_id
 
 
 def _taken(operation: Operation) -> list[str]:

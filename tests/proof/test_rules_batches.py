@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 
 import pytest
@@ -52,7 +53,19 @@ def deliver_in_two_steps(tables: Tables, history: History) -> None:
 
 
 def lease_more_than_asked_for(tables: Tables, history: History) -> None:
-    batches(history, "lease", "leases", 2)[0].facts["most"] = 1
+    attempt = batches(history, "lease", "leases", 2)[0].facts["attempt_id"]
+    for operation in history.of("lease"):
+        if operation.facts["attempt_id"] == attempt:
+            operation.facts["most"] = 1
+
+
+def take_for_a_later_request(tables: Tables, history: History) -> None:
+    """Let an earlier request of the attempt, which was answered with nothing, have requested more."""
+    first, *others = batches(history, "lease", "leases", 2)
+    earlier = copy.deepcopy(next(one for one in others if one.facts["results"] == []))
+    earlier.facts |= {"attempt_id": first.facts["attempt_id"], "most": first.facts["most"]}
+    earlier.request_id, earlier.answer["leases"], first.facts["most"] = "earlier", [], 1
+    history.operations.append(earlier)
 
 
 def answer_a_lease_twice(tables: Tables, history: History) -> None:
@@ -201,6 +214,10 @@ def test_a_planted_fault_of_a_batch_is_named(run, plant):
     plant_it, name = PLANTED[plant]
 
     assert name in named_with(plant_it, run)
+
+
+def test_an_attempt_may_bring_what_an_earlier_request_of_it_requested(run):
+    assert named_with(take_for_a_later_request, run) == set()
 
 
 def test_the_run_has_batches_of_every_kind(run):

@@ -124,7 +124,9 @@ class Worker(Actor):
         getattr(self, f"_end_by_{way}")(held)
 
     def _result(self, held: Held, status: str) -> dict[str, Any]:
-        content = [{"type": "text", "text": f"{held.work} by {self.name} {self._count}"}]
+        # The lease makes two results differ. An identical result would be a repeat, also under an ended lease.
+        words = f"{held.work} by {self.name} {self._count} under {held.lease_id}"
+        content = [{"type": "text", "text": words}]
         error = {} if status == "ok" else {"error_message": f"it went wrong at {self._count}"}
         return {"task_id": held.task_id, "status": status, "content": content, **error, "lease_id": held.lease_id}
 
