@@ -12,7 +12,7 @@ from hypothesis.stateful import rule
 
 from mailbox.models import Task
 from mailbox.verbs.life import batches, results
-from mailbox.words.envelopes import ResultStatus, TaskEnvelope
+from mailbox.words.envelopes import TaskEnvelope
 from mailbox.words.errors import MailboxError
 from tests.support import factories, model_rows
 from tests.support.model_answers import Given
@@ -27,14 +27,7 @@ class Answering(Talk):
     def post(self, pick: Pick, given: Given, guard: str, act: str) -> None:
         """Post a result. ``act`` names the act in the story of a task that refuses it."""
         task = self.picked(pick)
-        envelope = factories.result_envelope(
-            task.id,
-            status=ResultStatus(given.status),
-            content=() if given.text is None else factories.text(given.text),
-            error_message=given.message,
-            direct=given.direct,
-            lease_id=self.lease_id(task, guard),
-        )
+        envelope = factories.result_envelope(task.id, **given.fields, lease_id=self.lease_id(task, guard))
 
         self.agree(
             lambda: self.model.post(task, given, guard, timezone.now()),

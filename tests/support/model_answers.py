@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
+from mailbox.words.envelopes import ResultStatus
 from tests.support.model import Model
 from tests.support.model_rows import Refused, Task
 
@@ -18,6 +19,17 @@ class Given(NamedTuple):
     text: str | None
     message: str | None = None
     direct: bool = False
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of its envelope."""
+        blocks = () if self.text is None else [{"type": "text", "text": self.text}]
+        return {
+            "status": ResultStatus(self.status),
+            "content": blocks,
+            "error_message": self.message,
+            "direct": self.direct,
+        }
 
     @property
     def is_valid(self) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from django.utils import timezone
 from hypothesis import strategies as st
@@ -19,6 +22,12 @@ from tests.support.wanted import RECIPIENTS, Pick, picks
 
 AT_ONCE = timedelta(0)
 TEXTS = st.sampled_from("xyz")
+GIVEN = st.sampled_from(
+    [
+        *[Given("ok", "a"), Given("ok", "b")] * 2,
+        *(Given("rejected", None, "not mine"), Given("rejected", "a"), Given("ok", "a", direct=True)),
+    ]
+)
 PARTS = st.builds(Said, st.sampled_from(["note", "place", "place", "add"]), TEXTS, st.sampled_from(["result", "log"]))
 
 
@@ -86,14 +95,15 @@ class Talk(Machine):
         self.say(this, "y", repeats=False)
         assert task.turn == len([role for role, _ in task.spoken if role == "user"]) + 1
 
-    @rule(recipient=st.sampled_from(RECIPIENTS), limit=st.integers(1, 4), text=st.sampled_from("ab"))
-    def work_in_batches(self, recipient: str, limit: int, text: str) -> None:
-        """Answer all held tasks of an agent and lease the next, in one call."""
+    @rule(recipient=st.sampled_from(RECIPIENTS), limit=st.integers(1, 4), given=st.lists(GIVEN, min_size=1, max_size=3))
+    def work_in_batches(self, recipient: str, limit: int, given: Sequence[Given]) -> None:
+        """Answer all held tasks of an agent by the results ``given``, in turns, and lease the next, in one call."""
         held = [task for task in self.model.tasks if task.recipient == recipient and task.live]
-        answers = [factories.result_envelope(task.id, content=factories.text(text)) for task in held]
+        both = list(zip(held, itertools.cycle(given), strict=False))
+        answers = [factories.result_envelope(task.id, **result.fields) for task, result in both]
         expected = [
-            self.by_the_model(lambda task=task: self.model.post(task, Given("ok", text), "none", timezone.now()))[1]  # type: ignore[misc]
-            for task in held
+            self.by_the_model(partial(self.model.post, task, result, "none", timezone.now()))[1]
+            for task, result in both
         ]
         leases = self.model.lease(recipient, limit, timezone.now(), attempt_id=None)
 

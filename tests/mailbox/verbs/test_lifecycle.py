@@ -152,7 +152,7 @@ def talks(machine: Lifecycle) -> None:
         machine.lease("bob", 1)
         machine.say(this, "y", repeats=True)
         machine.the_tables_agree_and_are_sound()
-        machine.work_in_batches("bob", 2, "a")
+        machine.work_in_batches("bob", 2, [Given("ok", "a"), Given("rejected", None, "not mine")])
     machine.send(PLAIN)
     machine.lease("bob", 1)
     this = ("any", len(machine.model.tasks) - 1)
