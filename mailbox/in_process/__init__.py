@@ -165,7 +165,8 @@ class Mailbox(Conversations):
         """Acknowledge the results of the tasks ``ack``, then drain 1 to 100 results; see `batches.next_results`.
 
         The results are those of tasks that ``peer`` sent, or any agent if that is None. The call returns once there is
-        a result, or without a result after ``timeout``, None for no limit.
+        a result, or without a result after ``timeout``, None for no limit. An id that is no UUID is an error of the
+        call.
         """
         return batches.next_results(
             Caller.local(None if peer is None else arguments.agent(peer, "peer")),

@@ -58,14 +58,15 @@ class TasksLeased(BaseModel):
 
 
 class ResultsDrained(BaseModel):
-    """The drained results, oldest first. ``acked`` and ``unknown`` are the ids of ``ack``.
+    """The drained results, oldest first. ``acked`` and ``unknown`` are the valid ids of ``ack``.
 
-    No result of the unknown ids is known to the caller. ``attempt_spent`` is there only when the attempt id is spent:
-    its results are acknowledged. Use a new id.
+    No result of the unknown ids is known to the caller. ``refused`` are the items of ``ack`` that are no UUID.
+    ``attempt_spent`` is there only when the attempt id is spent: its results are acknowledged. Use a new id.
     """
 
     kind: Literal["a2a_results_drained"]
     results: list[WireResult]
     acked: list[UUID]
     unknown: list[UUID]
+    refused: list[RefusedItem]
     attempt_spent: bool = False

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 from uuid import UUID
 
-from pydantic import Field, SkipValidation
+from pydantic import Field, RootModel, SkipValidation
 
 from mailbox.dialects.base.fields import Exact, Integer
 from mailbox.dialects.base.view import parse
@@ -18,7 +18,7 @@ from mailbox.words.errors import InvalidJsonError, InvalidRequestError, MailboxE
 from mailbox.words.json_text import Unstorable
 from mailbox.words.times import LONGEST_WAIT_MS
 
-Envelope = TypeVar("Envelope", TaskEnvelope, ResultEnvelope)
+Read = TypeVar("Read", TaskEnvelope, ResultEnvelope, UUID)
 Row = TypeVar("Row", Task, Result)
 Unreadable = InvalidRequestError | InvalidJsonError
 
@@ -50,13 +50,15 @@ class LeaseBody(NextTask):
 class DrainBody(NextTask):
     """How to drain up to ``max`` results. The results of the tasks in ``ack`` are acknowledged first.
 
+    An item of ``ack`` that is no UUID is refused alone, and keeps no other item from being acknowledged.
+
     The answer comes with the first result. It has fewer than ``max`` results if no more are pending, or if one more
     would exceed 4 MiB.
     """
 
     max: Integer = Field(ge=1, le=MOST_DRAINED)
     wait_ms: Integer = Field(0, ge=0, le=LONGEST_WAIT_MS)
-    ack: list[UUID] = Field(default=[], max_length=MOST_ACKED)
+    ack: list[SkipValidation[UUID]] = Field(default=[], max_length=MOST_ACKED)
 
 
 def tasks(items: Sequence[object]) -> list[TaskEnvelope | Unreadable]:
@@ -69,17 +71,22 @@ def results(items: Sequence[object]) -> list[ResultEnvelope | Unreadable]:
     return [_read(item, lambda value: parse(ResultBody, value).envelope()) for item in items]
 
 
-def valid(items: Sequence[Envelope | Unreadable]) -> list[Envelope]:
+def acks(items: Sequence[object]) -> list[UUID | Unreadable]:
+    """Return each item that is a UUID, and the error of each other item."""
+    return [_read(item, lambda value: parse(RootModel[UUID], value).root) for item in items]
+
+
+def valid(items: Sequence[Read | Unreadable]) -> list[Read]:
     return [item for item in items if not isinstance(item, MailboxError)]
 
 
-def outcomes(items: Sequence[Envelope | Unreadable], decided: Sequence[Row | MailboxError]) -> list[Row | MailboxError]:
+def outcomes(items: Sequence[Read | Unreadable], decided: Sequence[Row | MailboxError]) -> list[Row | MailboxError]:
     """Return the outcome of each item. ``decided`` are the outcomes of the valid items, in their order."""
     rest = iter(decided)
     return [item if isinstance(item, MailboxError) else next(rest) for item in items]
 
 
-def _read(item: object, read: Callable[[object], Envelope]) -> Envelope | Unreadable:
+def _read(item: object, read: Callable[[object], Read]) -> Read | Unreadable:
     if isinstance(item, Unstorable):
         return InvalidJsonError(item.problem)
     try:

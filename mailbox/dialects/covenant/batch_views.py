@@ -111,13 +111,14 @@ class DrainBatchView(ReceivingBatchView):
         operation_id="drain_results",
     )
     def post(self, request: Request) -> Response:
-        how = self.received_in_body(batch_requests.DrainBody)
+        how = self.received_in_body(batch_requests.DrainBody, items="ack")
+        read = batch_requests.acks(how.ack)
         answered = batches.next_results(
             self.caller,
             most=how.max,
             attempt_id=how.attempt_id,
-            ack=how.ack,
+            ack=batch_requests.valid(read),
             wait=timedelta(milliseconds=how.wait_ms),
         )
         rates.take_for_items(self.caller, len(how.ack) + len(answered.results))
-        return Response(batch_wire.drained(answered, whole.beside(answered.results)))
+        return Response(batch_wire.drained(answered, whole.beside(answered.results), read))

@@ -44,12 +44,15 @@ def leased(
     return {"kind": "a2a_tasks_leased", "leases": leases, **_posted(items, outcomes), **spent}
 
 
-def drained(answered: Drained, beside: Mapping[int, Beside]) -> dict[str, Any]:
-    """Render the answer to a batch of drains."""
+def drained(answered: Drained, beside: Mapping[int, Beside], acks: Sequence[UUID | MailboxError]) -> dict[str, Any]:
+    """Render the answer to a batch of drains. ``acks`` are the ids to acknowledge, with the errors of bad items."""
     results = [wire.result(row, beside) for row in answered.results]
-    acks = {"acked": answered.acks.acked, "unknown": answered.acks.unknown}
+    done = {"acked": answered.acks.acked, "unknown": answered.acks.unknown}
+    refused = [
+        _refusal(index, f"ack.{index}", None, one) for index, one in enumerate(acks) if isinstance(one, MailboxError)
+    ]
     spent = {"attempt_spent": True} if answered.is_spent else {}
-    return {"kind": "a2a_results_drained", "results": results, **acks, **spent}
+    return {"kind": "a2a_results_drained", "results": results, **done, "refused": refused, **spent}
 
 
 def _posted(items: Sequence[Any], outcomes: Sequence[Result | MailboxError]) -> dict[str, Any]:

@@ -173,5 +173,8 @@ def test_an_item_that_cannot_be_parsed_refuses_the_request(alice, path, field, t
     assert not AuditEvent.objects.exists()
 
 
-def test_a_drain_refuses_an_unstorable_id_as_a_whole(alice):
-    assert error_of(Api(alice).post("/a2a/results/drain", {"max": 1, "ack": ["\x00"]})) == (400, "invalid_json")
+@pytest.mark.parametrize("text", ["x\x00", "\ud800", nested(65)], ids=["NUL", "surrogate", "depth"])
+def test_a_drain_refuses_an_unstorable_id_alone(alice, text):
+    body = Api(alice).post("/a2a/results/drain", {"max": 1, "ack": [text]}).json()
+
+    assert [(one["index"], one["task_id"], one["code"]) for one in body["refused"]] == [(0, None, "invalid_json")]

@@ -182,6 +182,7 @@ def test_a_drain_acknowledges_the_last_results_and_returns_the_next(alice, bob, 
         "results": [{"task_id": task_id, **OK} for task_id in three[:2]],
         "acked": [],
         "unknown": [],
+        "refused": [],
     }
     assert ([one["task_id"] for one in rest["results"]], rest["acked"], rest["unknown"]) == (
         three[2:],
@@ -189,6 +190,43 @@ def test_a_drain_acknowledges_the_last_results_and_returns_the_next(alice, bob, 
         [stranger],
     )
     assert (spent["results"], spent["attempt_spent"]) == ([], True)
+
+
+def test_a_drain_refuses_a_malformed_id_alone(alice, bob):
+    first, second = (str(factories.resolved_task(alice, bob).task.uuid) for _ in range(2))
+    api = Api(alice)
+    api.post("/a2a/results/drain", {"max": 1})
+
+    ack = ["x", first, None, "", {"id": first}, "\x00"]
+    answer = api.post("/a2a/results/drain", {"max": 9, "ack": ack})
+
+    assert answer.status_code == 200
+    body = answer.json()
+    assert ([one["task_id"] for one in body["results"]], body["acked"], body["unknown"]) == ([second], [first], [])
+    assert body["refused"][0] == {
+        "index": 0,
+        "task_id": None,
+        "code": "invalid_request",
+        "message": "ack.0: must be a UUID",
+        "fields": {"ack.0": "must be a UUID"},
+    }
+    assert [(one["index"], one["code"]) for one in body["refused"][1:]] == [
+        (2, "invalid_request"),
+        (3, "invalid_request"),
+        (4, "invalid_request"),
+        (5, "invalid_json"),
+    ]
+    assert AuditEvent.objects.filter(kind="a2a_result_acked").count() == 1
+
+
+def test_a_drain_whose_ids_are_all_malformed_still_drains(alice, bob):
+    task_id = str(factories.resolved_task(alice, bob).task.uuid)
+
+    body = Api(alice).post("/a2a/results/drain", {"max": 1, "ack": ["x"]}).json()
+
+    assert ([one["task_id"] for one in body["results"]], body["acked"]) == ([task_id], [])
+    assert body["refused"][0]["fields"] == {"ack.0": "must be a UUID"}
+    assert not AuditEvent.objects.filter(kind="a2a_result_acked").exists()
 
 
 @pytest.mark.parametrize(("path", "field"), PATHS.items())
@@ -230,7 +268,7 @@ def test_a_body_that_is_no_object_is_one_error(alice, path, body):
         ("/a2a/results/drain", {"max": 101}, "max"),
         ("/a2a/results/drain", {"max": "3"}, "max"),
         ("/a2a/results/drain", {"max": 1, "wait_ms": "5"}, "wait_ms"),
-        ("/a2a/results/drain", {"max": 1, "ack": ["x"]}, "ack.0"),
+        ("/a2a/results/ack", {"task_ids": [str(uuid4()), "x"]}, "task_ids.1"),
     ],
 )
 def test_a_bad_field_of_a_batch_is_named(alice, path, body, field):
