@@ -89,6 +89,9 @@ class Task(models.Model):
     status_at = models.DateTimeField(null=True)
     is_direct = models.BooleanField(default=False, db_default=False)  # its result is one message and no task
 
+    # No column, but a mark of the object that a send returns: whether it was sent before, by an earlier request.
+    was_sent_before = False
+
     objects: ClassVar[TaskQuerySet] = managed_by(TaskQuerySet)
 
     class Meta:

@@ -41,7 +41,7 @@ def send_file(options: Namespace) -> str:
         try:
             sending_.send(file)
         except KeyboardInterrupt as interrupt:
-            message = f"interrupted: {sending_.summary()}{sending_.doubt()}. The same command sends the rest."
+            message = f"interrupted: {sending_.summary()}. The same command sends the rest."
             raise CommandError(message, returncode=INTERRUPTED) from interrupt
         finally:
             sending_.progress.end()
@@ -51,11 +51,11 @@ def send_file(options: Namespace) -> str:
 
 
 class _Sending:
-    """The state of one run: how many tasks went, and which lines were refused."""
+    """The state of one run: how many tasks went, how many were there before, and which lines were refused."""
 
     def __init__(self, caller: Caller, progress: Progress, *, as_json: bool) -> None:
         self.progress = progress
-        self.sent = self.refused = 0
+        self.sent = self.already_there = self.refused = 0
         self._caller = caller
         self._as_json = as_json
         self._problems: list[str] = []
@@ -66,15 +66,17 @@ class _Sending:
         for lines in _batches(file):
             while lines:
                 lines = self._send(lines)
-            self.progress.show(self._position, self.sent)
+            self._show()
 
     def summary(self) -> str:
-        refused = f", {self.refused} line(s) refused" if self.refused else ""
-        return f"{self.sent} task(s) sent{refused}"
-
-    def doubt(self) -> str:
-        """Words for the lines of an interrupted batch, which may have been sent; "" between two batches."""
-        return f", and perhaps {self._underway} more" if self._underway else ""
+        """Words for what was done. The lines of an interrupted batch may have been sent, too."""
+        parts = [
+            f"{self.sent} task(s) sent",
+            f"and perhaps {self._underway} more" if self._underway else "",
+            f"{self.already_there} already there" if self.already_there else "",
+            f"{self.refused} line(s) refused" if self.refused else "",
+        ]
+        return ", ".join(filter(None, parts))
 
     def report(self) -> list[str]:
         more = self.refused - len(self._problems)
@@ -92,12 +94,16 @@ class _Sending:
             elif isinstance(outcome, MailboxError):
                 self._refuse(line, outcome)
             else:
-                self.sent += 1
-                self._print({"line": line.number, "task_id": outcome.uuid})
+                self._count(line, outcome)
         self._position, self._underway = lines[-1].end, 0
         if over:
             self._wait(*over[0])
         return [line for line, _ in over]
+
+    def _count(self, line: Line, task: Task) -> None:
+        self.already_there += task.was_sent_before
+        self.sent += not task.was_sent_before
+        self._print({"line": line.number, "task_id": task.uuid, "already_there": task.was_sent_before})
 
     def _refuse(self, line: Line, error: MailboxError) -> None:
         self.refused += 1
@@ -112,8 +118,11 @@ class _Sending:
             self.progress.end()
             sys.stderr.write(f"Line {line.number} waits for room: {output.printable(full.message)}\n")
         self._waited_for = full.message
-        self.progress.show(self._position, self.sent, f"line {line.number} waits for room")
+        self._show(f"line {line.number} waits for room")
         time.sleep(full.retry_after)
+
+    def _show(self, note: str = "") -> None:
+        self.progress.show(self._position, self.sent + self.already_there, note)
 
     def _print(self, outcome: dict[str, object]) -> None:
         if self._as_json:

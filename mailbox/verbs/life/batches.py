@@ -91,9 +91,9 @@ def send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Outcomes[Ta
     """Send 1 to `MOST_SENT` tasks, in order; return the outcome of each once all of them are durable.
 
     Each item is decided as `sending.send_task` decides it, so a refused item keeps no other item from being sent.
-    Its check, its quotas and its journal rows are its own. A repeated batch sends no task twice that names its id. It
-    holds no content of the results of its tasks, which is read when it is first used.
-    If the hub fails in between, a part of the batch may have been sent.
+    Its check, its quotas and its journal rows are its own. A repeated batch sends no task twice that names its id. The
+    outcome is then the earlier task, and has ``was_sent_before``. It holds no content of the results of its tasks,
+    which is read when it is first used. If the hub fails in between, a part of the batch may have been sent.
 
     Raises `InvalidRequestError` for another number of tasks, `WrongPartyError` for callers without an agent, and
     `UnauthenticatedError`. Every other error is the outcome of its item.

@@ -22,8 +22,8 @@ MOST_TIMES = 2
 def of_batch(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> list[Task | None]:
     """Return for each envelope the earlier task that it repeats, None if it repeats none or is not plain.
 
-    `sending.send_task` returns the same task, and journals nothing either. A task that may have run out of time counts
-    as not plain. The content of a result is read when it is first used. Two queries, without a lock.
+    `sending.send_task` returns the same task, with the same mark, and journals nothing either. A task that may have run
+    out of time counts as not plain. The content of a result is read when it is first used. Two queries, without a lock.
     """
     sender = caller.agent
     given = [envelope.id if _is_valid(envelope) else None for envelope in envelopes]
@@ -54,6 +54,8 @@ def _earlier(sender: Agent, sizes: dict[UUID, int]) -> dict[UUID, Task]:
     if not fitting:
         return {}
     found = Task.objects.whole().defer("result__content", "result__error_message").filter(pk__in=fitting)
+    for task in found:
+        task.was_sent_before = True
     return {task.uuid: task for task in found}
 
 

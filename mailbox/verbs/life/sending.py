@@ -30,7 +30,8 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     A repeat names an earlier task of the caller with the same content and callback. It stores no second row, counts no
     use of a grant, and returns the earlier task with its result. If that task is past its deadline or work timeout, it
     is resolved as expired first. If it was compacted, the repeat returns it from the journal, as an object without a
-    row. Its result then has no content, and its error message says that the result was deleted.
+    row. Its result then has no content, and its error message says that the result was deleted. The earlier task has
+    ``was_sent_before``.
 
     An idempotent task whose result is cached is resolved at once. An idempotent task whose work is under way waits on
     the task that does the work.
@@ -80,6 +81,7 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
         known = fitting[0] if len(fitting) == 1 else None
         earlier = Task.objects.whole().filter(uuid=envelope.id).first() if envelope.id else None
         if known and envelope.id and (again := _sent_before(sender, known, earlier, envelope, journal)):
+            again.was_sent_before = True
             return again
         journal.admit(Request.to_send(known or envelope.recipient, envelope.id))
         recipient = finding.the_one(caller, envelope.recipient, fitting)

@@ -24,18 +24,6 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def send(a2a, cast, tmp_path):
-    """Send lines as alice; return what the command printed. A line is text, or a body as a dict."""
-
-    def run(*lines, options=()):
-        path = tmp_path / "tasks.jsonl"
-        path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
-        return a2a("send", "--from", "alice", "--file", path, *options)
-
-    return run
-
-
 def texts():
     return list(Task.objects.order_by("pk").values_list("intent_text", flat=True))
 
@@ -78,57 +66,6 @@ def test_the_tasks_of_a_local_part_are_sent_together(send, monkeypatch):
     send(*[{**BOB, "intent_text": f"task {number}"} for number in range(5)])
 
     assert (len(texts()), alone) == (5, [])
-
-
-def test_a_repeated_file_makes_no_second_task(send):
-    lines = [{**BOB, "intent_text": f"task {number}"} for number in range(5)]
-    send(*lines)
-    ids = set(Task.objects.values_list("uuid", flat=True))
-
-    assert send(*lines) == "5 task(s) sent"
-    assert send(*reversed(lines), {**BOB, "intent_text": "new"}) == "6 task(s) sent"
-    assert send(*lines[2:]) == "3 task(s) sent"
-
-    assert Task.objects.count() == 6
-    assert ids < set(Task.objects.values_list("uuid", flat=True))
-
-
-def test_a_file_makes_no_second_task_after_a_change_of_the_secret(send, settings):
-    lines = [{**BOB, "intent_text": f"task {number}"} for number in range(3)]
-    send(*lines[:2])
-    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "another secret of this hub, since its rotation", []
-
-    assert send(*lines) == "3 task(s) sent"
-
-    assert texts() == ["task 0", "task 1", "task 2"]
-
-
-def test_a_line_whose_id_another_agent_took_is_refused_and_goes_in_another_run(send):
-    send({**BOB, "intent_text": "ping"})
-    stolen = Task.objects.get()
-    Task.objects.update(sender=stolen.recipient_id)
-
-    with pytest.raises(CommandError, match="line 1: "):
-        send({**BOB, "intent_text": "ping"})
-    assert send({**BOB, "intent_text": "ping"}, options=("--run", "again")) == "1 task(s) sent"
-
-
-def test_equal_lines_are_tasks_of_their_own_and_repeat_as_such(send):
-    send(*[{**BOB, "intent_text": "ping"}] * 3)
-    send(*[{**BOB, "intent_text": "ping"}] * 3)
-
-    assert texts() == ["ping"] * 3
-
-
-def test_another_run_sender_or_recipient_makes_new_tasks(a2a, send, tmp_path):
-    line = {"intent_text": "again"}
-    send(line, options=("--to", "bob"))
-    send(line, options=("--to", "bob", "--run", "tuesday"))
-    send(line, options=("--to", "bob", "--run", "tuesday"))
-    send(line, options=("--to", "alice"))
-    a2a("send", "--from", "bob", "--to", "bob", "--file", tmp_path / "tasks.jsonl")
-
-    assert Task.objects.count() == 4
 
 
 def test_bad_lines_are_reported_at_the_end_and_spoil_no_other_line(send):
@@ -188,31 +125,11 @@ def test_json_prints_the_outcome_of_each_line(a2a, cast, capsys, monkeypatch):
 
     first, second, third = map(json.loads, capsys.readouterr().out.splitlines())
     ids = [str(task_id) for task_id in Task.objects.order_by("pk").values_list("uuid", flat=True)]
-    assert (first, third) == ({"line": 1, "task_id": ids[0]}, {"line": 3, "task_id": ids[1]})
+    assert (first, third) == (
+        {"line": 1, "task_id": ids[0], "already_there": False},
+        {"line": 3, "task_id": ids[1], "already_there": False},
+    )
     assert (second["line"], second["code"]) == (2, "invalid_json")
-
-
-def test_an_interrupted_run_reports_what_went_and_can_be_repeated(send, monkeypatch):
-    monkeypatch.setattr(send_file, "AT_ONCE", 2)
-    send_tasks, batches = send_file._send_tasks, []
-
-    def interrupted(caller, envelopes):
-        batches.append(envelopes)
-        if len(batches) == 3:
-            raise KeyboardInterrupt
-        return send_tasks(caller, envelopes)
-
-    monkeypatch.setattr(send_file, "_send_tasks", interrupted)
-    lines = [{**BOB, "intent_text": f"task {number}"} for number in range(7)]
-
-    with pytest.raises(
-        CommandError, match=r"^interrupted: 4 task\(s\) sent, and perhaps 2 more\. The same command sends the rest\.$"
-    ) as stop:
-        send(*lines)
-    assert stop.value.returncode == 130
-    assert send(*lines) == "7 task(s) sent"
-
-    assert texts() == [f"task {number}" for number in range(7)]
 
 
 @pytest.mark.django_db(transaction=True)

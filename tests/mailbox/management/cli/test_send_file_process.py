@@ -87,7 +87,7 @@ def test_ctrl_c_reports_what_was_sent_and_the_same_lines_send_the_rest(sending: 
         r"The same command sends the rest\.\n",
         said,
     )
-    assert (again, Task.objects.count()) == ("502 task(s) sent\n", 502)
+    assert (again, Task.objects.count()) == ("2 task(s) sent, 500 already there\n", 502)
 
 
 def test_a_refused_line_is_reported_on_stderr_with_exit_code_1(sending: Start) -> None:

@@ -82,7 +82,7 @@ def test_a_recipient_that_is_added_later_makes_no_second_task_of_the_lines_that_
 
     with pytest.raises(CommandError, match="line 2: recipient: "):
         a2a("send", "--from", "alice", "--file", path)
-    assert a2a("send", "--from", "alice", "--file", path, "--to", "bob") == "3 task(s) sent"
+    assert a2a("send", "--from", "alice", "--file", path, "--to", "bob") == "1 task(s) sent, 2 already there"
 
     assert set(Task.objects.values_list("intent_text", "recipient__local")) == {
         ("one", "bob"),

@@ -71,7 +71,7 @@ def test_a_repeated_batch_sends_no_task_twice(alice, bob):
     again = batches.send_tasks(alice, [*envelopes, *tasks_for(bob, 1)])
 
     assert [task.pk for task in again.posted[:3]] == [task.pk for task in first.posted]
-    assert len(again.posted) == 4
+    assert [task.was_sent_before for task in [*first.posted, *again.posted]] == [*[False] * 3, *[True] * 3, False]
     assert factories.journal_length() == rows + 2
 
 
@@ -281,4 +281,4 @@ def test_a_repeat_of_a_task_out_of_time_expires_it_as_the_single_send_does(alice
     batches.send_tasks(alice, batch)
     again = batches.send_tasks(alice, batch)
 
-    assert [task.outcome for task in again.posted] == ["expired"] * 3
+    assert [(task.outcome, task.was_sent_before) for task in again.posted] == [("expired", True)] * 3

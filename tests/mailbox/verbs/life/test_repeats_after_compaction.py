@@ -55,6 +55,7 @@ def test_a_send_is_answered_with_the_task_as_it_ended(alice, bob, more):
     ours = {field.attname for field in Task._meta.concrete_fields} - not_kept
     assert {name: getattr(again, name) for name in ours} == {name: getattr(task, name) for name in ours}
     assert compacted.is_compacted(again)
+    assert again.was_sent_before
     result = result_of(again)
     assert (result.status, result.blocks, result.error_message) == ("ok", [], RESULT_DELETED)
     assert factories.journal_length() == rows

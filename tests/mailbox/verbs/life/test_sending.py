@@ -168,6 +168,7 @@ def test_a_repeated_send_is_acknowledged_without_a_second_row(alice, bob):
     again = sending.send_task(alice, envelope)
 
     assert again == first
+    assert (first.was_sent_before, again.was_sent_before) == (False, True)
     assert Task.objects.count() == 1
     assert factories.journal_length() == rows
 
