@@ -58,6 +58,18 @@ class RegisteredAgent(BaseModel):
     api_key: str
 
 
+class Me(BaseModel):
+    """The owner of the request's key, signature or certificate: an ``agent``, or a ``person`` by name.
+
+    The other one is null. ``role`` is the role of a person, and null for an agent.
+    """
+
+    kind: Literal["a2a_me"]
+    agent: AgentId | None
+    person: str | None
+    role: Literal["viewer", "operator", "admin"] | None
+
+
 class Agents(BaseModel):
     kind: Literal["a2a_agents"]
     agents: list[AgentId]

@@ -72,6 +72,13 @@ class RecentGrantsView(MailboxView):
         return Response({"kind": "capabilities", "capabilities": rendered, "next_cursor": page.next_cursor})
 
 
+class MeView(MailboxView):
+    @describe(summary="Read who owns the key of this request", tag="agents", answer=admin_answers.Me)
+    def get(self, request: Request) -> Response:
+        self.query(requests.NoQuery)
+        return Response(admin_wire.me(self.caller))
+
+
 class AgentsView(MailboxView):
     @describe(summary="List registered agents", tag="agents", query=requests.ListQuery, answer=admin_answers.Agents)
     def get(self, request: Request) -> Response:

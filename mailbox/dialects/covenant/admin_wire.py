@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from mailbox.dialects.covenant.wire import agent_id, json, ms
+from mailbox.gate.callers import Caller
 from mailbox.models import Agent, ApiKey, CapabilityGrant
 from mailbox.verbs.agents.key_rotation import Rotation
 from mailbox.verbs.agents.keys import NewKey
@@ -24,6 +25,12 @@ def registration(made: Registration) -> dict[str, Any]:
         "private_key": made.private_key,
         "api_key": made.api_key,
     }
+
+
+def me(caller: Caller) -> dict[str, Any]:
+    agent = agent_id(caller.agent) if caller.agent else None
+    person = None if agent else caller.name.removeprefix("user:")
+    return {"kind": "a2a_me", "agent": agent, "person": person, "role": caller.role}
 
 
 def key(made: NewKey) -> dict[str, Any]:

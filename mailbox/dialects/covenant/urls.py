@@ -50,6 +50,7 @@ urlpatterns = [
     path("a2a/deliveries", repair_views.DeliveriesView.as_view()),
     path("a2a/deliveries/<id:delivery_id>/resend", repair_views.ResendView.as_view()),
     path("a2a/peers", admin_views.PeersView.as_view()),
+    path("a2a/me", admin_views.MeView.as_view()),
     path("a2a/agents", admin_views.AgentsView.as_view()),
     path("a2a/agents/<str:name>/pause", admin_views.PauseView.as_view()),
     path("a2a/agents/<str:name>/resume", admin_views.ResumeView.as_view()),

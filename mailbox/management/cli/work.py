@@ -145,7 +145,7 @@ def _work(options: Namespace) -> str:
     )
     try:
         if failure := worker.run():
-            raise CommandError(failure)
+            raise CommandError(failure, returncode=WRONG_USAGE if worker.is_wrong_usage else 1)
     finally:
         hub.close()
     return ""

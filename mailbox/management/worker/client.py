@@ -58,6 +58,11 @@ class Hub:
         """How long the oldest of these results has waited, in seconds; 0 without one."""
         return 0.0
 
+    def me(self) -> dict[str, Any]:
+        """Return the ``agent`` or the ``person`` that owns the key. A hub of an earlier version refuses that."""
+        answer: dict[str, Any] = self._get("a2a/me", {})
+        return answer
+
     def receive(self, attempt_id: UUID, *, most: int, wait: float) -> list[LeasedTask]:
         """Lease the oldest task, waiting up to ``wait`` seconds for it. A repeat gets the same lease.
 

@@ -41,11 +41,6 @@ class LeasedTask:
     def id(self) -> str:
         return str(self.task["id"])
 
-    def is_for(self, name: str) -> bool:
-        """Whether ``name`` is the recipient's display, local part or public key."""
-        display = self.task["recipient"]["display"]
-        return name in (display, display.partition("@")[0], self.task["recipient"]["pubkey"])
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramResult:

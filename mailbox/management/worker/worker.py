@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from uuid import uuid4
 
 from mailbox.management.worker.attempt import Attempt, AttemptOutcome, ProgramSettings
@@ -15,7 +12,9 @@ from mailbox.management.worker.backoff import Backoff, insist
 from mailbox.management.worker.client import Hub
 from mailbox.management.worker.errors import AttemptSpentError, HubError, NotNowError, RefusedError
 from mailbox.management.worker.guard import Guard
+from mailbox.management.worker.identity import foreign_key, is_called
 from mailbox.management.worker.leased_task import LeasedTask
+from mailbox.management.worker.stop_signals import StopSignals, stop_signals
 from mailbox.management.worker.turns import Turn
 
 # The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
@@ -27,15 +26,6 @@ LINGER = 0.5  # seconds that a result waits at most for others
 START_FAILURES = 3  # in a row, after which the worker gives up
 TO_REPORT = 10.0  # seconds to post outcomes to the hub once the programs were stopped
 TO_REPORT_AT_ONCE = 2.0
-
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-@dataclass(slots=True)
-class Signals:
-    """The number of stop signals. A plain number, as a signal handler must not wait for a lock of its own thread."""
-
-    count: int = 0
 
 
 class Worker:
@@ -72,6 +62,7 @@ class Worker:
         self._stopping = threading.Event()
         self._abandon = threading.Event()
         self._failure: str | None = None
+        self.is_wrong_usage = False  # whether it failed because the key is not that of its agent
         self._guard: Guard
         self._attempt_id = uuid4()
 
@@ -81,7 +72,7 @@ class Worker:
         After the first signal, programs may run for another grace; then they are stopped and their tasks released.
         The second signal kills them at once. A live lease left behind is a failure. Call this in the main thread.
         """
-        with _stop_signals() as signals, Guard(grace=self._work.grace) as self._guard:
+        with stop_signals() as signals, Guard(grace=self._work.grace) as self._guard:
             self._say(f"Working as {self._name} at {self._hub.url}. Stop it with Ctrl-C.")
             leasing = threading.Thread(target=self._lease, daemon=True)
             leasing.start()
@@ -91,7 +82,7 @@ class Worker:
             self._count(AttemptOutcome.LEFT)
         return self._failure
 
-    def _watch(self, leasing: threading.Thread, signals: Signals) -> None:
+    def _watch(self, leasing: threading.Thread, signals: StopSignals) -> None:
         stop_at = give_up_at = float("inf")
         seen = 0
         while leasing.is_alive() or self._attempts:
@@ -121,6 +112,7 @@ class Worker:
 
     def _lease(self) -> None:
         """Lease tasks until the worker stops or is done. The results of batches go out with the leases."""
+        self._fail_by_key(foreign_key(self._hub, self._name, stopping=self._stopping, say=self._say))
         try:
             while not self._is_over():
                 self._hub.changed.clear()
@@ -232,9 +224,9 @@ class Worker:
 
     def _may_begin(self, leased: LeasedTask) -> bool:
         """Release a task that must not be begun, and return False for it."""
-        if not leased.is_for(self._name):
-            display = leased.task["recipient"]["display"]
-            self._fail(f"the API key belongs to {display}, not to {self._name}")
+        recipient = leased.task["recipient"]
+        if not is_called(recipient, self._name):
+            self._fail_by_key(recipient["display"])
             self._decline(leased, f"leased by a worker for {self._name} with this agent's API key")
             return False
         if self._stopping.is_set():
@@ -274,23 +266,13 @@ class Worker:
         if self._start_failures >= START_FAILURES:
             self._fail(f"{self._work.command[0]} could not be started {START_FAILURES} times in a row")
 
+    def _fail_by_key(self, owner: str | None) -> None:
+        """Fail because the key belongs to ``owner``; None: it belongs to the worker's agent."""
+        if owner is not None:
+            self._fail(f"the API key belongs to {owner}, not to {self._name}")
+            self.is_wrong_usage = True
+
     def _fail(self, why: str) -> None:
         self._say(f"Stopping: {why}.")
         self._failure = self._failure or why
         self._stopping.set()
-
-
-@contextlib.contextmanager
-def _stop_signals() -> Iterator[Signals]:
-    """Count stop signals within the block, and restore the earlier handlers after it."""
-    signals = Signals()
-
-    def hear(*_: object) -> None:
-        signals.count += 1
-
-    earlier = {number: signal.signal(number, hear) for number in STOP_SIGNALS}
-    try:
-        yield signals
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)

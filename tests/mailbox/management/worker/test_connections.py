@@ -42,6 +42,12 @@ class Cutter(ThreadingHTTPServer):
 class Passage(BaseHTTPRequestHandler):
     server: Cutter
 
+    def do_GET(self):
+        answer = httpx.get(self.server.hub_url + self.path, headers={"Authorization": self.headers["Authorization"]})
+        self.send_response(answer.status_code)
+        self.end_headers()
+        self.wfile.write(answer.content)
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         names = ("Authorization", "Content-Type")
@@ -92,6 +98,9 @@ class ScriptedHub:
         self.leases = []
         self.changed = threading.Event()
         self.pending = 0
+
+    def me(self):
+        return {"agent": {"display": "bob@local", "pubkey": "key"}, "person": None}
 
     def receive(self, attempt_id, *, most, wait):
         self.leases.append((attempt_id, wait))

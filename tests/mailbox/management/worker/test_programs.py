@@ -222,13 +222,3 @@ def test_several_programs_run_at_once(desk, alice, bob, name):
     assert desk.run(*shell(meet), name=name, tasks=3, concurrency=3) is None
 
     assert sorted(text_of(result_of(task)) for task in tasks) == ["0", "1", "2"]
-
-
-def test_a_worker_with_another_agent_s_key_releases_the_task(desk, alice, bob):
-    task = factories.sent_task(alice, bob)
-
-    failure = desk.run("cat", name="carol")
-
-    task.refresh_from_db()
-    assert failure == "the API key belongs to bob@local, not to carol"
-    assert (task.state, lease_of(task)) == (Task.State.QUEUED, None)
