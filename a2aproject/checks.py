@@ -9,6 +9,8 @@ from django.conf import settings
 from django.core import checks
 from django.db import connections
 
+from a2aproject.settings.processors import OF_THE_BELL
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -19,6 +21,7 @@ SQLITE_PRAGMAS = {
 }
 SQLITE_LEAST_TIMEOUT = 10
 POSTGRESQL_SERVER = {"fsync": "a2a.E008", "full_page_writes": "a2a.E009"}  # settings that must be on, and their errors
+CONNECTIONS_OF_OTHERS = 16  # left for the task cluster, the carrier and commands
 DURABILITY = "durability"  # the tag of the check that `serve` runs once it can reach the database
 LARGEST_BODY_BYTES = 8 * 1024 * 1024
 
@@ -36,8 +39,12 @@ def check_databases(**_: object) -> list[checks.CheckMessage]:
 
 
 def check_servers(databases: Sequence[str] | None = None, **_: object) -> list[checks.CheckMessage]:
-    """Report PostgreSQL servers that could lose an acknowledged write, or break a table, when their machine crashes."""
-    return [error for alias in databases or () for error in _server_errors(alias)]
+    """Report PostgreSQL servers that could lose an acknowledged write, or break a table, when their machine crashes.
+
+    Also warn about a server with too few connections for the web processes.
+    """
+    found = [error for alias in databases or () for error in _server_errors(alias)]
+    return found + [warning for alias in databases or () for warning in _connection_warnings(alias)]
 
 
 def check_cluster(**_: object) -> list[checks.CheckMessage]:
@@ -137,3 +144,30 @@ def _server_errors(alias: str) -> Iterator[checks.CheckMessage]:
                     hint=f"Set {name} to on in the server's configuration, and reload it.",
                     id=identity,
                 )
+
+
+def _connection_warnings(alias: str) -> Iterator[checks.CheckMessage]:
+    """Yield a warning if all web processes together may open more connections than the server has for them.
+
+    A pooler between the hub and the server has a limit of its own, which the hub does not know. Statements are not
+    prepared there.
+    """
+    if (
+        connections[alias].vendor != "postgresql"
+        or connections[alias].settings_dict["OPTIONS"].get("prepare_threshold") is None
+    ):
+        return
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SELECT current_setting(%s)", ["max_connections"])
+        most = int(cursor.fetchone()[0])
+        cursor.execute("SELECT current_setting(%s)", ["superuser_reserved_connections"])
+        room = most - int(cursor.fetchone()[0]) - CONNECTIONS_OF_OTHERS
+    processes = settings.WEB_WORKERS
+    needed = processes * (settings.DATABASE_POOL_SIZE + OF_THE_BELL)
+    if needed > room:
+        yield checks.Warning(
+            f"{processes} web processes may open {needed} connections. The server of PostgreSQL database {alias!r} "
+            f"has {max(0, room)} for them, as its max_connections is {most}. Then requests would be answered 503.",
+            hint="Lower WEB_WORKERS or DATABASE_POOL_SIZE, or raise max_connections of the server.",
+            id="a2a.W001",
+        )

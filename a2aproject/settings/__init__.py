@@ -15,7 +15,7 @@ from a2aproject.settings.edge import PUBLIC_URL
 from a2aproject.settings.environment import CENTURY_MS, env
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.people import *  # noqa: F403
-from a2aproject.settings.processors import web_workers
+from a2aproject.settings.processors import pool_size, web_workers
 from a2aproject.settings.rates import *  # noqa: F403
 from a2aproject.settings.secret_key import earlier_secrets, opened, opened_seal_key
 
@@ -40,6 +40,7 @@ A2A_DOCS_URL = env.str("A2A_DOCS_URL", "") or f"{PUBLIC_URL}/api/docs/"
 A2A_PUBLIC_AGENT_CARDS = env.switch("A2A_PUBLIC_AGENT_CARDS", default=True)
 
 WEB_WORKERS = web_workers(env)
+DATABASE_POOL_SIZE = pool_size(env)  # PostgreSQL connections of one web process, beside those of its bell
 STOP_GRACE = env.integer("STOP_GRACE", 15, least=1, most=3600)  # seconds
 # Threads of one worker, started when needed. Each waiting request holds a thread.
 WEB_THREADS = env.integer("WEB_THREADS", 1024, least=1, most=65_536)

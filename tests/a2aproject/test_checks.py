@@ -100,10 +100,20 @@ def test_a_body_limit_that_differs_from_django_s_is_reported(settings):
 @pytest.fixture
 def server(monkeypatch):
     """Return the settings of a PostgreSQL server, all on. The test may change them."""
-    given = {"fsync": "on", "full_page_writes": "on"}
+    given = {
+        "fsync": "on",
+        "full_page_writes": "on",
+        "max_connections": "100",
+        "superuser_reserved_connections": "3",
+        "prepare_threshold": 5,
+    }
 
     class Server:
         vendor = "postgresql"
+
+        @property
+        def settings_dict(self):
+            return {"OPTIONS": {"prepare_threshold": given["prepare_threshold"]}}
 
         @contextmanager
         def cursor(self):
@@ -129,6 +139,33 @@ def test_a_server_that_could_lose_writes_in_a_crash_is_reported(server, name, id
 
     assert (error.id, f"{name} off" in error.msg, f"Set {name} to on" in str(error.hint)) == (identity, True, True)
     assert checks.check_servers(databases=None) == []
+
+
+@pytest.mark.parametrize(("workers", "pool", "most"), [(9, 7, 100), (16, 2, 100), (32, 2, 147), (1, 79, 100)])
+def test_a_server_with_connections_for_all_web_processes_passes(server, settings, workers, pool, most):
+    settings.WEB_WORKERS, settings.DATABASE_POOL_SIZE = workers, pool
+    server["max_connections"] = str(most)
+
+    assert checks.check_servers(databases=["default"]) == []
+
+
+@pytest.mark.parametrize(("workers", "pool", "most"), [(40, 2, 100), (2, 50, 100), (32, 2, 146), (1, 2, 10)])
+def test_a_server_with_too_few_connections_is_a_warning_with_both_numbers(server, settings, workers, pool, most):
+    settings.WEB_WORKERS, settings.DATABASE_POOL_SIZE = workers, pool
+    server["max_connections"] = str(most)
+
+    (warning,) = checks.check_servers(databases=["default"])
+
+    assert (warning.id, warning.is_serious()) == ("a2a.W001", False)
+    assert f"may open {workers * (pool + 2)} connections" in warning.msg
+    assert f"has {max(0, most - 19)} for them, as its max_connections is {most}" in warning.msg
+    assert "WEB_WORKERS or DATABASE_POOL_SIZE" in str(warning.hint)
+
+
+def test_the_connections_behind_a_pooler_are_not_judged(server, settings):
+    settings.WEB_WORKERS, server["prepare_threshold"] = 1000, None
+
+    assert checks.check_servers(databases=["default"]) == []
 
 
 @pytest.mark.django_db
