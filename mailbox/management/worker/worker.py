@@ -206,8 +206,12 @@ class Worker:
 
     @property
     def _poll(self) -> float:
-        """The seconds that a request waits for a task. The results of running programs are not to wait for long."""
-        return LINGER if self._is_batching and self._active else POLL
+        """The seconds that a request waits for a task.
+
+        The results of running programs are not to wait for long. Nor are the outcomes of the results in the request,
+        which come with its answer.
+        """
+        return LINGER if self._is_batching and self._attempts else POLL
 
     def _receive(self, most: int, wait: float) -> Sequence[LeasedTask]:
         """Request tasks once. An attempt id that has brought a task, or is spent, is replaced by a new one."""

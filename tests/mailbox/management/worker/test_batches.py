@@ -18,6 +18,7 @@ from mailbox.management.worker.errors import (
     RefusedError,
     refusal,
 )
+from mailbox.management.worker.worker import LINGER, POLL
 from mailbox.models import AuditEvent, Lease, Message, Task
 from mailbox.verbs.life import sending
 from tests.mailbox.management.worker.test_connections import Cutter
@@ -66,6 +67,20 @@ def test_without_messages_the_only_request_of_a_batch_is_its_lease(desk, tasks, 
     assert [text_of(result_of(task)) for task in tasks[:4]] == [f"task {number}" for number in range(4)]
     assert not Message.objects.exists()
     assert set(paths) == {"a2a/tasks/lease", "a2a/results/batch"}
+
+
+def test_a_request_with_results_waits_only_briefly_for_tasks(desk, tasks, monkeypatch):
+    receive, waits = batches.BatchingHub.receive, []
+
+    def noted(hub, attempt_id, *, most, wait):
+        waits.append((hub.pending, wait))
+        return receive(hub, attempt_id, most=most, wait=wait)
+
+    monkeypatch.setattr(batches.BatchingHub, "receive", noted)
+
+    assert desk.run("cat", tasks=2, batch=1) is None
+
+    assert waits == [(0, POLL), (1, LINGER)]
 
 
 @pytest.mark.parametrize("concurrency", [1, 5])
