@@ -78,6 +78,7 @@ class Attempt:
         self._output = (
             Output(is_silent=is_silent) if self._token is None else ControlledOutput(self._token, is_silent=is_silent)
         )
+        self._file: given.ConversationFile | None = None
         self._began_at = time.monotonic()
         self._speech = Speech(
             hub,
@@ -86,6 +87,7 @@ class Attempt:
             is_strict=self._token is not None,
             heartbeat=work.heartbeat,
             abandon=abandon,
+            read_on=self._read_on,
             log=self._log,
         )
         self._program = Program(
@@ -118,16 +120,22 @@ class Attempt:
 
     def _conversation(self) -> Sequence[Mapping[str, Any]] | None:
         """Return the task's messages, oldest first; None if the hub was given up."""
-        if self.leased.turn == 1 and self.leased.attempt == 1:
+        if self._speech.turn == self.leased.attempt == 1:
             return [given.first_message(self.leased)]
         messages: list[Mapping[str, Any]] = []
         is_read = self._speech.insist(lambda: messages.extend(self._hub.conversation(self.leased)))
         return messages if is_read else None
 
+    def _read_on(self) -> None:
+        """Add the new messages to the file of the running program. Raises as `Hub.conversation`."""
+        if self._file is not None:
+            messages = self._hub.conversation(self.leased, after=self._file.last)
+            self._file.add(messages if self._file.last else messages[1:])
+
     def _start(self, conversation: Sequence[Mapping[str, Any]], files: contextlib.ExitStack) -> None:
         """Start the program. ``files`` keeps its files. Raises `OSError` or `ValueError` if that fails."""
-        path = files.enter_context(given.conversation_file(conversation))
-        variables = given.environment_of(self.leased, conversation=path, token=self._token)
+        self._file = files.enter_context(given.conversation_file(conversation))
+        variables = given.environment_of(self.leased, conversation=self._file.path, token=self._token)
         text = given.text_of(self.leased, conversation)
         self._program.start(text, {**self._work.environment, **variables})
 

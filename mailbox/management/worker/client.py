@@ -76,23 +76,24 @@ class Hub:
             return []
         return [LeasedTask.of(answer)]
 
-    def conversation(self, leased: LeasedTask) -> list[dict[str, Any]]:
-        """Return all messages of the task, oldest first. The first is the message that made the task."""
+    def conversation(self, leased: LeasedTask, *, after: int | None = 0) -> list[dict[str, Any]]:
+        """Return the messages of the task after the number ``after``, oldest first. The first made the task."""
         messages: list[dict[str, Any]] = []
-        after: int | None = 0
         while after is not None:
             page = self._get(f"a2a/tasks/{leased.id}/messages", {"after": after, "limit": PAGE})
             messages += page["messages"]
             after = page["next_after"]
         return messages
 
-    def heartbeat(self, leased: LeasedTask) -> None:
-        self._post(f"a2a/tasks/{leased.id}/heartbeat", {"lease_id": leased.lease_id})
+    def heartbeat(self, leased: LeasedTask) -> int:
+        """Send a heartbeat; return the number of messages of the task's sender."""
+        answer = self._post(f"a2a/tasks/{leased.id}/heartbeat", {"lease_id": leased.lease_id})
+        return int(answer.get("turn", leased.turn))
 
-    def update(self, leased: LeasedTask, updates: Sequence[Mapping[str, Any]], attempt_id: UUID) -> None:
-        """Post updates. Repeating the call with the same ``attempt_id`` posts them once."""
+    def update(self, leased: LeasedTask, updates: Sequence[Mapping[str, Any]], attempt_id: UUID) -> int:
+        """Post updates; return as `heartbeat` does. Repeating the call with the same ``attempt_id`` posts them once."""
         body = {"lease_id": leased.lease_id, "attempt_id": str(attempt_id), "updates": updates}
-        self._post(f"a2a/tasks/{leased.id}/updates", body)
+        return int(self._post(f"a2a/tasks/{leased.id}/updates", body).get("turn", leased.turn))
 
     def answer(self, leased: LeasedTask, answer: ProgramResult) -> None:
         """Post the result under the lease. Repeating the call changes nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -27,13 +27,27 @@ def text_of(leased: LeasedTask, conversation: Sequence[Mapping[str, Any]]) -> st
     return "\n".join([leased.task["intent_text"], *later])
 
 
+class ConversationFile:
+    """A temporary file of messages, each as a line of JSON. It may grow while the program reads it."""
+
+    def __init__(self, file: IO[bytes], path: str) -> None:
+        self.path = path
+        self.last = 0  # the number of its last message; 0 if it has only the first, whose number is not known
+        self._file = file
+
+    def add(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        self._file.write(b"".join(orjson.dumps(message) + b"\n" for message in messages))
+        self._file.flush()
+        self.last = messages[-1].get("seq", 0) if messages else self.last
+
+
 @contextlib.contextmanager
-def conversation_file(conversation: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Write the messages into a temporary file, each as a line of JSON, and yield its path."""
+def conversation_file(conversation: Sequence[Mapping[str, Any]]) -> Iterator[ConversationFile]:
+    """Yield a file of these messages, which is deleted when the block ends."""
     with tempfile.NamedTemporaryFile(prefix="a2a-conversation-", suffix=".jsonl") as file:
-        file.writelines(orjson.dumps(message) + b"\n" for message in conversation)
-        file.flush()
-        yield file.name
+        made = ConversationFile(file, file.name)
+        made.add(conversation)
+        yield made
 
 
 def environment_of(leased: LeasedTask, *, conversation: str, token: str | None) -> dict[str, bytes]:

@@ -27,12 +27,15 @@ class Speech:
         is_strict: bool,
         heartbeat: float,
         abandon: threading.Event,
+        read_on: Callable[[], object],
         log: Callable[[str], object],
     ) -> None:
         """``is_strict``: updates that the hub refuses fail the task. ``heartbeat`` is in seconds.
 
-        Once ``abandon`` is set, failed requests are no longer repeated.
+        ``read_on`` reads the new messages of the task's sender, and raises as a request does. Once ``abandon`` is set,
+        failed requests are no longer repeated.
         """
+        self.turn = leased.turn  # number of messages of the sender, by the hub's last answer
         self.refusal: str | None = None  # of updates that the hub refused, if it is strict
         self._hub = hub
         self._leased = leased
@@ -40,6 +43,8 @@ class Speech:
         self._is_strict = is_strict
         self._heartbeat = heartbeat
         self._abandon = abandon
+        self._read_on = read_on
+        self._read_turn = leased.turn
         self._log = log
         self._unposted: Sequence[Mapping[str, Any]] = ()
         self._batch_id = uuid4()  # new for each batch
@@ -50,7 +55,7 @@ class Speech:
     def speak(self) -> None:
         """Post the program's new updates, or a heartbeat if it is due. If the hub cannot be reached, try later.
 
-        Raises `LeaseEndedError`.
+        Read on if the answer tells of new messages. Raises `LeaseEndedError`.
         """
         now = time.monotonic()
         if now < self._quiet_until:
@@ -59,20 +64,27 @@ class Speech:
         if not self._unposted and now - self._heard_at < self._heartbeat:
             return
         try:
-            if self._unposted:
-                self._post()
-            else:
-                self._hub.heartbeat(self._leased)
+            self._report()
         except LeaseEndedError:
             raise
         except (NotNowError, ForbiddenError) as error:
             self._quiet_until = now + self._backoff.pause(error)
         except RefusedError as error:
-            self._log(f"the hub refused a heartbeat: {error}")
+            self._log(f"the hub refused a heartbeat, or to show the new messages: {error}")
             self._heard_at = now
         else:
             self._backoff.reset()
             self._heard_at = now
+
+    def _report(self) -> None:
+        """Post the updates or a heartbeat, once. Read on if the answer tells of new messages."""
+        if self._unposted:
+            self._post()
+        else:
+            self.turn = self._hub.heartbeat(self._leased)
+        if self.turn > self._read_turn:
+            self._read_on()
+            self._read_turn = self.turn
 
     def flush(self) -> bool:
         """Post all updates that were not posted yet. False: the hub was given up."""
@@ -95,7 +107,7 @@ class Speech:
     def _post(self) -> None:
         """Post the batch, once. A batch that the hub refuses for good is dropped."""
         try:
-            self._hub.update(self._leased, self._unposted, self._batch_id)
+            self.turn = self._hub.update(self._leased, self._unposted, self._batch_id)
         except (LeaseEndedError, ForbiddenError):
             raise
         except RefusedError as error:

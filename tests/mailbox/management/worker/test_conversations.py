@@ -9,7 +9,7 @@ import pytest
 
 from mailbox.models import Lease, Task
 from tests.support.hub import wait_until
-from tests.support.workers import result_of
+from tests.support.workers import await_lease, result_of, text_of
 
 pytestmark = [pytest.mark.one_database, pytest.mark.slow]
 
@@ -27,6 +27,49 @@ else:
         say(artifact={"artifact_id": "picture", "content": part}, append=number > 0, last_chunk=number == 2)
     say(status="ok", message="It is drying.")
 """
+
+# Waits until the conversation has three messages of the sender, and prints the last two.
+LISTENER = """
+import json, os, time
+
+heard = []
+while len(heard) < 3:
+    time.sleep(0.05)
+    with open(os.environ["A2A_CONVERSATION"]) as lines:
+        said = [json.loads(line) for line in lines]
+    heard = [message["content"][0]["text"] for message in said if message["role"] == "user"]
+    print("waiting", flush=True) if len(said) == 1 else None
+print(", ".join(heard[1:]))
+"""
+
+
+@pytest.mark.parametrize("options", [("--messages", "none"), ("--messages", "all"), ("--batch", "2")])
+def test_a_running_program_reads_what_its_sender_says(desk, a2a, alice, bob, options):
+    sent = a2a("send", "--from", "alice", "--to", "bob", "Paint a house")
+    task = Task.objects.get(uuid=sent)
+
+    with desk.process(sys.executable, "-c", LISTENER, options=("--once", *options)) as worker:
+        await_lease(task)
+        a2a("say", sent, "green")
+        a2a("say", sent, "with a door")
+        result = result_of(task)
+        assert worker.code() == 0
+
+    assert text_of(result) == "green, with a door"
+    assert Lease.objects.count() == 1
+
+
+def test_a_program_that_waited_for_its_turn_reads_what_came_meanwhile(desk, a2a, alice, bob):
+    first, second = (a2a("send", "--from", "alice", "--to", "bob", text) for text in ("one", "two"))
+    waits = 'read text; test "$text" = two || sleep 4; cat'
+
+    with desk.process("sh", "-c", waits, options=("--max-tasks", "2", "--batch", "2", "--concurrency", "1")) as worker:
+        await_lease(Task.objects.get(uuid=second))
+        a2a("say", second, "more")
+        assert worker.code() == 0
+
+    assert result_of(Task.objects.get(uuid=first)).status == "ok"
+    assert text_of(result_of(Task.objects.get(uuid=second))) == "more"
 
 
 def test_another_worker_goes_on_after_the_answer(desk, a2a, a2a_json, alice, bob, tmp_path):
