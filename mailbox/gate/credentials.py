@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -16,13 +15,12 @@ from django.db.models import Q
 from django.utils import timezone
 
 from mailbox.database import instances
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, entries, uses
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, SigningKey
 from mailbox.words import certificates, tokens
 from mailbox.words.errors import UnauthenticatedError
 
-USE_NOTED_EVERY = timedelta(minutes=1)
 FAILURES_NOTED_EVERY = 60.0  # seconds, per process and reason
 _NO_DIGEST = "0" * 64
 _COLUMNS_OF_GRANT = ("id", "grant_id", "action", "scope", "max_uses", "granted_by")
@@ -74,13 +72,13 @@ def _holder(
 ) -> Caller:
     """Return the caller to whom the live key with this digest belongs; raise `UnauthenticatedError` ``unknown``."""
     now = timezone.now()
-    rows = ApiKey.objects.credential_rows(public_id, now=now, unused_since=now - USE_NOTED_EVERY)
+    rows = ApiKey.objects.credential_rows(public_id, now=now, unused_since=now - uses.NOTED_EVERY)
     known = rows[0][1] if rows else _NO_DIGEST
     if not hmac.compare_digest(known, digest):
         raise _failed("unknown", unknown, address)
     key_pk, _, user_pk, use_is_due, agent_pk, display, pubkey, *_ = rows[0]
     if use_is_due:
-        ApiKey.objects.filter(pk=key_pk).update(last_used_at=now)
+        uses.note(ApiKey, key_pk, now)
     if agent_pk is None:
         return _person(user_pk, source, request_id, public_id, address)
     return Caller(

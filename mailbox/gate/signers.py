@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from mailbox.gate import credentials, nonces
+from mailbox.gate import credentials, nonces, uses
 from mailbox.gate.callers import Caller
 from mailbox.gate.nonces import Nonce
 from mailbox.models import Agent, AuditEvent, SigningKey
@@ -24,7 +24,7 @@ def authenticate(
     credentials.note_failures()
     now = timezone.now()
     rows = SigningKey.objects.credential_rows(
-        signature.pubkey, signature.nonce, now=now, unused_since=now - credentials.USE_NOTED_EVERY
+        signature.pubkey, signature.nonce, now=now, unused_since=now - uses.NOTED_EVERY
     )
     if not rows:
         raise _no_key(signature.pubkey)
@@ -32,7 +32,7 @@ def authenticate(
     if is_spent:
         raise nonces.replayed()
     if use_is_due:
-        SigningKey.objects.filter(pk=key_pk).update(last_used_at=now)
+        uses.note(SigningKey, key_pk, now)
     return Caller(
         name=display,
         source=source,

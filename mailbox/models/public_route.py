@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
@@ -34,7 +33,3 @@ class PublicRoute(models.Model):
 
     def __str__(self) -> str:
         return f"/p/p_{self.public_id}_…"
-
-    def note_use(self, now: datetime) -> None:
-        self.last_used_at = now
-        self.save(update_fields=["last_used_at"])

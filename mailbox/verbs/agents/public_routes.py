@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import dataclass
-from datetime import timedelta
 
 from django.utils import timezone
 
-from mailbox.gate import audit, entries, own_agents
+from mailbox.gate import audit, entries, own_agents, uses
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, PublicRoute
 from mailbox.words import tokens
 from mailbox.words.errors import InvalidRequestError, UnknownRouteError
 
-USE_NOTED_EVERY = timedelta(minutes=1)
 HIGHEST_RATE = 1_000_000
 _NO_DIGEST = "0" * 64
 
@@ -81,8 +79,8 @@ def recognise(token: str) -> PublicRoute | None:
     if not hmac.compare_digest(known, tokens.digest(token)) or route is None:
         return None
     now = timezone.now()
-    if route.last_used_at is None or now - route.last_used_at > USE_NOTED_EVERY:
-        route.note_use(now)
+    if route.last_used_at is None or now - route.last_used_at > uses.NOTED_EVERY:
+        uses.note(PublicRoute, route.pk, now)
     return route
 
 
