@@ -13,6 +13,7 @@ PRODUCT = ("a2aproject", "agentcards", "dashboard", "mailbox")
 SHARED = {
     "AgentCard": "the name of the value in Marianne, and of the table that has kept it since the first migration",
     "Command": "the name that Django gives each management command",
+    "DatabaseWrapper": "the name that Django gives the connection of each engine",
 }
 
 

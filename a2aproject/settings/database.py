@@ -25,6 +25,7 @@ POSTGRESQL_OPTIONS = {
     "lock_timeout": "10000",
     "idle_in_transaction_session_timeout": "60000",
 }
+SQLITE_KEPT = 32  # connections that a web process keeps open for its next requests; each caches up to 2 MB
 # A host that vanished answers no packet. Without these limits a request would hang until the kernel gives up, for
 # minutes to hours. All are seconds, but tcp_user_timeout is milliseconds.
 TCP_OPTIONS = {
@@ -57,7 +58,10 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
     found = _parsed(env, env.str("DATABASE_URL", "") or f"sqlite:///{folder / 'hub.sqlite3'}")
     options: dict[str, Any] = found.setdefault("OPTIONS", {})
     if found["ENGINE"].endswith(".sqlite3"):
+        found["ENGINE"] = "mailbox.database.sqlite3"
         found["OPTIONS"] = SQLITE_OPTIONS | options
+        if env.switch("A2A_IS_WEB_PROCESS", default=False):
+            found["OPTIONS"]["kept"] = SQLITE_KEPT
         found["CONN_MAX_AGE"] = None
         found["TEST"] = {"NAME": str(folder / "test.sqlite3")}  # a file: several processes and threads use it
         return found
