@@ -111,4 +111,4 @@ def test_a_use_that_cannot_be_written_refuses_no_reader(alice, impatient):
     assert ApiKey.objects.get().last_used_at is None
     before = timezone.now()
     credentials.authenticate(key, source=AuditEvent.Source.API)
-    assert ApiKey.objects.get().last_used_at >= before
+    assert ApiKey.objects.filter(last_used_at__gte=before).exists()
