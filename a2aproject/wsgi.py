@@ -3,7 +3,6 @@ from __future__ import annotations
 import gc
 import io
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import django
@@ -13,10 +12,6 @@ from a2aproject.serving import connections, lifeline, stopping
 
 if TYPE_CHECKING:
     from a2aproject.web.bodies import Application
-
-# A thread that comes back from the database waits until another thread gives up the interpreter. Python's 5 ms are
-# longer than most transactions, and SQLite's write lock is held meanwhile.
-sys.setswitchinterval(0.0005)
 
 stopping.end_at_once()
 lifeline.follow_parent()

@@ -16,6 +16,8 @@ from django.http.request import HttpHeaders
 from django.urls import ResolverMatch
 from django.utils.datastructures import CaseInsensitiveMapping
 
+from a2aproject.serving import interpreter
+
 MOST_KEPT = 512  # paths; the hub has fewer without parameters
 MOST_NAMES = 256  # of headers; a signature may name any
 
@@ -70,7 +72,7 @@ def without_idle_receivers() -> None:
 class Handler(WSGIHandler):
     """Django's handler, except that it remembers the view of each path without parameters.
 
-    Django would try the patterns of all routes again for each request.
+    Django would try the patterns of all routes again for each request. The threads of requests share the interpreter.
     """
 
     request_class = WebRequest
@@ -78,6 +80,13 @@ class Handler(WSGIHandler):
     def __init__(self) -> None:
         super().__init__()
         self._kept: dict[str, ResolverMatch] = {}
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        interpreter.begin()
+        try:
+            return super().__call__(environ, start_response)
+        finally:
+            interpreter.end()
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
         match = self._kept.get(request.path_info)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 from django.core.handlers.base import BaseHandler
+from django.core.handlers.wsgi import WSGIHandler
 from django.http import Http404
 from django.http.request import HttpHeaders
 from django.test import RequestFactory
 
+from a2aproject.serving import interpreter
 from a2aproject.web import handler
 
 pytestmark = pytest.mark.one_database
@@ -107,3 +111,22 @@ def test_the_number_of_remembered_names_of_headers_is_bounded():
 
     assert handler._key.cache_info().currsize == handler.MOST_NAMES
     assert headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_request_shares_the_interpreter_until_its_answer_is_made(monkeypatch, fails):
+    steps = []
+    monkeypatch.setattr(interpreter, "begin", lambda: steps.append("begin"))
+    monkeypatch.setattr(interpreter, "end", lambda: steps.append("end"))
+
+    def answer(self, environ, start_response):
+        steps.append("answer")
+        if fails:
+            raise OSError("no memory")
+
+    monkeypatch.setattr(WSGIHandler, "__call__", answer)
+
+    with pytest.raises(OSError, match="no memory") if fails else nullcontext():
+        handler.Handler()({}, None)
+
+    assert steps == ["begin", "answer", "end"]

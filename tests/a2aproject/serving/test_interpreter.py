@@ -1,0 +1,55 @@
+"""The switch interval of the interpreter grows with the requests under way."""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+import pytest
+
+from a2aproject.serving import interpreter
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture(autouse=True)
+def usual_interval():
+    usual = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(usual)
+
+
+@pytest.mark.parametrize(
+    ("others", "interval"), [(0, 0.0005), (63, 0.0005), (127, 0.001), (319, 0.0025), (639, 0.005), (5000, 0.005)]
+)
+def test_the_interval_grows_with_the_requests_under_way(monkeypatch, others, interval):
+    monkeypatch.setattr(interpreter, "_answering", {-number for number in range(1, others + 1)})
+
+    interpreter.begin()
+    assert sys.getswitchinterval() == pytest.approx(interval)
+
+    interpreter.end()
+    assert len(interpreter._answering) == others
+
+
+def test_each_thread_counts_once_until_its_request_ends(monkeypatch):
+    monkeypatch.setattr(interpreter, "_answering", set())
+    may_end = threading.Event()
+    begun = threading.Barrier(4)
+
+    def answer():
+        interpreter.begin()
+        begun.wait(60)
+        may_end.wait(60)
+        interpreter.end()
+
+    threads = [threading.Thread(target=answer) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    begun.wait(60)
+
+    assert len(interpreter._answering) == 3
+    may_end.set()
+    for thread in threads:
+        thread.join(60)
+    assert interpreter._answering == set()
