@@ -6,22 +6,21 @@ import ctypes
 
 from mailbox.database.bell import waiters
 
-MORE = 100  # new waiters after which memory is returned
+MORE = 100  # waits after whose begin memory is returned
 
 
 class Memory:
     """The free memory of this process. The C library keeps it after a crowd of requests, mostly on SQLite."""
 
     def __init__(self) -> None:
-        self._most = 0  # waiters when memory was returned last, or fewer since
+        self._begun = 0  # waits when memory was returned last
 
     def give_back(self) -> bool:
-        """Return free memory to the system if `MORE` waiters have come; return whether they have."""
-        count = waiters.count()
-        if count < self._most + MORE:
-            self._most = min(self._most, count)
+        """Return free memory to the system if `MORE` waits have begun since the last time; return whether they have."""
+        begun = waiters.begun()
+        if begun < self._begun + MORE:
             return False
-        self._most = count
+        self._begun = begun
         trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # only glibc has this function
         if trim is not None:
             trim(0)

@@ -62,6 +62,7 @@ class Waiter:
         if not self.is_rung:
             for announce in _announce:
                 announce(self.topics)
+            _here.begun += 1  # without the lock, so one of two at once may be lost
         is_rung = self.is_rung or self.silence.acquire(timeout=-1 if seconds is None else seconds)
         return is_rung and not self._is_over()
 
@@ -89,6 +90,7 @@ class _Waiters:
         self.everyone: dict[Waiter, None] = {}
         self.idle: dict[str, dict[Waiter, None]] = {}
         self.anyone = threading.Event()  # set while there are waiters
+        self.begun = 0  # waits, about
         self.has_ended = False
 
     def ring(self, waiter: Waiter, *, is_chained: bool) -> None:
@@ -210,9 +212,9 @@ def waited() -> Sequence[str]:
         return list(dict.fromkeys(topic for waiter in _here.everyone for topic in waiter.topics))
 
 
-def count() -> int:
-    """Return the number of waiters."""
-    return len(_here.everyone)
+def begun() -> int:
+    """Return about how many waits of this process have begun. A wait for a ring that has already come is none."""
+    return _here.begun
 
 
 def is_anyone_here() -> bool:
