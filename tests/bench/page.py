@@ -27,11 +27,11 @@ def block(name: str, record: Mapping[str, Any]) -> str:
 
 
 def machine(measured: Mapping[str, Any]) -> str:
-    """Return the sentence that says where one measurement was made."""
+    """Return the two sentences that say when and where one measurement was made."""
     stamp = measured["stamp"]
     changes = " with changes" if stamp["has_changes"] else ""
     return (
-        f"- {stamp['database']}: {stamp['at']} UTC, commit `{stamp['commit']}`{changes}, {stamp['cores']} cores"
+        f"- {stamp['database']}: {stamp['at']} UTC, commit `{stamp['commit']}`{changes}. {stamp['cores']} cores"
         f" ({stamp['cpu']}), {stamp['memory_gb']} GB, {stamp['kernel']}, Python {stamp['python']},"
         f" load {stamp['load_before']:.1f} before."
     )

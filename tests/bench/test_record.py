@@ -53,7 +53,7 @@ def test_a_block_holds_the_figures_and_the_machine():
     block = page.block("queue", {"queue": {"sqlite": {"stamp": STAMP, "figures": figures}}})
 
     assert "| SQLite | 1,000,000 | 4 | 123 | 1.2 | 9.0 |" in block
-    assert "- SQLite 3.45.1: 2035-01-01 12:00 UTC, commit `abc1234`, 2 cores (a processor), 8 GB" in block
+    assert "- SQLite 3.45.1: 2035-01-01 12:00 UTC, commit `abc1234`. 2 cores (a processor), 8 GB" in block
 
 
 def test_a_section_without_figures_says_so():
