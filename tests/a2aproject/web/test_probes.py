@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import contextmanager
 
 import pytest
 from django.db import InterfaceError, OperationalError, connection
@@ -10,7 +11,7 @@ from django.test import Client
 
 from mailbox.database import outages
 from mailbox.database.outages import Outage
-from tests.support import factories
+from tests.support import factories, yeoman
 
 
 @pytest.fixture(autouse=True)
@@ -89,24 +90,41 @@ def test_a_hub_whose_database_takes_no_change_is_not_ready(client, monkeypatch, 
     assert (response.status_code, response.json(), response["Retry-After"]) == (503, {"status": str(outage)}, "1")
 
 
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.skipif(connection.vendor != "sqlite", reason="limits the pages of a SQLite file")
-@pytest.mark.parametrize("path", ["/a2a/tasks/recent", "/api/v1/tasks", "/admin/login/"])
-def test_a_request_to_a_full_database_is_logged_with_its_cause_and_ends_readiness(alice, monkeypatch, caplog, path):
-    client = Client(headers={"X-API-Key": factories.key_of(alice)}, raise_request_exception=False)
-    factories.person("vic", None)
+@contextmanager
+def full_database():
+    """Let the database refuse every change in the block, since it is full."""
 
     class Full(sqlite3.OperationalError):
         sqlite_errorcode = sqlite3.SQLITE_FULL
 
     def refuse(execute, sql, params, many, context):
-        if sql.startswith(("UPDATE", "INSERT")):
+        if "UPDATE " in sql or "INSERT INTO" in sql:
             with connection.wrap_database_errors:
                 raise Full("database or disk is full")
         return execute(sql, params, many, context)
 
     with connection.execute_wrapper(refuse):
-        refused = client.post(path, {"username": "vic", "password": "x"}) if "login" in path else client.get(path)
+        yield
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="raises an error of SQLite")
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/a2a/tasks", {"recipient": "bob", "intent_text": "count"}),
+        ("/api/v1/a2a/receive", yeoman.envelope()),
+        ("/admin/login/", {"username": "vic", "password": "x"}),
+    ],
+)
+def test_a_request_to_a_full_database_is_logged_with_its_cause_and_ends_readiness(
+    client, alice, bob, monkeypatch, caplog, path, body
+):
+    program = Client(headers={"X-API-Key": factories.key_of(alice)}, raise_request_exception=False)
+    factories.person("vic", None)
+
+    with full_database():
+        refused = program.post(path, body) if "login" in path else program.post(path, body, "application/json")
     during = client.get("/readyz")
     monkeypatch.setattr(outages, "REHEARSE_EVERY", 0.0)
     after = client.get("/readyz")
@@ -116,6 +134,19 @@ def test_a_request_to_a_full_database_is_logged_with_its_cause_and_ends_readines
     assert "the database failed: database or disk is full" in caplog.messages
     assert (during.status_code, during.json()) == (503, {"status": "the database is full"})
     assert after.status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="raises an error of SQLite")
+@pytest.mark.parametrize("path", ["/a2a/tasks/recent", "/api/v1/tasks"])
+def test_a_reader_of_a_full_database_is_answered_and_ends_readiness(client, alice, path):
+    program = Client(headers={"X-API-Key": factories.key_of(alice)}, raise_request_exception=False)
+
+    with full_database():
+        answer = program.get(path)
+
+    assert answer.status_code == 200
+    assert client.get("/readyz").json() == {"status": "the database is full"}
 
 
 @pytest.mark.django_db
