@@ -226,6 +226,7 @@ def test_a_new_announcement_makes_two_early_rounds(monkeypatch):
     early.take(200)
     monkeypatch.setattr(hearing, "is_on", lambda: True)
     monkeypatch.setattr(watch, "EVERY", 600.0)
+    monkeypatch.setattr(watch, "EARLY", (0.05, 300.0))  # so far apart that no slow machine makes both at once
     watch.look_soon()
     assert len(early.at) == 2
     Watch()._await_round()
