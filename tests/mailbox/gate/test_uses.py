@@ -64,6 +64,22 @@ def test_a_crowd_that_comes_at_once_shares_one_commit(monkeypatch):
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite locks no rows")
+def test_a_locked_key_holds_up_no_other(alice, bob):
+    held, free = factories.key_of(alice), factories.key_of(bob)
+    is_held, may_end = threading.Event(), threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        holder = pool.submit(hold, alice, is_held, may_end)
+        try:
+            assert is_held.wait(60)
+            for key, caller in ((held, alice), (free, bob)):
+                assert pool.submit(use, key).result(5).agent == caller.agent
+            assert [key.agent for key in ApiKey.objects.exclude(last_used_at=None)] == [bob.agent]
+        finally:
+            may_end.set()
+        holder.result()
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite locks no rows")
 def test_a_crowd_does_not_wait_for_a_locked_key(alice, bob):
     held, free = factories.key_of(alice), factories.key_of(bob)
     is_held, may_end = threading.Event(), threading.Event()
