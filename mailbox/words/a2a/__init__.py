@@ -1,0 +1,1 @@
+"""The words of the official A2A protocol. They use no database."""
