@@ -28,6 +28,10 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         """Return the numbered rows of one task, in order."""
         return self.filter(task_id=task_id, seq__isnull=False).order_by("seq")
 
+    def of_tasks(self, task_ids: Collection[UUID], *, after: int) -> AuditEventQuerySet:
+        """Return the numbered rows of these tasks with greater numbers than ``after``, those of each task in order."""
+        return self.filter(task_id__in=task_ids, seq__gt=after).order_by("task_id", "seq")
+
     def lives_among(self, task_ids: Collection[UUID]) -> models.QuerySet[AuditEvent, UUID | None]:
         """Return which of these tasks have numbered rows, also compacted tasks."""
         return self.filter(task_id__in=task_ids, seq=1).values_list("task_id", flat=True)

@@ -73,6 +73,10 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """
         return self.filter(_literally("queued", "interrupted"), deadline_ms__lte=epoch_ms(now))
 
+    def of_official_dialect(self) -> TaskQuerySet:
+        """Narrow to tasks of the official A2A protocol, with a literal, so that SQLite uses `task_by_status_time`."""
+        return self.filter(RawSQL("mailbox_task.dialect = 'a2a'", (), models.BooleanField()))
+
     def in_order(self) -> TaskQuerySet:
         """Order by the time in the queue. A requeued task is at the back."""
         return self.order_by("queued_at", "pk")

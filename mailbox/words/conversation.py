@@ -12,6 +12,7 @@ from mailbox.words.errors import InvalidRequestError
 
 PROGRESS = "progress"  # the type of the block that stores progress; no content block has it
 ID_MAX_LENGTH = 500
+AGENT = "agent"  # the stored role of a message whose sender gave itself the role of an agent
 RESULT = "result"  # the id of an artifact that its holder did not name
 
 

@@ -1,0 +1,116 @@
+"""Tasks and events as JSON of the official A2A protocol 1.0. Empty members are left out, as ProtoJSON leaves them out.
+
+Source: A2A 1.0, Task, Message, Artifact, StreamResponse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from mailbox.words.a2a.fold import EventKind, Produced, Said, TaskEvent, TaskStatus, TaskView, words_of
+from mailbox.words.a2a.parts import parts_of
+
+GENERATION = "urn:a2a-hub:generation:v1"  # the extension that numbers the events of a task
+HUB = "a2a-hub"  # the member of metadata with the hub's own facts
+
+Json = dict[str, Any]
+
+
+def task(view: TaskView, *, history_length: int | None = None, artifacts: bool = True, numbered: bool = False) -> Json:
+    """Return a task. ``history_length``: its newest messages, all for None, and no history for 0.
+
+    ``numbered``: its metadata has the generation.
+    """
+    history = view.history if history_length is None else view.history[max(0, len(view.history) - history_length) :]
+    ids = {"taskId": str(view.task_id), "contextId": view.context_id}
+    return _without_empty(
+        id=ids["taskId"],
+        contextId=view.context_id,
+        status=status(view.status, ids),
+        artifacts=[artifact(one) for one in view.artifacts] if artifacts else None,
+        history=[message(said, ids) for said in history],
+        metadata=_metadata(view.status, view.generation if numbered else None),
+    )
+
+
+def stream_response(task_id: UUID, context_id: str | None, event: TaskEvent, *, numbered: bool = False) -> Json:
+    """Return a change of status or of an artifact. The event of the task itself is no change, see `task`."""
+    ids = {"taskId": str(task_id), "contextId": context_id}
+    metadata = _metadata(event.status, event.generation if numbered else None)
+    if event.kind == EventKind.ARTIFACT and event.produced is not None:
+        chunk = event.produced
+        numbers = {key: value for key, value in metadata.items() if key == GENERATION}
+        update = _without_empty(
+            **ids, artifact=artifact(chunk), append=chunk.append, lastChunk=chunk.last_chunk, metadata=numbers
+        )
+        return {"artifactUpdate": update}
+    if (said := event.status.message) is not None and said.progress is not None:
+        metadata["progress"] = said.progress["value"]
+    return {"statusUpdate": _without_empty(**ids, status=status(event.status, ids), metadata=metadata)}
+
+
+def direct_message(context_id: str | None, answer: TaskStatus) -> Json:
+    """Return the one message of a direct answer, which names no task."""
+    if answer.message is None:
+        raise ValueError("a direct answer has a message")
+    return message(answer.message, {"contextId": context_id})
+
+
+def status(of: TaskStatus, ids: Mapping[str, str | None]) -> Json:
+    said = None if of.message is None else message(of.message, ids)
+    return _without_empty(state=str(of.state), message=said, timestamp=timestamp(of.at))
+
+
+def message(said: Said, ids: Mapping[str, str | None]) -> Json:
+    """Return a message with the ids of its task and context."""
+    extra = said.extra
+    metadata = dict(extra.get("metadata") or {})
+    if said.progress is not None:
+        metadata.setdefault("progress", said.progress["value"])
+    return _without_empty(
+        messageId=said.message_id,
+        contextId=ids.get("contextId"),
+        taskId=ids.get("taskId"),
+        role="ROLE_AGENT" if said.is_agents else "ROLE_USER",
+        parts=parts_of(words_of(said)),
+        metadata=metadata,
+        extensions=extra.get("extensions"),
+        referenceTaskIds=extra.get("reference_task_ids"),
+    )
+
+
+def artifact(produced: Produced) -> Json:
+    extra = produced.extra
+    return _without_empty(
+        artifactId=produced.artifact_id,
+        name=extra.get("name"),
+        description=extra.get("description"),
+        parts=parts_of(produced.blocks),
+        metadata=extra.get("metadata"),
+        extensions=extra.get("extensions"),
+    )
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a time in UTC with milliseconds, which are cut and not rounded."""
+    utc = moment.astimezone(UTC)
+    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+
+
+def _metadata(of: TaskStatus, generation: int | None) -> Json:
+    own: Json = {}
+    if of.outcome == "partial":
+        own["outcome"] = of.outcome
+    if of.attempt > 1:
+        own["attempt"] = of.attempt
+    metadata: Json = {HUB: own} if own else {}
+    if generation is not None:
+        metadata[GENERATION] = {"generation": generation}
+    return metadata
+
+
+def _without_empty(**members: Json | Sequence[object] | str | bool | None) -> Json:
+    return {name: value for name, value in members.items() if value not in (None, "", False, [], {})}
