@@ -26,13 +26,17 @@ class UpdateStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """A message of a task's sender. ``content`` is not empty. ``message_id`` is the sender's own, "" without one."""
+    """A message of a task's sender. ``content`` is not empty. ``message_id`` is the sender's own, "" without one.
+
+    ``as_agent``: the sender gave itself the role of an agent, which readers in A2A see.
+    """
 
     content: Sequence[Mapping[str, Any]]
     message_id: str = ""
     metadata: Mapping[str, Any] | None = None
     extensions: Sequence[str] = ()
     reference_task_ids: Sequence[str] = ()
+    as_agent: bool = False
 
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
@@ -45,7 +49,12 @@ class Words:
     @property
     def extra(self) -> str:
         """Return what `Message.extra` stores."""
-        return _stored(metadata=self.metadata, extensions=self.extensions, reference_task_ids=self.reference_task_ids)
+        return _stored(
+            metadata=self.metadata,
+            extensions=self.extensions,
+            reference_task_ids=self.reference_task_ids,
+            role=AGENT if self.as_agent else None,
+        )
 
     def _problems(self) -> Iterator[tuple[str, str]]:
         if not self.content:

@@ -19,12 +19,12 @@ if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without i
 
 
 def said(row: Message) -> lease_answers.SaidMessage:
-    """Render a message as its author sent it, with the keys that the author gave."""
+    """Render a message as its author sent it, with the keys that the author gave. The role is that of its author."""
     rendered = {
         "message_id": row.shown_id,
-        "role": wire.choice(row.role),
         "content": row.words,
         **row.details,
+        "role": wire.choice(row.role),
     }
     return cast("lease_answers.SaidMessage", rendered)
 

@@ -270,3 +270,14 @@ def test_messages_beyond_the_budget_of_a_batch_are_left_out(alice, bob, monkeypa
 
     assert [lease["turn"] for lease in leases] == [2, 2, 2]
     assert sum("message" in lease for lease in leases) == 1
+
+
+def test_a_message_in_the_role_of_an_agent_is_still_shown_as_its_sender_s(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    words = Words(content=[{"type": "text", "text": "green"}], as_agent=True)
+
+    say(alice, lease.task.uuid, words)
+    [read] = Api(bob).get(f"/a2a/tasks/{lease.task.uuid}/messages").json()["messages"]
+
+    assert read["role"] == "user"
+    assert Message.objects.get(task=lease.task).details == {"role": "agent"}

@@ -133,7 +133,10 @@ besides = st.fixed_dictionaries(
 any_parts = st.builds(lambda one, beside: one | beside, contents, besides)
 
 
-@given(st.lists(any_parts, max_size=4))
+messages_parts = st.lists(any_parts, min_size=1, max_size=4)
+
+
+@given(messages_parts)
 def test_parts_come_back_equal_and_their_blocks_are_storable(given_parts):
     blocks = blocks_of(given_parts)
 
@@ -142,7 +145,7 @@ def test_parts_come_back_equal_and_their_blocks_are_storable(given_parts):
     assert blocks_of(parts_of(blocks)) == blocks
 
 
-required = {
+required: dict[str, dict[str, st.SearchStrategy[object]]] = {
     "text": {"text": texts},
     "json": {"value": values},
     "image": {"data": texts | st.just("aGk="), "mimeType": texts | media_types},
