@@ -12,8 +12,10 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
+from django.db import connection
+
 from mailbox.database import waiting
-from mailbox.database.bell import topics, watch
+from mailbox.database.bell import attendance, topics, waiters, watch
 from mailbox.database.bell.waiters import Waiter
 from mailbox.gate import audit, credentials, own_limits, quotas
 from mailbox.gate.callers import Caller
@@ -68,6 +70,51 @@ def for_result(caller: Caller, look: Callable[[], Found], timeout: timedelta | N
 def for_change(caller: Caller, task_id: UUID, look: Callable[[], Found], timeout: timedelta | None) -> Found:
     """Wait as `until` does, for a change of one task."""
     return until(caller, look, timeout, [topics.task(task_id)])
+
+
+class Vigil:
+    """A wait of many rings in one seat, which may do other work in between, such as to send a sign of life."""
+
+    def __init__(self, key: _Key, waiter: Waiter) -> None:
+        self._key, self._waiter = key, waiter
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the process is about to stop."""
+        return self._waiter.has_ended or waiters.has_ended()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for a ring, at most so many seconds. Return whether another look is due."""
+        if not connection.in_atomic_block:
+            connection.close()
+        return self._waiter.wait(max(0.0, seconds))
+
+    def wait_for(self, topics: Sequence[str]) -> None:
+        """Wait for rings of these topics from now on. A look must follow."""
+        self._waiter.wait_for(topics)
+
+    def look(self, look: Callable[[], Found]) -> Found:
+        """Return what ``look`` returns, which answers the rings before it.
+
+        Raises `UnauthenticatedError` if the caller's key has ended.
+        """
+        if self._key.has_ended:
+            credentials.require_live(self._key.caller)
+        return self._waiter.look(look)
+
+
+@contextmanager
+def vigil(caller: Caller, topics: Sequence[str]) -> Iterator[Vigil | None]:
+    """Hold one seat of the caller and one of the process for the block; yield None without a free seat of the process.
+
+    Rings of ``topics`` count from the beginning of the block. Raises `QuotaExceededError` without a free seat of the
+    agent or person.
+    """
+    key = _Key(caller)
+    with waiters.waiting(topics) as waiter:
+        attendance.begin()
+        with _seat(key, waiter) as is_admitted:
+            yield Vigil(key, waiter) if is_admitted else None
 
 
 @contextmanager
