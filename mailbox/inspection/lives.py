@@ -24,6 +24,18 @@ def view_of(task: Task) -> TaskView:
     return views([task])[0]
 
 
+def view_at(task: Task, position: EventPosition) -> TaskView:
+    """Return a task as its reader saw it at ``position``, the end of a row. The row must be there."""
+    fold = fold_before(task)
+    if position.seq == FIRST:
+        fold.add(LifeRow(seq=FIRST, kind=Kind.TASK_SENT, at=task.sent_at, data={}))
+        return fold.view()
+    for row in rows_after(task, 0):
+        if row.seq <= position.seq:
+            fold.add(row)
+    return fold.view()
+
+
 def views(tasks: Sequence[Task]) -> list[TaskView]:
     """Return tasks as their reader sees them now, in the given order.
 

@@ -10,6 +10,7 @@ from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
 from tests.support.model import Model
 from tests.support.model_rows import Answer
 from tests.support.tables_talk import Talk, assert_same_talk
+from tests.support.views import assert_seen_as_stored
 
 RETURNED = {
     Lease.End.REQUEUE: "a2a_repair_applied",
@@ -65,6 +66,7 @@ class Watch:
         _results_are_sound(rows)
         _waiters_are_sound(rows.tasks)
         rows.talk.assert_sound(rows.tasks, rows.leases, rows.journal)
+        assert_seen_as_stored()
         self._resolved_tasks_stay_as_they_are(rows)
 
     def _resolved_tasks_stay_as_they_are(self, rows: Rows) -> None:
