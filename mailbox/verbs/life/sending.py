@@ -129,8 +129,10 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
     return task
 
 
-def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
-    """Resolve a queued or leased task of the caller as ``cancelled``. A second call changes nothing.
+def cancel(caller: Caller, task_id: UUID, *, reason: str = "", only_first: bool = False) -> Task:
+    """Resolve an unresolved task of the caller as ``cancelled``. A second call changes nothing.
+
+    With ``only_first`` a second call raises `AlreadyResolvedError`, too.
 
     A live lease ends; its holder is refused at its next call. The task gets an error result for the sender. Raises
     `InvalidRequestError` for a bad reason, `WrongPartyError` by a public route, `UnknownTaskError`, also for people,
@@ -145,7 +147,7 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
             raise capabilities.not_theirs(
                 caller, task_id, only="only its sender can cancel it; its holder can release it"
             )
-        if task.outcome == Task.Outcome.CANCELLED:
+        if task.outcome == Task.Outcome.CANCELLED and not only_first:
             return task
         if task.state == Task.State.RESOLVED:
             raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
