@@ -7,7 +7,9 @@ from typing import TypeVar
 
 from django.db import IntegrityError
 
-from agentcards.models import LONGEST_NAME, AgentCard, AgentCardQuerySet
+from agentcards.models import AgentCard
+from agentcards.models.card import AgentCardQuerySet
+from agentcards.models.validation import LONGEST_NAME
 from mailbox.database.paging import Page, after, in_turn, page
 from mailbox.gate import audit, entries, quotas
 from mailbox.gate.callers import Caller

@@ -21,14 +21,9 @@ from django.utils import timezone
 from agentcards import client
 from agentcards.client import RemoteTask
 from agentcards.fields import UNREADABLE
-from agentcards.models import (
-    MAX_A2A_DEPTH,
-    AgentProfile,
-    AgentProfileQuerySet,
-    RemoteCall,
-    RemoteCallQuerySet,
-    RemoteOutage,
-)
+from agentcards.models import AgentProfile, RemoteCall, RemoteOutage
+from agentcards.models.profile import AgentProfileQuerySet
+from agentcards.models.remote import MAX_A2A_DEPTH, RemoteCallQuerySet
 from mailbox.database import write_turns
 from mailbox.gate import audit
 from mailbox.gate.callers import Caller

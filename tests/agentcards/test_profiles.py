@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agentcards import profiles
-from agentcards.models import LONGEST_TEXT, AgentProfile
+from agentcards.models import AgentProfile
+from agentcards.models.validation import LONGEST_TEXT
 from mailbox.database import paging
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent

@@ -24,7 +24,7 @@ OPENAPI = "tests/mailbox/dialects/test_openapi.py"
 OF_PAGES = {"tests/test_readme.py", "tests/test_prose.py"}
 DESCRIBED = {
     "a2aproject/settings/*.py": "tests/docs/test_settings.py",
-    "agentcards/models.py": "tests/docs/test_glossary.py",
+    "agentcards/models/*.py": "tests/docs/test_glossary.py",
     "mailbox/models/*.py": "tests/docs/test_glossary.py",
     "mailbox/management/cli/*.py": "tests/docs/test_commands.py",
     "urls.py": "tests/docs/test_routes.py",

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from agentcards import default_recipient
-from agentcards.models import MAX_A2A_DEPTH
+from agentcards.models.remote import MAX_A2A_DEPTH
 from mailbox.dialects.corvid import requests, wire
 from mailbox.gate import limits
 from mailbox.gate.callers import Caller

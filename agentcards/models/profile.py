@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar
+
+from django.core.validators import MaxLengthValidator
+from django.db import models
+from django.db.models import Exists, OuterRef
+
+from agentcards.fields import SealedUrlField
+from agentcards.models.remote import RemoteOutage
+from agentcards.models.tool import Tool
+from agentcards.models.validation import LONGEST_TEXT, validate_base_url, validate_names, validate_storable
+from mailbox.database.managers import managed_by
+from mailbox.models import Agent, Task
+
+
+class AgentProfileQuerySet(models.QuerySet["AgentProfile"]):
+    def remote(self) -> AgentProfileQuerySet:
+        """Narrow to remote agents: the hub calls them at their own URL."""
+        return self.exclude(remote_url="")
+
+    def with_work(self) -> AgentProfileQuerySet:
+        """Narrow to agents that could lease a task now."""
+        waiting = Task.objects.leasable().filter(recipient=OuterRef("agent"))
+        return self.filter(Exists(waiting), agent__paused_at=None)
+
+    def callable_at(self, now: datetime) -> AgentProfileQuerySet:
+        """Leave out agents whose next call is put off, because the hub could not connect to their URL."""
+        put_off = RemoteOutage.objects.put_off(now).filter(agent=OuterRef("agent"))
+        return self.exclude(Exists(put_off))
+
+
+class AgentProfile(models.Model):
+    """The description of an agent, and its settings. Source: corvid-agent, agent rows and agent cards."""
+
+    agent = models.OneToOneField(Agent, models.CASCADE, related_name="profile")
+    # The name in the card. Blank: the local part of the agent's display.
+    name = models.CharField(max_length=200, blank=True, validators=[validate_storable])
+    # Blank: the card says "<hub name> instance".
+    description = models.TextField(blank=True, validators=[MaxLengthValidator(LONGEST_TEXT), validate_storable])
+    # Blank or "custom": not shown in the card.
+    persona_archetype = models.CharField(max_length=100, blank=True, validators=[validate_storable])
+    skill_bundles = models.JSONField(default=list, blank=True, validators=[validate_names])  # names, shown in the card
+    # If set, the agent may get tasks that name no recipient.
+    default_project = models.CharField(max_length=200, blank=True, validators=[validate_storable])
+    # Names of the tools it may use; they are its skills. None: the default tools.
+    tool_permissions = models.JSONField(null=True, blank=True, validators=[validate_names])
+    wallet_address = models.CharField(max_length=200, blank=True, validators=[validate_storable])
+    # The base URL of a remote agent: the hub submits its tasks there. Blank: the agent leases its tasks itself.
+    # Encrypted if it has credentials.
+    remote_url = SealedUrlField(max_length=500, blank=True, validators=[validate_base_url])
+
+    objects: ClassVar[AgentProfileQuerySet] = managed_by(AgentProfileQuerySet)
+
+    def __str__(self) -> str:
+        return str(self.agent)
+
+    def clean(self) -> None:
+        self.skill_bundles = self.skill_bundles or []
+
+    @classmethod
+    def of(cls, agent: Agent) -> AgentProfile:
+        """Return the agent's profile: an empty, unsaved profile if it has none."""
+        return cls.objects.filter(agent=agent).select_related("agent").first() or cls(agent=agent)
+
+    def has(self, tool: Tool) -> bool:
+        """Whether a registered tool is one of the agent's skills."""
+        return tool.is_default if self.tool_permissions is None else tool.name in self.tool_permissions
+
+    @property
+    def shown_name(self) -> str:
+        return self.name or self.agent.local

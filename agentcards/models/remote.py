@@ -1,0 +1,143 @@
+"""Rows about remote agents: their cards, the calls to them, and the failures to connect."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+from agentcards.fields import SealedUrlField
+from mailbox.database.managers import managed_by
+from mailbox.models import Agent
+from mailbox.words import digests
+from mailbox.words.redaction import has_credentials
+
+MAX_A2A_DEPTH = 3  # agents that may have passed a request on, including its sender
+
+
+class RemoteCard(models.Model):
+    """A cached card of a remote agent, shared by all processes. Source: corvid-agent, card cache."""
+
+    url = models.CharField(max_length=600, unique=True)  # of the card itself
+    document = models.TextField()  # JSON text, as received
+    fetched_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def card(self) -> dict[str, Any]:
+        loaded: dict[str, Any] = json.loads(self.document)
+        return loaded
+
+
+class RemoteCallQuerySet(models.QuerySet["RemoteCall"]):
+    def at_work(self, now: datetime) -> RemoteCallQuerySet:
+        """Narrow to calls that a remote agent works on or that are being submitted.
+
+        Leaves out calls whose submission was interrupted.
+        """
+        lasts = RemoteCall.SUBMISSION_LASTS
+        being_submitted = Q(remote_task_id=None, began_at__gte=now - lasts, began_at__lte=now + lasts)
+        return self.filter(Q(remote_task_id__isnull=False) | being_submitted, lease__ended_at=None)
+
+    def due(self, now: datetime) -> RemoteCallQuerySet:
+        """Narrow to calls whose next poll is due, the longest due first.
+
+        A poll planned further ahead than `RemoteCall.FURTHEST` is due: its time was taken from a clock that ran ahead.
+        """
+        is_due = Q(next_look_at__lte=now) | Q(next_look_at__gt=now + RemoteCall.FURTHEST)
+        return self.filter(is_due, lease__ended_at=None).order_by("next_look_at")
+
+    def over(self) -> RemoteCallQuerySet:
+        """Narrow to calls whose lease has ended, for any reason."""
+        return self.filter(lease__ended_at__isnull=False)
+
+
+class RemoteCall(models.Model):
+    """A lease whose task the hub has a remote agent do. One per lease, deleted after the lease has ended.
+
+    The row exists before the hub submits the task. If a carrier dies, no other carrier submits the task again. The row
+    keeps the remote task's id, so that another carrier can continue to poll it.
+    """
+
+    SUBMISSION_LASTS = timedelta(minutes=1)  # longer than any submission can take
+    FURTHEST = timedelta(minutes=5)  # no poll is planned further ahead
+
+    lease = models.OneToOneField("mailbox.Lease", models.CASCADE, related_name="remote_call")
+    base_url = SealedUrlField(max_length=500)  # of the agent, when the call began; encrypted if it has credentials
+    # The remote agent's id of the task. None: being submitted, or interrupted; then it is unknown if the agent has it.
+    remote_task_id = models.CharField(max_length=500, null=True)
+    began_at = models.DateTimeField()
+    gives_up_at = models.DateTimeField()  # the end of the work timeout, or the task's deadline if that is earlier
+    next_look_at = models.DateTimeField(null=True)  # time of the next poll; None until there is a remote task
+    messages_seen = models.PositiveIntegerField(default=0)  # messages of the remote agent posted as updates
+
+    objects: ClassVar[RemoteCallQuerySet] = managed_by(RemoteCallQuerySet)
+
+    class Meta:
+        indexes = [models.Index(fields=["next_look_at"], name="remote_call_due")]
+
+    def __str__(self) -> str:
+        return f"remote task {self.remote_task_id or '(not known)'} of lease {self.lease.lease_id}"
+
+    @property
+    def timeout_ms(self) -> int:
+        """The time the remote agent has for the task, counted from the start of the lease."""
+        return (self.gives_up_at - self.lease.leased_at) // timedelta(milliseconds=1)
+
+    def claim(self, until: datetime) -> bool:
+        """Claim the due poll, so that no other carrier polls before ``until``. False: another carrier was first."""
+        unclaimed = RemoteCall.objects.filter(pk=self.pk, next_look_at=self.next_look_at)
+        self.next_look_at = until
+        return bool(unclaimed.update(next_look_at=until))
+
+
+class RemoteOutageQuerySet(models.QuerySet["RemoteOutage"]):
+    def put_off(self, now: datetime) -> RemoteOutageQuerySet:
+        """Narrow to outages whose next call is not due yet.
+
+        A time beyond the longest pause was set by a clock that was ahead, and does not count.
+        """
+        return self.filter(next_call_at__gt=now, next_call_at__lte=now + RemoteOutage.LONGEST_PAUSE)
+
+
+class RemoteOutage(models.Model):
+    """A remote agent to which the hub could not connect.
+
+    The row is deleted after the next connection, and when the agent's URL changes.
+    """
+
+    SHORTEST_PAUSE, LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=5)
+
+    agent = models.OneToOneField(Agent, models.CASCADE, related_name="remote_outage")
+    # Of the agent, when the calls failed; of a URL with credentials only the digest.
+    base_url = models.CharField(max_length=500)
+    since = models.DateTimeField()  # time of the first failure
+    next_call_at = models.DateTimeField()
+
+    objects: ClassVar[RemoteOutageQuerySet] = managed_by(RemoteOutageQuerySet)
+
+    def __str__(self) -> str:
+        return f"no connection to {self.agent} since {self.since}"
+
+    @classmethod
+    def extend(cls, agent: Agent, base_url: str, now: datetime) -> RemoteOutage:
+        """Record a failed connection, and put the next call off by the time since the first failure, within bounds.
+
+        So the pauses double. The failure of a call that had begun before the last pause changes nothing. Runs in a
+        transaction, and locks the row.
+        """
+        base_url = f"digest:{digests.digest(base_url)}" if has_credentials(base_url) else base_url
+        begun = {"base_url": base_url, "since": now, "next_call_at": now + cls.SHORTEST_PAUSE}
+        row, is_new = cls.objects.select_for_update().get_or_create(agent=agent, defaults=begun)
+        if is_new or (row.base_url == base_url and now < row.next_call_at <= now + cls.LONGEST_PAUSE):
+            return row
+        if row.base_url != base_url or row.since > now:
+            row.base_url, row.since = base_url, now
+        row.next_call_at = now + min(max(now - row.since, cls.SHORTEST_PAUSE), cls.LONGEST_PAUSE)
+        row.save(update_fields=["base_url", "since", "next_call_at"])
+        return row
