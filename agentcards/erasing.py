@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from django.db import transaction
 from django.db.models import Q
+from django.utils import timezone
 
 from agentcards.models import AgentCard, AgentProfile
 from mailbox.database import write_turns
@@ -16,7 +17,9 @@ from mailbox.models import Agent
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import WrongPartyError
 
-_WITHOUT_TEXT = Q(name="", description="", persona_archetype="")
+_ERASED = dict.fromkeys(
+    ("name", "description", "persona_archetype", "card_version", "documentation_url", "icon_url"), ""
+)
 
 
 def erase_cards(caller: Caller, agent: Agent, *, reason: str) -> Mapping[str, int]:
@@ -29,11 +32,11 @@ def erase_cards(caller: Caller, agent: Agent, *, reason: str) -> Mapping[str, in
         raise WrongPartyError("Only the command line of the hub's machine erases.")
     reason = check_reason(reason)
     with write_turns.turn(), transaction.atomic(durable=True):
-        profiles = AgentProfile.objects.filter(agent=agent).exclude(_WITHOUT_TEXT)
+        profiles = AgentProfile.objects.filter(agent=agent).exclude(Q(**_ERASED))
         cards = AgentCard.objects.filter(registered_by=agent)
         counts = {"profiles": profiles.count(), "cards": cards.count()}
         if any(counts.values()):
-            profiles.update(name="", description="", persona_archetype="")
+            profiles.update(changed_at=timezone.now(), **_ERASED)
             cards.delete()
             journal = Journal(caller)
             journal.beside(entries.erased(f"agent:{agent.display}", reason, rows=(), counts=counts))

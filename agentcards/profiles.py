@@ -20,8 +20,16 @@ from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Entry
 
 # An agent may change these fields itself. The other fields decide which tasks reach it, and which URL the hub calls.
-OWN_FIELDS = frozenset({"description", "persona_archetype", "skill_bundles", "wallet_address"})
-FIELDS = OWN_FIELDS | {"name", "default_project", "tool_permissions", "remote_url"}
+OWN_FIELDS = frozenset(
+    {
+        *("description", "persona_archetype", "skill_bundles", "wallet_address"),
+        *("input_modes", "output_modes", "card_version", "documentation_url", "icon_url"),
+    }
+)
+FIELDS = OWN_FIELDS | {
+    *("name", "default_project", "tool_permissions", "remote_url"),
+    *("streaming", "push_notifications", "extended_card", "card_for_0_3", "extensions", "extended_tools"),
+}
 SECRET_FIELDS = frozenset({"remote_url"})  # may carry a password or a secret path
 
 
@@ -39,7 +47,7 @@ def register_agent(
     def add_profile(agent: Agent, journal: audit.Journal) -> None:
         if any(getattr(wanted, name) != getattr(AgentProfile(), name) for name in FIELDS - OWN_FIELDS - {"name"}):
             journal.admit(Request.to_change_profile(agent))
-        wanted.agent = agent
+        wanted.agent, wanted.changed_at = agent, journal.now
         wanted.save()
 
     return registration.register_agent(caller, display, pubkey=pubkey, also=add_profile)
@@ -63,7 +71,8 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
             setattr(profile, name, changes[name])
         check(profile, changed)
         if changed:
-            profile.save(update_fields=changed)
+            profile.changed_at = journal.now
+            profile.save(update_fields=[*changed, "changed_at"])
             forget_outage(profile, changed)
             journal.beside(change_of(profile, changed))
     return profile

@@ -5,14 +5,25 @@ from typing import ClassVar
 
 from django.core.validators import MaxLengthValidator
 from django.db import models
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Value
 
 from agentcards.fields import SealedUrlField
 from agentcards.models.remote import RemoteOutage
 from agentcards.models.tool import Tool
-from agentcards.models.validation import LONGEST_TEXT, validate_base_url, validate_names, validate_storable
+from agentcards.models.validation import (
+    LONGEST_TEXT,
+    LONGEST_URI,
+    validate_base_url,
+    validate_extensions,
+    validate_media_types,
+    validate_names,
+    validate_storable,
+    validate_web_url,
+)
 from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
+
+_NONE = Value([], models.JSONField())
 
 
 class AgentProfileQuerySet(models.QuerySet["AgentProfile"]):
@@ -51,13 +62,38 @@ class AgentProfile(models.Model):
     # Encrypted if it has credentials.
     remote_url = SealedUrlField(max_length=500, blank=True, validators=[validate_base_url])
 
+    # The card of the official protocol. The media types that the agent takes and makes; empty: the default ones.
+    input_modes = models.JSONField(default=list, db_default=_NONE, blank=True, validators=[validate_media_types])
+    output_modes = models.JSONField(default=list, db_default=_NONE, blank=True, validators=[validate_media_types])
+    # The version of the agent. Blank: the version of the hub.
+    card_version = models.CharField(
+        max_length=100, default="", db_default="", blank=True, validators=[validate_storable]
+    )
+    documentation_url = models.CharField(
+        max_length=LONGEST_URI, default="", db_default="", blank=True, validators=[validate_web_url]
+    )
+    icon_url = models.CharField(
+        max_length=LONGEST_URI, default="", db_default="", blank=True, validators=[validate_web_url]
+    )
+    # The hub offers these for the agent.
+    streaming = models.BooleanField(default=True, db_default=True)
+    push_notifications = models.BooleanField(default=True, db_default=True)
+    extended_card = models.BooleanField(default=True, db_default=True)
+    card_for_0_3 = models.BooleanField(default=True, db_default=True)  # the card also serves clients of version 0.3
+    # [{"uri", "description", "required", "params"}]; all but the URI may be left out. A required one binds each client.
+    extensions = models.JSONField(default=list, db_default=_NONE, blank=True, validators=[validate_extensions])
+    # Names of the tools that only the extended card shows.
+    extended_tools = models.JSONField(default=list, db_default=_NONE, blank=True, validators=[validate_names])
+    changed_at = models.DateTimeField(null=True, editable=False)  # None: not since the hub keeps this time
+
     objects: ClassVar[AgentProfileQuerySet] = managed_by(AgentProfileQuerySet)
 
     def __str__(self) -> str:
         return str(self.agent)
 
     def clean(self) -> None:
-        self.skill_bundles = self.skill_bundles or []
+        for name in ("skill_bundles", "input_modes", "output_modes", "extensions", "extended_tools"):
+            setattr(self, name, getattr(self, name) or [])
 
     @classmethod
     def of(cls, agent: Agent) -> AgentProfile:

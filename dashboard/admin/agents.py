@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -98,6 +99,7 @@ class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
 
     def save_model(self, request: HttpRequest, obj: AgentProfile, form: Any, change: bool) -> None:
         changed = [name for name in _changed(obj) if name in profiles.FIELDS]
+        obj.changed_at = timezone.now()
         with transaction.atomic():
             super().save_model(request, obj, form, change)
             profiles.forget_outage(obj, changed)

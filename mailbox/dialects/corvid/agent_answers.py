@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel, RootModel
@@ -12,7 +13,10 @@ from mailbox.dialects.base.fields import AgentId
 
 
 class CorvidAgent(TypedDict):
-    """An agent. ``id`` is its address. ``remoteUrl`` is null for callers who may not change it."""
+    """An agent. ``id`` is its address. ``remoteUrl`` is null for callers who may not change it.
+
+    The fields from ``inputModes`` to ``extendedTools`` are of its card in the official A2A protocol.
+    """
 
     id: str
     name: str
@@ -26,6 +30,17 @@ class CorvidAgent(TypedDict):
     algochatEnabled: bool
     remote: bool
     remoteUrl: str | None
+    inputModes: list[str]
+    outputModes: list[str]
+    cardVersion: str | None
+    documentationUrl: str | None
+    iconUrl: str | None
+    streaming: bool
+    pushNotifications: bool
+    extendedCard: bool
+    cardFor03: bool
+    extensions: list[dict[str, Any]]
+    extendedTools: list[str]
     paused: bool
     pausedReason: str | None
     createdAt: str

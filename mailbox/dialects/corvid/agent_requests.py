@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, Strict
 
 from mailbox.dialects.base.fields import Exact, Lax, Text
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, LOCAL_PART
 from mailbox.words.errors import InvalidRequestError
 
+Switch = Annotated[bool, Strict()]
 LONGEST_MADE = DISPLAY_MAX_LENGTH - len("@local")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
 
@@ -20,7 +21,7 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
 class AgentProfileBody(Lax):
     """The contents of an agent's card. Fields that are left out stay as they are; null empties a field.
 
-    ``mcpToolPermissions`` null means the default tools.
+    ``mcpToolPermissions`` null means the default tools. A switch that is null is on.
     """
 
     description: Text | None = None
@@ -30,6 +31,17 @@ class AgentProfileBody(Lax):
     tool_permissions: list[Text] | None = Field(None, alias="mcpToolPermissions")
     wallet_address: Text | None = Field(None, alias="walletAddress")
     remote_url: Text | None = Field(None, alias="remoteUrl")
+    input_modes: list[Text] | None = Field(None, alias="inputModes")
+    output_modes: list[Text] | None = Field(None, alias="outputModes")
+    card_version: Text | None = Field(None, alias="cardVersion")
+    documentation_url: Text | None = Field(None, alias="documentationUrl")
+    icon_url: Text | None = Field(None, alias="iconUrl")
+    streaming: Switch | None = None
+    push_notifications: Switch | None = Field(None, alias="pushNotifications")
+    extended_card: Switch | None = Field(None, alias="extendedCard")
+    card_for_0_3: Switch | None = Field(None, alias="cardFor03")
+    extensions: list[dict[str, Any]] | None = None
+    extended_tools: list[Text] | None = Field(None, alias="extendedTools")
 
     def profile(self) -> dict[str, Any]:
         """Return the given fields of the profile, with their values."""
@@ -87,7 +99,13 @@ class AgentsQuery(Exact):
 
 
 PROFILE_FIELDS = ("name", *AgentProfileBody.model_fields)
-_EMPTY: Mapping[str, Any] = {"skill_bundles": [], "tool_permissions": None}
+_LISTS = ("skill_bundles", "input_modes", "output_modes", "extensions", "extended_tools")
+_SWITCHES = ("streaming", "push_notifications", "extended_card", "card_for_0_3")
+_EMPTY: Mapping[str, Any] = {
+    "tool_permissions": None,
+    **{name: list[Any]() for name in _LISTS},
+    **dict.fromkeys(_SWITCHES, True),
+}
 
 # The spelling on this wire of each field of the verbs.
 SPELLING: Mapping[str, str] = {

@@ -95,6 +95,17 @@ def one_of(what: str, *words: str) -> Callable[[str], str]:
     return read
 
 
+def switch(name: str) -> Callable[[str], bool]:
+    """Read ``on`` or ``off``."""
+
+    def read(text: str) -> bool:
+        if text.lower() not in ("on", "off"):
+            raise ArgumentTypeError(f"{name} must be on or off")
+        return text.lower() == "on"
+
+    return read
+
+
 def instant(name: str) -> Callable[[str], datetime]:
     """Read Unix epoch milliseconds or ISO 8601. A time without an offset is UTC."""
 
@@ -150,11 +161,11 @@ def json_object(name: str) -> Callable[[str], Mapping[str, Any]]:
     return read
 
 
-def content_blocks(name: str) -> Callable[[str], list[dict[str, Any]]]:
+def json_objects(name: str, what: str) -> Callable[[str], list[dict[str, Any]]]:
     def read(text: str) -> list[dict[str, Any]]:
         value = _json(name, text)
         if not isinstance(value, list) or not all(isinstance(block, dict) for block in value):
-            raise ArgumentTypeError(f"{name} must be a JSON array of content blocks")
+            raise ArgumentTypeError(f"{name} must be a JSON array of {what}")
         return value
 
     return read

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from agentcards import profiles
@@ -10,6 +10,7 @@ from agentcards.models import AgentProfile
 from mailbox.dialects.corvid import agent_wire
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
+from mailbox.words import json_text
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.corvid.agent_answers import CorvidAgent
@@ -20,7 +21,21 @@ TEXTS = {
     "persona_archetype": "the agent's persona, for its card",
     "default_project": "its project; such an agent receives tasks/send tasks that name no agent",
     "wallet_address": "the agent's Algorand address, for its card",
+    "card_version": "the agent's version; '' for the hub's",
+    "documentation_url": "where people read about the agent",
+    "icon_url": "a picture of the agent",
     "remote_url": "base URL of a remote agent; the hub delivers its tasks there; - reads stdin",
+}
+LISTS = {
+    "input_modes": "media types that it takes; '' for text, JSON and all others",
+    "output_modes": "media types that it makes; '' for text, JSON and all others",
+    "extended_tools": "tools that only its extended card shows",
+}
+SWITCHES = {
+    "streaming": "whether clients may stream its tasks",
+    "push_notifications": "whether clients may set callbacks",
+    "extended_card": "whether it has an extended card",
+    "card_for_0_3": "whether its card also serves clients of version 0.3",
 }
 
 
@@ -36,8 +51,22 @@ def add_commands(commands: arguments.Commands) -> None:
         "--tools", type=_names, metavar="A,B", help="the tools it may use, in the order of its card"
     )
     permissions.add_argument("--default-tools", action="store_true", help="let it use the default tools")
+    _add_official(profile)
     arguments.add_json(profile)
     profile.set_defaults(run=_profile)
+
+
+def _add_official(profile: ArgumentParser) -> None:
+    for field, what in LISTS.items():
+        profile.add_argument(_option(field), type=_names, metavar="A,B", help=what)
+    for field, what in SWITCHES.items():
+        profile.add_argument(_option(field), type=arguments.switch(_option(field)), metavar="on|off", help=what)
+    profile.add_argument(
+        "--extensions",
+        type=arguments.json_objects("--extensions", "extensions"),
+        metavar="JSON",
+        help='extensions of the protocol, such as [{"uri": "https://example.org/x", "required": true}]; [] for none',
+    )
 
 
 def _profile(options: Namespace) -> str:
@@ -48,23 +77,37 @@ def _profile(options: Namespace) -> str:
     told = agent_wire.agent(profile, with_remote_url=True)
     if options.json:
         return output.as_json(told)
-    rows = [(name, ",".join(value) if isinstance(value, list) else str(value)) for name, value in _said(told)]
+    rows = [(name, _spelled(value)) for name, value in _said(told)]
     return output.lines(output.columns(rows), none="")
 
 
 def _changes(options: Namespace) -> dict[str, Any]:
     given = vars(options)
     changes = {field: given[f"profile_{field}"] for field in TEXTS if given[f"profile_{field}"] is not None}
-    if options.skill_bundles is not None:
-        changes["skill_bundles"] = options.skill_bundles
+    for field in ("skill_bundles", "extensions", *LISTS, *SWITCHES):
+        if given[field] is not None:
+            changes[field] = given[field]
     if options.default_tools or options.tools is not None:
         changes["tool_permissions"] = options.tools
     return changes
 
 
 def _said(told: CorvidAgent) -> list[tuple[str, Any]]:
-    """Return the fields that are set, without the second form of the identity."""
-    return [(name, value) for name, value in told.items() if name != "agentId" and value not in (None, "", [], False)]
+    """Return the fields that are not as in an empty profile, without the second form of the identity."""
+    usually_on = {"streaming", "pushNotifications", "extendedCard", "cardFor03"}
+    return [
+        (name, value)
+        for name, value in told.items()
+        if name != "agentId" and (value not in (None, "", [], False)) != (name in usually_on)
+    ]
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return ",".join(value)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return json_text.dumps(value) if isinstance(value, list) else str(value)
 
 
 def _names(text: str) -> list[str]:

@@ -34,7 +34,7 @@ def _add_post(commands: arguments.Commands) -> None:
     said.add_argument("--text", metavar="TEXT", help="the content, as one text block")
     said.add_argument(
         "--content",
-        type=arguments.content_blocks("--content"),
+        type=arguments.json_objects("--content", "content blocks"),
         metavar="JSON",
         help='the content, as content blocks such as [{"type": "text", "text": "…"}]; '
         "other types: json, image, audio, resource, resource_link",

@@ -14,6 +14,8 @@ from tests.support import factories
 pytestmark = pytest.mark.django_db
 
 TOOL = {"name": "read", "description": "Reads", "tags": '["files"]', "is_default": "on"}
+OFFICIAL_LISTS = ("input_modes", "output_modes", "extensions", "extended_tools")
+SWITCHES = ("streaming", "push_notifications", "extended_card", "card_for_0_3")
 PAGES = ["mailbox/agent", "agentcards/agentprofile", "agentcards/tool", "agentcards/agentcard"]
 
 
@@ -28,7 +30,8 @@ def staff_client(role, *, name="someone"):
 
 def profile_form(**fields):
     empty = {"name": "", "description": "", "persona_archetype": "", "default_project": "", "wallet_address": ""}
-    return {**empty, "remote_url": "", "skill_bundles": "[]", "tool_permissions": "null", **fields}
+    lists = {"skill_bundles": "[]", "tool_permissions": "null", **dict.fromkeys(OFFICIAL_LISTS, "[]")}
+    return {**empty, "remote_url": "", **lists, **dict.fromkeys(SWITCHES, "on"), **fields}
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -123,6 +126,17 @@ def test_a_profile_is_added_for_an_agent_that_has_none(bob):
     assert AgentProfile.objects.get().agent == bob.agent
 
 
+def test_a_change_in_the_admin_counts_as_a_change_of_the_card(bob):
+    profile = factories.profile(bob)
+
+    form = profile_form(input_modes='["image/*"]', documentation_url="https://docs.example/@bob")
+    staff_client("admin").post(f"/admin/agentcards/agentprofile/{profile.pk}/change/", form)
+
+    profile.refresh_from_db()
+    assert (profile.input_modes, profile.documentation_url) == (["image/*"], "https://docs.example/@bob")
+    assert profile.changed_at is not None
+
+
 def test_an_empty_list_field_is_stored_as_an_empty_list(bob):
     profile = factories.profile(bob, skill_bundles=["review"])
     client = staff_client("admin")
@@ -144,8 +158,22 @@ def test_an_empty_list_field_is_stored_as_an_empty_list(bob):
         {"name": "a\x00"},
         {"remote_url": "http://127.0.0.1"},
         {"remote_url": "file:///etc/passwd"},
+        {"input_modes": '["text"]'},
+        {"icon_url": "javascript:alert(1)"},
+        {"extensions": '[{"required": true}]'},
     ],
-    ids=["no list", "empty name", "NUL in a list", "no JSON", "NUL in a text", "loopback", "file"],
+    ids=[
+        "no list",
+        "empty name",
+        "NUL in a list",
+        "no JSON",
+        "NUL in a text",
+        "loopback",
+        "file",
+        "mode",
+        "icon",
+        "extension",
+    ],
 )
 def test_invalid_profile_fields_are_refused_in_the_form(bob, fields):
     profile = factories.profile(bob)

@@ -18,8 +18,10 @@ pytestmark = pytest.mark.django_db
 
 KEYS = [
     *("id", "name", "agentId", "description", "personaArchetype", "skillBundles", "defaultProjectId"),
-    *("mcpToolPermissions", "walletAddress", "algochatEnabled", "remote", "remoteUrl", "paused", "pausedReason"),
-    "createdAt",
+    *("mcpToolPermissions", "walletAddress", "algochatEnabled", "remote", "remoteUrl"),
+    *("inputModes", "outputModes", "cardVersion", "documentationUrl", "iconUrl"),
+    *("streaming", "pushNotifications", "extendedCard", "cardFor03", "extensions", "extendedTools"),
+    *("paused", "pausedReason", "createdAt"),
 ]
 
 
@@ -52,6 +54,10 @@ def test_an_agent_is_registered_with_its_whole_profile(ada):
         "mcpToolPermissions": ["corvid_web_search"],
         "walletAddress": "ALGO",
         "remoteUrl": "https://remote.example",
+        **{"inputModes": ["image/*"], "outputModes": ["text/plain"], "cardVersion": "2"},
+        **{"documentationUrl": "https://docs.example", "iconUrl": "https://docs.example/i.png"},
+        **dict.fromkeys(("streaming", "pushNotifications", "extendedCard", "cardFor03"), False),
+        **{"extensions": [{"uri": "urn:x", "required": True}], "extendedTools": ["write"]},
     }
 
     made = Api(ada).call("POST", "/api/agents", {"name": "canyon", **profile}).json()
@@ -106,6 +112,9 @@ def test_an_address_is_made_of_the_name_without_its_marks(ada, name, address):
         ({"name": "x", "mcpToolPermissions": [""]}, 400, "Validation failed: mcpToolPermissions: "),
         ({"name": "x", "remoteUrl": "http://127.0.0.1"}, 400, "Validation failed: remoteUrl: Blocked URL"),
         ({"name": "x", "remoteUrl": "http://xn--127"}, 400, "Validation failed: remoteUrl: Invalid URL"),
+        ({"name": "x", "inputModes": ["text"]}, 400, "Validation failed: inputModes: 'text' is no media type"),
+        ({"name": "x", "streaming": "on"}, 400, "Validation failed: streaming: "),
+        ({"name": "x", "extensions": [{"uri": ""}]}, 400, "Validation failed: extensions: uri must be an absolute"),
         ({"name": "x", "publicKey": "short"}, 400, "Validation failed: publicKey: publicKey must decode"),
         ({"name": "bob"}, 409, '"bob@local" or its public key is already registered.'),
         ({"name": "BOB"}, 409, "already registered"),

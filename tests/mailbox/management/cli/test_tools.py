@@ -92,6 +92,31 @@ def test_a_profile_is_shown_without_empty_fields(a2a, cast):
     assert shown == {"id": "bob@local", "name": "bob", "defaultProjectId": "main"}
 
 
+def test_the_fields_of_the_official_card_are_changed_and_shown(a2a, cast):
+    lists = ("--input-modes", "text/plain, image/*", "--output-modes", "*/*", "--extended-tools", "write")
+    texts = ("--card-version", "7", "--documentation-url", "https://docs.example/", "--icon-url", "https://i.example/i")
+    switches = ("--streaming", "off", "--push-notifications", "OFF", "--extended-card", "off", "--card-for-0-3", "off")
+
+    a2a("profile", "bob", *lists, *texts, *switches, "--extensions", '[{"uri": "urn:x", "required": true}]')
+    a2a("profile", "bob", "--streaming", "on", "--extended-tools", "")
+
+    shown = dict(line.split(maxsplit=1) for line in a2a("profile", "bob").splitlines())
+    assert shown.pop("createdAt")
+    assert shown == {
+        "id": "bob@local",
+        "name": "bob",
+        "inputModes": "text/plain,image/*",
+        "outputModes": "*/*",
+        "cardVersion": "7",
+        "documentationUrl": "https://docs.example/",
+        "iconUrl": "https://i.example/i",
+        "pushNotifications": "off",
+        "extendedCard": "off",
+        "cardFor03": "off",
+        "extensions": '[{"uri":"urn:x","required":true}]',
+    }
+
+
 def test_fields_can_be_emptied_and_default_tools_restored(a2a, cast):
     a2a("tools", "import", EXAMPLE, "--default")
     a2a("profile", "bob", "--default-project", "main", "--tools", "corvid_web_search")
@@ -113,6 +138,11 @@ def test_showing_a_profile_does_not_create_it(a2a, cast):
         (["profile", "nobody"], "No agent named"),
         (["profile", "bob", "--remote-url", "http://127.0.0.1"], "remote_url: Blocked URL"),
         (["profile", "bob", "--tools", "x", "--default-tools"], "not allowed with argument"),
+        (["profile", "bob", "--streaming", "yes"], "--streaming must be on or off"),
+        (["profile", "bob", "--extensions", "{}"], "--extensions must be a JSON array of extensions"),
+        (["profile", "bob", "--extensions", '[{"uri": "x"}]'], "extensions: uri must be an absolute URI"),
+        (["profile", "bob", "--input-modes", "text"], "input_modes: 'text' is no media type"),
+        (["profile", "bob", "--icon-url", "ftp://x.example"], "icon_url: must be a URL that begins with"),
     ],
 )
 def test_an_invalid_profile_is_rejected(a2a, cast, words, problem):
