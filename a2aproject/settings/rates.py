@@ -17,6 +17,8 @@ A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5
 A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
 # YEOMAN: messages and tasks per minute and credential.
 A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.integer("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600, least=1)
+# Requests per minute without a key, from one address to one agent that is open to anyone.
+A2A_ANONYMOUS_RATE_LIMIT_PER_MIN = env.integer("A2A_ANONYMOUS_RATE_LIMIT_PER_MIN", 120, least=1)
 # Requests per minute through a public route that was created without a limit of its own.
 A2A_ROUTE_RATE_LIMIT_PER_MIN = env.integer("A2A_ROUTE_RATE_LIMIT_PER_MIN", 120, least=1)
 

@@ -1,15 +1,21 @@
-"""The agents of the hub itself. Their displays end in ``@hub``, and no other program may act as them."""
+"""The agents of the hub itself. No other program may act as them.
+
+Their displays end in ``@hub``, but for the agent that stands for all callers without a key.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
+
+from django.db.models import Exists, OuterRef, Q
 
 from mailbox.models import Agent, ApiKey, PublicRoute, SigningKey
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
 
 OPERATORS = "operators@hub"  # sends the tasks of people
 SCHEDULER = "scheduler@hub"  # requeues tasks on a timer
-OWN_AGENTS = (OPERATORS, SCHEDULER)
+ANONYMOUS = "anonymous@public"  # sends the tasks of all callers without a key, to agents that are open to anyone
+OWN_AGENTS = (OPERATORS, SCHEDULER, ANONYMOUS)
 
 
 def check(agent: Agent, display: str, now: datetime) -> None:
@@ -42,6 +48,15 @@ def conflicts(now: datetime) -> list[str]:
         except AgentConflictError as conflict:
             found.append(conflict.message)
     return found
+
+
+def has_credential(now: datetime, agent: OuterRef) -> Q:
+    """Return the condition that another program may act as ``agent``, a reference to the key of an agent's row."""
+    return (
+        Q(Exists(ApiKey.objects.live(now).filter(agent=agent)))
+        | Q(Exists(PublicRoute.objects.live().filter(agent=agent)))
+        | Q(Exists(SigningKey.objects.live().filter(agent=agent)))
+    )
 
 
 def refuse_credentials(agent: Agent | None) -> None:

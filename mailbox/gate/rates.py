@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from mailbox.gate import own_limits
 from mailbox.gate.callers import Caller
-from mailbox.models import ApiKey, SigningKey
+from mailbox.models import Agent, ApiKey, SigningKey
 from mailbox.words import tokens
 from mailbox.words.allowances import Allowance
 from mailbox.words.envelopes import is_pubkey
@@ -108,6 +108,7 @@ class Buckets:
 
 OF_CALLERS = Buckets("caller")
 OF_ADDRESSES = Buckets("address")
+OF_OPEN_AGENTS = Buckets("anonymous")
 
 
 def take(caller: Caller) -> Allowance | None:
@@ -147,6 +148,16 @@ def take_anonymous(address: str) -> Allowance | None:
     """
     rate = _rate_of_addresses()
     return OF_ADDRESSES.take(network_of(address), rate) if rate else None
+
+
+def take_open(agent: Agent, address: str) -> Allowance:
+    """Count one request from ``address`` without a key, to an agent that is open to anyone.
+
+    Raises `RateLimitedError`. The rate is ``A2A_ANONYMOUS_RATE_LIMIT_PER_MIN`` for each agent and address.
+    """
+    per_minute: int = settings.A2A_ANONYMOUS_RATE_LIMIT_PER_MIN
+    rate = Rate(per_minute / 60 / settings.WEB_WORKERS, max(1, per_minute // settings.WEB_WORKERS))
+    return OF_OPEN_AGENTS.take((agent.pk, network_of(address)), rate)
 
 
 @contextmanager
@@ -216,4 +227,5 @@ def forget() -> None:
     """Forget all buckets and keys, as a new process has none."""
     OF_CALLERS.clear()
     OF_ADDRESSES.clear()
+    OF_OPEN_AGENTS.clear()
     _live_keys.clear()

@@ -125,6 +125,11 @@ class Request:
         return cls(verb=actions.GRANT, scope_id=f"a2a-grant:{subject}", peer_pubkey_b58=subject.pubkey)
 
     @classmethod
+    def to_open(cls, agent: Agent) -> Self:
+        """Open an agent to callers without a key, or close it."""
+        return cls(verb=actions.GRANT, scope_id=f"a2a-open:{agent}", peer_pubkey_b58=agent.pubkey)
+
+    @classmethod
     def to_revoke(cls, grant_id: UUID) -> Self:
         """Revoke a grant."""
         return cls(verb=actions.GRANT, scope_id=f"a2a-revoke:{grant_id}")

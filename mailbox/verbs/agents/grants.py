@@ -50,19 +50,40 @@ def grant(
         check_to_come(expires_at, journal.now, path="expires_at")
         covering = _covering(caller, parsed, pins, expires_at, journal.now)
         wider = _grant_to_pass_on(subject, covering, journal)
-        made = CapabilityGrant.objects.create(
-            subject=subject,
-            action=str(parsed),
-            scope=json_text.dumps(scope),
+        return give(
+            journal,
+            subject,
+            str(parsed),
+            scope=scope,
             expires_at=expires_at,
             max_uses=max_uses,
             granted_by=caller.name,
             passed_on_from=wider,
-            created_at=journal.now,
         )
-        journal.beside(
-            entries.capability_granted(made.grant_id, subject.display, made.action, scope=scope, granted_by=caller.name)
-        )
+
+
+def give(
+    journal: audit.Journal,
+    subject: Agent,
+    action: str,
+    *,
+    scope: Mapping[str, Any] | None = None,
+    granted_by: str,
+    **fields: Any,
+) -> CapabilityGrant:
+    """Create a grant within the decision of ``journal``, and check nothing. ``fields`` are further columns."""
+    told = scope or {}
+    made = CapabilityGrant.objects.create(
+        subject=subject,
+        action=action,
+        scope=json_text.dumps(told),
+        granted_by=granted_by,
+        created_at=journal.now,
+        **fields,
+    )
+    journal.beside(
+        entries.capability_granted(made.grant_id, subject.display, action, scope=told, granted_by=granted_by)
+    )
     return made
 
 
@@ -81,11 +102,16 @@ def revoke(caller: Caller, grant_id: UUID) -> CapabilityGrant:
             raise UnknownGrantError(f"No grant has the id {grant_id}.", grant_id=grant_id)
         if caller.agent is None or found.subject == caller.agent:
             journal.admit(Request.to_revoke(grant_id))
-        for fallen in _with_descendants(found):
-            CapabilityGrant.objects.filter(pk=fallen.pk).update(revoked_at=journal.now)
-            journal.beside(entries.capability_revoked(fallen.grant_id, fallen.subject.display, fallen.action))
+        take_back(journal, found)
     found.refresh_from_db(fields=["revoked_at"])
     return found
+
+
+def take_back(journal: audit.Journal, grant: CapabilityGrant) -> None:
+    """Revoke a locked grant and all grants passed on from it, within the decision of ``journal``. Checks nothing."""
+    for fallen in _with_descendants(grant):
+        CapabilityGrant.objects.filter(pk=fallen.pk).update(revoked_at=journal.now)
+        journal.beside(entries.capability_revoked(fallen.grant_id, fallen.subject.display, fallen.action))
 
 
 def _check_scope(scope: Mapping[str, Any]) -> Mapping[str, Any]:

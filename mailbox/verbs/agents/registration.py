@@ -10,7 +10,7 @@ import base58
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.db import IntegrityError
 
-from mailbox.gate import audit, entries
+from mailbox.gate import audit, entries, own_agents
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, SigningKey
@@ -153,13 +153,15 @@ def display_of(name: str) -> str:
 
 
 def check_display(display: str) -> None:
-    """Raise `InvalidRequestError` for text that cannot be the display of a new agent, and for the hub's own host."""
+    """Raise `InvalidRequestError` for text that cannot be the display of a new agent, and for a name of the hub."""
     if not DISPLAY.fullmatch(display) or len(display) > DISPLAY_MAX_LENGTH:
         raise InvalidRequestError({"display": f'invalid AgentId.display: "{display[:DISPLAY_MAX_LENGTH]}"'})
     if is_pubkey(display.partition("@")[0]):
         raise InvalidRequestError({"display": "the local part must not be a public key, which names another agent"})
     if display.lower().endswith(f"@{names.HUB_HOST}"):
         raise InvalidRequestError({"display": f'the host "{names.HUB_HOST}" is reserved for agents of the hub itself'})
+    if display.lower() in own_agents.OWN_AGENTS:
+        raise InvalidRequestError({"display": f'"{display.lower()}" is reserved for an agent of the hub itself'})
 
 
 def pause_agent(caller: Caller, agent: Agent, *, reason: str, renews: bool = True) -> Agent:

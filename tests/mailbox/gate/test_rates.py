@@ -254,3 +254,19 @@ def test_a_new_key_is_known_after_some_seconds(limited, alice, settings):
     fail()
 
     assert fail(new)
+
+
+@pytest.mark.django_db
+def test_a_minute_without_a_key_counts_by_agent_and_address(limited, settings, alice, bob):
+    settings.A2A_ANONYMOUS_RATE_LIMIT_PER_MIN = 120
+
+    assert granted(lambda: rates.take_open(bob.agent, "192.0.2.1")) == 60  # this process's half
+    assert granted(lambda: rates.take_open(bob.agent, "192.0.2.2"), most=2) == 2
+    assert granted(lambda: rates.take_open(alice.agent, "192.0.2.1"), most=2) == 2
+    limited[0] += 10
+    assert granted(lambda: rates.take_open(bob.agent, "192.0.2.1")) == 10
+
+
+@pytest.mark.django_db
+def test_the_allowance_without_a_key_names_its_limit(limited, bob):
+    assert rates.take_open(bob.agent, "192.0.2.1").headers()["RateLimit-Policy"] == '"anonymous";q=60;w=60'

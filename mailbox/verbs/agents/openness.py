@@ -1,0 +1,88 @@
+"""Agents that are open to anyone: callers without a key may send to them, as ``anonymous@public``."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import OuterRef
+from django.utils import timezone
+
+from mailbox.gate import actions, audit
+from mailbox.gate.callers import Caller
+from mailbox.gate.own_agents import ANONYMOUS, OWN_AGENTS, has_credential
+from mailbox.gate.requests import Request
+from mailbox.models import Agent, AuditEvent, CapabilityGrant
+from mailbox.models.grant import CapabilityGrantQuerySet
+from mailbox.verbs.agents import grants, own_agents
+from mailbox.words.errors import InvalidRequestError
+
+
+def open_to_anyone(caller: Caller, agent: Agent) -> None:
+    """Let callers without a key send to ``agent``. Needs ``a2a.capabilities.grant``, which admins hold.
+
+    ``anonymous@public`` is granted ``a2a.send.<agent>``, and the agent ``a2a.respond.anonymous@public``. A second call
+    changes nothing. Raises `InvalidRequestError` for an agent of the hub itself, `CapabilityMissingError`, and
+    `AgentConflictError` if another program may act as ``anonymous@public``. Journals ``capability_check``, and
+    ``capability_granted`` for each new grant.
+    """
+    if agent.display in OWN_AGENTS:
+        raise InvalidRequestError({"agent": f'"{agent}" is an agent of the hub itself and takes no tasks from anyone'})
+    anonymous = own_agents.hub_agent(ANONYMOUS)
+    with audit.decision(caller) as journal:
+        journal.admit(Request.to_open(agent))
+        if not _to_respond(agent, journal.now).exists():
+            grants.give(journal, agent, f"{actions.RESPOND}.{ANONYMOUS}", granted_by=caller.name)
+        if not _to_send(agent, journal.now).exists():
+            grants.give(journal, anonymous, f"{actions.SEND}.{agent.display}", granted_by=caller.name)
+
+
+def close_to_anyone(caller: Caller, agent: Agent) -> None:
+    """Let no caller without a key send to ``agent`` any more. Needs ``a2a.capabilities.grant``, which admins hold.
+
+    Revokes what `open_to_anyone` grants, and every grant for the same that was given by hand. The tasks that were sent
+    stay, and the agent can no longer answer them unless another grant lets it. A second call changes nothing. Raises
+    `CapabilityMissingError`. Locks the grants; journals ``capability_check``, and ``capability_revoked`` for each.
+    """
+    with audit.decision(caller) as journal:
+        journal.admit(Request.to_open(agent))
+        for found in (_to_send(agent, journal.now), _to_respond(agent, journal.now)):
+            for grant in found.select_related("subject").select_for_update(of=("self",)):
+                grants.take_back(journal, grant)
+
+
+def is_open(agent: Agent) -> bool:
+    """Whether callers without a key may send to ``agent``."""
+    return _to_send(agent, timezone.now()).exists()
+
+
+def anonymous_caller(agent: Agent, *, request_id: str, address: str) -> Caller | None:
+    """Return the caller of a request to ``agent`` without a key, from the network ``address``; None if it is not open.
+
+    The caller is ``anonymous@public`` with its grants for this agent alone. One query reads them.
+    """
+    held = tuple(_to_send(agent, timezone.now()).select_related("subject"))
+    if not held:
+        return None
+    return Caller(
+        name=ANONYMOUS,
+        source=AuditEvent.Source.API,
+        agent=held[0].subject,
+        request_id=request_id,
+        grants=held,
+        address=address,
+    )
+
+
+def _to_send(agent: Agent, now: datetime) -> CapabilityGrantQuerySet:
+    """Return the live grants by which anyone may send to ``agent``.
+
+    They name the agent, and no agent passed them on. While a program has a credential of ``anonymous@public``, from an
+    earlier version, there are none.
+    """
+    sends = [f"{actions.SEND}.{agent.display}", f"{actions.SEND}.{agent.pubkey}"]
+    live = CapabilityGrant.objects.live(now).filter(subject__display=ANONYMOUS, action__in=sends, passed_on_from=None)
+    return live.exclude(has_credential(now, OuterRef("subject")))
+
+
+def _to_respond(agent: Agent, now: datetime) -> CapabilityGrantQuerySet:
+    return CapabilityGrant.objects.live(now).filter(subject=agent, action=f"{actions.RESPOND}.{ANONYMOUS}")
