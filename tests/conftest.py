@@ -15,6 +15,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
+from agentcards import official_agents
 from mailbox.database.bell import attendance, ringing
 from mailbox.gate import password_checks, repeats, seals
 from mailbox.verbs.hot import plain
@@ -124,6 +125,11 @@ def _each_test_records_heads_of_its_own(
     """A test's journal ends with the test, but a record of its newest block would stay."""
     file = tmp_path_factory.getbasetemp() / f"seal_head-{uuid.uuid4()}"
     monkeypatch.setattr(seals, "head_file", lambda: file)
+
+
+@pytest.fixture(autouse=True)
+def _no_agent_is_known_from_another_test() -> None:
+    official_agents.forget()
 
 
 @pytest.fixture(scope="session", autouse=True)
