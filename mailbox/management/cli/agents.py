@@ -9,7 +9,7 @@ from mailbox.database import paging
 from mailbox.dialects.covenant import admin_wire, wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
-from mailbox.management.cli import arguments, output, signing
+from mailbox.management.cli import arguments, official, output, signing
 from mailbox.verbs.agents import own_agents, registration
 
 PAGE = 1000
@@ -26,6 +26,7 @@ def add_commands(commands: arguments.Commands) -> None:
     arguments.add_json(add)
     add.set_defaults(run=_add)
     signing.add_commands(verbs)
+    official.add_commands(verbs)
 
     listed = verbs.add_parser("list", help="list agents by name")
     arguments.add_json(listed)
@@ -46,7 +47,7 @@ def add_commands(commands: arguments.Commands) -> None:
     reclaim = verbs.add_parser(
         "reclaim", help="take an agent of the hub itself, such as operators@hub, back from another program"
     )
-    reclaim.add_argument("name", metavar="NAME", help="operators@hub or scheduler@hub")
+    reclaim.add_argument("name", metavar="NAME", help="operators@hub, scheduler@hub or anonymous@public")
     arguments.add_json(reclaim)
     reclaim.set_defaults(run=_reclaim)
 
