@@ -1,0 +1,107 @@
+"""The cards of the official protocol, and the keys of their signatures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.http import http_date
+from rest_framework.request import Request
+
+from agentcards import card_signing, official_agents, official_card
+from mailbox.dialects.a2a import card_answers as answers
+from mailbox.dialects.a2a.errors import rest_error
+from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.statuses import STATUS
+from mailbox.dialects.base.view import DialectView
+from mailbox.words.errors import MailboxError
+
+TAG = "official A2A"
+VERSION = "A2A-Version"
+MAX_AGE = 300  # seconds
+CORS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": f"Content-Type, Authorization, X-API-Key, {VERSION}, If-None-Match",
+}
+
+
+class WellKnownView(DialectView):
+    """A view for pages of any site. A cache may keep its answer for five minutes."""
+
+    http_method_names = ("get", "head", "options")
+    error_status = STATUS
+
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        return HttpResponse(status=HTTPStatus.NO_CONTENT, content_type="application/json")
+
+    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
+        return rest_error(error)
+
+    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
+        for name, value in CORS.items():
+            response.headers[name] = value
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def shown(self, document: Mapping[str, Any], *, tag: str, **headers: str) -> HttpResponseBase | None:
+        """Return the document, indented for people; 304 if the client has it already."""
+        text = json.dumps(document, indent=2, ensure_ascii=False)
+        response = HttpResponse(text, content_type="application/json")
+        scope = "private" if self.needs_key() else "public"
+        for name, value in {"Cache-Control": f"{scope}, max-age={MAX_AGE}", "ETag": tag, **headers}.items():
+            response[name] = value
+        return get_conditional_response(self.request._request, etag=tag, response=response)
+
+    def needs_key(self) -> bool:
+        """Whether the view answers callers with a key alone."""
+        return False
+
+    def perform_authentication(self, request: Request) -> None:
+        if self.needs_key() and request.method != "OPTIONS":
+            super().perform_authentication(request)
+        else:
+            self.let_anyone_in(request)
+
+
+class OfficialCardView(WellKnownView):
+    def needs_key(self) -> bool:
+        return not settings.A2A_PUBLIC_AGENT_CARDS
+
+    @describe(
+        summary="Read an agent's card; a client that names no A2A-Version 1.x gets the form that serves 0.3 too",
+        tag=TAG,
+        answer=answers.OfficialCardAnswer,
+        refusal=answers.OfficialError,
+        errors=(401, 404),
+        operation_id="a2a_agent_card",
+        public=True,
+    )
+    def get(self, request: Request, agent: str) -> HttpResponseBase | None:
+        found = official_agents.find(agent)
+        card = found.card(request.headers.get(VERSION) or request.query_params.get(VERSION, ""))
+        changed_at = found.profile.changed_at or found.agent.created_at
+        return self.shown(card, tag=official_card.tag_of(card), **{"Last-Modified": http_date(changed_at.timestamp())})
+
+    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
+        patch_vary_headers(response, [VERSION])
+        return super().finalize_response(request, response, *args, **kwargs)
+
+
+class KeySetView(WellKnownView):
+    @describe(
+        summary="Read the public keys of the cards' signatures",
+        tag=TAG,
+        answer=answers.KeySet,
+        refusal=answers.OfficialError,
+        operation_id="a2a_key_set",
+        public=True,
+    )
+    def get(self, request: Request) -> HttpResponseBase | None:
+        keys = {"keys": card_signing.public_keys()}
+        return self.shown(keys, tag=official_card.tag_of(keys))
