@@ -10,7 +10,7 @@ from uuid import UUID
 
 from mailbox.inspection import lives
 from mailbox.models import Task
-from mailbox.words.a2a.fold import EventPosition, Fold, TaskEvent, TaskView
+from mailbox.words.a2a.fold import EventPosition, Fold, TaskEvent, TaskSnapshot
 
 Render = Callable[[TaskEvent], bytes]
 
@@ -37,7 +37,7 @@ class Feed:
             for row in lives.rows_after(self._task, self._fold.seq):
                 self.events += self._fold.add(row)
 
-    def view(self) -> tuple[TaskView, int]:
+    def view(self) -> tuple[TaskSnapshot, int]:
         """Return the task as it was at the last read, and the number of its events up to then."""
         with self._reading:
             return self._fold.view(), len(self.events)

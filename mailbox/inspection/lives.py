@@ -9,7 +9,7 @@ from uuid import UUID
 
 from mailbox.models import Artifact, AuditEvent, Message, Result, Task
 from mailbox.words import json_text
-from mailbox.words.a2a.fold import Ending, EventPosition, Fold, LifeRow, Produced, Said, TaskEvent, TaskView, derived_id
+from mailbox.words.a2a.fold import LifeEnd, EventPosition, Fold, LifeRow, ArtifactRow, Said, TaskEvent, TaskSnapshot, derived_id
 from mailbox.words.a2a.opening import opening_of
 from mailbox.words.a2a.states import ENDING, Change, change_of
 from mailbox.words.conversation import AGENT
@@ -19,12 +19,12 @@ FIRST = 1  # the number of the journal row of a send
 FORCED = "force_error"  # the action of the repair that ends a task
 
 
-def view_of(task: Task) -> TaskView:
+def view_of(task: Task) -> TaskSnapshot:
     """Return a task as its reader sees it now. The task needs its result, as `Task.result_or_none` reads it."""
     return views([task])[0]
 
 
-def view_at(task: Task, position: EventPosition) -> TaskView:
+def view_at(task: Task, position: EventPosition) -> TaskSnapshot:
     """Return a task as its reader saw it at ``position``, the end of a row. The row must be there."""
     fold = fold_before(task)
     if position.seq == FIRST:
@@ -36,7 +36,7 @@ def view_at(task: Task, position: EventPosition) -> TaskView:
     return fold.view()
 
 
-def views(tasks: Sequence[Task]) -> list[TaskView]:
+def views(tasks: Sequence[Task]) -> list[TaskSnapshot]:
     """Return tasks as their reader sees them now, in the given order.
 
     A task without updates and messages is shown from its row and its result. The others need three queries together.
@@ -159,8 +159,8 @@ def _said(task: Task, message: Message) -> Said:
     )
 
 
-def _produced(artifact: Artifact) -> Produced:
-    return Produced(
+def _produced(artifact: Artifact) -> ArtifactRow:
+    return ArtifactRow(
         artifact_id=artifact.artifact_id,
         blocks=artifact.blocks,
         append=artifact.append,
@@ -169,8 +169,8 @@ def _produced(artifact: Artifact) -> Produced:
     )
 
 
-def _ending(result: Result) -> Ending:
-    return Ending(
+def _ending(result: Result) -> LifeEnd:
+    return LifeEnd(
         outcome=result.task.outcome or "",
         blocks=result.blocks,
         error_message=result.error_message,

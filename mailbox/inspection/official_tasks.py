@@ -30,7 +30,7 @@ class TaskFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskPage:
+class OfficialTaskPage:
     """A page of tasks with their results. ``total`` counts the tasks of all pages, at most `MOST_COUNTED`."""
 
     tasks: Sequence[Task]
@@ -67,7 +67,7 @@ def now(task: Task) -> Task:
 
 def listing(
     sender: Agent, recipient: Agent, wanted: TaskFilter = TaskFilter(), *, limit: int, cursor: str | None = None
-) -> TaskPage:
+) -> OfficialTaskPage:
     """Return a page of the tasks of this sender for this recipient, the newest status first.
 
     Tasks that were answered directly are left out. Raises `InvalidRequestError` for a cursor of another list.
@@ -85,7 +85,7 @@ def listing(
     )
     read = page(rows, limit, name)
     total = found.order_by()[:MOST_COUNTED].count()
-    return TaskPage(tasks=read.items, next_cursor=read.next_cursor, total=total)
+    return OfficialTaskPage(tasks=read.items, next_cursor=read.next_cursor, total=total)
 
 
 def _of(sender: Agent, recipient: Agent) -> TaskQuerySet:

@@ -7,7 +7,7 @@ from typing import Any
 from mailbox.inspection import lives
 from mailbox.models import Task
 from mailbox.words.a2a import v1_0
-from mailbox.words.a2a.fold import EventPosition, TaskView
+from mailbox.words.a2a.fold import EventPosition, TaskSnapshot
 from mailbox.words.a2a.states import of_task
 
 Json = dict[str, Any]
@@ -27,7 +27,7 @@ def assert_seen_as_stored() -> None:
         _grows_into(task, folded)
 
 
-def _grows_into(task: Task, last: TaskView) -> None:
+def _grows_into(task: Task, last: TaskSnapshot) -> None:
     """Check that a reader who saw the task anywhere, and then each event, has seen the whole task."""
     events = lives.events_of(task)[1]
     assert [event.generation for event in events] == list(range(1, len(events) + 1))

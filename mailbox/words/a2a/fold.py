@@ -51,7 +51,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Produced:
+class ArtifactRow:
     """A row of an artifact: the whole artifact, or a chunk. ``extra`` may have name, description and metadata."""
 
     artifact_id: str
@@ -62,7 +62,7 @@ class Produced:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class LifeEnd:
     """How a task was resolved: the outcome, the content of the result, and its error message."""
 
     outcome: str
@@ -80,8 +80,8 @@ class LifeRow:
     at: datetime
     data: Mapping[str, Any]
     said: Said | None = None
-    produced: Produced | None = None
-    ending: Ending | None = None
+    produced: ArtifactRow | None = None
+    ending: LifeEnd | None = None
 
 
 class EventKind(Enum):
@@ -91,7 +91,7 @@ class EventKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskStatus:
+class StatusSnapshot:
     """The status of a task: its state, since when, and the message that came with it.
 
     ``attempt`` is the number of its newest lease, 0 without one. ``outcome`` is set once it is resolved.
@@ -116,8 +116,8 @@ class TaskEvent:
     kind: EventKind
     position: EventPosition
     generation: int
-    status: TaskStatus
-    produced: Produced | None = None
+    status: StatusSnapshot
+    produced: ArtifactRow | None = None
 
     @property
     def is_final(self) -> bool:
@@ -130,16 +130,16 @@ class TaskEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskView:
+class TaskSnapshot:
     """A task as its reader sees it at ``position``: status, history and whole artifacts."""
 
     task_id: UUID
     context_id: str | None
     position: EventPosition
     generation: int
-    status: TaskStatus
+    status: StatusSnapshot
     history: Sequence[Said]
-    artifacts: Sequence[Produced]
+    artifacts: Sequence[ArtifactRow]
 
 
 class Fold:
@@ -149,8 +149,8 @@ class Fold:
         """Begin with the message that made the task."""
         self._task_id, self._context_id = task_id, context_id
         self._said: list[Said] = [opening]
-        self._artifacts: dict[str, Produced] = {}
-        self._status: TaskStatus | None = None
+        self._artifacts: dict[str, ArtifactRow] = {}
+        self._status: StatusSnapshot | None = None
         self._generation = 0
         self.position = EventPosition(0)
 
@@ -169,12 +169,12 @@ class Fold:
             self._said.append(said)
         return events
 
-    def view(self) -> TaskView:
+    def view(self) -> TaskSnapshot:
         """Return the task as it is after the newest row. Raises `ValueError` before the first row."""
         if self._status is None:
             raise ValueError("no row was added")
         current = self._status.message
-        return TaskView(
+        return TaskSnapshot(
             task_id=self._task_id,
             context_id=self._context_id,
             position=self.position,
@@ -187,7 +187,7 @@ class Fold:
     def _events(self, row: LifeRow) -> Iterator[TaskEvent]:
         change = change_of(row.kind)
         if change == Change.SENT:
-            yield self._event(EventKind.TASK, row, TaskStatus(state=TaskState.SUBMITTED, at=row.at))
+            yield self._event(EventKind.TASK, row, StatusSnapshot(state=TaskState.SUBMITTED, at=row.at))
         elif row.ending is not None:
             yield from self._ended(row, row.ending)
         elif row.produced is not None:
@@ -195,7 +195,7 @@ class Fold:
         elif (status := self._changed(change, row)) is not None:
             yield self._event(EventKind.STATUS, row, status)
 
-    def _changed(self, change: Change, row: LifeRow) -> TaskStatus | None:
+    def _changed(self, change: Change, row: LifeRow) -> StatusSnapshot | None:
         """Return the status after a row that does not end the task; None if the row changes no status."""
         match change:
             case Change.LEASED:
@@ -211,30 +211,30 @@ class Fold:
         return None
 
     @property
-    def _present(self) -> TaskStatus:
+    def _present(self) -> StatusSnapshot:
         assert self._status is not None, "the first row of a task is its send"  # noqa: S101 (the journal has no gap)
         return self._status
 
-    def _ended(self, row: LifeRow, ending: Ending) -> Iterator[TaskEvent]:
+    def _ended(self, row: LifeRow, ending: LifeEnd) -> Iterator[TaskEvent]:
         if ending.blocks and not ending.is_direct and RESULT not in self._artifacts:
-            result = Produced(artifact_id=RESULT, blocks=ending.blocks, last_chunk=True)
+            result = ArtifactRow(artifact_id=RESULT, blocks=ending.blocks, last_chunk=True)
             yield self._placed(row, result, FIRST_OF_TWO)
         message = _shown(_closing(self._task_id, row, ending))
         state = of_outcome(ending.outcome)
         status = self._status_at(row, state, message=message, outcome=ending.outcome, is_direct=ending.is_direct)
         yield self._event(EventKind.STATUS, row, status)
 
-    def _status_at(self, row: LifeRow, state: TaskState, *, message: Said | None = None, **changed: Any) -> TaskStatus:
+    def _status_at(self, row: LifeRow, state: TaskState, *, message: Said | None = None, **changed: Any) -> StatusSnapshot:
         return replace(self._present, state=state, at=row.at, message=message, **changed)
 
-    def _placed(self, row: LifeRow, produced: Produced, part: int) -> TaskEvent:
+    def _placed(self, row: LifeRow, produced: ArtifactRow, part: int) -> TaskEvent:
         before = self._artifacts.get(produced.artifact_id) if produced.append else None
         if before is None:
             self._artifacts.pop(produced.artifact_id, None)
         self._artifacts[produced.artifact_id] = _added(before, produced)
         return self._event(EventKind.ARTIFACT, row, self._present, part=part, produced=produced)
 
-    def _event(self, kind: EventKind, row: LifeRow, status: TaskStatus, **more: Any) -> TaskEvent:
+    def _event(self, kind: EventKind, row: LifeRow, status: StatusSnapshot, **more: Any) -> TaskEvent:
         self._status = status
         self._generation += 1
         position = EventPosition(row.seq, more.pop("part", WHOLE_ROW))
@@ -259,7 +259,7 @@ def words_of(said: Said) -> Sequence[Block]:
     return [text_block(said.progress.get("note") or f"{said.progress['value']:.0%}".replace("%", " %"))]
 
 
-def _closing(task_id: UUID, row: LifeRow, ending: Ending) -> Said | None:
+def _closing(task_id: UUID, row: LifeRow, ending: LifeEnd) -> Said | None:
     """Return the final status message: the direct answer, or the error message and the closing words."""
     blocks: list[Block] = []
     if ending.is_direct:
@@ -278,7 +278,7 @@ def derived_id(task_id: UUID, seq: int) -> str:
     return str(uuid5(task_id, f"message {seq}"))
 
 
-def _added(before: Produced | None, chunk: Produced) -> Produced:
+def _added(before: ArtifactRow | None, chunk: ArtifactRow) -> ArtifactRow:
     """Return the artifact after a row of it."""
     if before is None:
         return replace(chunk, append=False)

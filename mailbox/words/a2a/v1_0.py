@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from mailbox.words.a2a.fold import EventKind, Produced, Said, TaskEvent, TaskStatus, TaskView, words_of
+from mailbox.words.a2a.fold import EventKind, ArtifactRow, Said, TaskEvent, StatusSnapshot, TaskSnapshot, words_of
 from mailbox.words.a2a.parts import parts_of
 
 GENERATION = "urn:a2a-hub:generation:v1"  # the extension that numbers the events of a task
@@ -19,7 +19,7 @@ HUB = "a2a-hub"  # the member of metadata with the hub's own facts
 Json = dict[str, Any]
 
 
-def task(view: TaskView, *, history_length: int | None = None, artifacts: bool = True, numbered: bool = False) -> Json:
+def task(view: TaskSnapshot, *, history_length: int | None = None, artifacts: bool = True, numbered: bool = False) -> Json:
     """Return a task. ``history_length``: its newest messages, all for None, and no history for 0.
 
     ``numbered``: its metadata has the generation.
@@ -52,14 +52,14 @@ def stream_response(task_id: UUID, context_id: str | None, event: TaskEvent, *, 
     return {"statusUpdate": _without_empty(**ids, status=status(event.status, ids), metadata=metadata)}
 
 
-def direct_message(context_id: str | None, answer: TaskStatus) -> Json:
+def direct_message(context_id: str | None, answer: StatusSnapshot) -> Json:
     """Return the one message of a direct answer, which names no task."""
     if answer.message is None:
         raise ValueError("a direct answer has a message")
     return message(answer.message, {"contextId": context_id})
 
 
-def status(of: TaskStatus, ids: Mapping[str, str | None]) -> Json:
+def status(of: StatusSnapshot, ids: Mapping[str, str | None]) -> Json:
     said = None if of.message is None else message(of.message, ids)
     return _without_empty(state=str(of.state), message=said, timestamp=timestamp(of.at))
 
@@ -82,7 +82,7 @@ def message(said: Said, ids: Mapping[str, str | None]) -> Json:
     )
 
 
-def artifact(produced: Produced) -> Json:
+def artifact(produced: ArtifactRow) -> Json:
     extra = produced.extra
     return _without_empty(
         artifactId=produced.artifact_id,
@@ -100,7 +100,7 @@ def timestamp(moment: datetime) -> str:
     return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
 
 
-def _metadata(of: TaskStatus, generation: int | None) -> Json:
+def _metadata(of: StatusSnapshot, generation: int | None) -> Json:
     own: Json = {}
     if of.outcome == "partial":
         own["outcome"] = of.outcome

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from mailbox.words.a2a import v1_0
-from mailbox.words.a2a.fold import Ending, EventKind, EventPosition, Fold, LifeRow, Produced, Said, derived_id
+from mailbox.words.a2a.fold import LifeEnd, EventKind, EventPosition, Fold, LifeRow, ArtifactRow, Said, derived_id
 from mailbox.words.kinds import Kind
 
 TASK = UUID("00000000-0000-4000-8000-000000000001")
@@ -42,10 +42,10 @@ class Life:
         return self.row(Kind.TASK_UPDATED, said={"blocks": text(words), **more})
 
     def make(self, words, artifact_id="report", **more):
-        return self.row(Kind.TASK_UPDATED, produced=Produced(artifact_id=artifact_id, blocks=text(words), **more))
+        return self.row(Kind.TASK_UPDATED, produced=ArtifactRow(artifact_id=artifact_id, blocks=text(words), **more))
 
     def end(self, outcome="ok", kind=Kind.RESULT_POSTED, said=None, data=(), **more):
-        return self.row(kind, data, said=said, ending=Ending(outcome=outcome, **more))
+        return self.row(kind, data, said=said, ending=LifeEnd(outcome=outcome, **more))
 
     @property
     def json(self):
