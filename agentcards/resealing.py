@@ -22,6 +22,8 @@ BATCH = 200  # rows of one transaction
 
 COLUMNS: tuple[tuple[type[models.Model], str], ...] = (
     (PushConfig, "sealed_secret"),
+    (PushConfig, "sealed_token"),
+    (PushConfig, "sealed_credentials"),
     (PushDelivery, "sealed_secret"),
     (AgentProfile, "remote_url"),
     (RemoteCall, "base_url"),

@@ -29,6 +29,8 @@ ACT = {
     Kind.RESULT_REJECTED: "result rejected",
     Kind.AUTO_RETRY_SCAN: "retry scan",
     Kind.ERASED: "payload erased",
+    Kind.PUSH_CONFIG_SET: "webhook set",
+    Kind.PUSH_CONFIG_DELETED: "webhook deleted",
     Kind.QUOTA_EXCEEDED: "quota reached",
     Kind.QUOTA_CHANGED: "changed a quota",
     Kind.REFUSALS_REPEATED: "refused again and again",

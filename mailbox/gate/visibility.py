@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from mailbox.gate.callers import Caller
-from mailbox.models import Lease, Task
+from mailbox.models import Agent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task_queries import TaskQuerySet
+from mailbox.words.envelopes import A2A
 
 
 def visible_tasks(caller: Caller) -> TaskQuerySet:
@@ -17,6 +18,11 @@ def visible_tasks(caller: Caller) -> TaskQuerySet:
     if caller.sends_only and caller.agent is not None:
         return Task.objects.sent_by(caller.agent)
     return Task.objects.visible_to(caller.party)
+
+
+def own_a2a_tasks(caller: Caller, recipient: Agent) -> TaskQuerySet:
+    """Return the tasks that the caller sent to ``recipient`` by the official protocol. People have none."""
+    return Task.objects.filter(sender=caller.agent, recipient=recipient, dialect=A2A)
 
 
 def visible_leases(caller: Caller) -> LeaseQuerySet:

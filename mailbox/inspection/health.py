@@ -20,7 +20,7 @@ from mailbox.database import timetable, vitals
 from mailbox.inspection import access_health, seals, waiting_health
 from mailbox.inspection.cluster import SILENT_AFTER, Cluster
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
-from mailbox.models import AuditEvent, PushDelivery, RollUp
+from mailbox.models import AuditEvent, PushConfig, PushDelivery, RollUp
 from mailbox.words import redaction, times
 
 LOCK_WAIT = timedelta(milliseconds=250)
@@ -185,10 +185,12 @@ def _sweep(now: datetime) -> HealthCheck:
 
 
 def _callbacks(now: datetime) -> HealthCheck:
-    due = PushDelivery.objects.due(now).order_by("next_attempt_at").first()
-    if due is None:
+    waiting = [delivery.next_attempt_at for delivery in PushDelivery.objects.due(now).order_by("next_attempt_at")[:1]]
+    due_webhooks = PushConfig.objects.due(now).select_related("task").order_by("next_attempt_at")[:1]
+    waiting += [config.due_since for config in due_webhooks]
+    if not waiting:
         return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="no callback is due")
-    late = now - due.next_attempt_at
+    late = now - min(waiting)
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
     note = "" if word is HealthStatus.OK else "manage.py a2a carry sends them. manage.py serve starts it."
     return HealthCheck(name="Callbacks", word=word, saw=f"the oldest is due for {times.write(late)}", note=note)

@@ -136,9 +136,12 @@ def _outcome(value: str, _: Moment) -> Q:
 
 
 def _delivery_state(value: str, _: Moment) -> Q:
-    if value not in PushDelivery.State.values:
-        words = ", ".join(PushDelivery.State.values)
+    known = [state for state in PushDelivery.State.values if state != PushDelivery.State.TELLING]
+    if value not in known:
+        words = ", ".join(known)
         raise InvalidRequestError({"q": f'unknown state "{value[:50]}" of a callback; known states: {words}'})
+    if value == PushDelivery.State.PENDING:
+        return Q(state=value) | Q(state=PushDelivery.State.TELLING)
     return Q(state=value)
 
 

@@ -6,21 +6,97 @@ from datetime import datetime
 from typing import ClassVar
 
 from django.db import models
-from django.db.models import OuterRef, Q, Subquery
+from django.db.models import F, OuterRef, Q, Subquery
 
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 
 
-class PushConfig(models.Model):
-    """The callback target of a task: a URL and a secret. Source: Agnostic ADR-018, callbacks."""
+class PushConfigQuerySet(models.QuerySet["PushConfig"]):
+    def webhooks(self) -> PushConfigQuerySet:
+        return self.exclude(protocol=PushConfig.Protocol.CALLBACK)
 
-    task = models.OneToOneField("mailbox.Task", models.CASCADE, related_name="push_config")
+    def open(self) -> PushConfigQuerySet:
+        """Narrow to the webhooks that have, or may yet have, an event to come."""
+        return self.filter(next_attempt_at__isnull=False)
+
+    def with_something_to_tell(self) -> PushConfigQuerySet:
+        """Narrow to open webhooks whose task has moved on since the last event that they got."""
+        moved_on = Q(task__journal_seq__gt=F("told_seq")) | Q(told_part__lt=PushConfig.WHOLE_ROW)
+        return self.open().filter(moved_on)
+
+    def due(self, now: datetime) -> PushConfigQuerySet:
+        return self.with_something_to_tell().filter(next_attempt_at__lte=now)
+
+
+class PushConfig(models.Model):
+    """A target that hears about a task: the callback of a dialect, or a webhook.
+
+    A callback gets the end of its task. A webhook gets every event of its task, in order, from the courier. Its
+    position is that of the newest event that its receiver accepted. ``task`` has one callback at most, and any number
+    of webhooks. Source: Agnostic ADR-018, callbacks; A2A, TaskPushNotificationConfig.
+    """
+
+    WHOLE_ROW = 2  # the part of a journal row's last event; 1 is the first of two
+
+    class Protocol(models.TextChoices):
+        """The language of the receiver."""
+
+        CALLBACK = "callback"  # the dialect of the task
+        V1_0 = "1.0"  # the official A2A protocol
+        V0_3 = "0.3"
+
+    task = models.ForeignKey("mailbox.Task", models.CASCADE, related_name="push_configs", db_index=False)
+    # The id in the official protocol, chosen by the sender or the hub. "": a callback.
+    config_id = models.CharField(max_length=200, default="", db_default="", blank=True)
+    protocol = models.CharField(
+        max_length=8, choices=Protocol.choices, default=Protocol.CALLBACK, db_default=Protocol.CALLBACK
+    )
     url = models.TextField()
     sealed_secret = models.TextField(null=True)  # encrypted, and never shown; None: callbacks are not signed
+    sealed_token = models.TextField(null=True)  # encrypted, and never shown; None: requests carry no token
+    auth_scheme = models.TextField(null=True)  # such as Bearer; None: requests are not authorized
+    sealed_credentials = models.TextField(null=True)  # encrypted, and never shown; None: the scheme is not sent
+    told_seq = models.PositiveIntegerField(default=0, db_default=0)
+    told_part = models.PositiveSmallIntegerField(default=WHOLE_ROW, db_default=WHOLE_ROW)
+    # No attempt is made before this time; during an attempt, when it is considered lost. None: no event is to come.
+    next_attempt_at = models.DateTimeField(null=True)
+    failures = models.PositiveIntegerField(default=0, db_default=0)  # failed attempts in a row at the next event
+    disabled_at = models.DateTimeField(null=True)  # when the last attempt at the next event failed
+    created_at = models.DateTimeField(null=True)  # when it was set; None for callbacks
+
+    objects: ClassVar[PushConfigQuerySet] = managed_by(PushConfigQuerySet)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["task", "config_id"], name="push_config_id_unique")]
+        indexes = [
+            models.Index(
+                fields=["next_attempt_at"], name="push_config_open", condition=Q(next_attempt_at__isnull=False)
+            )
+        ]
 
     def __str__(self) -> str:
-        return f"callback of task {self.task_id}"
+        return f"{self.protocol} of task {self.task_id}"
+
+    @property
+    def standing(self) -> str:
+        """Whether the webhook is open, failing, disabled after its last attempt, or done."""
+        if self.disabled_at is not None:
+            return "disabled"
+        if self.next_attempt_at is None:
+            return "done"
+        return "failing" if self.failures else "open"
+
+    @property
+    def due_since(self) -> datetime:
+        """Since when a due webhook has had something to tell, as far as its row and its task tell."""
+        times = (self.next_attempt_at, self.task.status_at, self.created_at)
+        return max(time for time in times if time is not None)
+
+    @property
+    def told(self) -> tuple[int, int]:
+        """The position of the newest event that it got: number of the journal row, and part of the row."""
+        return self.told_seq, self.told_part
 
 
 class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
@@ -35,8 +111,9 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
         return self if party is None else self.filter(sender=party)
 
     def finished(self) -> PushDeliveryQuerySet:
-        """Narrow to callbacks that were delivered or given up."""
-        return self.exclude(state=PushDelivery.State.PENDING)
+        """Narrow to callbacks that were delivered or given up, and to events whose webhook is gone."""
+        is_told = Q(state=PushDelivery.State.TELLING, config__isnull=False)
+        return self.exclude(Q(state=PushDelivery.State.PENDING) | is_told)
 
     def given_up(self) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.DISABLED).exclude(state=PushDelivery.State.DELIVERED)
@@ -56,44 +133,76 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
 
 
 class PushDelivery(models.Model):
-    """A callback, written in the transaction that resolved its task.
+    """A report to one callback target: a callback, or an event of a webhook.
 
-    Its fields are copies, so that it outlives the compaction of its task. It is delivered at least once; the receiver
-    recognises repeats by ``delivery_id``.
+    A callback is written in the transaction that resolved its task. An event of a webhook is written by the courier
+    before its first attempt. The fields are copies, so that a delivery outlives the compaction of its task. It is
+    delivered at least once; the receiver recognises repeats by ``delivery_id``.
     """
 
     class State(models.TextChoices):
         PENDING = "pending"  # the next attempt is at next_attempt_at
+        TELLING = "telling"  # as pending, for an event of a webhook: the version before must not attempt it
         DELIVERED = "delivered"  # the receiver answered 2xx
         DISABLED = "disabled"  # every attempt failed; an operator can send it again
+
+    UNDER_WAY = (State.PENDING, State.TELLING)
 
     delivery_id = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     task_uuid = models.UUIDField(db_index=True)
     sender = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+")
     url = models.TextField()
     sealed_secret = models.TextField(null=True)
-    body = models.TextField()  # the text that every attempt sends and signs
+    # The text that every attempt sends and signs. For a receiver of version 0.3 each attempt renders it anew.
+    body = models.TextField()
     created_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State.choices, default=State.PENDING)
     attempts = models.PositiveIntegerField(default=0)  # attempts begun, also those that a crash ended
     forgiven = models.PositiveIntegerField(default=0)  # attempts before the last resend, which do not count
     next_attempt_at = models.DateTimeField()  # during an attempt: when it is considered lost
     delivered_at = models.DateTimeField(null=True)
+    # The webhook, and the position of the event in the task's journal. All None: a callback. The webhook alone None: it
+    # was deleted.
+    config = models.ForeignKey(PushConfig, models.SET_NULL, null=True, related_name="deliveries", db_index=False)
+    seq = models.PositiveIntegerField(null=True)
+    part = models.PositiveSmallIntegerField(null=True)
 
     objects: ClassVar[PushDeliveryQuerySet] = managed_by(PushDeliveryQuerySet)
 
     class Meta:
         verbose_name_plural = "push deliveries"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["config", "seq", "part"], name="push_event_unique", condition=Q(config__isnull=False)
+            )
+        ]
         indexes = [
             models.Index(fields=["next_attempt_at"], name="push_due", condition=Q(state="pending")),
             # search: callbacks that are not delivered, newest first.
             models.Index(
                 fields=["state", "-id"], name="push_by_state", condition=Q(state="pending") | Q(state="disabled")
             ),
+            models.Index(fields=["-id"], name="push_telling", condition=Q(state="telling")),
         ]
 
     def __str__(self) -> str:
         return f"{self.state} to {self.url}"
+
+    @property
+    def is_of_webhook(self) -> bool:
+        return self.seq is not None
+
+    @property
+    def shown_state(self) -> str:
+        """The state in the words of readers, for whom an event of a webhook is pending too."""
+        return self.State.PENDING if self.state == self.State.TELLING else self.state
+
+    @property
+    def event(self) -> str | None:
+        """The id of the event on the wire; None for a callback."""
+        if self.seq is None or self.part == PushConfig.WHOLE_ROW:
+            return None if self.seq is None else str(self.seq)
+        return f"{self.seq}.{self.part}"
 
 
 class PushAttempt(models.Model):

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Self
-from urllib.parse import urlsplit
 from uuid import UUID
 
 import base58
 
 from mailbox.words import content, json_text, shapes
 from mailbox.words.errors import InvalidRequestError
+from mailbox.words.push import PushTarget, problem_of_url
 from mailbox.words.times import LONGEST
 
 DISPLAY = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+", re.ASCII)
@@ -23,9 +23,8 @@ LOCAL_PART = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 DISPLAY_MAX_LENGTH = 200
 KEY_MAX_LENGTH = 500
 DIALECT_MAX_LENGTH = 20
-URL_MAX_LENGTH = 2000
+A2A = "a2a"  # the dialect of tasks that come by the official protocol
 WEBHOOK_KEY = "whsec_"  # prefix of a secret whose key is the base64 text after it. Source: Standard Webhooks
-_NO_URL = re.compile(r"[\x00-\x20\x7f]")
 _NO_KEY = f"callback_secret must be valid base64 after {WEBHOOK_KEY}"
 MAX_DEADLINE_MS = 2**63 - 1
 
@@ -125,7 +124,8 @@ class TaskEnvelope:
     ``id`` None: the hub chooses the id, and a repeated request makes a new task. ``sender`` None: the caller.
     ``deadline_ms`` is a time in Unix epoch milliseconds. ``work_timeout`` counts from the start of the lease.
     ``converses``: its sender takes questions, and can say more. ``reads_result``: its sender reads the result by the
-    task's id, so that no drain delivers it.
+    task's id, so that no drain delivers it. ``push``: a webhook of a task of the dialect `A2A`, set before its first
+    event.
     """
 
     recipient: AgentRef
@@ -145,6 +145,7 @@ class TaskEnvelope:
     dialect: str = "mailbox"
     converses: bool = True
     reads_result: bool = False
+    push: PushTarget | None = None
 
     @property
     def size(self) -> int:
@@ -168,9 +169,12 @@ class TaskEnvelope:
                 self.idempotency.key, "idempotency key must not be empty"
             ) or _too_long(self.idempotency.key, KEY_MAX_LENGTH)
         if self.callback_url is not None:
-            problems["callback_url"] = _not_a_url(self.callback_url)
+            problems["callback_url"] = problem_of_url(self.callback_url, "callback_url")
         if self.callback_secret is not None:
             problems["callback_secret"] = _no_secret(self.callback_secret, self.callback_url)
+        if self.push is not None:
+            problems |= dict(self.push.problems("push."))
+            problems["push"] = None if self.dialect == A2A else f"only a task of the dialect {A2A} has webhooks"
         if self.work_timeout is not None and not timedelta(0) < self.work_timeout <= LONGEST:
             problems["work_timeout"] = f"work_timeout must be more than 0 and at most {LONGEST.days} days"
         for path, text, limit in (
@@ -250,19 +254,6 @@ def _too_long(text: str, limit: int) -> str | None:
 
 def _is_within(number: object, most: int) -> bool:
     return type(number) is int and 0 <= number <= most
-
-
-def _not_a_url(text: str) -> str | None:
-    unusable = "callback_url must be an http or https URL"
-    try:
-        parts = urlsplit(text)
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or _NO_URL.search(text):
-            return unusable
-    except ValueError:
-        return unusable
-    if parts.username is not None or parts.password is not None:
-        return "callback_url must not carry credentials"
-    return json_text.problem_with(text) or _too_long(text, URL_MAX_LENGTH)
 
 
 def _no_secret(text: str, url: str | None) -> str | None:

@@ -40,6 +40,8 @@ class Kind(StrEnum):
     RECOVERY_CODES_RENEWED = "recovery_codes_renewed"
     KEY_ADDED = "key_added"
     KEY_ROTATED = "key_rotated"
+    PUSH_CONFIG_SET = "push_config_set"
+    PUSH_CONFIG_DELETED = "push_config_deleted"
     PUSH_RESENT = "push_resent"
     KEY_REVOKED = "key_revoked"
     SIGNING_KEY_SET = "signing_key_set"

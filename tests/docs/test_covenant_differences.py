@@ -13,8 +13,9 @@ from mailbox.verbs.agents import grants
 from mailbox.verbs.repairs.auto_retry import LONGEST_INTERVAL
 from mailbox.verbs.repairs.repair import MESSAGE_MAX_LENGTH
 from mailbox.words import tokens
-from mailbox.words.envelopes import DISPLAY_MAX_LENGTH, KEY_MAX_LENGTH, MAX_DEADLINE_MS, URL_MAX_LENGTH
+from mailbox.words.envelopes import DISPLAY_MAX_LENGTH, KEY_MAX_LENGTH, MAX_DEADLINE_MS
 from mailbox.words.errors import InvalidRequestError
+from mailbox.words.push import URL_MAX_LENGTH
 from tests.support import factories, pages
 
 PAGE = pages.page("docs/covenant-differences.md")

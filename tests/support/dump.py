@@ -75,7 +75,7 @@ class Dump:
 
     def _column(self, row: Model, field: Any) -> Any:
         value = getattr(row, field.attname)
-        if value is not None and field.name == "sealed_secret":
+        if value is not None and field.name.startswith("sealed_"):
             return secret_box.unseal(value)
         if value is not None and (field.primary_key or isinstance(field, ForeignKey)):
             model: Any = field.related_model if isinstance(field, ForeignKey) else type(row)

@@ -93,6 +93,7 @@ _OF_TASKS: Mapping[Kind, Sequence[Ring]] = {
     Kind.RESULT_DELIVERED: (),
     Kind.RESULT_ACKED: (),
     Kind.REPAIR_APPLIED: (Ring.RECIPIENT, Ring.SENDER, Ring.TASK),  # requeued, or resolved as an error
+    Kind.PUSH_CONFIG_SET: (Ring.CALLBACK,),  # the courier listens to the task from now on
     Kind.PUSH_RESENT: (Ring.CALLBACK,),
     Kind.AGENT_RESUMED: (Ring.ROUND,),
 }
@@ -110,7 +111,7 @@ RINGS: Mapping[Kind, Sequence[Ring]] = dict[Kind, Sequence[Ring]].fromkeys(
         *(Kind.SECRETS_RESEALED, Kind.ERASED, Kind.TASKS_COMPACTED, Kind.REPLAY_DROPPED, Kind.QUOTA_EXCEEDED),
         *(Kind.QUOTA_CHANGED, Kind.REFUSALS_REPEATED, Kind.SENDER_MISMATCH, Kind.RESULT_REJECTED),
         *(Kind.REPAIR_REFUSED, Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED),
-        *(Kind.SWEEP_FAILED, Kind.AUTO_RETRY_SCAN),
+        *(Kind.SWEEP_FAILED, Kind.AUTO_RETRY_SCAN, Kind.PUSH_CONFIG_DELETED),
     ),
     (),
 ) | dict(_OF_TASKS)

@@ -16,8 +16,9 @@ from pydantic.alias_generators import to_camel
 from mailbox.words import json_text
 from mailbox.words.a2a import parts
 from mailbox.words.conversation import ID_MAX_LENGTH
-from mailbox.words.envelopes import KEY_MAX_LENGTH, URL_MAX_LENGTH
+from mailbox.words.envelopes import KEY_MAX_LENGTH
 from mailbox.words.errors import InvalidRequestError
+from mailbox.words.push import URL_MAX_LENGTH
 
 MAX_INT32, MAX_INT64 = 2**31 - 1, 2**63 - 1
 ROLES = ("ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT")

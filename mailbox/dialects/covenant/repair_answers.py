@@ -112,7 +112,7 @@ class WireAttempt(TypedDict):
 
 
 class WireDelivery(TypedDict):
-    """A callback and its attempts. The secret is never shown."""
+    """A callback or an event of a webhook, and its attempts. The secret is never shown."""
 
     delivery_id: UUID
     task_id: UUID
@@ -120,6 +120,7 @@ class WireDelivery(TypedDict):
     url: str
     signed: bool
     state: Literal["pending", "delivered", "disabled"]
+    event: str | None  # id of the event in the official protocol; None: a callback
     attempts: int
     created_at_ms: int
     next_attempt_at_ms: int | None

@@ -99,10 +99,11 @@ def delivery(row: PushDelivery, caller: Caller) -> answers.WireDelivery:
         "sender": agent_id(row.sender),
         "url": row.url if caller.agent else redaction.url(row.url),
         "signed": row.sealed_secret is not None,
-        "state": choice(row.state),
+        "state": choice(row.shown_state),
+        "event": row.event,
         "attempts": row.attempts,
         "created_at_ms": epoch_ms(row.created_at),
-        "next_attempt_at_ms": epoch_ms(row.next_attempt_at) if row.state == PushDelivery.State.PENDING else None,
+        "next_attempt_at_ms": epoch_ms(row.next_attempt_at) if row.state in PushDelivery.UNDER_WAY else None,
         "delivered_at_ms": ms(row.delivered_at),
         "log": [
             {

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from mailbox.gate.entries.about_tasks import (
     auto_retry_scan,
+    push_config_deleted,
+    push_config_set,
     push_resent,
     repair_plan_applied,
     repair_plan_discarded,
@@ -104,6 +106,8 @@ __all__ = [
     "person_sign_in_failed",
     "person_signed_in",
     "person_signed_out",
+    "push_config_deleted",
+    "push_config_set",
     "push_resent",
     "quota_changed",
     "quota_exceeded",

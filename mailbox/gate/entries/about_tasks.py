@@ -89,13 +89,33 @@ def replay_dropped(entry_id: int, key: str, source_task_id: UUID, reason: str) -
     return Entry(Kind.REPLAY_DROPPED, data, source_task_id)
 
 
+class PushConfigSetData(TypedDict):
+    config_id: Annotated[str, "id of the webhook within its task"]
+    receiver: Annotated[str, "scheme, host and port of its URL"]
+
+
+def push_config_set(task_id: UUID, config_id: str, receiver: str) -> Entry[PushConfigSetData]:
+    """Record that the sender of a task set a webhook for it, or replaced one."""
+    return Entry(Kind.PUSH_CONFIG_SET, PushConfigSetData(config_id=config_id, receiver=receiver), task_id)
+
+
+class PushConfigDeletedData(TypedDict):
+    config_id: Annotated[str, "id of the webhook within its task"]
+    receiver: Annotated[str, "scheme, host and port of its URL"]
+
+
+def push_config_deleted(task_id: UUID, config_id: str, receiver: str) -> Entry[PushConfigDeletedData]:
+    """Record that the sender of a task deleted a webhook of it."""
+    return Entry(Kind.PUSH_CONFIG_DELETED, PushConfigDeletedData(config_id=config_id, receiver=receiver), task_id)
+
+
 class PushResentData(TypedDict):
-    delivery_id: Annotated[str, "id of the callback"]
+    delivery_id: Annotated[str, "id of the delivery"]
     reason: Annotated[str, "why an operator sent it again"]
 
 
 def push_resent(task_id: UUID, delivery_id: UUID, reason: str) -> Entry[PushResentData]:
-    """Record that a callback was made due again."""
+    """Record that a callback, or an event of a webhook, was made due again."""
     return Entry(Kind.PUSH_RESENT, PushResentData(delivery_id=str(delivery_id), reason=reason), task_id)
 
 

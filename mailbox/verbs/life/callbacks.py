@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F, Min, Q
+from django.db.models import F, Min, Q, QuerySet
 from django.utils import timezone
 
 from mailbox.database import write_turns
@@ -25,8 +25,9 @@ from mailbox.outbound import destinations
 from mailbox.outbound.errors import BlockedUrlError
 from mailbox.verbs.life.hands import Hands
 from mailbox.words import json_text, secret_box
-from mailbox.words.envelopes import URL_MAX_LENGTH, TaskEnvelope, check_reason
+from mailbox.words.envelopes import TaskEnvelope, check_reason
 from mailbox.words.errors import InvalidRequestError, UnknownDeliveryError
+from mailbox.words.push import URL_MAX_LENGTH
 
 BACK_OFF = (
     timedelta(seconds=1),
@@ -74,7 +75,8 @@ def remember(task: Task, envelope: TaskEnvelope) -> None:
 
 def is_asked_again(task: Task, envelope: TaskEnvelope) -> bool:
     """Whether ``envelope`` has the same callback as ``task``, or both have none."""
-    known = PushConfig.objects.filter(task=task).first() if task.calls_back else None
+    of_task = PushConfig.objects.filter(task=task, protocol=PushConfig.Protocol.CALLBACK)
+    known = of_task.first() if task.calls_back else None
     if known is None or envelope.callback_url is None:
         return known is None and envelope.callback_url is None
     try:
@@ -95,7 +97,7 @@ def enqueue(task: Task, result: Result, now: datetime) -> None:
     """Write the callback of a resolved task, in the transaction that resolves it."""
     if not task.calls_back:
         return
-    config = PushConfig.objects.get(task=task)
+    config = PushConfig.objects.get(task=task, protocol=PushConfig.Protocol.CALLBACK)
     PushDelivery.objects.create(
         task_uuid=task.uuid,
         sender_id=task.sender_id,
@@ -114,7 +116,10 @@ def claim_due(*, limit: int, hands: Hands | None = None) -> Sequence[PushDeliver
     a paused receiver is put off until the end of the pause. If a process dies during an attempt, the callback is due
     again after two minutes, and the attempt is logged as lost.
     """
-    chosen, put_off = _fair(hands or Hands(), limit)
+    hands = hands or Hands()
+    due_now = PushDelivery.objects.due(timezone.now()).from_senders_but(hands.full_senders())
+    columns = ("pk", "sender_id", "url")
+    chosen, put_off = fair(due_now.order_by("next_attempt_at", "pk").values_list(*columns), hands, limit)
     if not chosen and not put_off:  # the usual case, which needs no write lock
         return []
     with write_turns.turn(), transaction.atomic(durable=True):
@@ -124,7 +129,7 @@ def claim_due(*, limit: int, hands: Hands | None = None) -> Sequence[PushDeliver
             late = due.filter(pk__in=[pk for pk, end in put_off.items() if end == until]).values_list("pk", flat=True)
             PushDelivery.objects.filter(pk__in=list(late)).update(next_attempt_at=until)
         claimed = list(due.filter(pk__in=chosen).order_by("next_attempt_at", "pk"))
-        _note_lost([delivery for delivery in claimed if delivery.attempts], now)
+        note_lost([delivery for delivery in claimed if delivery.attempts], now)
         for delivery in claimed:
             delivery.attempts += 1
             delivery.next_attempt_at = now + GIVEN_UP_AFTER
@@ -141,13 +146,15 @@ def pause_until_due(*, shortest: float, longest: float) -> float:
     return longest if next_at is None else min(max((next_at - now).total_seconds(), 0.0), longest)
 
 
-def _fair(hands: Hands, limit: int) -> tuple[list[int], dict[int, datetime]]:
-    """Return the primary keys of the callbacks to claim, and of those to put off with the end of their pause."""
-    due = PushDelivery.objects.due(timezone.now()).from_senders_but(hands.full_senders())
+def fair(due: QuerySet[Any, tuple[int, int, str]], hands: Hands, limit: int) -> tuple[list[int], dict[int, datetime]]:
+    """Return the primary keys of the rows to claim, and of those to put off with the end of their pause.
+
+    ``due`` has the primary key, sender and URL of the due rows, in the order in which they are claimed.
+    """
     chosen: list[int] = []
     put_off: dict[int, datetime] = {}
     for looked_at in (FIRST_LOOK, LAST_LOOK):
-        rows = due.order_by("next_attempt_at", "pk").values_list("pk", "sender_id", "url")[:looked_at]
+        rows = due[:looked_at]
         chosen, put_off, left = [], {}, hands.copy()
         for pk, sender, url in rows:
             receiver = destinations.receiver(url)
@@ -168,8 +175,7 @@ def report(delivery: PushDelivery, outcome: CallbackOutcome) -> None:
     with write_turns.turn(), transaction.atomic(durable=True):
         now = timezone.now()
         row = PushDelivery.objects.select_for_update().get(pk=delivery.pk)
-        fields = {"at": now, "status": outcome.status, "problem": json_text.storable(outcome.problem)[:2000]}
-        PushAttempt.objects.update_or_create(delivery=row, number=delivery.attempts, defaults=fields)
+        log(row, delivery.attempts, outcome, now)
         if row.state == PushDelivery.State.DELIVERED or row.attempts != delivery.attempts:
             return
         failures = row.attempts - row.forgiven
@@ -182,22 +188,49 @@ def report(delivery: PushDelivery, outcome: CallbackOutcome) -> None:
         row.save(update_fields=["state", "delivered_at", "next_attempt_at"])
 
 
+def log(row: PushDelivery, number: int, outcome: CallbackOutcome, now: datetime) -> None:
+    """Log the outcome of the attempt of this number, in the current transaction."""
+    fields = {"at": now, "status": outcome.status, "problem": json_text.storable(outcome.problem)[:2000]}
+    PushAttempt.objects.update_or_create(delivery=row, number=number, defaults=fields)
+
+
 def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
     """Make a callback due now, with all of its attempts again. Needs ``a2a.push.resend``, which operators hold.
 
-    Raises `InvalidRequestError` for a blank reason, a capability error, `UnknownDeliveryError`. Locks the callback;
-    journals ``push_resent`` with the reason.
+    An event of a webhook enables its webhook again. Raises `InvalidRequestError` for a blank reason, a capability
+    error, `UnknownDeliveryError`. Raises `InvalidRequestError` for an event that arrived, since later events may have
+    arrived too, and for an event of a deleted webhook. Locks the webhook, then the callback; journals
+    ``push_resent`` with the reason.
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
         journal.admit(Request.to_resend(delivery_id))
-        row = PushDelivery.objects.select_for_update().filter(delivery_id=delivery_id).first()
+        found = PushDelivery.objects.filter(delivery_id=delivery_id)
+        configs = PushConfig.objects.filter(pk__in=found.values("config"))
+        config = configs.select_for_update().first()  # locked before its delivery, as a report locks it
+        row = found.select_for_update().first()
         if row is None:
             raise UnknownDeliveryError(f"No callback has the id {delivery_id}.", delivery_id=delivery_id)
-        row.state, row.next_attempt_at, row.forgiven = PushDelivery.State.PENDING, journal.now, row.attempts
+        row.state, row.next_attempt_at, row.forgiven = (
+            _pending_again(row, config, journal.now),
+            journal.now,
+            row.attempts,
+        )
         row.save(update_fields=["state", "next_attempt_at", "forgiven"])
         journal.beside(entries.push_resent(row.task_uuid, delivery_id, reason))
     return row
+
+
+def _pending_again(row: PushDelivery, config: PushConfig | None, now: datetime) -> PushDelivery.State:
+    """Return the state of a delivery that is sent again, and enable its webhook again if it has one."""
+    if not row.is_of_webhook:
+        return PushDelivery.State.PENDING
+    if config is None or row.state == PushDelivery.State.DELIVERED:
+        problem = "its webhook was deleted" if config is None else "its receiver has it, and perhaps later events"
+        raise InvalidRequestError({"delivery_id": problem})
+    config.next_attempt_at, config.failures, config.disabled_at = now, 0, None
+    config.save(update_fields=["next_attempt_at", "failures", "disabled_at"])
+    return PushDelivery.State.TELLING
 
 
 def bring_back() -> int:
@@ -221,7 +254,7 @@ def _is_put_off(now: datetime) -> Q:
     return Q(*cases, Q(attempts__gte=F("forgiven") + len(late), next_attempt_at__gt=late[0]), _connector=Q.OR)
 
 
-def _note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:
+def note_lost(begun: Sequence[PushDelivery], now: datetime) -> None:
     """Log the last attempt of each callback without a report as `LOST`."""
     reported = {(one.delivery_id, one.number) for one in PushAttempt.objects.filter(delivery__in=begun)}
     PushAttempt.objects.bulk_create(
@@ -237,8 +270,8 @@ def _body(task: Task, result: Result) -> str:
     return json.dumps(render(task, result))
 
 
-def judge(callback_url: str | None) -> None:
-    """Raise `InvalidRequestError` for a callback URL that the hub would never call. None is allowed.
+def judge(callback_url: str | None, *, path: str = "callback_url") -> None:
+    """Raise `InvalidRequestError` for a URL that the hub would never call, under its ``path``. None is allowed.
 
     Only the text of the URL is judged here. The addresses of its host are judged at each attempt.
     """
@@ -249,4 +282,4 @@ def judge(callback_url: str | None) -> None:
     except BlockedUrlError as error:
         # The message does not repeat the URL, which may contain a secret.
         problem = error.message if error.message.startswith("Blocked URL") else "the hub cannot call this URL"
-        raise InvalidRequestError({"callback_url": problem}) from error
+        raise InvalidRequestError({path: problem}) from error

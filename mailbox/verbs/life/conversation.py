@@ -11,10 +11,12 @@ from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Message, Task
 from mailbox.models.task_queries import TaskQuerySet
-from mailbox.verbs.life import expiry, room
+from mailbox.verbs.life import expiry, push_configs, room
 from mailbox.words import json_text
 from mailbox.words.conversation import Words
+from mailbox.words.envelopes import A2A
 from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError, NotAskableError
+from mailbox.words.push import PushTarget
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,17 +27,20 @@ class Sent:
     turn: int
 
 
-def say(caller: Caller, task_id: UUID, said: Words, *, attempt_id: UUID | None = None) -> Sent:
+def say(
+    caller: Caller, task_id: UUID, said: Words, *, attempt_id: UUID | None = None, push: PushTarget | None = None
+) -> Sent:
     """Add a message of the task's sender; return it once it is durable.
 
     The message answers the question of an interrupted task: the task goes to the back of the queue. A task in the queue
     or in flight keeps its state, and its next or present holder reads the message. A task past its deadline or work
     timeout is resolved as expired first. ``attempt_id`` names this call. A repeat with the same content stores no
-    second message, counts no use of a grant, and returns the first message.
+    second message, counts no use of a grant, and returns the first message. ``push`` is a webhook that gets each
+    event from this message on. Only a task of the official protocol has one.
 
     Raises, in this order: `InvalidRequestError` for bad content; `WrongPartyError` by a public route;
     `UnknownTaskError` for an absent task or another sender's task, also for people; `InvalidRequestError` for an
-    ``attempt_id`` that was used for another message; a capability error for ``a2a.send.<recipient>``;
+    ``attempt_id`` that was used for another message or webhook; a capability error for ``a2a.send.<recipient>``;
     `AlreadyResolvedError`; `NotAskableError` for a task that does not converse; `TaskTooLargeError` beyond
     ``A2A_TASK_MAX_BYTES``; `QuotaExceededError` for a sender at its quota of bytes.
 
@@ -44,21 +49,24 @@ def say(caller: Caller, task_id: UUID, said: Words, *, attempt_id: UUID | None =
     Source: A2A, SendMessage with a task id.
     """
     said.check()
+    push_configs.check(push, prefix="push.")
     caller.must_do_more_than_send()
     expiry.expire_if_due(caller, task_id)
     own = Task.objects.filter(sender=caller.agent).with_parties()  # a caller without an agent has no task
     try:
         with audit.decision(caller) as journal:
             task = _own(caller, task_id, own)
-            _must_be_new(task, said, attempt_id)
+            _must_be_new(task, said, attempt_id, push)
             # A counted grant is locked before the task, as a send locks it.
             journal.admit(Request.to_send(task.recipient, task.uuid))
             task = _own(caller, task_id, own.locked())
-            _must_be_new(task, said, attempt_id)
+            _must_be_new(task, said, attempt_id, push)
             if task.state == Task.State.RESOLVED:
                 raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
             if not task.converses:
                 raise NotAskableError(task_id=task_id)
+            if push is not None:
+                _remember(task, push, journal)
             return _add(task, said, attempt_id, journal)
     except _SentBeforeError as repeat:
         return repeat.sent
@@ -79,7 +87,13 @@ def _own(caller: Caller, task_id: UUID, own: TaskQuerySet) -> Task:
     return task
 
 
-def _must_be_new(task: Task, said: Words, attempt_id: UUID | None) -> None:
+def _remember(task: Task, push: PushTarget, journal: Journal) -> None:
+    if task.dialect != A2A:
+        raise InvalidRequestError({"push": f"only a task of the dialect {A2A} has webhooks"})
+    push_configs.remember(task, push, journal, told=task.journal_seq)
+
+
+def _must_be_new(task: Task, said: Words, attempt_id: UUID | None, push: PushTarget | None) -> None:
     """Raise `_SentBeforeError` if this attempt sent the message, and `InvalidRequestError` if it sent another one."""
     if attempt_id is None:
         return
@@ -87,7 +101,8 @@ def _must_be_new(task: Task, said: Words, attempt_id: UUID | None) -> None:
     if message is None:
         return
     wanted = [said.message_id, [dict(block) for block in said.content], json_text.loads(said.extra)]
-    if not json_text.same([message.message_id, message.blocks, message.details], wanted):
+    has_same_webhook = task.dialect != A2A or push_configs.is_asked_again(task.uuid, message.said_at, push)
+    if not has_same_webhook or not json_text.same([message.message_id, message.blocks, message.details], wanted):
         raise InvalidRequestError({"attempt_id": "was used for another message of this task"})
     earlier = Message.objects.filter(task=task, seq__lt=message.seq).of_role(Message.Role.USER)
     message.task = task

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from django.db import IntegrityError
@@ -13,9 +14,9 @@ from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, Lease, Task
 from mailbox.verbs.agents import finding
 from mailbox.verbs.hot import plain
-from mailbox.verbs.life import callbacks, expiry, replay
+from mailbox.verbs.life import callbacks, expiry, push_configs, replay
 from mailbox.verbs.life.resolution import resolve
-from mailbox.words.envelopes import TaskEnvelope, check_reason
+from mailbox.words.envelopes import A2A, TaskEnvelope, check_reason
 from mailbox.words.errors import (
     AlreadyResolvedError,
     SenderMismatchError,
@@ -27,11 +28,11 @@ from mailbox.words.errors import (
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     """Store a task for its recipient; return it once it is durable.
 
-    A repeat names an earlier task of the caller with the same content and callback. It stores no second row, counts no
-    use of a grant, and returns the earlier task with its result. If that task is past its deadline or work timeout, it
-    is resolved as expired first. If it was compacted, the repeat returns it from the journal, as an object without a
-    row. Its result then has no content, and its error message says that the result was deleted. The earlier task has
-    ``was_sent_before``.
+    A repeat names an earlier task of the caller with the same content, callback and webhook. It stores no second row,
+    counts no use of a grant, and returns the earlier task with its result. If that task is past its deadline or work
+    timeout, it is resolved as expired first. If it was compacted, the repeat returns it from the journal, as an object
+    without a row. Its result then has no content, and its error message says that the result was deleted. The earlier
+    task has ``was_sent_before``.
 
     An idempotent task whose result is cached is resolved at once. An idempotent task whose work is under way waits on
     the task that does the work.
@@ -56,6 +57,7 @@ def check(envelope: TaskEnvelope) -> None:
     """
     envelope.check()
     callbacks.judge(envelope.callback_url)
+    push_configs.check(envelope.push, prefix="push.")
 
 
 def _whole_send(caller: Caller, envelope: TaskEnvelope) -> Task:
@@ -99,13 +101,24 @@ def _sent_before(
     ``earlier`` is the task of this id. The journal is read after it, since a compaction may delete its rows meanwhile.
     """
     repeat = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
-    if earlier and earlier.says(repeat) and callbacks.is_asked_again(earlier, envelope):
+    if earlier and earlier.says(repeat) and _is_told_again(earlier, envelope):
         expired = expiry.expire_within(journal, earlier)
         return Task.objects.whole().get(pk=earlier.pk) if expired else earlier
     gone = compacted.find(repeat.uuid)
     if gone and gone.was_sent_as(repeat, (envelope.callback_url, envelope.callback_secret)):
-        return gone.as_task(repeat)
+        return gone.as_task(repeat) if _has_same_webhook(gone.task_id, gone.sent_at, envelope) else None
     return None
+
+
+def _is_told_again(earlier: Task, envelope: TaskEnvelope) -> bool:
+    """Whether ``envelope`` names the callback and the webhook that ``earlier`` was sent with."""
+    if not callbacks.is_asked_again(earlier, envelope):
+        return False
+    return _has_same_webhook(earlier.uuid, earlier.sent_at, envelope)
+
+
+def _has_same_webhook(task_id: UUID, sent_at: datetime, envelope: TaskEnvelope) -> bool:
+    return envelope.dialect != A2A or push_configs.is_asked_again(task_id, sent_at, envelope.push)
 
 
 def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
@@ -124,6 +137,8 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
     callbacks.remember(task, envelope)
     waits_on = leader.uuid if task.waits_on and leader else None
     journal.life(task, entries.task_sent(task.sender.display, task.recipient.display, waits_on=waits_on))
+    if envelope.push is not None:
+        push_configs.remember(task, envelope.push, journal, told=task.journal_seq)
     if entry is not None:
         replay.answer(task, entry, journal)
     return task

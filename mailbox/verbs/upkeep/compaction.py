@@ -14,7 +14,7 @@ from mailbox.gate import audit, compacted, quotas
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.about_tasks import TasksCompactedData
 from mailbox.gate.requests import Request
-from mailbox.models import Agent, Artifact, Lease, Message, PushDelivery, Result, Task
+from mailbox.models import Agent, Artifact, Lease, Message, PushConfig, PushDelivery, Result, Task
 from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.verbs.life import callbacks
@@ -45,9 +45,10 @@ def compact(caller: Caller, retention: Retention) -> int:
     """Delete resolved tasks whose result was acknowledged or delivered, past their retention; return how many.
 
     Needs ``a2a.compact``. A task stays while a task that stays names it as parent, so that no tree is cut. Tasks that
-    are queued, leased or not delivered stay, and so do cached results and the journal. Callbacks of a deleted task that
-    were delivered or given up are deleted with it. A task with a receive
-    attempt id stays for `SPENT_IDS_KEPT` after that lease ended, or that result was delivered or acknowledged.
+    are queued, leased or not delivered stay, and so do cached results and the journal. A task stays while a webhook of
+    it has something to tell. Callbacks of a deleted task that were delivered or given up are deleted with it. A task
+    with a receive attempt id stays for `SPENT_IDS_KEPT` after that lease ended, or that result was delivered or
+    acknowledged.
 
     The tasks are read by index, outside of any transaction. Each transaction deletes at most `BATCH` of them, after it
     has checked them again, and skips locked rows. Journals ``a2a_tasks_compacted`` for each task. That row answers
@@ -108,12 +109,17 @@ def _finished(retention: Retention, now: datetime) -> TaskQuerySet:
     acked = Q(result__delivery=Result.Delivery.ACKED, result__acked_at__lte=now - retention.acked)
     delivered = Q(result__delivery=Result.Delivery.DELIVERED, result__delivered_at__lte=now - retention.delivered)
     finished = Task.objects.filter(acked | delivered, state=Task.State.RESOLVED)
-    return finished.exclude(_has_child("pk", "uuid")).exclude(_spent_lately(now))
+    return finished.exclude(_has_child("pk", "uuid")).exclude(_spent_lately(now)).exclude(_is_to_be_told("pk"))
 
 
 def _has_child(key: str, task_id: str) -> Exists:
     """Whether another task names this one as parent. ``key`` and ``task_id`` are the fields of its key and id."""
     return Exists(Task.objects.filter(parent=OuterRef(task_id)).exclude(pk=OuterRef(key)))
+
+
+def _is_to_be_told(key: str) -> Exists:
+    """Whether a webhook of the task has something to tell. ``key`` is the field of the task's key."""
+    return Exists(PushConfig.objects.open().filter(task=OuterRef(key)))
 
 
 def _spent_lately(now: datetime, *, task: str = "pk", result: str = "result__") -> Q:
@@ -133,8 +139,10 @@ def _to_drop(retention: Retention, now: datetime) -> Sequence[int]:
     delivered = Result.objects.delivered_until(now - retention.delivered)
     found: list[int] = []
     for results in (acked, delivered):
-        free = results.exclude(_has_child("task_id", "task__uuid")).exclude(
-            _spent_lately(now, task="task_id", result="")
+        free = (
+            results.exclude(_has_child("task_id", "task__uuid"))
+            .exclude(_spent_lately(now, task="task_id", result=""))
+            .exclude(_is_to_be_told("task_id"))
         )
         found += free.values_list("task_id", flat=True)[: BATCH - len(found)]
     return found
@@ -192,17 +200,20 @@ def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry[TasksCompacted
     """
     rows: dict[int, Entry[TasksCompactedData]] = {}
     for start in range(0, len(keys), READ_AT_ONCE):
-        some = Task.objects.with_parties().select_related("result", "push_config")
+        some = Task.objects.with_parties().select_related("result")
         chosen = keys[start : start + READ_AT_ONCE]
         closing = {message.task_id: message.blocks for message in Message.objects.filter(task__in=chosen).closing()}
+        asked = PushConfig.objects.filter(task__in=chosen, protocol=PushConfig.Protocol.CALLBACK)
+        targets = {config.task_id: config for config in asked}
         for task in some.filter(pk__in=chosen):
-            rows[task.pk] = compacted.kept(task, _callback(task), reason, closing.get(task.pk, ()))
+            callback = _callback(targets.get(task.pk))
+            rows[task.pk] = compacted.kept(task, callback, reason, closing.get(task.pk, ()))
     return rows
 
 
-def _callback(task: Task) -> compacted.Callback | None:
-    """Return the target of the task's callback; None if its secret is unreadable."""
+def _callback(config: PushConfig | None) -> compacted.Callback | None:
+    """Return the target of a task's callback; None if its secret is unreadable."""
     try:
-        return callbacks.target(getattr(task, "push_config", None))
+        return callbacks.target(config)
     except UnreadableSecretError:
         return None

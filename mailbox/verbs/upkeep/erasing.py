@@ -22,6 +22,7 @@ from mailbox.models import (
     Message,
     Peer,
     PushAttempt,
+    PushConfig,
     PushDelivery,
     RepairPlanRow,
     ReplayEntry,
@@ -170,6 +171,7 @@ def _blank(tasks: Sequence[Task], ids: Sequence[UUID]) -> dict[str, int]:
         "results": sum(_blank_result(result) for result in results),
         "messages": sum(_blank_message(message) for message in messages),
         "artifacts": sum(_blank_artifact(artifact) for artifact in artifacts),
+        "webhooks": PushConfig.objects.open().filter(task__in=tasks).update(next_attempt_at=None),
         "callbacks": _blank_callbacks(PushDelivery.objects.filter(task_uuid__in=ids)),
         "rows of plans": planned.update(intent=BLANK),
         "cached results": cached.count(),
@@ -216,7 +218,7 @@ def _blank_callbacks(callbacks: PushDeliveryQuerySet) -> int:
     PushAttempt.objects.filter(delivery__in=found).exclude(problem="").update(problem="[erased]")
     for one in found:
         one.body = _block(one.body)
-        one.state = PushDelivery.State.DISABLED if one.state == PushDelivery.State.PENDING else one.state
+        one.state = PushDelivery.State.DISABLED if one.state in PushDelivery.UNDER_WAY else one.state
         one.save(update_fields=["body", "state"])
     return len(found)
 

@@ -8,7 +8,7 @@ from django.conf import settings
 
 from mailbox.gate import nonces
 from mailbox.gate.callers import Caller
-from mailbox.verbs.life import callbacks, expiry, replay
+from mailbox.verbs.life import callbacks, expiry, replay, webhooks
 from mailbox.verbs.repairs import applying
 from mailbox.verbs.upkeep import compaction, old_rows, rollups, sealing
 from mailbox.verbs.upkeep.compaction import Retention
@@ -26,6 +26,7 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
         ),
         "drop expired replay entries": lambda: replay.drop_expired(caller),
         "bring callbacks back": callbacks.bring_back,
+        "bring webhooks back": webhooks.bring_back,
         "seal the journal": sealing.seal,
         "drop expired nonces": nonces.drop_expired,
         "delete old rows": old_rows.tidy,
