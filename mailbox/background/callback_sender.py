@@ -8,7 +8,7 @@ import hmac
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime, timedelta
 
@@ -74,8 +74,10 @@ class CallbackSender:
     A pool of threads waits for the receivers. Only the thread that runs the sender reads and writes rows.
     """
 
+    things = "callbacks"  # what it sends, for the log
+
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="callback")
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix=self.things)
         self._under_way: dict[Future[CallbackOutcome], PushDelivery] = {}
         self._patience = Patience()
         self._ring: Callable[[], object] = lambda: None
@@ -83,15 +85,15 @@ class CallbackSender:
     def run(self, stop: threading.Event) -> None:
         """Send callbacks until ``stop`` is set. Then wait for the attempts that have begun, and record them."""
         with waiting.rounds(stop) as waiter:
-            waiter.wait_for([topics.CALLBACKS])
             self._ring = waiter.ring
             while not stop.is_set():
                 pause = PAUSE_WITHOUT_DATABASE
                 try:
+                    waiter.wait_for(self.topics())
                     waiter.look(self.look_around)
-                    pause = callbacks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
+                    pause = self.pause_until_due()
                 except (OperationalError, InterfaceError):
-                    _logger.exception("the callback sender cannot use the database")
+                    _logger.exception("the sender of %s cannot use the database", self.things)
                     connections.close_all()
                 waiter.wait(pause)
         self.finish()
@@ -107,9 +109,9 @@ class CallbackSender:
             at_one_receiver=AT_ONE_RECEIVER,
             paused=self._patience.paused(timezone.now()),
         )
-        claimed = callbacks.claim_due(limit=free, hands=hands) if free else []
+        claimed = self.claim(free, hands) if free else []
         for delivery in claimed:
-            begun = self._threads.submit(attempt, delivery)
+            begun = self._threads.submit(self.attempt, delivery)
             self._under_way[begun] = delivery
             begun.add_done_callback(lambda _: self._ring())
         return len(claimed)
@@ -120,17 +122,37 @@ class CallbackSender:
         for ended in list(self._under_way):
             self._report(ended)
 
+    def topics(self) -> Sequence[str]:
+        """Return the topics of the bell that ask for a look."""
+        return [topics.CALLBACKS]
+
+    def pause_until_due(self) -> float:
+        """Return the seconds until the next look, if nothing rings."""
+        return callbacks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
+
+    def claim(self, limit: int, hands: Hands) -> Sequence[PushDelivery]:
+        """Claim up to ``limit`` due deliveries, as many as ``hands`` allows."""
+        return callbacks.claim_due(limit=limit, hands=hands)
+
+    def attempt(self, delivery: PushDelivery) -> CallbackOutcome:
+        """Send one delivery and return its outcome, also for errors. Reads and writes no row."""
+        return attempt(delivery)
+
+    def store(self, delivery: PushDelivery, outcome: CallbackOutcome) -> None:
+        """Record the outcome of an attempt."""
+        callbacks.report(delivery, outcome)
+
     def _report(self, ended: Future[CallbackOutcome]) -> None:
         """Record the outcome of an attempt. While the database is unavailable, the outcome stays for the next try."""
         delivery = self._under_way[ended]
         if (failure := ended.exception()) is not None:
-            _logger.error("the callback sender failed at delivery %s", delivery.delivery_id, exc_info=failure)
+            _logger.error("the hub failed at delivery %s", delivery.delivery_id, exc_info=failure)
             outcome = CallbackOutcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
         else:
             outcome = ended.result()
         self._patience.note(destinations.receiver(delivery.url), outcome, timezone.now())
         try:
-            callbacks.report(delivery, outcome)
+            self.store(delivery, outcome)
         except (OperationalError, InterfaceError):
             raise
         except Exception:
@@ -139,23 +161,32 @@ class CallbackSender:
 
 
 def attempt(delivery: PushDelivery) -> CallbackOutcome:
-    """Send one delivery and return its outcome, also for errors. Reads and writes no row.
+    """Send one callback and return its outcome, also for errors. Reads and writes no row."""
 
-    Only the receiver's status decides. A slow or broken body does not matter.
+    def signed(body: bytes) -> dict[str, str]:
+        secret = secret_box.unseal(delivery.sealed_secret) if delivery.sealed_secret else None
+        return headers(str(delivery.delivery_id), body, secret)
+
+    return posted(delivery, signed)
+
+
+def posted(delivery: PushDelivery, headers_for: Callable[[bytes], Mapping[str, str]]) -> CallbackOutcome:
+    """Post the body of a delivery with the headers for it, and return the outcome, also for errors.
+
+    Only the receiver's status decides. A slow or broken body of its answer does not matter.
     """
     body = delivery.body.encode()
     try:
-        secret = secret_box.unseal(delivery.sealed_secret) if delivery.sealed_secret else None
         answer = exchange.exchange(
             "POST",
             delivery.url,
             within=TIMEOUT,
-            headers=headers(str(delivery.delivery_id), body, secret),
+            headers=headers_for(body),
             content=body,
             glimpse=READ_OF_ANSWER,
         )
     except secret_box.UnreadableSecretError:
-        return CallbackOutcome(status=None, problem="the callback's secret was encrypted under another SECRET_KEY")
+        return CallbackOutcome(status=None, problem="its secret was encrypted under another SECRET_KEY")
     except (BlockedUrlError, ExternalServiceError) as error:
         timed_out = isinstance(error, NoAnswerError) and error.timed_out
         return CallbackOutcome(status=None, problem=error.message, timed_out=timed_out)

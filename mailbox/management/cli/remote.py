@@ -1,4 +1,4 @@
-"""``discover``, ``invoke``, ``carry``: calls to remote agents and callbacks. Source: corvid-agent, MCP tools."""
+"""``discover``, ``invoke``, ``carry``: calls to remote agents and to receivers. Source: corvid-agent, MCP tools."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def add_commands(commands: arguments.Commands) -> None:
     invoke.set_defaults(run=_invoke)
 
     carry = commands.add_parser(
-        "carry", help="deliver tasks to remote agents and send callbacks, until stopped (started by `serve`)"
+        "carry",
+        help="deliver tasks to remote agents, send callbacks and tell webhooks, until stopped (started by `serve`)",
     )
     carry.set_defaults(run=_carry)
 
@@ -78,13 +79,15 @@ def _invoke(options: Namespace) -> str:
 
 def _carry(options: Namespace) -> str:
     from mailbox.background.callback_sender import CallbackSender
+    from mailbox.background.courier import Courier
     from mailbox.background.remote_sender import RemoteSender
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with ThreadPoolExecutor(2) as rounds:
-        running = [rounds.submit(run, stop) for run in (RemoteSender().run, CallbackSender().run)]
+    programs = (RemoteSender().run, CallbackSender().run, Courier().run)
+    with ThreadPoolExecutor(len(programs)) as rounds:
+        running = [rounds.submit(run, stop) for run in programs]
         wait(running, return_when=FIRST_COMPLETED)
         stop.set()  # If a sender fails, both end: the supervisor then starts both again.
     for ended in running:

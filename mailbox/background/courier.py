@@ -1,0 +1,134 @@
+"""The courier: reports each event of a task to its webhooks, in order, in the words of the official protocol.
+
+Source: A2A, push notifications.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from django.db import InterfaceError, OperationalError
+
+from mailbox.background.callback_sender import LONGEST_PAUSE, LOOK_AROUND_EVERY, CallbackSender, posted
+from mailbox.database.bell import topics
+from mailbox.inspection import lives
+from mailbox.models import PushConfig, PushDelivery, Task
+from mailbox.verbs.life import webhooks
+from mailbox.verbs.life.callbacks import CallbackOutcome
+from mailbox.verbs.life.hands import Hands
+from mailbox.verbs.life.webhooks import Candidate, Telling
+from mailbox.words import json_text, secret_box
+from mailbox.words.a2a import v0_3, v1_0
+from mailbox.words.a2a.fold import EventKind, Fold, TaskEvent
+
+TOKEN = "X-A2A-Notification-Token"  # noqa: S105 (the name of a header)
+MEDIA: Mapping[str, str] = {
+    PushConfig.Protocol.V1_0: "application/a2a+json",
+    PushConfig.Protocol.V0_3: "application/json",
+}
+MOST_CHUNKS = 100  # of one artifact, in one update
+
+_logger = logging.getLogger(__name__)
+_Planned = tuple[Candidate, Telling | None]
+
+
+class Courier(CallbackSender):
+    """Tells webhooks. Any number of processes can run a courier. It works as the sender of callbacks does."""
+
+    things = "webhooks"
+
+    def topics(self) -> Sequence[str]:
+        return [topics.CALLBACKS, *map(topics.task, webhooks.listened_to())]
+
+    def pause_until_due(self) -> float:
+        return webhooks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
+
+    def claim(self, limit: int, hands: Hands) -> Sequence[PushDelivery]:
+        planned: list[_Planned] = []
+        for candidate in webhooks.due(limit=limit, hands=hands):
+            try:
+                planned += _planned(candidate)
+            except (OperationalError, InterfaceError):
+                raise
+            except Exception:
+                _logger.exception("an event for webhook %s could not be rendered", candidate.config.pk)
+                webhooks.put_off(candidate)
+        return webhooks.claim(planned)
+
+    def attempt(self, delivery: PushDelivery) -> CallbackOutcome:
+        return attempt(delivery)
+
+    def store(self, delivery: PushDelivery, outcome: CallbackOutcome) -> None:
+        webhooks.report(delivery, outcome)
+
+
+def attempt(delivery: PushDelivery) -> CallbackOutcome:
+    """Tell one event, which was claimed with its webhook, and return the outcome. Reads and writes no row."""
+    return posted(delivery, lambda _: headers(delivery))
+
+
+def headers(delivery: PushDelivery) -> dict[str, str]:
+    """Return the headers of one attempt. Raises `UnreadableSecretError`."""
+    config = delivery.config
+    if config is None:
+        raise ValueError("a claimed event has its webhook")
+    found = {
+        "Content-Type": MEDIA[config.protocol],
+        "User-Agent": "A2A-Hub/webhooks",
+        "Accept-Encoding": "identity",
+        "webhook-id": str(delivery.delivery_id),
+    }
+    if config.sealed_token is not None:
+        found[TOKEN] = secret_box.unseal(config.sealed_token)
+    if config.auth_scheme is not None and config.sealed_credentials is not None:
+        found["Authorization"] = f"{config.auth_scheme} {secret_box.unseal(config.sealed_credentials)}"
+    return found
+
+
+def _planned(candidate: Candidate) -> list[_Planned]:
+    """Return the next report to the webhook, as the only element; none if its task has no event for it."""
+    config, begun = candidate.config, candidate.begun
+    if begun is not None and config.protocol == PushConfig.Protocol.V1_0:
+        return [(candidate, None)]
+    fold, events = lives.events_of(config.task)
+    if begun is not None:
+        position = (begun.seq or 0, begun.part or PushConfig.WHOLE_ROW)
+        return [(candidate, Telling(position=position, body=_whole_task(fold)))]
+    left = [event for event in events if event.position > config.told and _concerns(config, event)]
+    if not left:
+        webhooks.pass_over(candidate, fold.seq)
+        return []
+    if config.protocol == PushConfig.Protocol.V0_3:
+        return [(candidate, Telling(position=left[0].position, body=_whole_task(fold)))]
+    event = joined(left[:MOST_CHUNKS])
+    return [(candidate, Telling(position=event.position, body=_change(config.task, event)))]
+
+
+def _concerns(config: PushConfig, event: TaskEvent) -> bool:
+    """Whether the receiver gets the event. The task itself is no news to its sender."""
+    if config.protocol == PushConfig.Protocol.V0_3:
+        return event.kind == EventKind.STATUS
+    return event.kind != EventKind.TASK
+
+
+def joined(events: Sequence[TaskEvent]) -> TaskEvent:
+    """Return the first event. If chunks of the same artifact follow it, they are one event with it."""
+    whole = events[0]
+    for event in events[1:]:
+        before, chunk = whole.produced, event.produced
+        if before is None or chunk is None or not chunk.append or chunk.artifact_id != before.artifact_id:
+            break
+        blocks, extra = [*before.blocks, *chunk.blocks], {**before.extra, **chunk.extra}
+        both = replace(before, blocks=blocks, extra=extra, last_chunk=chunk.last_chunk)
+        whole = replace(event, produced=both)
+    return whole
+
+
+def _change(task: Task, event: TaskEvent) -> str:
+    return json_text.dumps(v1_0.stream_response(task.uuid, task.context_id, event))
+
+
+def _whole_task(fold: Fold) -> str:
+    return json_text.dumps(v0_3.task_out(v1_0.task(fold.view())))
