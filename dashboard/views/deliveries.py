@@ -20,7 +20,7 @@ ATTEMPTS_SHOWN = 50
 
 
 class DeliveryList(ListPage):
-    """Callbacks, newest first. No page shows their secrets or bodies."""
+    """Callbacks and events of webhooks, newest first. No page shows their secrets or bodies."""
 
     name = "deliveries"
     tab = "state"
@@ -29,12 +29,13 @@ class DeliveryList(ListPage):
         "task_id": lambda delivery: delivery.task_uuid,
         "sender": lambda delivery: delivery.sender.display,
         "url": lambda delivery: redaction.url(delivery.url),
-        "state": lambda delivery: delivery.state,
+        "state": lambda delivery: delivery.shown_state,
+        "event": lambda delivery: delivery.event,
         "attempts": lambda delivery: delivery.attempts,
         "last_status": lambda delivery: delivery.last_status,
         "last_problem": lambda delivery: redaction.text(delivery.last_problem or ""),
         "created_at": lambda delivery: delivery.created_at,
-        "next_attempt_at": lambda delivery: delivery.next_attempt_at if delivery.state == "pending" else None,
+        "next_attempt_at": lambda delivery: delivery.next_attempt_at if delivery.shown_state == "pending" else None,
         "delivered_at": lambda delivery: delivery.delivered_at,
     }
 
@@ -50,7 +51,7 @@ class DeliveryList(ListPage):
 
 
 class Resend(Act[PushDelivery]):
-    """A callback with all its attempts, and the form that sends a failed callback again."""
+    """A callback or an event with all its attempts, and the form that sends it again if it failed."""
 
     needs = actions.RESEND
     home = "ops:deliveries"
@@ -65,7 +66,9 @@ class Resend(Act[PushDelivery]):
         return found
 
     def closed(self, subject: PushDelivery) -> str:
-        match subject.state:
+        if subject.is_of_webhook and subject.config_id is None:
+            return "Its webhook was deleted: nobody asks for it any more."
+        match subject.shown_state:
             case PushDelivery.State.DELIVERED:
                 return "It arrived: there is nothing to send again."
             case PushDelivery.State.PENDING:

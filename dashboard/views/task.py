@@ -13,10 +13,11 @@ from dashboard.wording import commands, conversation, payload, task_story
 from dashboard.wording.journal import in_words
 from mailbox.gate import actions
 from mailbox.gate.own_agents import OPERATORS
-from mailbox.inspection import journal, leases, tasks
+from mailbox.inspection import journal, leases, push_configs, tasks
 from mailbox.models import Lease, Task
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.envelopes import A2A
 from mailbox.words.kinds import Kind
 
 ATTEMPTS, ACTS, CHILDREN, ALIKE = 50, 100, 20, 10
@@ -42,6 +43,7 @@ class TaskPage(DashboardView):
             "made": SimpleLazyObject(lambda: conversation.made(task)),
             "is_back": before is not None,
             "task": task,
+            "webhooks": push_configs.of_task(task) if task.dialect == A2A else [],
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
             "attempts": task_story.attempts(task, attempts, self.now),
             "cards": task_story.cards([act for act in reversed(acts) if act.is_life]),

@@ -5,13 +5,17 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.models import PushDelivery
-from mailbox.verbs.life import callbacks, results
+from mailbox.background.courier import Courier
+from mailbox.models import PushConfig, PushDelivery
+from mailbox.verbs.life import callbacks, results, updates, webhooks
 from mailbox.verbs.life.callbacks import CallbackOutcome
+from mailbox.verbs.life.hands import Hands
 from mailbox.words import redaction, tokens
+from mailbox.words.conversation import Update
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories
+from tests.support.webhook_rounds import leased, webhook
 
 pytestmark = pytest.mark.django_db
 
@@ -152,3 +156,48 @@ def test_a_viewer_sees_which_capability_a_resend_needs(vic, alice, bob):
 
     assert "needs capability a2a.push.resend" in vic.get("/ops/deliveries/").text
     assert "needs capability a2a.push.resend" in vic.get(path(delivery)).text
+
+
+@pytest.fixture
+def event_given_up(alice, bob):
+    """Return an event whose receiver failed at every attempt."""
+    task = leased(alice, bob).task
+    webhook(alice, task, HOOK, config_id="mine", token="t0ken-of-the-receiver")
+    updates.post_updates(bob, task.uuid, [Update(message=factories.text("one"))])
+    for _ in range(6):
+        PushConfig.objects.update(next_attempt_at=task.sent_at)
+        (claimed,) = Courier().claim(1, Hands())
+        webhooks.report(claimed, CallbackOutcome(status=503, problem="the receiver answered 503: busy"))
+    return PushDelivery.objects.get()
+
+
+def test_the_pages_show_an_event_and_how_often_its_webhook_failed(ana, event_given_up):
+    listed, page = ana.get("/ops/deliveries/?q=state:disabled").text, ana.get(path(event_given_up)).text
+    task = ana.get(f"/ops/tasks/{event_given_up.task_uuid}/").text
+
+    assert "event 3" in listed
+    assert "event 3 of" in " ".join(page.split())
+    assert "Send again" in page
+    panel = task.partition('id="webhooks"')[2].partition("</section>")[0]
+    assert "mine" in panel
+    assert "disabled" in panel
+    assert "event 2" in panel
+    assert ">6<" in panel
+    for text in (listed, page, task):
+        assert "t0psecret" not in text
+        assert "t0ken-of" not in text
+
+
+def test_an_event_can_be_sent_again_and_is_then_pending(ana, event_given_up):
+    ana.post(path(event_given_up), {**fields_of(ana.get(path(event_given_up))), "reason": "it is back"})
+
+    event_given_up.refresh_from_db()
+    assert event_given_up.shown_state == "pending"
+    assert PushConfig.objects.get().disabled_at is None
+    assert event_given_up.url.partition("?")[0] in ana.get("/ops/deliveries/?q=state:pending").text
+
+
+def test_an_event_of_a_deleted_webhook_is_not_sent_again(ana, event_given_up):
+    PushConfig.objects.all().delete()
+
+    assert "Its webhook was deleted" in ana.get(path(event_given_up)).text
