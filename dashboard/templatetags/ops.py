@@ -68,6 +68,7 @@ STATES = {
     "stale_lease": ("◑", "Stale lease", "stale"),
     "quiet": ("◑", "Not polling", "stale"),
     "passed": ("✓", "Passed", "ok"),
+    "open": ("○", "Open to anyone", "partial"),
     "problem": ("✕", "Problem", "error"),
     "online": ("✓", "Online", "ok"),
     "suspect": ("◑", "Suspect", "stale"),

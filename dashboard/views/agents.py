@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from django.http import HttpResponse
 
-from agentcards import registry
+from agentcards import card_signing, official_card, registry
 from agentcards.card_checks import checks_of
 from agentcards.card_document import build_agent_card_for_agent
 from agentcards.models import AgentProfile
@@ -25,10 +25,11 @@ from dashboard.forms.repair import ReasonForm
 from mailbox.database.counted import Counted
 from mailbox.database.paging import Page
 from mailbox.gate import actions
+from mailbox.gate.own_agents import OWN_AGENTS
 from mailbox.inspection import agents, backlogs, leases, quotas, search, series
 from mailbox.models import Agent, ApiKey
 from mailbox.models.agent import AgentQuerySet
-from mailbox.verbs.agents import finding, registration
+from mailbox.verbs.agents import finding, openness, registration
 
 HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN = 10, 20, 50
 
@@ -145,6 +146,9 @@ class AgentPage(Act[Agent]):
             "seen": self.seen(agent),
             "may_pause": self.holds(actions.PAUSE),
             "needs": self.needs,
+            "opening_needs": actions.GRANT,
+            "may_open": self.holds(actions.GRANT),
+            "is_own": agent.display in OWN_AGENTS,
             "reasons": reasons.offered(self.request),
         }
 
@@ -159,6 +163,18 @@ def _with_states(keys: Sequence[ApiKey], now: datetime) -> list[tuple[ApiKey, st
     ]
 
 
+def _official(profile: AgentProfile) -> dict[str, Any]:
+    """Return the context of the card of the official protocol, as a client of version 1.0 reads it."""
+    is_open = openness.is_open(profile.agent)
+    card = official_card.for_clients(profile, is_open=is_open, version="1.0")
+    return {
+        "is_open": is_open,
+        "official": json.dumps(card, indent=2, ensure_ascii=False),
+        "base_url": official_card.base_url(profile.agent.display),
+        "key_id": card_signing.key_id(),
+    }
+
+
 def _card(agent: Agent) -> dict[str, Any]:
     profile = AgentProfile.of(agent)
     card, jobs = build_agent_card_for_agent(agent), registry.jobs_of(agent, most=JOBS_SHOWN)
@@ -168,5 +184,6 @@ def _card(agent: Agent) -> dict[str, Any]:
         "skills": card["skills"],
         "jobs": jobs,
         "checks": checks,
+        **_official(profile),
         "failed": sum(not check.passed for check in checks),
     }

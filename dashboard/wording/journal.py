@@ -36,6 +36,8 @@ ACT = {
     Kind.REFUSALS_REPEATED: "refused again and again",
     Kind.SWEEP_FAILED: "a step of the sweep failed",
     Kind.CAPABILITY_CHECK: "capability checked",
+    Kind.AGENT_OPENED: "opened to anyone",
+    Kind.AGENT_CLOSED: "closed to callers without a key",
     Kind.SIGNING_KEY_SET: "signing key set",
     Kind.SIGNING_KEY_RETIRED: "signing key retired",
     Kind.PERSON_SIGNED_IN: "signed in",

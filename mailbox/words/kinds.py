@@ -21,6 +21,8 @@ class Kind(StrEnum):
     AGENT_PROFILE_CHANGED = "agent_profile_changed"
     AGENT_PAUSED = "agent_paused"
     AGENT_RESUMED = "agent_resumed"
+    AGENT_OPENED = "agent_opened"
+    AGENT_CLOSED = "agent_closed"
     AGENT_RECLAIMED = "agent_reclaimed"
     AGENT_CARD_REGISTERED = "agent_card_registered"
     AGENT_CARD_DEREGISTERED = "agent_card_deregistered"

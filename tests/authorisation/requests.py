@@ -124,6 +124,8 @@ FORMS: dict[str, Body] = {
     "/ops/tasks/<task_id>/read/": _form(),
     "/ops/send/": _form(recipient="bob", intent_text="more"),
     "/ops/agents/<name>/": _form(act="pause"),
+    "/ops/agents/<name>/open/": _form(),
+    "/ops/agents/<name>/close/": _form(),
     "/ops/scheduler/run-once/": _form(),
     "/ops/deliveries/<delivery_id>/": _form(),
     "/ops/idempotency/<number>/": lambda world: _form(seen=world.entry.source_task_id)(world),

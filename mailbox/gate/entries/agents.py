@@ -62,6 +62,21 @@ def agent_resumed(display: str, reason: str, was_paused_for: str) -> Entry[Agent
     return Entry(Kind.AGENT_RESUMED, AgentResumedData(display=display, reason=reason, was_paused_for=was_paused_for))
 
 
+class AgentOpenedData(TypedDict):
+    display: Annotated[str, "display of the agent"]
+    reason: Annotated[str, "why; empty without a reason"]
+
+
+def agent_opened(display: str, reason: str) -> Entry[AgentOpenedData]:
+    """Record that an agent was opened to callers without a key."""
+    return Entry(Kind.AGENT_OPENED, AgentOpenedData(display=display, reason=reason))
+
+
+def agent_closed(display: str, reason: str) -> Entry[AgentOpenedData]:
+    """Record that an open agent was closed to callers without a key."""
+    return Entry(Kind.AGENT_CLOSED, AgentOpenedData(display=display, reason=reason))
+
+
 class AgentReclaimedData(TypedDict):
     display: Annotated[str, "display of the hub's own agent"]
     was: Annotated[str, "display that it had"]

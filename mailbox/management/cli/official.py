@@ -15,11 +15,13 @@ from mailbox.verbs.agents import openness
 def add_commands(verbs: arguments.Commands) -> None:
     opened = verbs.add_parser("open", help="let callers without a key send to an agent by the official protocol")
     opened.add_argument("name", metavar="NAME", help="the agent")
+    opened.add_argument("--reason", default="", metavar="TEXT", help="why; the journal keeps it")
     arguments.add_json(opened)
     opened.set_defaults(run=_open)
 
     closed = verbs.add_parser("close", help="let no caller without a key send to an agent any more")
     closed.add_argument("name", metavar="NAME", help="the agent")
+    closed.add_argument("--reason", default="", metavar="TEXT", help="why; the journal keeps it")
     arguments.add_json(closed)
     closed.set_defaults(run=_close)
 
@@ -31,7 +33,7 @@ def add_commands(verbs: arguments.Commands) -> None:
 
 def _open(options: Namespace) -> str:
     agent = arguments.agent(options.name)
-    openness.open_to_anyone(Caller.command_line(), agent)
+    openness.open_to_anyone(Caller.command_line(), agent, reason=options.reason)
     if options.json:
         return output.as_json({"kind": "a2a_agent_opened", "agent": wire.agent_id(agent)})
     return f"opened {agent}: callers without a key send to it at {official_card.base_url(agent.display)}"
@@ -39,7 +41,7 @@ def _open(options: Namespace) -> str:
 
 def _close(options: Namespace) -> str:
     agent = arguments.agent(options.name)
-    openness.close_to_anyone(Caller.command_line(), agent)
+    openness.close_to_anyone(Caller.command_line(), agent, reason=options.reason)
     if options.json:
         return output.as_json({"kind": "a2a_agent_closed", "agent": wire.agent_id(agent)})
     return f"closed {agent}: only callers with a key send to it"

@@ -7,24 +7,26 @@ from datetime import datetime
 from django.db.models import OuterRef
 from django.utils import timezone
 
-from mailbox.gate import actions, audit
+from mailbox.gate import actions, audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.own_agents import ANONYMOUS, OWN_AGENTS, has_credential
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.models.grant import CapabilityGrantQuerySet
 from mailbox.verbs.agents import grants, own_agents
+from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import InvalidRequestError
 
 
-def open_to_anyone(caller: Caller, agent: Agent) -> None:
+def open_to_anyone(caller: Caller, agent: Agent, *, reason: str = "") -> None:
     """Let callers without a key send to ``agent``. Needs ``a2a.capabilities.grant``, which admins hold.
 
     ``anonymous@public`` is granted ``a2a.send.<agent>``, and the agent ``a2a.respond.anonymous@public``. A second call
     changes nothing. Raises `InvalidRequestError` for an agent of the hub itself, `CapabilityMissingError`, and
     `AgentConflictError` if another program may act as ``anonymous@public``. Journals ``capability_check``, and
-    ``capability_granted`` for each new grant.
+    ``agent_opened`` with ``capability_granted`` for each new grant.
     """
+    reason = check_reason(reason) if reason.strip() else ""
     if agent.display in OWN_AGENTS:
         raise InvalidRequestError({"agent": f'"{agent}" is an agent of the hub itself and takes no tasks from anyone'})
     anonymous = own_agents.hub_agent(ANONYMOUS)
@@ -34,20 +36,25 @@ def open_to_anyone(caller: Caller, agent: Agent) -> None:
             grants.give(journal, agent, f"{actions.RESPOND}.{ANONYMOUS}", granted_by=caller.name)
         if not _to_send(agent, journal.now).exists():
             grants.give(journal, anonymous, f"{actions.SEND}.{agent.display}", granted_by=caller.name)
+            journal.beside(entries.agent_opened(agent.display, reason))
 
 
-def close_to_anyone(caller: Caller, agent: Agent) -> None:
+def close_to_anyone(caller: Caller, agent: Agent, *, reason: str = "") -> None:
     """Let no caller without a key send to ``agent`` any more. Needs ``a2a.capabilities.grant``, which admins hold.
 
     Revokes what `open_to_anyone` grants, and every grant for the same that was given by hand. The tasks that were sent
     stay, and the agent can no longer answer them unless another grant lets it. A second call changes nothing. Raises
-    `CapabilityMissingError`. Locks the grants; journals ``capability_check``, and ``capability_revoked`` for each.
+    `InvalidRequestError`, `CapabilityMissingError`. Locks the grants; journals ``capability_check``, and
+    ``agent_closed`` with ``capability_revoked`` for each.
     """
+    reason = check_reason(reason) if reason.strip() else ""
     with audit.decision(caller) as journal:
         journal.admit(Request.to_open(agent))
-        for found in (_to_send(agent, journal.now), _to_respond(agent, journal.now)):
-            for grant in found.select_related("subject").select_for_update(of=("self",)):
-                grants.take_back(journal, grant)
+        held = [*_locked(_to_send(agent, journal.now)), *_locked(_to_respond(agent, journal.now))]
+        for grant in held:
+            grants.take_back(journal, grant)
+        if held:
+            journal.beside(entries.agent_closed(agent.display, reason))
 
 
 def is_open(agent: Agent) -> bool:
@@ -71,6 +78,10 @@ def anonymous_caller(agent: Agent, *, request_id: str, address: str) -> Caller |
         grants=held,
         address=address,
     )
+
+
+def _locked(found: CapabilityGrantQuerySet) -> CapabilityGrantQuerySet:
+    return found.select_related("subject").select_for_update(of=("self",))
 
 
 def _to_send(agent: Agent, now: datetime) -> CapabilityGrantQuerySet:

@@ -54,10 +54,14 @@ def test_an_agent_is_registered_with_its_whole_profile(ada):
         "mcpToolPermissions": ["corvid_web_search"],
         "walletAddress": "ALGO",
         "remoteUrl": "https://remote.example",
-        **{"inputModes": ["image/*"], "outputModes": ["text/plain"], "cardVersion": "2"},
-        **{"documentationUrl": "https://docs.example", "iconUrl": "https://docs.example/i.png"},
+        "inputModes": ["image/*"],
+        "outputModes": ["text/plain"],
+        "cardVersion": "2",
+        "documentationUrl": "https://docs.example",
+        "iconUrl": "https://docs.example/i.png",
         **dict.fromkeys(("streaming", "pushNotifications", "extendedCard", "cardFor03"), False),
-        **{"extensions": [{"uri": "urn:x", "required": True}], "extendedTools": ["write"]},
+        "extensions": [{"uri": "urn:x", "required": True}],
+        "extendedTools": ["write"],
     }
 
     made = Api(ada).call("POST", "/api/agents", {"name": "canyon", **profile}).json()

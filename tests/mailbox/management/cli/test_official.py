@@ -8,16 +8,17 @@ from django.core.management import CommandError
 from agentcards import card_signing
 from mailbox.models import Agent
 from mailbox.verbs.agents import openness
-from tests.support import official
+from tests.support import factories, official
 
 pytestmark = pytest.mark.django_db
 
 
 def test_an_agent_is_opened_and_closed(a2a, cast):
-    opened = a2a("agents", "open", "bob")
+    opened = a2a("agents", "open", "bob", "--reason", "a demo")
     is_open = openness.is_open(Agent.objects.get(local="bob"))
     closed = a2a("agents", "close", "bob")
 
+    assert factories.journal("agent_opened")[0].fields["reason"] == "a demo"
     assert opened.startswith("opened bob@local: callers without a key send to it at http")
     assert opened.strip().endswith("/agents/bob@local/")
     assert closed.strip() == "closed bob@local: only callers with a key send to it"

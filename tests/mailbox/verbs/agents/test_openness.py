@@ -47,9 +47,15 @@ def test_an_open_agent_is_sent_to_and_answers(ada):
 
 
 def test_opening_and_closing_is_journalled(ada, bob):
-    open_to_anyone(ada, bob.agent)
+    open_to_anyone(ada, bob.agent, reason="a demo")
+    close_to_anyone(ada, bob.agent, reason="it is over")
     close_to_anyone(ada, bob.agent)
 
+    told = [(row.kind, row.fields) for kind in ("agent_opened", "agent_closed") for row in factories.journal(kind)]
+    assert told == [
+        ("agent_opened", {"display": "bob@local", "reason": "a demo"}),
+        ("agent_closed", {"display": "bob@local", "reason": "it is over"}),
+    ]
     kinds = ("capability_check", "capability_granted", "capability_revoked")
     rows = {kind: [row.fields for row in factories.journal(kind)] for kind in kinds}
     assert {row["agent_id"] for row in rows["capability_check"]} == {"a2a-open:bob@local"}
