@@ -9,9 +9,10 @@ from typing import Any
 import time_machine
 from django.utils import timezone
 
+from agentcards import profiles
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import AuditEvent, Lease, Task
-from mailbox.verbs.agents import registration
+from mailbox.models import Agent, AuditEvent, Lease, Task
+from mailbox.verbs.agents import openness, registration
 from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.upkeep import rollups
@@ -256,3 +257,19 @@ def thrice_leased() -> Task:
     with scene.ago(minutes=2):
         scene.answer(lease, status=ResultStatus.PARTIAL)
     return task
+
+
+def on_show() -> None:
+    """Describe the agent of hotels for clients of the official protocol, and open it to anyone."""
+    agent = Agent.objects.get(local="hotels")
+    told = {
+        "name": "Hotel Desk",
+        "description": "Finds and books hotels in Europe, with prices in EUR.",
+        "input_modes": ["text/plain", "application/json"],
+        "output_modes": ["application/json", "application/pdf"],
+        "card_version": "2.3.0",
+        "documentation_url": "https://hotels.example/docs",
+    }
+    profiles.update_profile(Caller.command_line(), agent, told)
+    factories.tool("book_hotel", is_default=True, description="Books a room", tags=["travel", "booking"])
+    openness.open_to_anyone(Caller.command_line(), agent, reason="the partners have no keys yet")

@@ -61,6 +61,16 @@ def test_a_calm_hub(take):
     take("results", "results/")
     take("agents", "agents/")
     take("agent", "agents/hotels@local/")
+    hub.on_show()
+    take(
+        "official-card",
+        "agents/hotels@local/",
+        lambda page: page.click("#official summary"),
+        person="ada",
+        role=Role.ADMIN,
+    )
+    take("close-agent", "agents/hotels@local/close/", person="ada", role=Role.ADMIN)
+    take("open-agent", "agents/flights@local/open/", person="ada", role=Role.ADMIN)
     take("send", "send/")
     take(
         "menu",
