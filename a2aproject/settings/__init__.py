@@ -14,6 +14,7 @@ from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.edge import PUBLIC_URL
 from a2aproject.settings.environment import CENTURY_MS, env
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.official import *  # noqa: F403
 from a2aproject.settings.people import *  # noqa: F403
 from a2aproject.settings.processors import pool_size, web_workers
 from a2aproject.settings.rates import *  # noqa: F403

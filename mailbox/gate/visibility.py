@@ -6,7 +6,6 @@ from mailbox.gate.callers import Caller
 from mailbox.models import Agent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task_queries import TaskQuerySet
-from mailbox.words.envelopes import A2A
 
 
 def visible_tasks(caller: Caller) -> TaskQuerySet:
@@ -22,7 +21,7 @@ def visible_tasks(caller: Caller) -> TaskQuerySet:
 
 def own_a2a_tasks(caller: Caller, recipient: Agent) -> TaskQuerySet:
     """Return the tasks that the caller sent to ``recipient`` by the official protocol. People have none."""
-    return Task.objects.filter(sender=caller.agent, recipient=recipient, dialect=A2A)
+    return Task.objects.filter(sender=caller.agent, recipient=recipient).of_official_dialect()
 
 
 def visible_leases(caller: Caller) -> LeaseQuerySet:

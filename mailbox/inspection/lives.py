@@ -9,7 +9,17 @@ from uuid import UUID
 
 from mailbox.models import Artifact, AuditEvent, Message, Result, Task
 from mailbox.words import json_text
-from mailbox.words.a2a.fold import LifeEnd, EventPosition, Fold, LifeRow, ArtifactRow, Said, TaskEvent, TaskSnapshot, derived_id
+from mailbox.words.a2a.fold import (
+    ArtifactRow,
+    EventPosition,
+    Fold,
+    LifeEnd,
+    LifeRow,
+    Said,
+    TaskEvent,
+    TaskSnapshot,
+    derived_id,
+)
 from mailbox.words.a2a.opening import opening_of
 from mailbox.words.a2a.states import ENDING, Change, change_of
 from mailbox.words.conversation import AGENT
@@ -101,7 +111,7 @@ def _rows_by_task(tasks: Sequence[Task], *, after: int = 0) -> Iterable[tuple[Ta
 
 @dataclass(slots=True)
 class _Beside:
-    """What stands beside journal rows under their numbers, by the task's primary key and the number."""
+    """The messages, artifacts and results under the numbers of journal rows, by the task's primary key."""
 
     said: Mapping[tuple[int, int], Message]
     produced: Mapping[tuple[int, int], Artifact]

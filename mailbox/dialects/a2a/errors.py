@@ -84,6 +84,12 @@ class InvalidEnvelopeError(MailboxError):
     code = "invalid_envelope"
 
 
+class NoFreeSeatError(MailboxError):
+    """The hub has no thread free for a stream. Nothing was changed, so repeat the request."""
+
+    code = "no_free_seat"
+
+
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
     """An error in both bindings: its JSON-RPC code, its HTTP status in HTTP+JSON, and google.rpc's words."""
@@ -110,6 +116,7 @@ def _of_http(error: type[MailboxError], http: HTTPStatus) -> ErrorRow:
 ROWS: Mapping[type[MailboxError], ErrorRow] = {
     **{error: _of_http(error, http) for error, http in {**STATUS, **TRANSPORT_STATUS}.items()},
     MailboxError: _of_http(MailboxError, HTTPStatus.BAD_REQUEST),
+    NoFreeSeatError: _of_http(NoFreeSeatError, HTTPStatus.SERVICE_UNAVAILABLE),
     errors.WaitTimeoutError: _of_http(errors.WaitTimeoutError, HTTPStatus.SERVICE_UNAVAILABLE),
     errors.UnknownAgentError: ErrorRow(OF_HTTP, HTTPStatus.NOT_FOUND, "NOT_FOUND", "AGENT_NOT_FOUND", HUB),
     errors.UnknownTaskError: ErrorRow(-32001, HTTPStatus.NOT_FOUND, "NOT_FOUND", "TASK_NOT_FOUND"),

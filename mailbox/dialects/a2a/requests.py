@@ -7,10 +7,10 @@ Source: A2A 1.0, "Operations".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 from uuid import UUID
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from mailbox.dialects.a2a.fields import (
     Base64,
@@ -27,10 +27,11 @@ from mailbox.dialects.a2a.fields import (
     Text,
     WebAddress,
 )
-from mailbox.words.a2a.opening import DIALECT, Opening
+from mailbox.words.a2a.opening import Opening
 from mailbox.words.a2a.parts import blocks_of, text_of_parts
 from mailbox.words.conversation import Words
-from mailbox.words.envelopes import AgentRef, TaskEnvelope
+from mailbox.words.envelopes import A2A, AgentRef, TaskEnvelope
+from mailbox.words.push import PushTarget
 
 CONTENTS = ("text", "raw", "url", "data")
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 100
@@ -132,9 +133,18 @@ class SendMessageRequest(Tenanted):
     metadata: dict[str, Any] = {}
 
     def envelope(
-        self, recipient: AgentRef, *, task_id: UUID | None, context_id: str, extensions: Sequence[str]
+        self,
+        recipient: AgentRef,
+        *,
+        task_id: UUID | None,
+        context_id: str,
+        extensions: Sequence[str],
+        push: PushTarget | None = None,
     ) -> TaskEnvelope:
-        """Return the task that the message makes. ``extensions`` are those that the request has activated."""
+        """Return the task that the message makes.
+
+        ``extensions`` are those that the request has activated. ``push`` is the receiver of the task's events.
+        """
         given = self.message
         parts = [part.part() for part in given.parts]
         intent_text = text_of_parts(parts)
@@ -159,9 +169,10 @@ class SendMessageRequest(Tenanted):
             id=task_id,
             context_id=context_id,
             metadata={"message": opening.stored(intent_text)} | {key: value for key, value in more.items() if value},
-            dialect=DIALECT,
+            dialect=A2A,
             converses=True,
             reads_result=True,
+            push=push,
         )
 
     def words(self) -> Words:
@@ -245,3 +256,23 @@ class DeletePushConfigRequest(Tenanted):
 
 class GetExtendedAgentCardRequest(Tenanted):
     """The extended card of the agent."""
+
+
+class PageQuery(Params):
+    """A page of a list, from its beginning without a token."""
+
+    page_size: Count = 0
+    page_token: Text | None = None
+
+
+class NoParams(BaseModel):
+    """An empty object, or no body at all."""
+
+
+class RpcBody(BaseModel):
+    """A call of JSON-RPC. ``params`` are those of the method, which is one of A2A 1.0 or 0.3."""
+
+    jsonrpc: Literal["2.0"]
+    id: str | int | None = None
+    method: str
+    params: dict[str, Any] = {}

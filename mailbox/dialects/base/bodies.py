@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from django.conf import settings
@@ -17,20 +17,37 @@ from mailbox.dialects.base.transport import (
 )
 from mailbox.words import json_text
 
+JSON = frozenset({"application/json"})
 
-def json_of(request: HttpRequest, stalled: Callable[[], HttpResponse], *, items: str | None = None) -> Any:
+
+def json_of(
+    request: HttpRequest,
+    stalled: Callable[[], HttpResponse],
+    *,
+    media_types: Collection[str] = JSON,
+    items: str | None = None,
+) -> Any:
     """Return the request's JSON body of any type; an absent body reads as ``{}``.
 
-    ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidJsonError`,
-    `UnsupportedMediaTypeError` and the errors of `bytes_of`.
+    ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidJsonError` and the errors of
+    `check_head` and `bytes_of`.
     """
+    check_head(request, media_types)
+    return json_text.loads(bytes_of(request, stalled), items=items) if _length_of(request) else {}
+
+
+def check_head(request: HttpRequest, media_types: Collection[str] = JSON) -> None:
+    """Raise `UnsupportedMediaTypeError` for a body of another type, and the errors of its length. Reads no body."""
     if _length_of(request) == 0:
-        return {}
+        return
     headers = request.headers
-    media_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if media_type != "application/json" or headers.get("Content-Encoding", "identity").lower() != "identity":
+    if media_type(request) not in media_types or headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaTypeError
-    return json_text.loads(bytes_of(request, stalled), items=items)
+
+
+def media_type(request: HttpRequest) -> str:
+    """Return the type of the request's body in lower case, without parameters; "" without one."""
+    return request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 
 
 def bytes_of(request: HttpRequest, stalled: Callable[[], HttpResponse]) -> bytes:

@@ -12,16 +12,21 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
 
+def encoded(data: Any) -> bytes:
+    """Return data as JSON text in UTF-8."""
+    try:
+        return orjson.dumps(data)
+    except TypeError:  # an integer beyond 64 bits
+        return json.dumps(data, default=str, separators=(",", ":")).encode()
+
+
 class JSONRenderer(BaseRenderer):
     media_type = "application/json"
     format = "json"
     charset = None
 
     def render(self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None) -> bytes:
-        try:
-            return orjson.dumps(data)
-        except TypeError:  # an integer beyond 64 bits
-            return json.dumps(data, default=str, separators=(",", ":")).encode()
+        return encoded(data)
 
 
 class AlwaysJSON(BaseContentNegotiation):

@@ -54,11 +54,12 @@ def describe(
     operation_id: str | None = None,
     status: int = 200,
     public: bool = False,
+    media_types: tuple[str, ...] = ("application/json",),
 ) -> Callable[[View], View]:
     """Describe one method of a view by its shapes.
 
     ``answer`` None is Markdown. ``status`` is the status of success. ``errors`` are the statuses of errors, without
-    those that every route shares. ``public`` routes need no key.
+    those that every route shares. ``public`` routes need no key. ``media_types`` are those of the answer.
     """
     shared = (429, 503) if public else (400, 401, 429, 503)
     refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
@@ -68,11 +69,17 @@ def describe(
         summary=summary,
         tags=[tag],
         request=body,
-        responses={status: answer, **refusals} if answer else {(status, "text/markdown"): str, **refusals},
+        responses={**_answers(status, answer, media_types), **refusals},
         parameters=[*headers, *(parameters_of(query) if query else ())],
         operation_id=operation_id,
         auth=NO_KEY if public else None,
     )
+
+
+def _answers(status: int, answer: type[BaseModel] | None, media_types: tuple[str, ...]) -> Mapping[Any, Any]:
+    if answer is None:
+        return {(status, "text/markdown"): str}
+    return {(status, media_type): answer for media_type in media_types}
 
 
 def parameters_of(query: type[BaseModel]) -> list[OpenApiParameter]:

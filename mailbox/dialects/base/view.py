@@ -64,6 +64,7 @@ class DialectView(APIView):
     content_negotiation_class = AlwaysJSON
     error_status: ClassVar[Mapping[type[MailboxError], HTTPStatus]] = {}
     open_to_routes: ClassVar[frozenset[str]] = frozenset()
+    media_types: ClassVar[frozenset[str]] = bodies.JSON  # of the bodies that it reads
     caller: Caller
     request_id: str
     allowance: Allowance | None = None  # of the limit that counted the request; None if no limit has counted it
@@ -161,7 +162,7 @@ class DialectView(APIView):
         ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidJsonError`,
         `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`, `StalledBodyError`.
         """
-        return bodies.json_of(self.request._request, self._stalled, items=items)
+        return bodies.json_of(self.request._request, self._stalled, media_types=self.media_types, items=items)
 
     def _stalled(self) -> Response:
         """Return the answer to a request whose body does not arrive in time. Another thread calls this."""
@@ -170,12 +171,12 @@ class DialectView(APIView):
         return response
 
     def handle_exception(self, exc: Exception) -> Response:
-        error = _as_mailbox_error(exc, self.request)
+        error = as_mailbox_error(exc, self.request)
         if error is None:
             raise exc
         if isinstance(error, BadSignatureError):
             credentials.count_failure(f"signature {error.fault}", self.request.META.get("REMOTE_ADDR", ""))
-        status = self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
+        status = self.status_of(error)
         response = Response(self.error_body(error, status), status=status)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
             response["Retry-After"] = "1"
@@ -188,6 +189,9 @@ class DialectView(APIView):
             response["WWW-Authenticate"] = "Bearer"
         response.exception = True
         return response
+
+    def status_of(self, error: MailboxError) -> HTTPStatus:
+        return self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         """Return the JSON of ``error`` in this dialect's shape."""
@@ -238,7 +242,8 @@ def presented_key(headers: Mapping[str, str]) -> str | None:
     return headers.get("X-API-Key")
 
 
-def _as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
+def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
+    """Return the error that tells the client of ``exc``; None for a bug of the hub."""
     match exc:
         case MailboxError():
             return exc

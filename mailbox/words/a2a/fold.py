@@ -39,7 +39,7 @@ class EventPosition(NamedTuple):
 class Said:
     """A message of a task. ``blocks`` is its content without progress; ``progress`` has value and note.
 
-    ``extra`` may have metadata, extensions and reference_task_ids. ``is_agents``: the recipient of the task said it.
+    ``extra`` may have metadata, extensions and reference_task_ids. ``is_agents``: it is a message of an agent.
     """
 
     seq: int
@@ -224,7 +224,9 @@ class Fold:
         status = self._status_at(row, state, message=message, outcome=ending.outcome, is_direct=ending.is_direct)
         yield self._event(EventKind.STATUS, row, status)
 
-    def _status_at(self, row: LifeRow, state: TaskState, *, message: Said | None = None, **changed: Any) -> StatusSnapshot:
+    def _status_at(
+        self, row: LifeRow, state: TaskState, *, message: Said | None = None, **changed: Any
+    ) -> StatusSnapshot:
         return replace(self._present, state=state, at=row.at, message=message, **changed)
 
     def _placed(self, row: LifeRow, produced: ArtifactRow, part: int) -> TaskEvent:

@@ -11,7 +11,6 @@ from typing import Any
 
 from mailbox.words.conversation import AGENT
 
-DIALECT = "a2a"  # of tasks that came by the official protocol
 _EXTRA = ("metadata", "extensions", "reference_task_ids")
 
 

@@ -70,7 +70,7 @@ def columns_of(wanted: TaskState) -> Mapping[str, object]:
 
 
 class Change(Enum):
-    """What a journal row means to the reader of its task."""
+    """The meaning of a journal row to the reader of its task."""
 
     NOTHING = auto()
     SENT = auto()  # the task itself

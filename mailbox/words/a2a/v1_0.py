@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from mailbox.words.a2a.fold import EventKind, ArtifactRow, Said, TaskEvent, StatusSnapshot, TaskSnapshot, words_of
+from mailbox.words.a2a.fold import ArtifactRow, EventKind, Said, StatusSnapshot, TaskEvent, TaskSnapshot, words_of
 from mailbox.words.a2a.parts import parts_of
 
 GENERATION = "urn:a2a-hub:generation:v1"  # the extension that numbers the events of a task
@@ -19,7 +19,9 @@ HUB = "a2a-hub"  # the member of metadata with the hub's own facts
 Json = dict[str, Any]
 
 
-def task(view: TaskSnapshot, *, history_length: int | None = None, artifacts: bool = True, numbered: bool = False) -> Json:
+def task(
+    view: TaskSnapshot, *, history_length: int | None = None, artifacts: bool = True, numbered: bool = False
+) -> Json:
     """Return a task. ``history_length``: its newest messages, all for None, and no history for 0.
 
     ``numbered``: its metadata has the generation.

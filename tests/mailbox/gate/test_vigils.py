@@ -29,6 +29,7 @@ def _limits_are_read_anew():
 
 def test_rings_since_the_beginning_call_for_a_look_and_silence_does_not(alice):
     with waits.vigil(alice, [TOPIC]) as vigil:
+        assert vigil is not None
         ringing.ring([TOPIC])
         assert vigil.wait(10)
         assert vigil.look(lambda: "seen") == "seen"
@@ -37,6 +38,7 @@ def test_rings_since_the_beginning_call_for_a_look_and_silence_does_not(alice):
 
 def test_topics_can_be_named_later(alice):
     with waits.vigil(alice, []) as vigil:
+        assert vigil is not None
         vigil.wait_for([TOPIC])
         vigil.look(lambda: None)
         ringing.ring([TOPIC])
@@ -62,6 +64,7 @@ def test_a_look_after_the_end_of_the_key_is_refused(bob):
     factories.grant(bob, "a2a.send.*")
     keyed = replace(bob, credential=tokens.public_id(factories.key_of(bob)))
     with waits.vigil(keyed, [TOPIC]) as vigil:
+        assert vigil is not None
         ApiKey.objects.filter(public_id=keyed.credential).update(revoked_at=timezone.now())
         waits.end_without_key()
         assert vigil.wait(10)

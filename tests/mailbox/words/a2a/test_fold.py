@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from mailbox.words.a2a import v1_0
-from mailbox.words.a2a.fold import LifeEnd, EventKind, EventPosition, Fold, LifeRow, ArtifactRow, Said, derived_id
+from mailbox.words.a2a.fold import ArtifactRow, EventKind, EventPosition, Fold, LifeEnd, LifeRow, Said, derived_id
 from mailbox.words.kinds import Kind
 
 TASK = UUID("00000000-0000-4000-8000-000000000001")

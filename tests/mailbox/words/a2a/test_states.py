@@ -55,7 +55,11 @@ def test_each_state_of_a_task_has_a_state_of_the_protocol(state):
 
 
 def test_the_conditions_of_a_state_hold_for_no_task_of_another_state():
-    rows = [("queued", None, None), ("in_flight", None, None), ("interrupted", "input", None)]
+    rows: list[tuple[str, str | None, str | None]] = [
+        ("queued", None, None),
+        ("in_flight", None, None),
+        ("interrupted", "input", None),
+    ]
     rows += [("interrupted", "authorization", None), *(("resolved", None, str(outcome)) for outcome in Task.Outcome)]
 
     for wanted in TaskState:

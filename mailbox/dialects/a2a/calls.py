@@ -1,0 +1,84 @@
+"""One call of the official protocol: who calls which agent, in which version, with which extensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agentcards.official_agents import OfficialAgent
+from mailbox.dialects.a2a.errors import ExtensionSupportRequiredError, VersionNotSupportedError
+from mailbox.gate.callers import Caller
+from mailbox.models import Agent
+from mailbox.words.a2a.v1_0 import GENERATION
+from mailbox.words.errors import WrongPartyError
+
+OWN_EXTENSIONS = (GENERATION,)  # extensions that every agent of the hub has
+
+
+class Version(StrEnum):
+    """A version of the protocol that the hub serves."""
+
+    V1_0 = "1.0"
+    V0_3 = "0.3"
+
+
+_SPOKEN: Mapping[str, Version] = {"": Version.V0_3, "0.3": Version.V0_3, "1.0": Version.V1_0}
+
+
+def version_of(named: str) -> Version:
+    """Return the version of a request that names this one; the third number does not count, and no name means 0.3.
+
+    Raises `VersionNotSupportedError`.
+    """
+    named = named.strip()
+    numbers = named.split(".")
+    if len(numbers) == 3 and numbers[2].isascii() and numbers[2].isdigit():
+        named = ".".join(numbers[:2])
+    if named not in _SPOKEN:
+        raise VersionNotSupportedError(f'The hub serves A2A 1.0 and 0.3, and not "{named[:20]}".')
+    return _SPOKEN[named]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """``extensions`` are those that the request has activated. ``idempotency_key`` is "" without one."""
+
+    caller: Caller
+    official: OfficialAgent
+    version: Version = Version.V1_0
+    extensions: Sequence[str] = ()
+    idempotency_key: str = ""
+    last_event_id: str | None = None
+    is_anonymous: bool = False
+
+    @property
+    def sender(self) -> Agent:
+        """The agent that calls. Raises `WrongPartyError` for people."""
+        if self.caller.agent is None:
+            raise WrongPartyError("Only agents speak A2A here. Use the API key of an agent.")
+        return self.caller.agent
+
+    @property
+    def agent(self) -> Agent:
+        """The agent that is called."""
+        return self.official.agent
+
+    @property
+    def numbers_events(self) -> bool:
+        """Whether tasks and events show their generation."""
+        return GENERATION in self.extensions
+
+
+def activated(named: Iterable[str], official: OfficialAgent) -> list[str]:
+    """Return which extensions of a request's headers the agent has, each once.
+
+    Raises `ExtensionSupportRequiredError` if the request leaves out an extension that the agent requires.
+    """
+    wanted = dict.fromkeys(uri.strip() for header in named for uri in header.split(","))
+    for uri in sorted(official.required_extensions.difference(wanted)):
+        raise ExtensionSupportRequiredError(
+            f"This agent requires the extension {uri}. Name it in the header A2A-Extensions."
+        )
+    known = {*OWN_EXTENSIONS, *official.extensions}
+    return [uri for uri in wanted if uri in known]

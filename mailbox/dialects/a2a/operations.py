@@ -1,0 +1,139 @@
+"""The operations of the official protocol that answer at once: one task, the list, a cancel, the extended card.
+
+`OPERATIONS` has all operations by their names in 1.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from mailbox.dialects.a2a import push_operations, requests, sending, streaming
+from mailbox.dialects.a2a.calls import Call, Version
+from mailbox.dialects.a2a.errors import TaskNotCancelableError, UnsupportedOperationError
+from mailbox.dialects.a2a.streaming import Frame
+from mailbox.inspection import lives, official_tasks
+from mailbox.inspection.official_tasks import TaskFilter
+from mailbox.models import Task
+from mailbox.verbs.life import expiry
+from mailbox.verbs.life.sending import cancel
+from mailbox.words.a2a import v1_0
+from mailbox.words.a2a.states import TaskState
+from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError, UnauthenticatedError
+
+Json = dict[str, Any]
+Body = TypeVar("Body", bound=requests.Tenanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Generic[Body]):
+    """``run`` returns the result, or an iterator of signs of life and then the result.
+
+    ``stream`` returns an iterator of events instead. ``needs`` is the capability of the card that it takes.
+    """
+
+    shape: type[Body]
+    run: Callable[[Call, Body], Json | Iterator[Json | None] | None] | None = None
+    stream: Callable[[Call, Body], Generator[Frame | None, None, None]] | None = None
+    needs: str = ""
+
+
+def get_task(call: Call, body: requests.GetTaskRequest) -> Json:
+    """Return one task with its newest messages."""
+    return _shown(call, _task(call, body.id), body.history_length)
+
+
+def list_tasks(call: Call, body: requests.ListTasksRequest) -> Json:
+    """Return a page of the caller's tasks for the agent, the newest status first.
+
+    Anonymous callers share one sender, so they see only the tasks of a context that they name.
+    """
+    if call.is_anonymous and not body.context_id:
+        return {"tasks": [], "nextPageToken": "", "pageSize": body.page_size, "totalSize": 0}
+    wanted = TaskFilter(
+        context_id=body.context_id or None,
+        state=None if body.status is None else TaskState(body.status),
+        since=body.status_timestamp_after,
+    )
+    try:
+        page = official_tasks.listing(
+            call.sender, call.agent, wanted, limit=body.page_size, cursor=body.page_token or None
+        )
+    except InvalidRequestError as error:
+        raise InvalidRequestError({"pageToken": "is not a token of this list"}) from error
+    tasks = [
+        v1_0.task(
+            view,
+            history_length=body.history_length,
+            artifacts=body.include_artifacts,
+            numbered=call.numbers_events,
+        )
+        for view in lives.views(page.tasks)
+    ]
+    return {
+        "tasks": tasks,
+        "nextPageToken": page.next_cursor or "",
+        "pageSize": body.page_size,
+        "totalSize": page.total,
+    }
+
+
+def cancel_task(call: Call, body: requests.CancelTaskRequest) -> Json:
+    """Cancel a task; return it. Raises `TaskNotCancelableError` for a task that has ended, also by a cancel."""
+    task = _task(call, body.id)
+    try:
+        cancel(call.caller, task.uuid, only_first=True)
+    except AlreadyResolvedError as error:
+        raise TaskNotCancelableError(task_id=task.uuid) from error
+    return _shown(call, official_tasks.now(task), None)
+
+
+def extended_card(call: Call, body: requests.GetExtendedAgentCardRequest) -> Json:
+    """Return the card with the tools that only callers with a key see."""
+    if call.is_anonymous:
+        raise UnauthenticatedError
+    if not call.official.profile.extended_card:
+        raise UnsupportedOperationError("This agent has no extended card.")
+    return call.official.extended_card(is_for_0_3=call.version == Version.V0_3)
+
+
+def _task(call: Call, task_id: str) -> Task:
+    """Return a task of the caller. A task whose time is up is resolved as expired first."""
+    task = official_tasks.find(call.sender, call.agent, task_id)
+    if task.state != Task.State.RESOLVED and (task.deadline_ms is not None or task.work_timeout is not None):
+        return expiry.current(call.caller, task.uuid)
+    return task
+
+
+def _shown(call: Call, task: Task, history_length: int | None) -> Json:
+    return v1_0.task(lives.view_of(task), history_length=history_length, numbered=call.numbers_events)
+
+
+OPERATIONS: Mapping[str, Operation[Any]] = {
+    "SendMessage": Operation(requests.SendMessageRequest, run=sending.outcome),
+    "SendStreamingMessage": Operation(requests.SendMessageRequest, stream=streaming.send_and_follow, needs="streaming"),
+    "GetTask": Operation(requests.GetTaskRequest, run=get_task),
+    "ListTasks": Operation(requests.ListTasksRequest, run=list_tasks),
+    "CancelTask": Operation(requests.CancelTaskRequest, run=cancel_task),
+    "SubscribeToTask": Operation(requests.SubscribeToTaskRequest, stream=streaming.subscribe, needs="streaming"),
+    "CreateTaskPushNotificationConfig": Operation(
+        requests.CreatePushConfigRequest, run=push_operations.create, needs="push"
+    ),
+    "GetTaskPushNotificationConfig": Operation(requests.GetPushConfigRequest, run=push_operations.get, needs="push"),
+    "ListTaskPushNotificationConfigs": Operation(
+        requests.ListPushConfigsRequest, run=push_operations.listing, needs="push"
+    ),
+    "DeleteTaskPushNotificationConfig": Operation(
+        requests.DeletePushConfigRequest, run=push_operations.delete, needs="push"
+    ),
+    "GetExtendedAgentCard": Operation(requests.GetExtendedAgentCardRequest, run=extended_card),
+}
+
+
+def require(call: Call, operation: Operation[Any]) -> None:
+    """Raise the error of a capability that the card of the agent denies."""
+    if operation.needs == "streaming" and not call.official.profile.streaming:
+        raise UnsupportedOperationError("This agent does not stream. Send the message, and read its task.")
+    if operation.needs == "push":
+        push_operations.require(call)

@@ -1,0 +1,163 @@
+"""Messages to agents: a new task, or a further message of one; and the wait for its outcome."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+
+from mailbox.database.bell import topics
+from mailbox.dialects.a2a.calls import Call
+from mailbox.dialects.a2a.errors import ContentTypeNotSupportedError, UnsupportedOperationError
+from mailbox.dialects.a2a.push_operations import inline_paths, inline_target
+from mailbox.dialects.a2a.requests import SendMessageRequest
+from mailbox.gate import waits
+from mailbox.inspection import lives, official_tasks
+from mailbox.models import Task
+from mailbox.verbs.life import conversation
+from mailbox.verbs.life.sending import send_task
+from mailbox.words.a2a import v1_0
+from mailbox.words.a2a.fold import EventPosition
+from mailbox.words.a2a.parts import admits
+from mailbox.words.envelopes import KEY_MAX_LENGTH, AgentRef
+from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError, QuotaExceededError, TaskConflictError
+
+QUICK = 1.5  # seconds within which an answer is an ordinary response
+KEY_HEADER = "Idempotency-Key"
+_SALT = "mailbox.dialects.a2a"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentMessage:
+    """A stored message: its task, and its place among the events of the task."""
+
+    task: Task
+    position: EventPosition
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the message made the task."""
+        return self.position.seq == lives.FIRST
+
+
+def send(call: Call, body: SendMessageRequest) -> SentMessage:
+    """Store the message, as a new task or with the task that it names. Raises every error that the request may have."""
+    _check(call, body)
+    return _say(call, body, body.message.task_id) if body.message.task_id else _begin(call, body)
+
+
+def _check(call: Call, body: SendMessageRequest) -> None:
+    key = call.idempotency_key
+    if len(key) > KEY_MAX_LENGTH:
+        raise InvalidRequestError({KEY_HEADER: f"longer than {KEY_MAX_LENGTH} characters"})
+    for media_type in body.message.media_types:
+        if not admits(call.official.input_modes, media_type):
+            raise ContentTypeNotSupportedError(
+                f"The agent takes {', '.join(call.official.input_modes)}, and not {media_type[:100]}."
+            )
+
+
+def _begin(call: Call, body: SendMessageRequest) -> SentMessage:
+    key = call.idempotency_key
+    context_id = body.message.context_id or str(_derived(call, "context", key) if key else uuid4())
+    envelope = body.envelope(
+        AgentRef(call.agent.display, call.agent.pubkey),
+        task_id=_derived(call, "task", key) if key else None,
+        context_id=context_id,
+        extensions=call.extensions,
+        push=inline_target(call, body),
+    )
+    try:
+        with inline_paths():
+            task = send_task(call.caller, envelope)
+    except TaskConflictError as error:
+        if error.is_forgotten:
+            raise _gone() from error
+        raise InvalidRequestError({KEY_HEADER: "was used for another message"}) from error
+    if task.pk is None:
+        raise _gone()
+    return SentMessage(task=task, position=EventPosition(lives.FIRST))
+
+
+def _say(call: Call, body: SendMessageRequest, task_id: str) -> SentMessage:
+    task = official_tasks.find(call.sender, call.agent, task_id)
+    key, context_id = call.idempotency_key, body.message.context_id
+    if task.state == Task.State.RESOLVED and not key:
+        raise _closed(task)
+    if context_id is not None and context_id != task.context_id:
+        raise InvalidRequestError({"message.contextId": "is not the context of the task"})
+    try:
+        with inline_paths():
+            said = conversation.say(
+                call.caller,
+                task.uuid,
+                body.words(),
+                attempt_id=_derived(call, f"say {task.uuid}", key) if key else None,
+                push=inline_target(call, body),
+            )
+    except AlreadyResolvedError as error:
+        raise _closed(task) from error
+    return SentMessage(task=official_tasks.now(task), position=EventPosition(said.message.seq))
+
+
+def _closed(task: Task) -> UnsupportedOperationError:
+    return UnsupportedOperationError(
+        "The task has ended. Send a new message in its context.", task_id=task.uuid, context_id=task.context_id
+    )
+
+
+def _gone() -> UnsupportedOperationError:
+    return UnsupportedOperationError(f"The task of this {KEY_HEADER} has ended and was deleted. Use a new key.")
+
+
+def _derived(call: Call, purpose: str, key: str) -> UUID:
+    """Return the id that a caller's key has for this agent and purpose. No other caller can guess it."""
+    text = f"{purpose}\n{call.sender.pubkey}\n{call.agent.pubkey}\n{key}"
+    return UUID(bytes=salted_hmac(_SALT, text, algorithm="sha256").digest()[:16], version=4)
+
+
+def outcome(call: Call, body: SendMessageRequest) -> Iterator[Json | None]:
+    """Send the message; yield the answer. Before it, yield None as often as a silent answer needs a sign of life.
+
+    The answer is the task once it is interrupted or resolved, or the one message of a direct answer. After
+    ``A2A_BLOCKING_WAIT_MS`` it is the task as it is then. Without a free seat it comes at once, as it does if the
+    process stops.
+    """
+    task = send(call, body).task
+    if task.outcome is None and not body.configuration.return_immediately:
+        task = (yield from _stop_of(call, task)) or official_tasks.now(task)
+    yield answer(call, task, body.configuration.history_length)
+
+
+def _stop_of(call: Call, task: Task) -> Generator[None, None, Task | None]:
+    """Wait until the task is interrupted or resolved, and yield None as a sign of life; return the task.
+
+    Return None after the wait. The message is stored, so an agent without a free seat does not wait.
+    """
+    ends_at = time.monotonic() + settings.A2A_BLOCKING_WAIT_MS / 1000
+    pause, is_due = QUICK, True
+    with suppress(QuotaExceededError), waits.vigil(call.caller, [topics.task(task.uuid)]) as vigil:
+        while vigil is not None and not vigil.is_over and (left := ends_at - time.monotonic()) > 0:
+            if is_due and (found := vigil.look(lambda: official_tasks.stopped(task))) is not None:
+                return found
+            is_due = vigil.wait(min(pause, left))
+            if not is_due:
+                yield None
+                pause = settings.A2A_KEEPALIVE_MS / 1000
+    return None
+
+
+def answer(call: Call, task: Task, history_length: int | None) -> Json:
+    """Return the task with its newest messages, or its one message if it was answered directly."""
+    view = lives.view_of(task)
+    if view.status.is_direct:
+        return {"message": v1_0.direct_message(task.context_id, view.status)}
+    return {"task": v1_0.task(view, history_length=history_length, numbered=call.numbers_events)}

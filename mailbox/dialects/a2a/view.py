@@ -1,0 +1,190 @@
+"""The base of the views of the official protocol: its callers, its agents, its versions, and its answers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from agentcards import official_agents
+from agentcards.official_agents import OfficialAgent
+from mailbox.dialects.a2a import sse
+from mailbox.dialects.a2a.calls import Call, Version, activated
+from mailbox.dialects.a2a.errors import http_status
+from mailbox.dialects.a2a.operations import Operation, require
+from mailbox.dialects.a2a.requests import Tenanted
+from mailbox.dialects.a2a.sending import KEY_HEADER
+from mailbox.dialects.a2a.sse import Begun
+from mailbox.dialects.a2a.streaming import LAST_EVENT_ID
+from mailbox.dialects.base import bodies, signed
+from mailbox.dialects.base.json_requests import encoded
+from mailbox.dialects.base.view import DialectView, as_mailbox_error
+from mailbox.gate import rates
+from mailbox.verbs.agents import openness
+from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
+
+VERSION, EXTENSIONS, EXTENSIONS_0_3 = "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"
+_CORS_HEADERS = "Content-Type, Authorization, X-API-Key, A2A-Version, A2A-Extensions, Idempotency-Key, Last-Event-ID"
+_logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+
+class OfficialView(DialectView):
+    """A view of the official protocol in one of its bindings. Subclasses wrap results and errors."""
+
+    is_rpc: ClassVar[bool]
+    agent_name: str | None = None  # as the URL or the tenant names the agent; None until it is known
+    activated: tuple[str, ...] = ()
+    is_anonymous = False
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if request.method not in self.allowed_methods:
+            self.http_method_not_allowed(request)
+        if request.method == "OPTIONS":
+            return
+        bodies.check_head(request._request, self.media_types)
+        self.agent_name = self.named_agent(kwargs)
+        super().initial(request, *args, **kwargs)
+
+    def named_agent(self, path: Mapping[str, str]) -> str | None:
+        """Return the name of the agent as the URL has it; None if the request names it elsewhere."""
+        return path.get("agent")
+
+    def perform_authentication(self, request: Request) -> None:
+        """Find the caller. A request without credentials to an open agent comes from the hub's anonymous agent."""
+        has_credentials = self.presented_key(request.headers) is not None or signed.is_signed(request)
+        if has_credentials or request.META.get(settings.A2A_CLIENT_CERT_META) or not self._let_anonymous_in(request):
+            super().perform_authentication(request)
+
+    def _let_anonymous_in(self, request: Request) -> bool:
+        try:
+            official = official_agents.find(self.agent_name or "")
+        except (UnknownAgentError, InvalidRequestError):
+            return False
+        address = request.META.get("REMOTE_ADDR", "")
+        caller = None
+        if official.is_open:
+            caller = openness.anonymous_caller(official.agent, request_id=self.request_id, address=address)
+        if caller is None:
+            return False
+        self.allowance = rates.take_open(official.agent, address)
+        self.caller, self.is_anonymous = caller, True
+        return True
+
+    def official(self) -> OfficialAgent:
+        """Return the agent that the request names. Raises `UnknownAgentError`."""
+        if not self.agent_name:
+            raise UnknownAgentError('Name the agent in "tenant".')
+        return official_agents.find(self.agent_name)
+
+    def named_version(self) -> str:
+        """Return the version that the request names, "" without one."""
+        return self.request.headers.get(VERSION) or self.request.query_params.get(VERSION, "")
+
+    def call(self, official: OfficialAgent, version: Version) -> Call:
+        """Return the call of this request. Raises `ExtensionSupportRequiredError`."""
+        headers = self.request.headers
+        named = [headers.get(name, "") for name in (EXTENSIONS, EXTENSIONS_0_3)]
+        self.activated = tuple(activated(named, official))
+        return Call(
+            caller=self.caller,
+            official=official,
+            version=version,
+            extensions=self.activated,
+            idempotency_key=headers.get(KEY_HEADER, "").strip(),
+            last_event_id=headers.get(LAST_EVENT_ID),
+            is_anonymous=self.is_anonymous,
+        )
+
+    def run(self, call: Call, operation: Operation[Any], params: Tenanted) -> HttpResponseBase:
+        """Run an operation; return its response."""
+        require(call, operation)
+        official = call.official.agent
+        if params.tenant not in ("", self.agent_name, official.display, official.local):
+            raise InvalidRequestError({"tenant": "is not the agent of this URL"})
+        if operation.stream is not None:
+            return sse.stream(sse.events(operation.stream(call, params), self.wrap, self.broken))
+        if operation.run is None:
+            raise TypeError(f"{operation} does nothing")
+        found = operation.run(call, params)
+        return self._later(found) if isinstance(found, Iterator) else self.answer(self.result(found))
+
+    def _later(self, items: Any) -> HttpResponseBase:
+        """Return the response of an operation that waits. A quick result is an ordinary answer with a length."""
+        first = next(items)
+        if first is not None:
+            items.close()
+            return self.answer(self.result(first))
+        response = StreamingHttpResponse(Begun(self._chunks(items), items), content_type=self.answer_type())
+        response.status_code = HTTPStatus.OK
+        return response
+
+    def _chunks(self, items: Iterator[Json | None]) -> Iterator[bytes]:
+        yield sse.SPACE
+        try:
+            for item in items:
+                yield sse.SPACE if item is None else self.wrap(encoded(self.result(item)))
+        except Exception as error:  # noqa: BLE001 (the status was sent, so that the body must report it)
+            yield self.broken(error)
+
+    def answer(self, result: object) -> Response:
+        """Return the response with this result."""
+        raise NotImplementedError
+
+    def result(self, found: object) -> object:
+        """Return the result of an operation in the version of the call."""
+        return found
+
+    def wrap(self, result: bytes) -> bytes:
+        """Return the JSON of a result in the envelope of the request."""
+        raise NotImplementedError
+
+    def answer_type(self) -> str:
+        return "application/json"
+
+    def broken(self, exc: Exception) -> bytes:
+        """Return the body of an error that comes after the beginning of the response."""
+        return encoded(self.fault(self._reported(exc)))
+
+    def handle_exception(self, exc: Exception) -> Response:
+        error = self._reported(exc)
+        if isinstance(error, MailboxError):
+            return super().handle_exception(error)
+        return Response(self.fault(error), status=http_status(error, is_rpc=self.is_rpc))
+
+    def _reported(self, exc: Exception) -> Exception:
+        """Return the error that the client gets. A bug of the hub is logged."""
+        error = as_mailbox_error(exc, self.request)
+        if error is None:
+            _logger.error("a request of the official protocol failed", exc_info=exc)
+        return error or exc
+
+    def status_of(self, error: MailboxError) -> HTTPStatus:
+        return http_status(error, is_rpc=self.is_rpc)
+
+    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
+        return self.fault(error)
+
+    def fault(self, error: Exception) -> object:
+        """Return the JSON of an error in the binding's shape."""
+        raise NotImplementedError
+
+    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
+        origin = request.headers.get("Origin")
+        if settings.A2A_CORS_ORIGINS:
+            response.headers["Vary"] = "Origin"
+        if origin in settings.A2A_CORS_ORIGINS:
+            response.headers["Access-Control-Allow-Origin"] = origin
+            response.headers["Access-Control-Allow-Headers"] = _CORS_HEADERS
+            response.headers["Access-Control-Allow-Methods"] = ", ".join(self.allowed_methods)
+        if self.activated:
+            response.headers[EXTENSIONS] = ", ".join(self.activated)
+        return super().finalize_response(request, response, *args, **kwargs)

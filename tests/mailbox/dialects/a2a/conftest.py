@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from agentcards import official_agents
+from mailbox.gate.callers import Caller
+from tests.support.a2a import Holder, OfficialClient
+from tests.support.api import Api
+
+
+@pytest.fixture(autouse=True)
+def _agents_are_read_anew():
+    official_agents.forget()
+    yield
+    official_agents.forget()
+
+
+@pytest.fixture
+def client(alice: Caller, bob: Caller) -> OfficialClient:
+    """Return alice as a client of bob."""
+    return OfficialClient(alice, bob)
+
+
+@pytest.fixture
+def holder(bob: Caller) -> Holder:
+    """Return bob as a worker."""
+    return Holder(bob)
+
+
+@pytest.fixture
+def rest(alice: Caller, bob: Caller) -> Api:
+    """Return alice's client of bob's HTTP+JSON routes."""
+    assert bob.agent is not None
+    return Api(alice, headers={"A2A-Version": "1.0"}, prefix=f"/agents/{bob.agent.display}/rest")

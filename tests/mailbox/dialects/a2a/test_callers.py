@@ -1,0 +1,114 @@
+"""Who calls which agent: keys, open agents, tenants; and bugs in the shape of the binding."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentcards import official_agents
+from mailbox.gate.callers import Caller
+from mailbox.verbs.agents import openness
+from tests.support import factories
+from tests.support.a2a import OfficialClient, message, state, whole
+from tests.support.api import Api
+
+pytestmark = pytest.mark.django_db
+
+NOW = {"returnImmediately": True}
+
+
+def test_a_request_without_a_key_is_unauthenticated_in_both_bindings(bob):
+    client = OfficialClient(None, bob)
+    rpc = client.response("ListTasks")
+    rest = client.api.get(f"{client.base}/rest/tasks")
+
+    assert (rpc.status_code, rpc.json()["error"]["code"], rpc.headers["WWW-Authenticate"]) == (401, -32000, "Bearer")
+    assert (rest.status_code, rest.json()["error"]["status"]) == (401, "UNAUTHENTICATED")
+
+
+def test_an_agent_that_is_not_there_is_404_with_its_own_reason(alice):
+    api = Api(alice, headers={"A2A-Version": "1.0"})
+    rpc = api.post("/agents/nobody/a2a", {"jsonrpc": "2.0", "id": 1, "method": "ListTasks"})
+    rest = api.get("/agents/nobody/rest/tasks")
+
+    assert (rpc.status_code, rest.status_code) == (404, 404)
+    assert rpc.json()["error"]["data"][0]["reason"] == "AGENT_NOT_FOUND"
+    assert rest.json()["error"]["details"][0] == rpc.json()["error"]["data"][0]
+
+
+def test_a_caller_without_the_capability_is_forbidden(mallory, bob):
+    client = OfficialClient(mallory, bob)
+    response = client.response("SendMessage", {"message": message()})
+
+    assert (response.status_code, response.json()["error"]["code"]) == (403, -32000)
+    assert "a2a.send.bob@" in response.json()["error"]["message"]
+
+
+def test_an_open_agent_takes_messages_without_a_key(bob, holder):
+    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    client = OfficialClient(None, bob)
+    sent = client.send("hello", contextId="secret")
+    assert state(client.get(sent["id"])) == "SUBMITTED"
+    assert client.rpc("ListTasks")["tasks"] == []
+    assert [task["id"] for task in client.rpc("ListTasks", {"contextId": "secret"})["tasks"]] == [sent["id"]]
+    assert client.response("GetExtendedAgentCard").status_code == 401
+
+    holder.take()
+    holder.answer("hi")
+    assert state(client.get(sent["id"])) == "COMPLETED"
+
+
+def test_anonymous_requests_have_a_limit_of_their_own(bob, settings):
+    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    settings.A2A_ANONYMOUS_RATE_LIMIT_PER_MIN = 2 * settings.WEB_WORKERS
+    client = OfficialClient(None, bob)
+    found = [client.response("ListTasks").status_code for _ in range(3)]
+
+    assert found == [200, 200, 429]
+
+
+def test_a_wrong_key_is_not_anonymous(bob):
+    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    client = OfficialClient(None, bob, Authorization="Bearer nonsense")
+
+    assert client.response("ListTasks").status_code == 401
+
+
+def test_the_extended_card_needs_a_key_and_can_be_off(client, bob):
+    assert client.rpc("GetExtendedAgentCard")["name"] == "bob"
+    factories.profile(bob, extended_card=False)
+    official_agents.forget()
+    assert client.error("GetExtendedAgentCard") == (-32004, "UNSUPPORTED_OPERATION")
+
+
+def test_a_tenant_names_the_agent_on_the_shared_urls(alice, bob):
+    api = Api(alice, headers={"A2A-Version": "1.0"})
+    params = {"message": message(), "configuration": NOW, "tenant": bob.agent.display}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params}
+    sent = api.post("/tenants/a2a", body).json()["result"]["task"]
+
+    read = api.get(f"/tenants/rest/{bob.agent.display}/tasks/{sent['id']}")
+    assert state(read.json()) == "SUBMITTED"
+    for wrong in ({"tenant": ""}, {"tenant": 7}, {}):
+        response = api.post("/tenants/a2a", {**body, "params": {**params, "tenant": None, **wrong}})
+        assert response.status_code == 404
+
+
+def test_on_an_agents_own_url_the_tenant_is_that_agent_or_none(client, bob):
+    for tenant in ("", bob.agent.display, bob.agent.local):
+        assert client.rpc("ListTasks", {"tenant": tenant})["tasks"] == []
+    assert client.error("ListTasks", {"tenant": "other"}) == (-32602, "INVALID_PARAMS")
+
+
+# ---- bugs
+
+
+def test_a_bug_is_an_internal_error_in_the_shape_of_the_binding(client, rest, monkeypatch, caplog):
+    def fails(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("mailbox.inspection.official_tasks.listing", fails)
+    rpc, http = client.response("ListTasks"), rest.get("/tasks")
+
+    assert whole(rpc)["error"]["code"] == -32603
+    assert (http.status_code, http.json()["error"]["status"]) == (500, "INTERNAL")
+    assert "ZeroDivisionError" in caplog.text

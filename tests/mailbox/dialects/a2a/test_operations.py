@@ -1,0 +1,338 @@
+"""Messages, reads, lists and cancels over JSON-RPC, with a worker at the mailbox."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from mailbox.models import Task
+from mailbox.words import json_text
+from mailbox.words.conversation import UpdateStatus
+from mailbox.words.envelopes import ResultStatus
+from tests.support import factories
+from tests.support.a2a import OfficialClient, message, state, words_of
+from tests.support.factories import text
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_message_makes_a_task_that_a_worker_leases_and_answers(client, holder):
+    sent = client.send("summarise", contextId="talk")
+    assert (state(sent), sent["contextId"], words_of(sent["history"])) == ("SUBMITTED", "talk", ["summarise"])
+
+    task = holder.take()
+    assert (task.intent_text, task.context_id, str(task.uuid)) == ("summarise", "talk", sent["id"])
+    assert state(client.get(sent["id"])) == "WORKING"
+
+    holder.answer("done")
+    read = client.get(sent["id"])
+    assert state(read) == "COMPLETED"
+    assert read["artifacts"] == [{"artifactId": "result", "parts": [{"text": "done"}]}]
+
+
+def test_a_result_is_read_by_its_task_and_never_drained(client, holder, alice):
+    client.send()
+    holder.take()
+    holder.answer()
+
+    assert Task.objects.get().result.delivery == "delivered"
+
+
+def test_a_conversation_keeps_one_task_one_context_and_its_history_in_order(client, holder):
+    sent = client.send("report")
+    holder.take()
+    holder.ask("which one?")
+    asked = client.get(sent["id"])
+    assert (state(asked), words_of([asked["status"]["message"]])) == ("INPUT_REQUIRED", ["which one?"])
+
+    again = client.send("that one", taskId=sent["id"])
+    assert (again["id"], again["contextId"], state(again)) == (sent["id"], sent["contextId"], "SUBMITTED")
+
+    holder.take()
+    holder.ask("sign in", UpdateStatus.AUTH_REQUIRED)
+    assert state(client.get(sent["id"])) == "AUTH_REQUIRED"
+    client.send("signed in", taskId=sent["id"], contextId=sent["contextId"])
+    holder.take()
+    holder.answer(None, message=text("bye"))
+
+    done = client.get(sent["id"])
+    assert words_of(done["history"]) == ["report", "which one?", "that one", "sign in", "signed in"]
+    assert words_of([done["status"]["message"]]) == ["bye"]
+
+
+@pytest.mark.parametrize(
+    ("said", "seen", "words"),
+    [
+        ({"status": ResultStatus.REJECTED, "error_message": "not mine"}, "REJECTED", ["not mine"]),
+        ({"status": ResultStatus.ERROR, "error_message": "broken"}, "FAILED", ["broken"]),
+    ],
+)
+def test_refusals_and_failures_carry_their_message(client, holder, said, seen, words):
+    sent = client.send()
+    holder.take()
+    holder.answer(None, **said)
+
+    read = client.get(sent["id"])
+    assert (state(read), words_of([read["status"]["message"]])) == (seen, words)
+
+
+def test_a_direct_answer_is_one_message_and_stands_in_no_list(client, holder):
+    sent = client.send()
+    holder.take()
+    holder.answer("42", direct=True)
+
+    read = client.get(sent["id"])
+    assert (state(read), words_of([read["status"]["message"]]), "artifacts" in read) == ("COMPLETED", ["42"], False)
+    assert client.rpc("ListTasks")["tasks"] == []
+
+
+def test_all_kinds_of_parts_come_back_with_their_metadata(client):
+    parts = [
+        {"text": "words", "mediaType": "text/markdown", "metadata": {"a": 1}},
+        {"raw": "AAH/", "mediaType": "image/png", "filename": "dot.png"},
+        {"raw": "AAH/", "mediaType": "application/pdf", "filename": "one.pdf", "metadata": {"b": [2]}},
+        {"url": "https://example.org/x", "filename": "x", "mediaType": "text/html"},
+        {"data": {"deep": [1, None]}, "metadata": {"c": "d"}},
+        {"data": None},
+    ]
+    said = {**message(), "parts": parts, "metadata": {"k": "v"}, "extensions": ["urn:x"], "referenceTaskIds": ["t"]}
+    sent = client.rpc("SendMessage", {"message": said, "configuration": {"returnImmediately": True}})["task"]
+
+    (kept,) = client.get(sent["id"])["history"]
+    assert kept == {**said, "taskId": sent["id"], "contextId": sent["contextId"]}
+
+
+def test_the_history_length_bounds_the_messages_of_an_answer(client, holder):
+    sent = client.send("one")
+    holder.take()
+    holder.tell("two")
+    holder.tell("three")
+
+    assert words_of(client.get(sent["id"], historyLength=1)["history"]) == ["two"]
+    assert "history" not in client.get(sent["id"], historyLength=0)
+    assert client.error("GetTask", {"id": sent["id"], "historyLength": -1})[0] == -32602
+
+
+# ---- further messages
+
+
+def test_a_further_message_reaches_the_present_holder(client, holder):
+    sent = client.send()
+    holder.take()
+    client.send("hurry", taskId=sent["id"])
+
+    assert words_of(client.get(sent["id"])["history"]) == ["do it", "hurry"]
+
+
+def test_a_message_for_a_task_that_has_ended_is_unsupported(client, holder):
+    sent = client.send()
+    holder.take()
+    holder.answer()
+
+    assert client.error("SendMessage", {"message": message(taskId=sent["id"])}) == (-32004, "UNSUPPORTED_OPERATION")
+
+
+def test_a_message_must_name_the_context_of_its_task_if_any(client, holder):
+    sent = client.send()
+
+    wrong = {"message": message(taskId=sent["id"], contextId="another")}
+    assert client.error("SendMessage", wrong) == (-32602, "INVALID_PARAMS")
+
+
+# ---- lists
+
+
+def test_lists_are_paged_newest_status_first_without_gap_or_repeat(client, holder):
+    sent = [client.send(f"task {number}")["id"] for number in range(5)]
+    holder.take()
+    pages, token = [], ""
+    while True:
+        page = client.rpc("ListTasks", {"pageSize": 2, "pageToken": token})
+        assert page.keys() == {"tasks", "nextPageToken", "pageSize", "totalSize"}
+        assert (page["pageSize"], page["totalSize"]) == (2, 5)
+        pages += [task["id"] for task in page["tasks"]]
+        token = page["nextPageToken"]
+        if not token:
+            break
+
+    assert pages == [sent[0], *reversed(sent[1:])]
+
+
+def test_lists_are_filtered_by_context_state_and_time(client, holder):
+    first, second = client.send(contextId="one"), client.send(contextId="two")
+    holder.take()
+    holder.answer()
+
+    def ids(**params):
+        return [task["id"] for task in client.rpc("ListTasks", params)["tasks"]]
+
+    assert ids(contextId="two") == [second["id"]]
+    assert ids(status="TASK_STATE_COMPLETED") == [first["id"]]
+    assert ids(status="TASK_STATE_FAILED") == []
+    assert ids(status="TASK_STATE_UNSPECIFIED") == [first["id"], second["id"]]
+    newest = client.get(first["id"])["status"]["timestamp"]
+    assert ids(statusTimestampAfter=newest) == [first["id"]]
+
+
+def test_lists_show_artifacts_only_on_request(client, holder):
+    client.send()
+    holder.take()
+    holder.answer()
+
+    assert "artifacts" not in client.rpc("ListTasks")["tasks"][0]
+    assert "artifacts" in client.rpc("ListTasks", {"includeArtifacts": True})["tasks"][0]
+
+
+@pytest.mark.parametrize(
+    "params", [{"pageSize": 0}, {"pageSize": 101}, {"pageToken": "x"}, {"status": "NO"}, {"historyLength": -1}]
+)
+def test_other_parameters_of_lists_are_invalid(client, params):
+    assert client.error("ListTasks", params) == (-32602, "INVALID_PARAMS")
+
+
+def test_a_token_of_another_agents_list_is_invalid(client, alice, olga):
+    client.send()
+    client.send()
+    factories.grant(alice, "a2a.send.*")
+    token = client.rpc("ListTasks", {"pageSize": 1})["nextPageToken"]
+
+    assert OfficialClient(alice, alice).error("ListTasks", {"pageToken": token}) == (-32602, "INVALID_PARAMS")
+
+
+# ---- cancels
+
+
+def test_a_task_is_cancelled_once(client, holder):
+    queued, working = client.send(), client.send()
+    assert state(client.rpc("CancelTask", {"id": queued["id"]})) == "CANCELED"
+
+    holder.take()
+    assert state(client.rpc("CancelTask", {"id": working["id"]})) == "CANCELED"
+    for task in (queued, working):
+        assert client.error("CancelTask", {"id": task["id"]}) == (-32002, "TASK_NOT_CANCELABLE")
+
+
+def test_an_interrupted_task_is_cancelled(client, holder):
+    sent = client.send()
+    holder.take()
+    holder.ask("which?")
+
+    assert state(client.rpc("CancelTask", {"id": sent["id"]})) == "CANCELED"
+
+
+# ---- whose tasks
+
+
+def same_bytes(client, method, params):
+    response = client.response(method, params)
+    return response.status_code, response.content
+
+
+@pytest.mark.parametrize("method", ["GetTask", "CancelTask", "SubscribeToTask"])
+def test_the_task_of_another_caller_is_not_there(client, bob, mallory, method):
+    factories.grant(mallory, "a2a.send.*")
+    sent = client.send()
+    stranger = OfficialClient(mallory, bob)
+    gone = str(uuid4())
+
+    foreign = same_bytes(stranger, method, {"id": sent["id"]})
+    absent = same_bytes(stranger, method, {"id": gone})
+    assert (foreign[0], foreign[1].replace(sent["id"].encode(), gone.encode())) == absent
+    assert stranger.error(method, {"id": sent["id"]}) == (-32001, "TASK_NOT_FOUND")
+    assert stranger.error("SendMessage", {"message": message(taskId=sent["id"])}) == (-32001, "TASK_NOT_FOUND")
+
+
+@pytest.mark.parametrize("task_id", ["x", "", "1" * 600, "00000000-0000-0000-0000-000000000000"])
+def test_an_id_of_no_task_is_not_found(client, task_id):
+    expected = (-32602, "INVALID_PARAMS") if task_id == "" else (-32001, "TASK_NOT_FOUND")
+
+    assert client.error("GetTask", {"id": task_id}) == expected
+
+
+def test_a_task_of_another_dialect_or_agent_is_not_there(client, alice, bob):
+    mailbox = factories.sent_task(alice, bob)
+
+    assert client.error("GetTask", {"id": str(mailbox.uuid)}) == (-32001, "TASK_NOT_FOUND")
+
+
+# ---- idempotency keys
+
+
+def test_a_key_makes_one_task_however_often_it_is_sent(client, holder):
+    body = {"message": message("once"), "configuration": {"returnImmediately": True}}
+    first = client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})["task"]
+    second = client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})["task"]
+
+    assert first == second
+    assert Task.objects.count() == 1
+    other = {**body, "message": message("another")}
+    response = client.response("SendMessage", other, **{"Idempotency-Key": "k"}).json()
+    assert response["error"]["code"] == -32602
+    assert "Idempotency-Key" in response["error"]["message"]
+
+
+def test_a_key_makes_one_further_message(client, holder):
+    sent = client.send()
+    holder.take()
+    holder.ask("which?")
+    body = {"message": message("this", taskId=sent["id"]), "configuration": {"returnImmediately": True}}
+    for _ in range(2):
+        client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})
+
+    assert words_of(client.get(sent["id"])["history"]) == ["do it", "which?", "this"]
+
+
+def test_a_key_repeats_the_direct_answer(client, holder):
+    body = {"message": message("quick?"), "configuration": {"returnImmediately": True}}
+    client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})
+    holder.take()
+    holder.answer("yes", direct=True)
+
+    again = client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})
+    assert words_of([again["message"]]) == ["yes"]
+    assert "taskId" not in again["message"]
+
+
+def test_without_a_key_nothing_is_deduplicated(client):
+    body = {"message": message("same"), "configuration": {"returnImmediately": True}}
+    ids = {client.rpc("SendMessage", body)["task"]["id"] for _ in range(2)}
+
+    assert len(ids) == 2
+
+
+# ---- what the card says
+
+
+def test_media_types_outside_the_card_are_not_supported(client, bob):
+    factories.profile(bob, input_modes=["text/*", "application/json"])
+    client.send(parts=[{"text": "x", "mediaType": "TEXT/Markdown; charset=utf-8"}])
+    wrong = {"message": message(parts=[{"raw": "AA==", "mediaType": "image/png"}])}
+
+    assert client.error("SendMessage", wrong) == (-32005, "CONTENT_TYPE_NOT_SUPPORTED")
+
+
+def test_a_required_extension_must_be_named_and_activated_ones_come_back(client, bob, holder):
+    factories.profile(bob, extensions=[{"uri": "urn:need", "required": True}, {"uri": "urn:may"}])
+    assert client.error("ListTasks") == (-32008, "EXTENSION_SUPPORT_REQUIRED")
+
+    body = {"message": message(), "configuration": {"returnImmediately": True}}
+    response = client.response("SendMessage", body, **{"A2A-Extensions": "urn:need, urn:unknown,urn:may"})
+    assert response.headers["A2A-Extensions"] == "urn:need, urn:may"
+    assert json_text.loads(holder.take().metadata)["extensions"] == ["urn:need", "urn:may"]
+
+
+def test_streaming_and_push_can_be_off(client, bob):
+    factories.profile(bob, streaming=False, push_notifications=False)
+
+    assert client.error("SendStreamingMessage", {"message": message()}) == (-32004, "UNSUPPORTED_OPERATION")
+    assert client.error("SubscribeToTask", {"id": "x"}) == (-32004, "UNSUPPORTED_OPERATION")
+
+
+def test_the_extension_for_generations_numbers_tasks(client, holder):
+    sent = client.send()
+    holder.take()
+    name = "urn:a2a-hub:generation:v1"
+    read = client.rpc("GetTask", {"id": sent["id"]}, **{"A2A-Extensions": name})
+
+    assert read["metadata"] == {name: {"generation": 2}}
