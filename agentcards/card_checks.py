@@ -45,8 +45,8 @@ def checks_of(profile: AgentProfile, card: CardDocument, jobs: Sequence[AgentCar
         CardCheck(words="Others can reach the card's URL", problem=_reached(card["url"], settings.PUBLIC_URL)),
         CardCheck(words="The agent's profile is valid", problem=_rules(profile)),
     ]
-    if profile.remote_url:
-        found.append(CardCheck(words="The hub may call the agent's URL", problem=_refused(profile.remote_url)))
+    if profile.is_remote:
+        found.append(CardCheck(words="The hub may call the agent's URL", problem=_refused(profile.called_url)))
     return found + [_of_job(job) for job in jobs]
 
 

@@ -6,19 +6,16 @@ Source: corvid-agent, A2A protocol, "Exported Functions", invariants 8 to 11, "E
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
 
-from django.utils import timezone
-
+from agentcards import remote_cards
 from agentcards.errors import SubmitRefusedError
-from agentcards.models import RemoteCard
+from agentcards.official_client.interfaces import CARD_PATH
 from mailbox.outbound import exchange
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import AnswerTooLargeError, ExternalServiceError, ValidationError
@@ -26,9 +23,7 @@ from mailbox.words import json_text
 from mailbox.words.json_text import storable
 
 USER_AGENT = "A2A-Hub/A2A-Client"
-CARD_PATH = "/.well-known/agent-card.json"
-CARD_TTL = timedelta(minutes=5)
-CARD_WITHIN, SUBMIT_WITHIN, LOOK_WITHIN = 10.0, 30.0, 10.0  # seconds
+SUBMIT_WITHIN, LOOK_WITHIN = 30.0, 10.0  # seconds
 LOOK_EVERY = 3.0  # seconds
 DEFAULT_TIMEOUT_MS = 300_000
 
@@ -75,28 +70,10 @@ class RemoteTask:
 def fetch_agent_card(base_url: str) -> dict[str, Any]:
     """Return the card at ``<base_url>/.well-known/agent-card.json``.
 
-    All processes share a cache. Cards at most 5 minutes old come from there; a fetch deletes older cards. Failures
-    are not cached. Only ``name`` and ``version`` are validated. Raises `BlockedUrlError`, `ValidationError`, and
-    `ExternalServiceError` within 10 seconds.
+    Raises and caches as `remote_cards.fetch`; also raises `BlockedUrlError` for the base URL.
     """
     base = BaseUrl.parse(base_url)
-    url = base.text + CARD_PATH
-    fresh_after = timezone.now() - CARD_TTL
-    cached = RemoteCard.objects.filter(url=url, fetched_at__gte=fresh_after).first()
-    if cached is not None:
-        return cached.card
-    headers = _headers(base, Accept="application/json")
-    answer = exchange.exchange("GET", url, within=CARD_WITHIN, headers=headers)
-    if not answer.is_success:
-        raise ExternalServiceError(
-            f"Failed to fetch Agent Card from {url}: HTTP {answer.status} {answer.reason}".rstrip()
-        )
-    card = _object(answer, f"Agent Card from {url}")
-    if not card.get("name") or not card.get("version"):
-        raise ValidationError(f"Invalid Agent Card from {url}: missing required fields (name, version)")
-    RemoteCard.objects.filter(fetched_at__lt=fresh_after).delete()
-    RemoteCard.objects.update_or_create(url=url, defaults={"document": json.dumps(card), "fetched_at": timezone.now()})
-    return card
+    return remote_cards.fetch(base.text + CARD_PATH, _headers(base))
 
 
 def discover_agent(base_url: str) -> dict[str, Any] | None:
@@ -106,11 +83,6 @@ def discover_agent(base_url: str) -> dict[str, Any] | None:
     except (ExternalServiceError, ValidationError) as error:
         _logger.debug("no agent card: %s", error)
         return None
-
-
-def clear_agent_card_cache() -> None:
-    """Delete every cached card, for all processes."""
-    RemoteCard.objects.all().delete()
 
 
 def invoke_remote_agent(
@@ -165,7 +137,7 @@ def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int, d
         raise SubmitRefusedError(error.status, error.public_message) from error
     if not answer.is_success:
         raise SubmitRefusedError(answer.status, storable(answer.text))
-    task_id = _object(answer, f"task from {base.text}").get("id")
+    task_id = remote_cards.json_object(answer, f"task from {base.text}").get("id")
     if not isinstance(task_id, str) or not 0 < len(task_id) <= 500:
         raise ExternalServiceError(f"Invalid task from {base.text}: missing required field (id)")
     return storable(task_id)
@@ -179,7 +151,7 @@ def look(base: BaseUrl, task_id: str, *, within: float = LOOK_WITHIN) -> RemoteT
     url = f"{base.text}/a2a/tasks/{quote(task_id, safe='')}"
     try:
         answer = exchange.exchange("GET", url, within=within, headers=_headers(base))
-        shown = _object(answer, f"task from {url}") if answer.is_success else None
+        shown = remote_cards.json_object(answer, f"task from {url}") if answer.is_success else None
     except (ExternalServiceError, ValidationError) as error:
         if isinstance(error, AnswerTooLargeError) and error.is_success:
             raise
@@ -197,18 +169,6 @@ def timed_out(timeout_ms: int) -> str:
 def _headers(base: BaseUrl, **more: str) -> Mapping[str, str]:
     authorization = {} if base.authorization is None else {"Authorization": base.authorization}
     return {"User-Agent": USER_AGENT, **more, **authorization}
-
-
-def _object(answer: exchange.ServerResponse, what: str) -> dict[str, Any]:
-    """Return the answer's JSON object, and {} for any other JSON, as corvid-agent's client does.
-
-    Raises `ExternalServiceError` if the body is not JSON. ``what`` names the answer in its message.
-    """
-    try:
-        value = json.loads(answer.body)
-    except (ValueError, RecursionError) as error:
-        raise ExternalServiceError(f"Invalid {what}: not JSON") from error
-    return value if isinstance(value, dict) else {}
 
 
 def _agent_texts(messages: object) -> tuple[str | None, ...]:

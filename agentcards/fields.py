@@ -1,4 +1,4 @@
-"""A column for URLs with credentials, which are stored encrypted."""
+"""Columns for keys and for URLs with credentials, which are stored encrypted."""
 
 from __future__ import annotations
 
@@ -46,3 +46,12 @@ class SealedUrlField(UrlField):
         if not isinstance(prepared, str) or not has_credentials(prepared):
             return prepared
         return f"{SEALED}{secret_box.seal(prepared)}"
+
+
+class SealedKeyField(SealedUrlField):
+    """A key. The database gets it encrypted, so that SQL can only tell whether there is one."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        if not isinstance(value, str) or not value:
+            return value
+        return f"{SEALED}{secret_box.seal(value)}"

@@ -27,10 +27,10 @@ OWN_FIELDS = frozenset(
     }
 )
 FIELDS = OWN_FIELDS | {
-    *("name", "default_project", "tool_permissions", "remote_url"),
+    *("name", "default_project", "tool_permissions", "remote_url", "card_url", "card_key"),
     *("streaming", "push_notifications", "extended_card", "card_for_0_3", "extensions", "extended_tools"),
 }
-SECRET_FIELDS = frozenset({"remote_url"})  # may carry a password or a secret path
+SECRET_FIELDS = frozenset({"remote_url", "card_url", "card_key"})  # may carry a password or a secret path
 
 
 def register_agent(
@@ -57,7 +57,7 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
     """Change the named `FIELDS` of an agent's profile, which is created if the agent has none.
 
     An agent may change its own `OWN_FIELDS`; every other change needs ``a2a.agents.profile``. Locks the profile.
-    Journals ``agent_profile_changed`` with the new values, except the remote URL. If no value differs, nothing is
+    Journals ``agent_profile_changed`` with the new values, except URLs and keys. If no value differs, nothing is
     stored or journalled. Raises `InvalidRequestError`, `CapabilityMissingError`.
     """
     with audit.decision(caller) as journal:
@@ -85,8 +85,8 @@ def change_of(profile: AgentProfile, changed: Iterable[str]) -> Entry[AgentProfi
 
 
 def forget_outage(profile: AgentProfile, changed: Collection[str]) -> None:
-    """Let the hub call the agent at once if its URL is among the ``changed`` fields."""
-    if "remote_url" in changed:
+    """Let the hub call the agent at once if its URL or key is among the ``changed`` fields."""
+    if not SECRET_FIELDS.isdisjoint(changed):
         RemoteOutage.objects.filter(agent=profile.agent_id).delete()
 
 
@@ -114,6 +114,7 @@ def check(profile: AgentProfile, fields: Collection[str]) -> None:
     others = {field.name for field in profile._meta.fields} - set(fields)
     try:
         profile.clean_fields(exclude=others)
+        profile.check_remote()
     except ValidationError as error:
         problems = {field: " ".join(messages) for field, messages in error.message_dict.items()}
         raise InvalidRequestError(problems) from error

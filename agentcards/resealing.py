@@ -26,6 +26,8 @@ COLUMNS: tuple[tuple[type[models.Model], str], ...] = (
     (PushConfig, "sealed_credentials"),
     (PushDelivery, "sealed_secret"),
     (AgentProfile, "remote_url"),
+    (AgentProfile, "card_url"),
+    (AgentProfile, "card_key"),
     (RemoteCall, "base_url"),
     (SecondFactor, "key"),
 )

@@ -3,11 +3,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import ClassVar
 
+from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Value
 
-from agentcards.fields import SealedUrlField
+from agentcards.fields import SealedKeyField, SealedUrlField
 from agentcards.models.remote import RemoteOutage
 from agentcards.models.tool import Tool
 from agentcards.models.validation import (
@@ -15,6 +16,7 @@ from agentcards.models.validation import (
     LONGEST_URI,
     validate_base_url,
     validate_extensions,
+    validate_key,
     validate_media_types,
     validate_names,
     validate_storable,
@@ -26,10 +28,13 @@ from mailbox.models import Agent, Task
 _NONE = Value([], models.JSONField())
 
 
+LONGEST_KEY = 4000
+
+
 class AgentProfileQuerySet(models.QuerySet["AgentProfile"]):
     def remote(self) -> AgentProfileQuerySet:
         """Narrow to remote agents: the hub calls them at their own URL."""
-        return self.exclude(remote_url="")
+        return self.exclude(remote_url="", card_url="")
 
     def with_work(self) -> AgentProfileQuerySet:
         """Narrow to agents that could lease a task now."""
@@ -61,6 +66,13 @@ class AgentProfile(models.Model):
     # The base URL of a remote agent: the hub submits its tasks there. Blank: the agent leases its tasks itself.
     # Encrypted if it has credentials.
     remote_url = SealedUrlField(max_length=500, blank=True, validators=[validate_base_url])
+    # The URL of the card of a remote agent that speaks the official protocol, or its base URL. Blank: as above.
+    # Encrypted if it has credentials.
+    card_url = SealedUrlField(max_length=500, blank=True, default="", db_default="", validators=[validate_base_url])
+    # The hub's API key at that agent, encrypted. Blank: none. Never shown.
+    card_key = SealedKeyField(
+        max_length=LONGEST_KEY, blank=True, default="", db_default="", editable=False, validators=[validate_key]
+    )
 
     # The card of the official protocol. The media types that the agent takes and makes; empty: the default ones.
     input_modes = models.JSONField(default=list, db_default=_NONE, blank=True, validators=[validate_media_types])
@@ -94,6 +106,23 @@ class AgentProfile(models.Model):
     def clean(self) -> None:
         for name in ("skill_bundles", "input_modes", "output_modes", "extensions", "extended_tools"):
             setattr(self, name, getattr(self, name) or [])
+        self.check_remote()
+
+    def check_remote(self) -> None:
+        """Raise `ValidationError` for two ways to one agent, and for a key without an agent that takes it."""
+        if self.remote_url and self.card_url:
+            raise ValidationError({"card_url": "the agent has a remote URL; empty that first"})
+        if self.card_key and not self.card_url:
+            raise ValidationError({"card_url": "is required with a key"})
+
+    @property
+    def is_remote(self) -> bool:
+        return bool(self.remote_url or self.card_url)
+
+    @property
+    def called_url(self) -> str:
+        """The URL at which the hub calls a remote agent, "" for another agent."""
+        return self.remote_url or self.card_url
 
     @classmethod
     def of(cls, agent: Agent) -> AgentProfile:

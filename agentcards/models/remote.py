@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from agentcards.fields import SealedUrlField
 from mailbox.database.managers import managed_by
-from mailbox.models import Agent
+from mailbox.models import Agent, Lease
 from mailbox.words import digests
 from mailbox.words.redaction import has_credentials
 
@@ -52,6 +52,14 @@ class RemoteCallQuerySet(models.QuerySet["RemoteCall"]):
         is_due = Q(next_look_at__lte=now) | Q(next_look_at__gt=now + RemoteCall.FURTHEST)
         return self.filter(is_due, lease__ended_at=None).order_by("next_look_at")
 
+    def cut(self, now: datetime) -> RemoteCallQuerySet:
+        """Narrow to calls whose submission was interrupted, and may be repeated, since their agent does it once."""
+        before = now - RemoteCall.SUBMISSION_LASTS
+        of_hub = Q(lease__task__remote_conversation__is_hub=True)
+        has_all = Q(lease__task__remote_conversation__told_turn__gte=F("lease__task__turn"))
+        found = self.filter(of_hub | has_all, remote_task_id=None, lease__ended_at=None)
+        return found.filter(began_at__lt=before).order_by("began_at")
+
     def over(self) -> RemoteCallQuerySet:
         """Narrow to calls whose lease has ended, for any reason."""
         return self.filter(lease__ended_at__isnull=False)
@@ -66,8 +74,17 @@ class RemoteCall(models.Model):
 
     SUBMISSION_LASTS = timedelta(minutes=1)  # longer than any submission can take
     FURTHEST = timedelta(minutes=5)  # no poll is planned further ahead
+    USUAL_TIMEOUT, OFFICIAL_TIMEOUT = timedelta(minutes=5), timedelta(days=1)
+
+    class Protocol(models.TextChoices):
+        CORVID = "corvid"
+        OFFICIAL = "official"
 
     lease = models.OneToOneField("mailbox.Lease", models.CASCADE, related_name="remote_call")
+    # The protocol that the agent speaks.
+    protocol = models.CharField(
+        max_length=10, choices=Protocol.choices, default=Protocol.CORVID, db_default=Protocol.CORVID
+    )
     base_url = SealedUrlField(max_length=500)  # of the agent, when the call began; encrypted if it has credentials
     # The remote agent's id of the task. None: being submitted, or interrupted; then it is unknown if the agent has it.
     remote_task_id = models.CharField(max_length=500, null=True)
@@ -84,6 +101,27 @@ class RemoteCall(models.Model):
     def __str__(self) -> str:
         return f"remote task {self.remote_task_id or '(not known)'} of lease {self.lease.lease_id}"
 
+    @classmethod
+    def begin(cls, lease: Lease, url: str, protocol: str, *, remote_task_id: str | None = None) -> RemoteCall:
+        """Store the call of a lease that has begun. With a ``remote_task_id`` nothing is to submit, and a poll is due.
+
+        Without a work timeout and a deadline the agent has five minutes, or a day in the official protocol.
+        """
+        usual = cls.USUAL_TIMEOUT if protocol == cls.Protocol.CORVID else cls.OFFICIAL_TIMEOUT
+        gives_up_at = lease.leased_at + (lease.task.work_timeout or usual)
+        if lease.task.deadline_ms is not None:
+            left = lease.task.deadline_ms / 1000 - lease.leased_at.timestamp()
+            gives_up_at = min(gives_up_at, lease.leased_at + timedelta(seconds=max(0.0, left)))
+        return cls.objects.create(
+            lease=lease,
+            base_url=url,
+            protocol=protocol,
+            remote_task_id=remote_task_id,
+            began_at=lease.leased_at,
+            gives_up_at=gives_up_at,
+            next_look_at=None if remote_task_id is None else lease.leased_at,
+        )
+
     @property
     def timeout_ms(self) -> int:
         """The time the remote agent has for the task, counted from the start of the lease."""
@@ -94,6 +132,12 @@ class RemoteCall(models.Model):
         unclaimed = RemoteCall.objects.filter(pk=self.pk, next_look_at=self.next_look_at)
         self.next_look_at = until
         return bool(unclaimed.update(next_look_at=until))
+
+    def claim_submission(self, now: datetime) -> bool:
+        """Claim the repetition of an interrupted submission. False: another carrier was first."""
+        unclaimed = RemoteCall.objects.filter(pk=self.pk, began_at=self.began_at, remote_task_id=None)
+        self.began_at = now
+        return bool(unclaimed.update(began_at=now))
 
 
 class RemoteOutageQuerySet(models.QuerySet["RemoteOutage"]):

@@ -126,3 +126,9 @@ def _problems_of_params(params: dict[str, Any]) -> Iterator[str]:
             yield f"params must not have integers beyond {LARGEST_INTEGER}"
     if len(json_text.dumps(params)) > LONGEST_PARAMS:
         yield f"params must have at most {LONGEST_PARAMS} characters of JSON"
+
+
+def validate_key(value: str) -> None:
+    """Raise `ValidationError` for a key that no HTTP header can carry."""
+    if not value.isascii() or not value.isprintable() or " " in value:
+        raise ValidationError("must be printable ASCII without spaces")

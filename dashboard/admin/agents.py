@@ -88,14 +88,14 @@ class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
 
     @admin.display(boolean=True, description="remote")
     def is_remote(self, profile: AgentProfile) -> bool:
-        return bool(profile.remote_url)
+        return profile.is_remote
 
     def get_readonly_fields(self, request: HttpRequest, obj: AgentProfile | None = None) -> tuple[str, ...]:
         return () if obj is None else ("agent",)
 
     def get_exclude(self, request: HttpRequest, obj: AgentProfile | None = None) -> tuple[str, ...]:
         """Hide a remote URL from people who may not change it, because it may hold a secret."""
-        return () if self.has_change_permission(request, obj) else ("remote_url",)
+        return () if self.has_change_permission(request, obj) else ("remote_url", "card_url")
 
     def save_model(self, request: HttpRequest, obj: AgentProfile, form: Any, change: bool) -> None:
         changed = [name for name in _changed(obj) if name in profiles.FIELDS]

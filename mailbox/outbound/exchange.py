@@ -1,7 +1,7 @@
 """Outbound HTTP requests through one pooled client, which connects only to addresses that `destinations` allows.
 
-One deadline bounds the whole exchange: name resolution, connection, handshake, request and body. An answer has at most
-1 MiB after decompression. Redirects are not followed. The client reads no proxy, certificate or credential from the
+One deadline bounds the whole exchange: name resolution, connection, handshake, request and body. The size of an answer
+is bounded too, after decompression; the usual bound is 1 MiB. Redirects are not followed. The client reads no proxy, certificate or credential from the
 environment.
 """
 
@@ -54,6 +54,7 @@ def exchange(
     headers: Mapping[str, str],
     content: bytes | None = None,
     glimpse: int | None = None,
+    largest: int = LARGEST_ANSWER,
 ) -> ServerResponse:
     """Send one request and return the answer, all within ``within`` seconds.
 
@@ -62,7 +63,20 @@ def exchange(
     a second; errors while reading them are ignored.
     Raises `BlockedUrlError` before any connection is made. Raises `NotReachedError` if no connection or TLS session was
     made: no byte of the request was sent. Raises `NoAnswerError` if the answer is not complete in time, and
-    `AnswerTooLargeError` if its body is larger than 1 MiB.
+    `AnswerTooLargeError` if its body is larger than ``largest`` bytes.
+    """
+    with begun(method, url, within=within, headers=headers, content=content) as response:
+        body = b"".join(body_of(response, url, largest)) if glimpse is None else _beginning(response, glimpse)
+    return ServerResponse(status=response.status_code, reason=response.reason_phrase, body=body)
+
+
+@contextlib.contextmanager
+def begun(
+    method: str, url: str, *, within: float, headers: Mapping[str, str], content: bytes | None
+) -> Iterator[httpx.Response]:
+    """Send one request, and yield the response once its headers are there. ``within`` bounds the whole block.
+
+    Raises as `exchange` does, also for failures in the block that reads the body.
     """
     with _one_at_a_time:
         client = _client(os.getpid())
@@ -72,7 +86,7 @@ def exchange(
             connections.deadline(within),
             client.stream(method, url, headers=sent, content=content, timeout=within) as response,
         ):
-            body = b"".join(_body(response, url)) if glimpse is None else _beginning(response, glimpse)
+            yield response
     except httpx.ConnectTimeout as error:
         raise NotReachedError(f"no answer from {url} within {within:g} s", timed_out=True) from error
     except httpx.ConnectError as error:
@@ -81,12 +95,14 @@ def exchange(
         raise NoAnswerError(f"no answer from {url} within {within:g} s", timed_out=True) from error
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, zlib.error) as error:
         raise NoAnswerError(f"no answer from {url}", detail=str(error) or type(error).__name__) from error
-    return ServerResponse(status=response.status_code, reason=response.reason_phrase, body=body)
 
 
-def _body(response: httpx.Response, url: str) -> Iterator[bytes]:
-    """Yield the decompressed body. A decompression step never produces more than the size limit leaves, plus 1 byte."""
-    room = LARGEST_ANSWER
+def body_of(response: httpx.Response, url: str, largest: int) -> Iterator[bytes]:
+    """Yield the decompressed body of a response that has `begun`, as it comes; raise beyond ``largest`` bytes.
+
+    A decompression step never produces more than the size limit leaves, plus 1 byte.
+    """
+    room = largest
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
         raise httpx.DecodingError(f"unsupported content encoding {encoding[:40]}")
@@ -95,7 +111,7 @@ def _body(response: httpx.Response, url: str) -> Iterator[bytes]:
         data = raw if inflate is None else inflate.decompress(raw, room + 1)
         room -= len(data)
         if room < 0:
-            raise AnswerTooLargeError(url, status=response.status_code, limit=LARGEST_ANSWER)
+            raise AnswerTooLargeError(url, status=response.status_code, limit=largest)
         yield data
     if inflate is not None and response.num_bytes_downloaded and not inflate.eof:
         raise httpx.DecodingError("the compressed answer ends early")

@@ -1,0 +1,67 @@
+"""What each way of carrying does: it submits a task, and sees what the remote agent shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agentcards.carriages.reporting import RemoteEnding
+from agentcards.models import RemoteCall
+
+
+class Sight(Protocol):
+    """What a remote agent shows of a task at one moment."""
+
+    @property
+    def ending(self) -> RemoteEnding | None:
+        """How the remote task has ended; None while it has not."""
+
+    def report(self, call: RemoteCall) -> bool:
+        """Post what is new in it under the call's lease, or a heartbeat. False: the lease has ended.
+
+        Raises `TooMuchError` if the task has no room for it, and `NotAskableError` for a question that its sender
+        cannot answer.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """A submission that a remote agent took. ``note`` is told to the sender. ``sight`` is what the answer shows."""
+
+    remote_task_id: str
+    note: str = ""
+    sight: Sight | None = None
+
+
+class Carriage(Protocol):
+    """A way of carrying. The calls of one way are told by `RemoteCall.protocol`."""
+
+    def urls(self, call: RemoteCall) -> Sequence[str]:
+        """Return the agent's URLs without credentials, the longest first. Senders may see their hosts alone.
+
+        Raises `BlockedUrlError` for a URL that the hub may not call.
+        """
+
+    def submit(self, call: RemoteCall) -> Taken | RemoteEnding:
+        """Submit the call's task, once. Return the ending if the agent answers at once.
+
+        Raises `NotReachedError` and `PutOffError` if the agent has taken nothing, so that it can be called again
+        later. Raises `BlockedUrlError`, and another `ExternalServiceError` if the agent did not take the task, or
+        might have.
+        """
+
+    def look(self, call: RemoteCall) -> Sight | None:
+        """Poll the remote task; return None for a poll that failed.
+
+        Raises `AnswerTooLargeError` if repeating the poll cannot help.
+        """
+
+    def follows(self, call: RemoteCall) -> bool:
+        """Whether `sights` can follow the remote task by a stream."""
+
+    def sights(self, call: RemoteCall, *, within: float) -> Iterator[Sight]:
+        """Follow the remote task for at most ``within`` seconds: yield what it shows now, and after each change.
+
+        Ends early if the agent ends the stream. A stream that fails ends, too.
+        """

@@ -1,0 +1,156 @@
+"""The conversation with an agent of the official protocol about one task: its row, and the calls that it needs."""
+
+from __future__ import annotations
+
+import logging
+
+from agentcards.carriages.official_messages import message_id, send_params
+from agentcards.errors import PutOffError, RemoteRefusalError
+from agentcards.fields import UNREADABLE
+from agentcards.models import AgentProfile, RemoteConversation
+from agentcards.official_client import client
+from agentcards.official_client.bindings import UNSUPPORTED_OPERATION, Operation
+from agentcards.official_client.client import IDEMPOTENCY_KEY, LOOK_WITHIN, AgentAddress, OfficialAgent
+from agentcards.official_client.interfaces import Binding, Interface
+from agentcards.official_client.shown import ShownMessage, ShownTask, answer_of
+from mailbox.models import Task
+from mailbox.outbound import destinations
+from mailbox.outbound.errors import (
+    BlockedUrlError,
+    ExternalServiceError,
+    NoAnswerError,
+    NotReachedError,
+    ValidationError,
+)
+
+MOST_HISTORY = 100  # messages of one poll
+
+_logger = logging.getLogger(__name__)
+
+
+def of_task(task: Task) -> RemoteConversation | None:
+    """Return the conversation about a task, with the task; None before its first submission."""
+    conversation = RemoteConversation.objects.filter(task=task).first()
+    if conversation is not None:
+        conversation.task = task
+    return conversation
+
+
+def begin(task: Task, url: str) -> RemoteConversation:
+    """Read the agent's card, and store with which of its interfaces the conversation is held.
+
+    ``url`` is the URL of the card, used if the profile names none now. Raises `PutOffError` if the card cannot be read
+    now, and another `ExternalServiceError` if the hub speaks none of its interfaces. Nothing is submitted.
+    """
+    address = _address(task, url)
+    try:
+        offered = client.discover(address)
+    except (BlockedUrlError, NotReachedError):
+        raise
+    except ValidationError as error:
+        raise ExternalServiceError(error.message) from error
+    except ExternalServiceError as error:
+        raise PutOffError("the card of the agent cannot be read", detail=error.message) from error
+    return RemoteConversation.objects.create(
+        task=task,
+        interface_url=offered.interface.url,
+        binding=offered.interface.binding,
+        tenant=offered.interface.tenant[:200],
+        streams=offered.interface.streams,
+        key_header=offered.interface.key_header,
+        is_hub=offered.interface.is_hub,
+    )
+
+
+def agent_of(conversation: RemoteConversation, url: str = "") -> OfficialAgent:
+    """Return the agent at the interface of the conversation.
+
+    The credentials are those of the agent's profile now, if its card is at the interface's server, else none.
+    """
+    interface = Interface(
+        url=conversation.interface_url,
+        binding=Binding(conversation.binding),
+        tenant=conversation.tenant,
+        streams=conversation.streams,
+        key_header=conversation.key_header,
+        is_hub=conversation.is_hub,
+    )
+    address = _address(conversation.task, url)
+    if destinations.receiver(address.card_url) != destinations.receiver(interface.url):
+        address = AgentAddress(card_url=address.card_url)
+    return client.reached(address, interface)
+
+
+def send(agent: OfficialAgent, conversation: RemoteConversation) -> ShownTask | ShownMessage | None:
+    """Send the next message of the sender, and store that it was sent. Return what the answer shows.
+
+    Returns None if the remote task has ended, so that it takes no message. Raises `PutOffError` if the agent takes
+    nothing now, or does a repeated message once; another `ExternalServiceError` as `OfficialAgent.call`.
+    """
+    turn = conversation.told_turn + 1
+    params = send_params(conversation.task, conversation, turn)
+    key = {IDEMPOTENCY_KEY: message_id(conversation.task, turn)}
+    seen: ShownTask | ShownMessage | None = None
+    try:
+        seen = answer_of(agent.call(Operation.SEND, params, more=key))
+    except RemoteRefusalError as refusal:
+        if refusal.is_busy:
+            raise PutOffError("the agent takes no message now") from refusal
+        if turn == 1 or refusal.reason != UNSUPPORTED_OPERATION:
+            raise
+    except NotReachedError:
+        raise
+    except NoAnswerError as failure:
+        if conversation.is_hub:
+            raise PutOffError("the agent did not answer", detail=failure.message) from failure
+        raise
+    conversation.told_turn = turn
+    if isinstance(seen, ShownTask):
+        conversation.remote_task_id, conversation.remote_context_id = seen.task_id, seen.context_id
+    conversation.save(update_fields=["told_turn", "remote_task_id", "remote_context_id"])
+    return seen
+
+
+def tell_more(agent: OfficialAgent, conversation: RemoteConversation) -> None:
+    """Send what the sender said since, while the agent works.
+
+    An agent that is no hub is sent each message at most once, also if it is lost on the way. Raises as `send` for a hub
+    that cannot be called.
+    """
+    while conversation.told_turn < conversation.task.turn:
+        turn = conversation.told_turn + 1
+        if not conversation.is_hub:
+            RemoteConversation.objects.filter(pk=conversation.pk).update(told_turn=turn)
+        try:
+            send(agent, conversation)
+        except ExternalServiceError as failure:
+            if conversation.is_hub and not isinstance(failure, RemoteRefusalError):
+                raise
+            _logger.info("a message of the sender was not taken by %s: %s", conversation, failure)
+            conversation.told_turn = turn
+            conversation.save(update_fields=["told_turn"])
+
+
+def shown_now(agent: OfficialAgent, conversation: RemoteConversation) -> ShownTask:
+    """Poll the remote task. Raises as `OfficialAgent.call`."""
+    wanted = {"id": conversation.remote_task_id, "historyLength": MOST_HISTORY}
+    return ShownTask.of(agent.call(Operation.GET, wanted, within=LOOK_WITHIN))
+
+
+def cancel(conversation: RemoteConversation) -> None:
+    """Ask the agent to cancel the remote task, once. Failures are only logged."""
+    try:
+        agent_of(conversation).call(Operation.CANCEL, {"id": conversation.remote_task_id}, within=LOOK_WITHIN)
+    except (ExternalServiceError, ValidationError) as error:
+        _logger.info("the remote agent did not cancel %s: %s", conversation, error)
+
+
+def _address(task: Task, url: str) -> AgentAddress:
+    """Return where the card of the task's recipient is: by its profile, else at ``url``.
+
+    Raises `BlockedUrlError` without a usable URL.
+    """
+    profile = AgentProfile.objects.filter(agent=task.recipient_id).exclude(card_url="").first()
+    if profile is None or UNREADABLE in (profile.card_url, profile.card_key):
+        return AgentAddress.parse(url)
+    return AgentAddress.parse(profile.card_url, profile.card_key)

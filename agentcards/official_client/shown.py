@@ -1,0 +1,171 @@
+"""What an agent elsewhere shows of a task, as checked values, and the changes that its stream tells.
+
+The agent is a stranger: fields of wrong types count as absent. Source: A2A 1.0, Task, StreamResponse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+from uuid import NAMESPACE_OID, uuid5
+
+from agentcards.official_client.reading import Json, object_in, objects_in, text_in, texts_in
+from mailbox.outbound.errors import ExternalServiceError
+from mailbox.words import json_text
+from mailbox.words.a2a.parts import blocks_of
+from mailbox.words.a2a.states import TaskState
+from mailbox.words.a2a.v1_0 import HUB
+from mailbox.words.conversation import ID_MAX_LENGTH, RESULT
+
+AGENT_ROLE = "ROLE_AGENT"
+Block = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownMessage:
+    """A message of the agent. ``progress`` is from 0 to 1, None without it. ``blocks`` may be empty.
+
+    A message without an id gets one that is derived from its parts.
+    """
+
+    message_id: str
+    blocks: Sequence[Block]
+    metadata: Json = field(default_factory=dict)
+    progress: float | None = None
+
+    @classmethod
+    def of(cls, message: Json) -> Self:
+        metadata = dict(object_in(message, "metadata"))
+        progress = metadata.get("progress")
+        is_progress = type(progress) in (int, float) and 0 <= progress <= 1
+        if is_progress:
+            del metadata["progress"]
+        parts = objects_in(message, "parts")
+        derived = str(uuid5(NAMESPACE_OID, json_text.dumps(parts)))
+        return cls(
+            message_id=text_in(message, "messageId")[:ID_MAX_LENGTH] or derived,
+            blocks=blocks_of(parts),
+            metadata=metadata,
+            progress=float(progress) if is_progress else None,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownArtifact:
+    """An artifact of the agent, whole or as a chunk. ``details`` may have name, description, metadata, extensions."""
+
+    artifact_id: str
+    blocks: Sequence[Block]
+    details: Json = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, artifact: Json) -> Self:
+        details: Json = {
+            **{name: found for name in ("name", "description") if (found := text_in(artifact, name))},
+            **{"metadata": found for found in [object_in(artifact, "metadata")] if found},
+            **{"extensions": found for found in [texts_in(artifact, "extensions")] if found},
+        }
+        artifact_id = text_in(artifact, "artifactId").strip()[:ID_MAX_LENGTH] or RESULT
+        return cls(artifact_id=artifact_id, blocks=blocks_of(objects_in(artifact, "parts")), details=details)
+
+    def with_chunk(self, chunk: ShownArtifact) -> ShownArtifact:
+        return replace(self, blocks=[*self.blocks, *chunk.blocks], details={**self.details, **chunk.details})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTask:
+    """A task as its agent shows it. ``words`` are the agent's messages in order, that of the status included.
+
+    ``closing`` is the message of the present status, None without one; it is the last of ``words``. ``status_at`` is
+    the time of the status as its agent wrote it, "" without one. ``is_partial``: a hub says that the result is partial.
+    """
+
+    task_id: str
+    context_id: str
+    state: TaskState
+    status_at: str = ""
+    is_partial: bool = False
+    words: Sequence[ShownMessage] = ()
+    closing: ShownMessage | None = None
+    artifacts: Mapping[str, ShownArtifact] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, task: Json) -> Self:
+        """Read a task. Raises `ExternalServiceError` for a task without an id or a known state."""
+        status = object_in(task, "status")
+        closing = _status_message(status)
+        said = [ShownMessage.of(one) for one in objects_in(task, "history") if text_in(one, "role") == AGENT_ROLE]
+        if closing is not None and closing.message_id and any(one.message_id == closing.message_id for one in said):
+            said = [one for one in said if one.message_id != closing.message_id]
+        artifacts = [ShownArtifact.of(one) for one in objects_in(task, "artifacts")]
+        return cls(
+            task_id=_id(task, "id"),
+            context_id=text_in(task, "contextId")[:ID_MAX_LENGTH],
+            state=_state(status),
+            status_at=text_in(status, "timestamp")[:100],
+            is_partial=_is_partial(task),
+            words=said if closing is None else [*said, closing],
+            closing=closing,
+            artifacts={one.artifact_id: one for one in artifacts if one.blocks},
+        )
+
+    def after(self, event: Json) -> ShownTask:
+        """Return the task after an event of its stream. An event of no known form changes nothing."""
+        if "task" in event:
+            return ShownTask.of(object_in(event, "task"))
+        if "statusUpdate" in event:
+            return self._after_status(object_in(event, "statusUpdate"))
+        if "artifactUpdate" in event:
+            return self._after_artifact(object_in(event, "artifactUpdate"))
+        return self
+
+    def _after_status(self, update: Json) -> ShownTask:
+        status = object_in(update, "status")
+        closing = _status_message(status)
+        return replace(
+            self,
+            state=_state(status),
+            status_at=text_in(status, "timestamp")[:100],
+            is_partial=_is_partial(update),
+            words=self.words if closing is None else [*self.words, closing],
+            closing=closing,
+        )
+
+    def _after_artifact(self, update: Json) -> ShownTask:
+        chunk = ShownArtifact.of(object_in(update, "artifact"))
+        known = self.artifacts.get(chunk.artifact_id)
+        placed = known.with_chunk(chunk) if known is not None and update.get("append") is True else chunk
+        return replace(self, artifacts={**self.artifacts, chunk.artifact_id: placed})
+
+
+def answer_of(result: Json) -> ShownTask | ShownMessage:
+    """Return the task or the message that a send was answered with. Raises `ExternalServiceError` for neither."""
+    if message := object_in(result, "message"):
+        return ShownMessage.of(message)
+    if task := object_in(result, "task"):
+        return ShownTask.of(task)
+    raise ExternalServiceError("the agent's answer has neither a task nor a message")
+
+
+def _status_message(status: Json) -> ShownMessage | None:
+    message = object_in(status, "message")
+    return ShownMessage.of(message) if message else None
+
+
+def _is_partial(shown: Json) -> bool:
+    return text_in(object_in(object_in(shown, "metadata"), HUB), "outcome") == "partial"
+
+
+def _state(status: Json) -> TaskState:
+    try:
+        return TaskState(text_in(status, "state"))
+    except ValueError:
+        raise ExternalServiceError("the agent's task has no known state") from None
+
+
+def _id(task: Json, name: str) -> str:
+    found = text_in(task, name)
+    if not 0 < len(found) <= ID_MAX_LENGTH:
+        raise ExternalServiceError(f"the agent's task has no usable {name}")
+    return found
