@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -60,7 +60,7 @@ class Carriage(Protocol):
     def follows(self, call: RemoteCall) -> bool:
         """Whether `sights` can follow the remote task by a stream."""
 
-    def sights(self, call: RemoteCall, *, within: float) -> Iterator[Sight]:
+    def sights(self, call: RemoteCall, *, within: float) -> Generator[Sight]:
         """Follow the remote task for at most ``within`` seconds: yield what it shows now, and after each change.
 
         Ends early if the agent ends the stream. A stream that fails ends, too.

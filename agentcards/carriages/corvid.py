@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +78,8 @@ class CorvidCarriage:
     def follows(self, call: RemoteCall) -> bool:
         return False
 
-    def sights(self, call: RemoteCall, *, within: float) -> Iterator[Sight]:
-        return iter(())
+    def sights(self, call: RemoteCall, *, within: float) -> Generator[Sight]:
+        yield from ()
 
 
 def _depth_of(metadata: Mapping[str, Any]) -> int | None:

@@ -8,7 +8,7 @@ Source: A2A 1.0, SendMessage, GetTask, SubscribeToTask, CancelTask.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from agentcards.carriages import official_talk
 from agentcards.carriages.carriage import Sight, Taken
@@ -76,7 +76,7 @@ class OfficialCarriage:
         conversation = official_talk.of_task(call.lease.task)
         return bool(conversation and conversation.streams and conversation.binding != Binding.JSONRPC_0_3)
 
-    def sights(self, call: RemoteCall, *, within: float) -> Iterator[Sight]:
+    def sights(self, call: RemoteCall, *, within: float) -> Generator[Sight]:
         """Yield what the stream shows. An agent whose stream shows no task is polled from then on."""
         conversation = official_talk.of_task(call.lease.task)
         if conversation is None:

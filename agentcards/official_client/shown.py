@@ -37,9 +37,10 @@ class ShownMessage:
     @classmethod
     def of(cls, message: Json) -> Self:
         metadata = dict(object_in(message, "metadata"))
-        progress = metadata.get("progress")
-        is_progress = type(progress) in (int, float) and 0 <= progress <= 1
-        if is_progress:
+        progress: Any = metadata.get("progress")
+        if type(progress) not in (int, float) or not 0 <= progress <= 1:
+            progress = None
+        else:
             del metadata["progress"]
         parts = objects_in(message, "parts")
         derived = str(uuid5(NAMESPACE_OID, json_text.dumps(parts)))
@@ -47,7 +48,7 @@ class ShownMessage:
             message_id=text_in(message, "messageId")[:ID_MAX_LENGTH] or derived,
             blocks=blocks_of(parts),
             metadata=metadata,
-            progress=float(progress) if is_progress else None,
+            progress=None if progress is None else float(progress),
         )
 
 

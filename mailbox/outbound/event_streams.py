@@ -44,7 +44,8 @@ class EventStream:
 
     def events(self) -> Iterator[ServerEvent]:
         """Yield the events until the server ends the stream. An event that the end cuts is left out."""
-        kind, data = "", []
+        kind = ""
+        data: list[str] = []
         for line in _lines(exchange.body_of(self.response, self.url, LARGEST_STREAM)):
             name, _, value = line.partition(":")
             value = value.removeprefix(" ")

@@ -105,7 +105,7 @@ class TestCallPool:
         for number in range(THREADS + 1):
             if not pool.has_room_for(agent):
                 return number
-            pool.begin(act, RemoteCall(lease=Lease(holder_id=agent)))
+            pool.begin(act, RemoteCall(lease=Lease(holder_id=agent)), agent)
         raise AssertionError("more calls than threads")
 
     def wait(self, pool):
