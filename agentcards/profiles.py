@@ -17,6 +17,7 @@ from mailbox.models import Agent
 from mailbox.verbs.agents import registration
 from mailbox.verbs.agents.registration import Registration
 from mailbox.words.errors import InvalidRequestError
+from mailbox.words.key_proofs import KeyProof
 from mailbox.words.kinds import Entry
 
 # An agent may change these fields itself. The other fields decide which tasks reach it, and which URL the hub calls.
@@ -34,7 +35,12 @@ SECRET_FIELDS = frozenset({"remote_url", "card_url", "card_key"})  # may carry a
 
 
 def register_agent(
-    caller: Caller, display: str, *, pubkey: str | None = None, profile: Mapping[str, Any] | None = None
+    caller: Caller,
+    display: str,
+    *,
+    pubkey: str | None = None,
+    proof: KeyProof | None = None,
+    profile: Mapping[str, Any] | None = None,
 ) -> Registration:
     """Register an agent together with its profile, in one transaction. Needs ``a2a.agents.register``.
 
@@ -50,7 +56,7 @@ def register_agent(
         wanted.agent, wanted.changed_at = agent, journal.now
         wanted.save()
 
-    return registration.register_agent(caller, display, pubkey=pubkey, also=add_profile)
+    return registration.register_agent(caller, display, pubkey=pubkey, proof=proof, also=add_profile)
 
 
 def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> AgentProfile:

@@ -65,7 +65,7 @@ class OfficialSight:
 
     def _ask(self, call: RemoteCall, question: Update) -> None:
         task = call.lease.task
-        asked = self._identity()
+        asked = self.shown.question
         if reporting.post_once(call, question, uuid5(task.uuid, f"question {self.conversation.told_turn} {asked}")):
             again = timezone.now() if question.status == UpdateStatus.AUTH_REQUIRED else None
             RemoteConversation.objects.filter(pk=self.conversation.pk).update(asked=asked, next_look_at=again)
@@ -89,7 +89,7 @@ class OfficialSight:
     def _question(self) -> Update | None:
         """Return the question that the agent puts now; None without one, or if it was put to the sender before."""
         status = _QUESTIONS.get(self.shown.state)
-        if status is None or self._identity() == self.conversation.asked:
+        if status is None or self.shown.question == self.conversation.asked:
             return None
         closing = self.shown.closing
         blocks: Sequence[Block] = closing.blocks if closing else ()
@@ -101,11 +101,6 @@ class OfficialSight:
             metadata=closing.metadata or None if closing else None,
             status=status,
         )
-
-    def _identity(self) -> str:
-        """Return what tells this question from the next. A status has a time, else the message has an id."""
-        closing = self.shown.closing
-        return f"{self.shown.state} {self.shown.status_at or (closing.message_id if closing else '')}"
 
 
 def _update(said: ShownMessage) -> Update:

@@ -26,8 +26,6 @@ from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
 
 _NONE = Value([], models.JSONField())
-
-
 LONGEST_KEY = 4000
 
 

@@ -36,6 +36,9 @@ class Operation(StrEnum):
     SUBSCRIBE = "SubscribeToTask"
 
 
+SENDS = (Operation.SEND, Operation.SEND_STREAMING)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireRequest:
     """A request of HTTP, without credentials."""
@@ -55,7 +58,7 @@ class Wire(Protocol):
     def request(self, interface: Interface, operation: Operation, params: Json) -> WireRequest:
         """Return the request of an operation."""
 
-    def result(self, answer: ServerResponse) -> Json:
+    def result(self, operation: Operation, answer: ServerResponse) -> Json:
         """Return the result of an answer that is no stream, as 1.0 JSON."""
 
     def event(self, event: ServerEvent) -> Json:
@@ -69,7 +72,7 @@ class JsonRpc:
         sent = {**params, "tenant": interface.tenant} if interface.tenant else params
         return _rpc_request(interface.url, str(operation), sent, _JSON)
 
-    def result(self, answer: ServerResponse) -> Json:
+    def result(self, operation: Operation, answer: ServerResponse) -> Json:
         return _rpc_result(_rpc_body(answer), answer.status)
 
     def event(self, event: ServerEvent) -> Json:
@@ -83,8 +86,10 @@ class OlderJsonRpc:
         method, sent = older.request(str(operation), params)
         return _rpc_request(interface.url, method, sent, {"Content-Type": "application/json"})
 
-    def result(self, answer: ServerResponse) -> Json:
-        return older.result(_rpc_result(_rpc_body(answer), answer.status))
+    def result(self, operation: Operation, answer: ServerResponse) -> Json:
+        """Return the result. 0.3 names no member of a send's answer, and 1.0 none of the other answers."""
+        response = older.event(_rpc_result(_rpc_body(answer), answer.status))
+        return response if operation in SENDS else object_in(response, "task")
 
     def event(self, event: ServerEvent) -> Json:
         return older.event(_rpc_result(read_object(event.data, "an event of the agent"), 200))
@@ -97,7 +102,7 @@ class Rest:
         tenant = f"/{quote(interface.tenant, safe='')}" if interface.tenant else ""
         base = interface.url.rstrip("/") + tenant
         headers = {**_JSON, "Accept": "application/a2a+json, application/json, text/event-stream"}
-        if operation in (Operation.SEND, Operation.SEND_STREAMING):
+        if operation in SENDS:
             route = "message:send" if operation == Operation.SEND else "message:stream"
             return WireRequest(method="POST", url=f"{base}/{route}", headers=headers, content=_bytes(params))
         rest = dict(params)
@@ -107,7 +112,7 @@ class Rest:
         action = "cancel" if operation == Operation.CANCEL else "subscribe"
         return WireRequest(method="POST", url=f"{url}:{action}", headers=headers, content=_bytes(rest))
 
-    def result(self, answer: ServerResponse) -> Json:
+    def result(self, operation: Operation, answer: ServerResponse) -> Json:
         if not answer.is_success:
             raise _http_refusal(answer)
         return read_object(answer.body, "the agent's answer")

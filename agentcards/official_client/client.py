@@ -73,7 +73,7 @@ class OfficialAgent:
             content=asked.content,
             largest=LARGEST_ANSWER,
         )
-        return wire.result(answer)
+        return wire.result(operation, answer)
 
     @contextmanager
     def stream(
@@ -97,7 +97,7 @@ class OfficialAgent:
             if opened.is_stream:
                 yield (wire.event(event) for event in opened.events())
             else:
-                yield iter([wire.result(opened.whole())])
+                yield iter([wire.result(operation, opened.whole())])
 
     def _headers(self, asked: WireRequest, more: Mapping[str, str] | None) -> Mapping[str, str]:
         return {"User-Agent": USER_AGENT, **asked.headers, **(more or {}), **self.credentials}

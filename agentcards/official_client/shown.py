@@ -62,11 +62,9 @@ class ShownArtifact:
 
     @classmethod
     def of(cls, artifact: Json) -> Self:
-        details: Json = {
-            **{name: found for name in ("name", "description") if (found := text_in(artifact, name))},
-            **{"metadata": found for found in [object_in(artifact, "metadata")] if found},
-            **{"extensions": found for found in [texts_in(artifact, "extensions")] if found},
-        }
+        given: Json = {name: text_in(artifact, name) for name in ("name", "description")}
+        given |= {"metadata": object_in(artifact, "metadata"), "extensions": texts_in(artifact, "extensions")}
+        details = {name: found for name, found in given.items() if found}
         artifact_id = text_in(artifact, "artifactId").strip()[:ID_MAX_LENGTH] or RESULT
         return cls(artifact_id=artifact_id, blocks=blocks_of(objects_in(artifact, "parts")), details=details)
 
@@ -110,6 +108,16 @@ class ShownTask:
             closing=closing,
             artifacts={one.artifact_id: one for one in artifacts if one.blocks},
         )
+
+    @property
+    def question(self) -> str:
+        """What tells the agent's present question from the next, "" without one.
+
+        Its status has a time, else its message has an id.
+        """
+        if not self.state.is_interrupted:
+            return ""
+        return f"{self.state} {self.status_at or (self.closing.message_id if self.closing else '')}"
 
     def after(self, event: Json) -> ShownTask:
         """Return the task after an event of its stream. An event of no known form changes nothing."""

@@ -83,12 +83,14 @@ class RemoteSender:
         now = timezone.now()
         for call in remote_calls.due(now):
             agent, sends_no_request = call.lease.holder_id, call.gives_up_at <= now
-            if not sends_no_request and self._following.has_room_for(agent) and remote_calls.follows(call):
+            may_follow = not sends_no_request and self._following.has_room_for(agent)
+            if may_follow and remote_calls.follows(call):
                 if call.claim(now + remote_calls.FOLLOW_LASTS):
                     self._following.begin(remote_calls.follow, call, agent)
-            elif sends_no_request or self._looking.has_room_for(agent):
-                if call.claim(now + remote_calls.LOOK_LASTS):
-                    self._looking.begin(remote_calls.look, call, agent)
+                continue
+            may_look = sends_no_request or self._looking.has_room_for(agent)
+            if may_look and call.claim(now + remote_calls.LOOK_LASTS):
+                self._looking.begin(remote_calls.look, call, agent)
 
     def _look_at_conversations(self) -> None:
         """Cancel remote tasks whose task has ended otherwise, and poll those that wait for an authorization."""
@@ -118,7 +120,10 @@ class RemoteSender:
 
 
 class CallPool:
-    """Threads for one kind of call: polls, streams or submissions. Limits the threads that unresponsive agents occupy."""
+    """Threads for one kind of call: polls, streams or submissions.
+
+    Limits the threads that unresponsive agents occupy.
+    """
 
     def __init__(self, name: str, answering: set[int]) -> None:
         """``answering`` is shared by the pools of a sender; `collect` updates it."""

@@ -10,7 +10,7 @@ import ssl
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from time import monotonic
 from typing import Any
 
@@ -120,7 +120,7 @@ def _addresses(host: str, port: int) -> Sequence[Address]:
         except Exception as error:  # noqa: BLE001 (raised again below)
             answer.put(error)
 
-    threading.Thread(target=resolve, daemon=True).start()
+    threading.Thread(target=copy_context().run, args=(resolve,), daemon=True).start()
     try:
         found = answer.get(timeout=_remaining())
     except queue.Empty:

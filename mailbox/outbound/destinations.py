@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 import socket
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -68,6 +70,19 @@ _BEARER = re.compile(r"[!-~]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # forbidden in users and passwords by RFC 7617
 
 
+_also_allowed: ContextVar[tuple[str, ...]] = ContextVar("also_allowed", default=())
+
+
+@contextmanager
+def allowing(host: str) -> Iterator[None]:
+    """Allow one more host, by its name or address, to the calls of this block, such as the hub itself."""
+    token = _also_allowed.set((*_also_allowed.get(), host))
+    try:
+        yield
+    finally:
+        _also_allowed.reset(token)
+
+
 @dataclass(frozen=True, slots=True)
 class AllowList:
     """Host names and networks that the hub may call although they are not public."""
@@ -88,8 +103,8 @@ class AllowList:
 
     @classmethod
     def from_settings(cls) -> Self:
-        """Read ``A2A_OUTBOUND_ALLOW``."""
-        return cls.parse(settings.A2A_OUTBOUND_ALLOW)
+        """Read ``A2A_OUTBOUND_ALLOW``, and the host that a block of `allowing` adds."""
+        return cls.parse([*settings.A2A_OUTBOUND_ALLOW, *_also_allowed.get()])
 
     def admits(self, host: str, address: Address | None = None) -> bool:
         """Whether the list has the host's name, or a network with the address."""

@@ -1,8 +1,8 @@
 """Outbound HTTP requests through one pooled client, which connects only to addresses that `destinations` allows.
 
 One deadline bounds the whole exchange: name resolution, connection, handshake, request and body. The size of an answer
-is bounded too, after decompression; the usual bound is 1 MiB. Redirects are not followed. The client reads no proxy, certificate or credential from the
-environment.
+is bounded too, after decompression; the usual bound is 1 MiB. Redirects are not followed. The client reads no proxy,
+certificate or credential from the environment.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tests.support.cast import alice, bob, failures_are_noted_anew, mallory, olga
+from tests.support.official_agents import offie
 from tests.support.remote_agents import now, remote, rita
 from tests.support.remote_servers import hang_up
 
-__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "now", "olga", "remote", "rita"]
+__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "now", "offie", "olga", "remote", "rita"]
 
 
 @pytest.fixture

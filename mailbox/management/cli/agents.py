@@ -9,7 +9,7 @@ from mailbox.database import paging
 from mailbox.dialects.covenant import admin_wire, wire
 from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
-from mailbox.management.cli import arguments, official, output, signing
+from mailbox.management.cli import arguments, official, output, remote_agents, signing
 from mailbox.verbs.agents import own_agents, registration
 
 PAGE = 1000
@@ -22,6 +22,14 @@ def add_commands(commands: arguments.Commands) -> None:
     add = verbs.add_parser("add", help="register an agent and print its secrets, once")
     add.add_argument("name", metavar="NAME", help="the agent's name; research means research@local")
     add.add_argument("--pubkey", metavar="KEY", help="its Ed25519 public key in base58 (default: make a key pair)")
+    add.add_argument(
+        "--card",
+        type=arguments.url_without_credentials("--card"),
+        metavar="URL",
+        help="the card of a remote agent that speaks the official A2A protocol; the hub carries its tasks there; "
+        "- reads stdin",
+    )
+    add.add_argument("--key-file", type=Path, metavar="FILE", help="the file of the hub's API key at that agent")
     add.add_argument("--proof", type=Path, metavar="FILE", help="the proof of --pubkey, which agents prove has printed")
     arguments.add_json(add)
     add.set_defaults(run=_add)
@@ -53,12 +61,11 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _add(options: Namespace) -> str:
-    made = registration.register_agent(
-        Caller.command_line(),
-        options.name,
-        pubkey=options.pubkey,
-        proof=signing.read_proof(options.proof) if options.proof else None,
-    )
+    proof = signing.read_proof(options.proof) if options.proof else None
+    if options.card is None and options.key_file is None:
+        made = registration.register_agent(Caller.command_line(), options.name, pubkey=options.pubkey, proof=proof)
+    else:
+        made = remote_agents.register(options, proof)
     if options.json:
         return output.as_json(admin_wire.registration(made))
     secrets = [("public key", made.agent.pubkey), ("private key", made.private_key), ("API key", made.api_key)]

@@ -25,6 +25,7 @@ TEXTS = {
     "documentation_url": "where people read about the agent",
     "icon_url": "a picture of the agent",
     "remote_url": "base URL of a remote agent; the hub delivers its tasks there; - reads stdin",
+    "card_url": "card of a remote agent that speaks the official A2A protocol; - reads stdin",
 }
 LISTS = {
     "input_modes": "media types that it takes; '' for text, JSON and all others",
@@ -37,14 +38,22 @@ SWITCHES = {
     "extended_card": "whether it has an extended card",
     "card_for_0_3": "whether its card also serves clients of version 0.3",
 }
+URLS = ("remote_url", "card_url")
 
 
 def add_commands(commands: arguments.Commands) -> None:
     profile = commands.add_parser("profile", help="show an agent's profile, or change it; '' empties a field")
     profile.add_argument("agent", metavar="NAME", help="the agent")
     for field, what in TEXTS.items():
-        kind = arguments.url_without_credentials(_option(field)) if field == "remote_url" else str
+        kind = arguments.url_without_credentials(_option(field)) if field in URLS else str
         profile.add_argument(_option(field), dest=f"profile_{field}", type=kind, metavar="TEXT", help=what)
+    profile.add_argument(
+        "--card-key",
+        dest="profile_card_key",
+        type=arguments.secret("--card-key"),
+        metavar="-",
+        help="read the hub's API key at that agent from stdin",
+    )
     profile.add_argument("--skill-bundles", type=_names, metavar="A,B", help="names of skill bundles, for its card")
     permissions = profile.add_mutually_exclusive_group()
     permissions.add_argument(
@@ -83,7 +92,8 @@ def _profile(options: Namespace) -> str:
 
 def _changes(options: Namespace) -> dict[str, Any]:
     given = vars(options)
-    changes = {field: given[f"profile_{field}"] for field in TEXTS if given[f"profile_{field}"] is not None}
+    texts = (*TEXTS, "card_key")
+    changes = {field: given[f"profile_{field}"] for field in texts if given[f"profile_{field}"] is not None}
     for field in ("skill_bundles", "extensions", *LISTS, *SWITCHES):
         if given[field] is not None:
             changes[field] = given[field]

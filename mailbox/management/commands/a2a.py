@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 
 from mailbox.management.cli import (
     agents,
+    ask,
     backups,
     conversation,
     erasing,
@@ -54,6 +55,7 @@ GROUPS = (
     erasing,
     secrets,
     work,
+    ask,
     remote,
 )
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
