@@ -128,5 +128,5 @@ def _change(artifact: ShownArtifact, known: WholeArtifact | None, *, is_last: bo
         metadata=details.get("metadata"),
         extensions=tuple(details.get("extensions", ())),
         append=append,
-        last_chunk=is_last,
+        last_chunk=is_last or artifact.is_complete,
     )

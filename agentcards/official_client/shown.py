@@ -54,11 +54,15 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownArtifact:
-    """An artifact of the agent, whole or as a chunk. ``details`` may have name, description, metadata, extensions."""
+    """An artifact of the agent, whole or as a chunk. ``details`` may have name, description, metadata, extensions.
+
+    ``is_complete``: the agent's stream said that these are its last blocks.
+    """
 
     artifact_id: str
     blocks: Sequence[Block]
     details: Json = field(default_factory=dict)
+    is_complete: bool = False
 
     @classmethod
     def of(cls, artifact: Json) -> Self:
@@ -69,7 +73,7 @@ class ShownArtifact:
         return cls(artifact_id=artifact_id, blocks=blocks_of(objects_in(artifact, "parts")), details=details)
 
     def with_chunk(self, chunk: ShownArtifact) -> ShownArtifact:
-        return replace(self, blocks=[*self.blocks, *chunk.blocks], details={**self.details, **chunk.details})
+        return replace(chunk, blocks=[*self.blocks, *chunk.blocks], details={**self.details, **chunk.details})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +147,7 @@ class ShownTask:
 
     def _after_artifact(self, update: Json) -> ShownTask:
         chunk = ShownArtifact.of(object_in(update, "artifact"))
+        chunk = replace(chunk, is_complete=update.get("lastChunk") is True)
         known = self.artifacts.get(chunk.artifact_id)
         placed = known.with_chunk(chunk) if known is not None and update.get("append") is True else chunk
         return replace(self, artifacts={**self.artifacts, chunk.artifact_id: placed})

@@ -148,12 +148,16 @@ class _Talk:
         if isinstance(heard.shown, ShownMessage):
             self._print_message(heard.shown)
             return
+        closing = heard.shown.closing
+        for said in heard.shown.words:
+            if said is not closing:
+                self._print_message(said)
+        self._print_artifacts(heard.shown)
         if heard.shown.state != self._state:
             self._state = heard.shown.state
-            _write(f"[{self._state.removeprefix('TASK_STATE_').lower().replace('_', ' ')}]")
-        for said in heard.shown.words:
-            self._print_message(said)
-        self._print_artifacts(heard.shown)
+            _write(f"[{_words(heard.shown.state)}]")
+        if closing is not None:
+            self._print_message(closing)
 
     def _print_message(self, said: ShownMessage) -> None:
         if said.message_id in self._told:
@@ -183,8 +187,12 @@ def _end(shown: ShownTask) -> str:
     if code is None:
         return ""
     words = content.text_of(shown.closing.blocks) if shown.closing else ""
-    state = shown.state.removeprefix("TASK_STATE_").lower().replace("_", " ")
+    state = _words(shown.state)
     raise CommandError(output.printable(f"{state}: {words}" if words else state), returncode=code)
+
+
+def _words(state: str) -> str:
+    return state.removeprefix("TASK_STATE_").lower().replace("_", " ")
 
 
 def _write(text: str) -> None:
