@@ -68,6 +68,21 @@ def test_a_url_without_credentials_is_stored_as_it_is(bob):
     assert stored("agentcards_agentprofile", "remote_url") == ["https://remote.example/agent"]
 
 
+def test_a_key_at_a_remote_agent_is_stored_encrypted_and_encrypted_again(bob, new_secret):
+    changes = {"card_url": "https://remote.example/agent", "card_key": "k3y"}
+    profiles.update_profile(Caller.command_line(), bob.agent, changes)
+    (before,) = stored("agentcards_agentprofile", "card_key")
+    new_secret()
+
+    resealing.reseal(Caller.command_line())
+
+    (after,) = stored("agentcards_agentprofile", "card_key")
+    assert before.startswith("sealed:")
+    assert before != after
+    new_secret(fallbacks=())
+    assert AgentProfile.objects.get(agent=bob.agent).card_key == "k3y"
+
+
 def test_a_call_and_an_outage_keep_no_readable_credentials(alice, bob):
     lease = factories.leased_task(alice, bob)
     RemoteCall.objects.create(lease=lease, base_url=URL, began_at=lease.leased_at, gives_up_at=lease.leased_at)

@@ -37,6 +37,13 @@ SCRIPTS: Mapping[str, Sequence[tuple[str, ...]]] = {
         ("append", "out", "work"),
         ("status", "COMPLETED", "done"),
     ],
+    "slow": [
+        ("status", "WORKING", "step 1"),
+        *[("pause", "", "")] * 8,
+        ("artifact", "out", "echo: "),
+        ("append", "out", "slow"),
+        ("status", "COMPLETED", "done"),
+    ],
     "ask": [("status", "INPUT_REQUIRED", "which one?")],
     "auth": [("status", "AUTH_REQUIRED", "sign in")],
     "fail": [("status", "FAILED", "no ink")],
@@ -79,6 +86,8 @@ class Official:
     sent: list[Json] = field(default_factory=list)
     lock: threading.RLock = field(default_factory=threading.RLock)
     gate: threading.Event = field(default_factory=threading.Event)  # a stream waits for it before its second step
+    over: threading.Event = field(default_factory=threading.Event)
+    beat: float = 0  # seconds between the steps of a stream
 
     def card_document(self) -> Json:
         urls = {JSONRPC: f"{self.url}/rpc", REST: f"{self.url}/rest", OLDER: f"{self.url}/older"}
@@ -165,6 +174,8 @@ class Official:
     def _step(self, task: Json, step: tuple[str, ...]) -> Json:
         ids = {"taskId": task["id"], "contextId": task["contextId"]}
         kind, name, text, *more = step
+        if kind == "pause":
+            return {"statusUpdate": {**ids, "status": {"state": task["status"]["state"]}}}
         if kind == "status":
             self._keep_status_message(task)
             task["status"] = {"state": f"TASK_STATE_{name}", "timestamp": self._now()}
@@ -192,6 +203,7 @@ class Official:
             if event is None or self._state(task) in (*ENDED, *INTERRUPTED):
                 return
             self.gate.wait(10)
+            self.over.wait(self.beat)
 
     def _keep_status_message(self, task: Json) -> None:
         if said := task.get("status", {}).pop("message", None):
@@ -303,6 +315,7 @@ def official(port: int = 0, **given: Any) -> Iterator[Official]:
         yield agent
     finally:
         agent.gate.set()
+        agent.over.set()
         hang_up()
         server.shutdown()
         server.server_close()
@@ -317,5 +330,5 @@ def offie(settings: Any) -> Iterator[Official]:
 
 
 if __name__ == "__main__":
-    with official(int(sys.argv[1])) as served:
+    with official(int(sys.argv[1]), streams=True, beat=0.5) as served:
         threading.Event().wait()

@@ -1,0 +1,77 @@
+"""A killed carrier and a killed remote agent of the official protocol, with a served hub in processes of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+
+import httpx
+import psutil
+import pytest
+
+from tests.support.hub import ROOT, command_of, free_port, served, wait_until
+
+pytestmark = pytest.mark.one_database
+
+
+@contextlib.contextmanager
+def agent_process(port):
+    """Run an agent that streams until the block ends; yield its process."""
+    process = subprocess.Popen([sys.executable, "-m", "tests.support.official_agents", str(port)], cwd=ROOT)
+    try:
+        wait_until(lambda: counts(port) is not None)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def counts(port):
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.get(f"http://127.0.0.1:{port}/counts").json()
+    return None
+
+
+@pytest.fixture(scope="module")
+def carrying_hub(tmp_path_factory, migrated_database):
+    """Serve a hub that may call the loopback."""
+    var, services = tmp_path_factory.mktemp("hub"), ("--only", "web,carrier")
+    with (
+        migrated_database() as database_url,
+        served(var, *services, database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
+    ):
+        yield hub
+
+
+def a2a(hub, *words):
+    """Run a command with the environment of the served hub; return its output."""
+    command = [sys.executable, "manage.py", "a2a", *words]
+    environment = psutil.Process(hub.process.pid).environ()
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.removesuffix("\n")
+
+
+def carrier_of(hub):
+    children = psutil.Process(hub.process.pid).children()
+    return next((child for child in children if command_of(child)[-1:] == ["carry"]), None)
+
+
+def test_after_a_killed_carrier_the_next_follows_on_without_submitting(carrying_hub):
+    hub, port = carrying_hub, free_port()
+    with agent_process(port):
+        for name, more in (("anna", ()), ("olive", ("--card", f"http://127.0.0.1:{port}"))):
+            a2a(hub, "agents", "add", name, *more)
+        sent = a2a(hub, "send", "--from", "anna", "--to", "olive", "slow")
+        wait_until(lambda: "step 1" in a2a(hub, "messages", sent))
+
+        killed = carrier_of(hub)
+        killed.kill()
+        received = json.loads(a2a(hub, "drain", "anna", "--wait-ms", "60000", "--json"))
+
+        assert received["result"]["status"] == "ok"
+        assert counts(port) == {"sent": 1, "tasks": 1}
+        assert a2a(hub, "messages", sent).count("step 1") == 1
+        assert a2a(hub, "artifacts", sent).count("echo: ") == 1
+        assert carrier_of(hub).pid != killed.pid
