@@ -254,7 +254,7 @@ def _settle(call: RemoteCall, sight: Sight) -> bool:
         if ending is not None:
             reporting.answer(call, ending)
     except NotAskableError:
-        _fail(call, "the remote agent asked a question, and the sender of this task takes none")
+        _fail(call, "the sender of this task takes no questions, and the remote agent has one")
     except TooMuchError as failure:
         _fail(call, failure.public_message)
     else:

@@ -1,4 +1,4 @@
-"""What each way of carrying does: it submits a task, and sees what the remote agent shows of it."""
+"""The wall between the carrier and the ways of carrying: how a task is submitted, and seen at its agent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentcards.models import RemoteCall
 
 
 class Sight(Protocol):
-    """What a remote agent shows of a task at one moment."""
+    """The task at one moment, as its remote agent shows it."""
 
     @property
     def ending(self) -> RemoteEnding | None:
@@ -27,7 +27,7 @@ class Sight(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A submission that a remote agent took. ``note`` is told to the sender. ``sight`` is what the answer shows."""
+    """A submission that a remote agent took. The sender reads ``note``. ``sight`` is what the answer shows."""
 
     remote_task_id: str
     note: str = ""
@@ -35,7 +35,7 @@ class Taken:
 
 
 class Carriage(Protocol):
-    """A way of carrying. The calls of one way are told by `RemoteCall.protocol`."""
+    """A way of carrying. `RemoteCall.protocol` names the way of a call."""
 
     def urls(self, call: RemoteCall) -> Sequence[str]:
         """Return the agent's URLs without credentials, the longest first. Senders may see their hosts alone.

@@ -1,4 +1,4 @@
-"""What an agent of the official protocol shows of a task, and what of it the hub has not posted yet."""
+"""A task as its agent shows it in the official protocol, and the news in it that the hub has not posted yet."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class OfficialSight:
         return RemoteEnding.failed(words or "Task failed")
 
     def report(self, call: RemoteCall) -> bool:
-        """Post messages, artifacts and a question, each once for the whole task, whichever carrier saw it first."""
+        """Post messages, artifacts and a question, each once for the whole task, also if several carriers see it."""
         if self.shown.state.is_terminal:
             RemoteConversation.objects.filter(pk=self.conversation.pk).update(has_ended=True)
         news = list(self._news(call.lease.task))

@@ -112,7 +112,7 @@ def send(agent: OfficialAgent, conversation: RemoteConversation) -> ShownTask | 
 
 
 def tell_more(agent: OfficialAgent, conversation: RemoteConversation) -> None:
-    """Send what the sender said since, while the agent works.
+    """Send the sender's newer messages while the agent works.
 
     An agent that is no hub is sent each message at most once, also if it is lost on the way. Raises as `send` for a hub
     that cannot be called.

@@ -1,4 +1,4 @@
-"""What a carrier posts to the mailbox for a remote agent, under the lease of a call."""
+"""The posts of a carrier to the mailbox for a remote agent, under the lease of a call."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _logger = logging.getLogger(__name__)
 
 
 class TooMuchError(ExternalServiceError):
-    """A remote agent said or produced more than a task of the hub has room for."""
+    """The messages and artifacts of a remote agent are more than a task of the hub has room for."""
 
     code = "too_much"
 
@@ -108,7 +108,7 @@ def post_once(call: RemoteCall, update: Update | ArtifactUpdate, attempt_id: UUI
         raise TooMuchError("the remote agent's answer is larger than one task may be") from refusal
     except InvalidRequestError as refusal:
         if "updates" in refusal.fields:
-            raise TooMuchError("the remote agent said more than one task may hold") from refusal
+            raise TooMuchError("the remote agent sent more messages and artifacts than one task may hold") from refusal
         _logger.info("the hub left out an update of %s: %s", call, refusal)
     except MailboxError as refusal:
         _logger.info("the hub rejected an update of %s: %s", call, refusal)

@@ -27,7 +27,7 @@ _JSON = {"Content-Type": "application/json", "A2A-Version": "1.0"}
 
 
 class Operation(StrEnum):
-    """What the hub asks of agents elsewhere, by the names of 1.0. Their params are those of 1.0, too."""
+    """The operations that the hub asks of agents elsewhere, with the names and the params of 1.0."""
 
     SEND = "SendMessage"
     SEND_STREAMING = "SendStreamingMessage"

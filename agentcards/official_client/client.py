@@ -51,7 +51,7 @@ class AgentAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfficialAgent:
-    """An agent at one interface. The results of its calls are 1.0 JSON, whatever the interface speaks."""
+    """An agent at one interface. The results of its calls are 1.0 JSON, over each binding."""
 
     interface: Interface
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)

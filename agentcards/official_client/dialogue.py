@@ -25,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heard:
-    """What the agent shows after something changed. ``event`` is the StreamResponse that told it."""
+    """The task, or the message, as the agent shows it after a change. ``event`` is the StreamResponse of the change."""
 
     event: Json
     shown: ShownTask | ShownMessage

@@ -1,4 +1,4 @@
-"""The interfaces that an agent's card offers, and the one that the hub uses.
+"""The interfaces that an agent's card offers, and the choice of the hub among them.
 
 Source: A2A 1.0, AgentCard and AgentInterface; A2A 0.3, AgentCard.
 """
@@ -47,7 +47,7 @@ class Interface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedAgent:
-    """What the hub reads in a card: the names for people, and the interface to use."""
+    """The facts of a card that the hub uses: the names for people, and the interface."""
 
     name: str
     description: str
@@ -62,8 +62,8 @@ def card_url(base: BaseUrl) -> str:
 def offered(card: Json, card_address: str, *, has_credentials: bool) -> OfferedAgent:
     """Return the agent of a card, with the first interface that the hub can use in the order of `Binding`.
 
-    Credentials go to no other server than the one that the operator named. So an agent with credentials needs an
-    interface at the server of its card. Raises `ValidationError` if no interface is usable.
+    Credentials go to no other server than that of the card, which the operator named. So an agent with credentials
+    needs an interface there. Raises `ValidationError` if no interface is usable.
     """
     own = destinations.receiver(card_address)
     found = sorted(_interfaces(card), key=lambda one: list(Binding).index(one.binding))

@@ -1,4 +1,4 @@
-"""What an agent elsewhere shows of a task, as checked values, and the changes that its stream tells.
+"""A task as an agent elsewhere shows it, in checked values, and its changes by the events of a stream.
 
 The agent is a stranger: fields of wrong types count as absent. Source: A2A 1.0, Task, StreamResponse.
 """
@@ -26,7 +26,7 @@ Block = Mapping[str, Any]
 class ShownMessage:
     """A message of the agent. ``progress`` is from 0 to 1, None without it. ``blocks`` may be empty.
 
-    A message without an id gets one that is derived from its parts.
+    The hub derives an id from the parts of a message that has none.
     """
 
     message_id: str
@@ -56,7 +56,7 @@ class ShownMessage:
 class ShownArtifact:
     """An artifact of the agent, whole or as a chunk. ``details`` may have name, description, metadata, extensions.
 
-    ``is_complete``: the agent's stream said that these are its last blocks.
+    ``is_complete``: these are its last blocks, by the agent's stream.
     """
 
     artifact_id: str
@@ -115,7 +115,7 @@ class ShownTask:
 
     @property
     def question(self) -> str:
-        """What tells the agent's present question from the next, "" without one.
+        """A text that differs from question to question, "" without a question.
 
         Its status has a time, else its message has an id.
         """

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.cast import alice, bob, failures_are_noted_anew, mallory, olga
-from tests.support.official_agents import offie
+from tests.support.official_servers import offie
 from tests.support.remote_agents import now, remote, rita
 from tests.support.remote_servers import hang_up
 

@@ -12,8 +12,9 @@ from mailbox.gate.callers import Caller
 from mailbox.models import Artifact, Message, Task
 from mailbox.models.artifact import whole
 from mailbox.words import content
+from mailbox.words.conversation import Words
 from tests.support import factories
-from tests.support.remote_rounds import claim_all
+from tests.support.remote_rounds import claim_all, look_all
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def resume_all() -> None:
 
 
 def said(task: Task) -> list[tuple[str, str]]:
-    """Return the messages of a task after its own text: who said it, and the text."""
+    """Return the messages of a task after its own text, each with its role."""
     rows = Message.objects.filter(task=task).in_order()
     return [(row.role, content.text_of(row.words)) for row in rows]
 
@@ -52,3 +53,25 @@ def made(task: Task) -> dict[str, str]:
     """Return the texts of the artifacts by their ids."""
     found = whole(Artifact.objects.filter(task=task).in_order())
     return {one.artifact_id: "".join(block["text"] for block in one.blocks) for one in found}
+
+
+def ask(text: str) -> Words:
+    return Words(content=[{"type": "text", "text": text}])
+
+
+def sent(sender: Caller, recipient: Caller, text: str, **more: Any) -> Task:
+    return factories.sent_task(sender, recipient, intent_text=text, **more)
+
+
+def look_until_done(now: Any, task: Task) -> None:
+    """Make polls every 3 seconds until the task is resolved or interrupted, at most ten."""
+    for _ in range(10):
+        look_all()
+        if state_of(task) in (Task.State.RESOLVED, Task.State.INTERRUPTED):
+            return
+        now.shift(3)
+
+
+def state_of(task: Task) -> str:
+    task.refresh_from_db()
+    return task.state

@@ -37,8 +37,8 @@ EXIT_CODES = {
 DESCRIPTION = """
 Sends an agent a message over the official A2A protocol, and prints messages, artifacts and progress as they come. AGENT
 is an agent of this hub by name, or an agent elsewhere by the URL of its card. At a terminal the command asks for the
-answer to a question of the agent. It exits with 0 for a completed task, 3 failed, 4 rejected, 5 cancelled, 6 a
-question, 7 an authorization that is required, and 8 if the agent is still at work.
+answer to a question of the agent. It exits with 0 if the task is completed, 3 if it failed, 4 if it was rejected,
+and 5 if it was cancelled. It exits with 6 for a question, 7 for a required authorization, and 8 for a task at work.
 """
 
 

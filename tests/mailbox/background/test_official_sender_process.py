@@ -19,7 +19,7 @@ pytestmark = pytest.mark.one_database
 @contextlib.contextmanager
 def agent_process(port):
     """Run an agent that streams until the block ends; yield its process."""
-    process = subprocess.Popen([sys.executable, "-m", "tests.support.official_agents", str(port)], cwd=ROOT)
+    process = subprocess.Popen([sys.executable, "-m", "tests.support.official_servers", str(port)], cwd=ROOT)
     try:
         wait_until(lambda: counts(port) is not None)
         yield process

@@ -11,7 +11,8 @@ from django.core.management.base import CommandError
 
 from agentcards.official_client import dialogue
 from mailbox.management.cli.work import KEY_VARIABLE
-from tests.support.official_agents import BINDINGS, official
+from tests.support.official_agents import BINDINGS
+from tests.support.official_servers import official
 
 pytestmark = pytest.mark.django_db
 

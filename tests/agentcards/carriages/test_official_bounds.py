@@ -1,0 +1,220 @@
+"""Cut submissions, agents that cannot be called, bounds of size and time, and the credentials of the hub."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from agentcards import profiles, remote_calls
+from agentcards.models import RemoteCall, RemoteConversation
+from mailbox.gate.callers import Caller
+from mailbox.models import Lease
+from mailbox.outbound.errors import AnswerTooLargeError
+from mailbox.verbs.repairs import repair
+from tests.support import factories
+from tests.support.official_rounds import (
+    cancel_all,
+    look_until_done,
+    sent,
+    state_of,
+)
+from tests.support.remote_rounds import look_all, result_of, submit_all, take_all
+from tests.support.remote_servers import raw_server
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("now")]
+
+
+def test_the_work_timeout_bounds_the_call_and_cancels_the_remote_task(offie, olive, alice, now):
+    task = sent(alice, olive, "never", work_timeout=timedelta(seconds=4))
+    submit_all()
+    now.shift(4)
+    look_all()
+    cancel_all()
+
+    assert result_of(task).error_message == "Task timed out"
+    assert offie.operations[-1] == "CancelTask"
+
+
+def test_a_submission_that_was_cut_is_not_repeated_at_an_agent_of_no_hub(offie, olive, alice, now):
+    task = sent(alice, olive, "work")
+    take_all()
+    now.shift(3600)
+
+    assert not remote_calls.cut(timezone.now())
+    assert take_all() == []
+    assert (state_of(task), offie.sent) == ("in_flight", [])
+
+
+def test_a_submission_to_a_hub_that_was_cut_is_repeated_under_the_same_key(offie, olive, alice, now, monkeypatch):
+    offie.is_hub = True
+    task = sent(alice, olive, "work")
+    (call,) = take_all()
+    with monkeypatch.context() as patched:
+        patched.setattr(RemoteCall, "save", fault)
+        with pytest.raises(SystemExit):
+            remote_calls.submit(call)
+    RemoteConversation.objects.update(told_turn=0, remote_task_id=None)  # as if the carrier died before it stored them
+    now.shift(61)
+
+    (again,) = remote_calls.cut(timezone.now())
+    assert again.claim_submission(timezone.now())
+    remote_calls.submit(again)
+    look_until_done(now, task)
+
+    assert [len(offie.sent), len(offie.tasks)] == [2, 1]
+    assert (result_of(task).status, Lease.objects.count()) == ("ok", 1)
+
+
+def fault(*_, **__):
+    raise SystemExit
+
+
+def test_a_requeued_task_goes_on_with_its_remote_task(offie, olive, alice, now):
+    task = sent(alice, olive, "never")
+    submit_all()
+    look_all()
+    (lease,) = Lease.objects.all()
+    repair.requeue(
+        Caller.command_line(),
+        task.uuid,
+        reason="slow",
+        lease_id=lease.lease_id,
+        duplicate_risk="operator_accepted",
+    )
+    remote_calls.forget_ended()
+
+    submit_all()
+    offie.scripts[next(iter(offie.tasks))] = [("status", "COMPLETED", "done")]
+    look_until_done(now, task)
+
+    assert (len(offie.sent), result_of(task).status) == (1, "ok")
+
+
+def test_a_busy_agent_is_called_again_later(offie, olive, alice, now):
+    offie.busy = True
+    task = sent(alice, olive, "work")
+    submit_all()
+    assert state_of(task) == "queued"
+
+    offie.busy = False
+    now.shift(1)
+    submit_all()
+    look_until_done(now, task)
+
+    assert result_of(task).status == "ok"
+
+
+def test_an_agent_whose_card_cannot_be_read_is_called_again_later(olive, alice, now, settings):
+    with raw_server(lambda connection, _: connection.sendall(b"HTTP/1.1 502 Bad\r\nContent-Length: 0\r\n\r\n")) as url:
+        profiles.update_profile(Caller.command_line(), factories.row_of(olive), {"card_url": url})
+        task = sent(alice, olive, "work")
+        submit_all()
+
+    assert state_of(task) == "queued"
+
+
+def test_a_card_without_an_interface_that_the_hub_speaks_is_an_error(offie, olive, alice):
+    offie.card = {"supportedInterfaces": [{"url": "grpc://x", "protocolBinding": "GRPC", "protocolVersion": "1.0"}]}
+    task = sent(alice, olive, "work")
+
+    submit_all()
+
+    assert "offers no interface of A2A 1.0" in (result_of(task).error_message or "")
+
+
+def test_a_task_that_its_agent_forgot_is_an_error(offie, olive, alice):
+    task = sent(alice, olive, "never")
+    submit_all()
+    offie.tasks.clear()
+
+    look_all()
+
+    assert result_of(task).error_message == "the remote agent does not know the task any more"
+
+
+def test_failed_polls_are_repeated(offie, olive, alice, now):
+    task = sent(alice, olive, "work")
+    submit_all()
+    offie.poll_status = 500
+    look_all()
+    offie.poll_status = 200
+    now.shift(3)
+    look_until_done(now, task)
+
+    assert result_of(task).status == "ok"
+
+
+def test_an_answer_that_is_too_large_is_an_error(offie, olive, alice, monkeypatch):
+    task = sent(alice, olive, "never")
+    submit_all()
+    next(iter(offie.tasks.values()))["metadata"] = {"x": "y" * (5 * 1024 * 1024)}
+
+    look_all()
+
+    assert result_of(task).error_message == "A2A: the answer is larger than 4 MiB"
+    assert AnswerTooLargeError.code == "answer_too_large"
+
+
+def test_more_than_a_task_may_hold_is_an_error(offie, olive, alice, now, settings):
+    settings.A2A_TASK_MAX_BYTES = 20
+    task = sent(alice, olive, "work")
+    submit_all()
+
+    look_until_done(now, task)
+
+    assert result_of(task).error_message == "A2A: the remote agent's answer is larger than one task may be"
+
+
+def test_the_depth_of_a_task_is_sent_on_and_limited(offie, olive, alice):
+    def passed_on(depth):
+        return {"message": {"metadata": {"a2a-hub": {"depth": depth}, "own": 1}}}
+
+    sent(alice, olive, "work", metadata=passed_on(2))
+    too_deep = sent(alice, olive, "work", metadata=passed_on(3))
+    submit_all()
+
+    assert [message["metadata"] for message in offie.sent] == [{"a2a-hub": {"depth": 3}, "own": 1}]
+    assert result_of(too_deep).error_message == "Invocation depth limit exceeded: 3 agents have passed it on"
+
+
+class TestCredentials:
+    def test_a_key_is_sent_to_the_server_of_the_card_as_the_card_asks(self, offie, olive, alice, now):
+        offie.card = {"securitySchemes": {"k": {"apiKeySecurityScheme": {"location": "header", "name": "X-API-Key"}}}}
+        profiles.update_profile(Caller.command_line(), factories.row_of(olive), {"card_key": "sekret"})
+        sent(alice, olive, "work")
+        submit_all()
+        look_all()
+
+        shown = [(headers.get("authorization"), headers.get("x-api-key")) for _, _, headers, _ in offie.requests]
+        assert shown == [("Bearer sekret", None), (None, "sekret"), (None, "sekret")]
+
+    def test_a_key_is_sent_to_no_other_server(self, offie, olive, alice):
+        offie.card = {
+            "supportedInterfaces": [
+                {"url": "http://127.0.0.2:8000/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
+            ]
+        }
+        profiles.update_profile(Caller.command_line(), factories.row_of(olive), {"card_key": "sekret"})
+        task = sent(alice, olive, "work")
+        submit_all()
+
+        assert "credentials are sent to no other server" in (result_of(task).error_message or "")
+
+    def test_an_interface_at_a_blocked_address_is_not_called(self, offie, olive, alice):
+        offie.card = {
+            "supportedInterfaces": [{"url": "http://10.0.0.1/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]
+        }
+        task = sent(alice, olive, "work")
+        submit_all()
+
+        assert "private/reserved" in (result_of(task).error_message or "")
+
+    def test_a_bearer_key_in_the_url_is_sent(self, offie, olive, alice):
+        url = offie.url.replace("http://", "http://:sekret@")
+        profiles.update_profile(Caller.command_line(), factories.row_of(olive), {"card_url": url})
+        sent(alice, olive, "work")
+        submit_all()
+
+        assert {headers.get("authorization") for _, _, headers, _ in offie.requests} == {"Bearer sekret"}

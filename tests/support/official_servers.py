@@ -1,0 +1,135 @@
+"""An agent on the loopback that speaks the official protocol: JSON-RPC 1.0, HTTP+JSON 1.0 and JSON-RPC 0.3."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.support.official_0_3 import older_request, older_result
+from tests.support.official_agents import Json, Official, RefusedError
+from tests.support.remote_servers import hang_up
+
+
+class OfficialHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    agent: Official
+
+    def handle(self) -> None:
+        with suppress(ConnectionError):
+            super().handle()
+
+    def do_GET(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.agent.requests.append((self.command, self.path, headers, body))
+        path = urlsplit(self.path).path
+        if path.endswith("/.well-known/agent-card.json"):
+            return self._json(200, self.agent.card_document())
+        if path == "/counts":
+            return self._json(200, {"sent": len(self.agent.sent), "tasks": len(self.agent.tasks)})
+        if self.agent.busy:
+            return self._json(503, {"error": {"code": 503, "message": "busy"}})
+        if path == "/rest" or path.startswith("/rest/"):
+            return self._rest(path.removeprefix("/rest"), body, headers)
+        return self._rpc(json.loads(body), headers, older=path == "/older")
+
+    do_POST = do_GET  # noqa: N815
+
+    def _rpc(self, body: Json, headers: Mapping[str, str], *, older: bool) -> None:
+        operation, params = older_request(body["method"], body["params"]) if older else (body["method"], body["params"])
+        if not older and headers.get("a2a-version") != "1.0":
+            return self._json(
+                200, {"jsonrpc": "2.0", "id": body["id"], "error": {"code": -32009, "message": "version"}}
+            )
+        if operation == "GetTask" and self.agent.poll_status != 200:
+            return self._json(self.agent.poll_status, {})
+        form: Callable[[Json], Any] = older_result if older else (lambda result: result)
+        try:
+            result = self.agent.operate(operation, params, headers)
+        except RefusedError as refused:
+            error = {"code": refused.code, "message": str(refused), "data": [refused.info]}
+            return self._json(200, {"jsonrpc": "2.0", "id": body["id"], "error": error})
+        if isinstance(result, dict):
+            return self._json(200, {"jsonrpc": "2.0", "id": body["id"], "result": form(result)})
+        return self._events({"jsonrpc": "2.0", "id": body["id"], "result": form(event)} for event in result)
+
+    def _rest(self, path: str, body: bytes, headers: Mapping[str, str]) -> None:
+        query = parse_qs(urlsplit(self.path).query)
+        params = json.loads(body) if body else {}
+        task_id, _, action = path.removeprefix("/tasks/").partition(":")
+        operation = {"cancel": "CancelTask", "subscribe": "SubscribeToTask"}.get(action, "GetTask")
+        if path.startswith("/message:"):
+            operation = "SendMessage" if path == "/message:send" else "SendStreamingMessage"
+        elif operation == "GetTask":
+            params = {"id": task_id, **{name: values[0] for name, values in query.items()}}
+        else:
+            params |= {"id": task_id}
+        try:
+            result = self.agent.operate(operation, params, headers)
+        except RefusedError as refused:
+            error = {"code": refused.status, "message": str(refused), "details": [refused.info]}
+            return self._json(refused.status, {"error": error})
+        return self._json(200, result) if isinstance(result, dict) else self._events(result)
+
+    def _json(self, status: int, value: Json) -> None:
+        answer = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def _events(self, events: Iterator[Json]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(b": hello\r\n\r\n")
+        for event in events:
+            self.wfile.write(f"data: {json.dumps(event)}\r\n\r\n".encode())
+            self.wfile.flush()
+        self.close_connection = True
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextmanager
+def official(port: int = 0, **given: Any) -> Iterator[Official]:
+    """Serve an agent until the block ends."""
+    agent = Official(**given)
+    agent.gate.set()
+    handler = type("Handler", (OfficialHandler,), {"agent": agent})
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    server.daemon_threads = True
+    agent.url = f"http://127.0.0.1:{server.server_port}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+    try:
+        yield agent
+    finally:
+        agent.gate.set()
+        agent.over.set()
+        hang_up()
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def offie(settings: Any) -> Iterator[Official]:
+    """Serve an agent of the official protocol on the loopback, which the hub may call."""
+    settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
+    with official() as agent:
+        yield agent
+
+
+if __name__ == "__main__":
+    with official(int(sys.argv[1]), streams=True, beat=0.5) as served:
+        threading.Event().wait()
