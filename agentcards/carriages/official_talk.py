@@ -10,7 +10,7 @@ from agentcards.fields import UNREADABLE
 from agentcards.models import AgentProfile, RemoteConversation
 from agentcards.official_client import client
 from agentcards.official_client.bindings import UNSUPPORTED_OPERATION, Operation
-from agentcards.official_client.client import IDEMPOTENCY_KEY, LOOK_WITHIN, AgentAddress, OfficialAgent
+from agentcards.official_client.client import IDEMPOTENCY_KEY, LOOK_WITHIN, AgentAddress, ReachedAgent
 from agentcards.official_client.interfaces import Binding, Interface
 from agentcards.official_client.shown import ShownMessage, ShownTask, answer_of
 from mailbox.models import Task
@@ -62,7 +62,7 @@ def begin(task: Task, url: str) -> RemoteConversation:
     )
 
 
-def agent_of(conversation: RemoteConversation, url: str = "") -> OfficialAgent:
+def agent_of(conversation: RemoteConversation, url: str = "") -> ReachedAgent:
     """Return the agent at the interface of the conversation.
 
     The credentials are those of the agent's profile now, if its card is at the interface's server, else none.
@@ -81,11 +81,11 @@ def agent_of(conversation: RemoteConversation, url: str = "") -> OfficialAgent:
     return client.reached(address, interface)
 
 
-def send(agent: OfficialAgent, conversation: RemoteConversation) -> ShownTask | ShownMessage | None:
+def send(agent: ReachedAgent, conversation: RemoteConversation) -> ShownTask | ShownMessage | None:
     """Send the next message of the sender, and store that it was sent. Return what the answer shows.
 
     Returns None if the remote task has ended, so that it takes no message. Raises `PutOffError` if the agent takes
-    nothing now, or does a repeated message once; another `ExternalServiceError` as `OfficialAgent.call`.
+    nothing now, or does a repeated message once; another `ExternalServiceError` as `ReachedAgent.call`.
     """
     turn = conversation.told_turn + 1
     params = send_params(conversation.task, conversation, turn)
@@ -111,7 +111,7 @@ def send(agent: OfficialAgent, conversation: RemoteConversation) -> ShownTask | 
     return seen
 
 
-def tell_more(agent: OfficialAgent, conversation: RemoteConversation) -> None:
+def tell_more(agent: ReachedAgent, conversation: RemoteConversation) -> None:
     """Send the sender's newer messages while the agent works.
 
     An agent that is no hub is sent each message at most once, also if it is lost on the way. Raises as `send` for a hub
@@ -131,8 +131,8 @@ def tell_more(agent: OfficialAgent, conversation: RemoteConversation) -> None:
             conversation.save(update_fields=["told_turn"])
 
 
-def shown_now(agent: OfficialAgent, conversation: RemoteConversation) -> ShownTask:
-    """Poll the remote task. Raises as `OfficialAgent.call`."""
+def shown_now(agent: ReachedAgent, conversation: RemoteConversation) -> ShownTask:
+    """Poll the remote task. Raises as `ReachedAgent.call`."""
     wanted = {"id": conversation.remote_task_id, "historyLength": MOST_HISTORY}
     return ShownTask.of(agent.call(Operation.GET, wanted, within=LOOK_WITHIN))
 

@@ -50,7 +50,7 @@ class AgentAddress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfficialAgent:
+class ReachedAgent:
     """An agent at one interface. The results of its calls are 1.0 JSON, over each binding."""
 
     interface: Interface
@@ -113,6 +113,6 @@ def discover(address: AgentAddress) -> OfferedAgent:
     return interfaces.offered(card, address.card_url, has_credentials=address.has_credentials)
 
 
-def reached(address: AgentAddress, interface: Interface) -> OfficialAgent:
+def reached(address: AgentAddress, interface: Interface) -> ReachedAgent:
     """Return the agent at an interface that its card named, with the credentials that it takes."""
-    return OfficialAgent(interface=interface, credentials=address.credentials(interface.key_header))
+    return ReachedAgent(interface=interface, credentials=address.credentials(interface.key_header))

@@ -13,7 +13,7 @@ from time import monotonic, sleep
 
 from agentcards.errors import RemoteRefusalError
 from agentcards.official_client.bindings import Operation
-from agentcards.official_client.client import CALL_WITHIN, IDEMPOTENCY_KEY, LOOK_WITHIN, OfficialAgent
+from agentcards.official_client.client import CALL_WITHIN, IDEMPOTENCY_KEY, LOOK_WITHIN, ReachedAgent
 from agentcards.official_client.reading import Json
 from agentcards.official_client.shown import ShownMessage, ShownTask, answer_of
 from mailbox.outbound.errors import ExternalServiceError, NoAnswerError
@@ -41,7 +41,7 @@ class Heard:
 
 
 def converse(
-    agent: OfficialAgent, text: str, *, stream: bool, within: float, earlier: ShownTask | None = None
+    agent: ReachedAgent, text: str, *, stream: bool, within: float, earlier: ShownTask | None = None
 ) -> Iterator[Heard]:
     """Send a text, and yield what the agent shows after each change, until it waits for its caller.
 
@@ -62,7 +62,7 @@ def converse(
     yield from _polled(agent, heard.shown, answered, within=gives_up_at - monotonic())
 
 
-def _polled(agent: OfficialAgent, last: ShownTask, answered: str, *, within: float) -> Iterator[Heard]:
+def _polled(agent: ReachedAgent, last: ShownTask, answered: str, *, within: float) -> Iterator[Heard]:
     """Poll a task, and yield what the agent shows after each change. Ends after ``within`` seconds."""
     gives_up_at = monotonic() + within
     while (left := gives_up_at - monotonic()) > 0:
@@ -93,7 +93,7 @@ def _message(text: str, earlier: ShownTask | None) -> Json:
 
 
 def _sent(
-    agent: OfficialAgent, message: Json, *, stream: bool, within: float
+    agent: ReachedAgent, message: Json, *, stream: bool, within: float
 ) -> Iterator[tuple[Json, ShownTask | ShownMessage]]:
     params: Json = {"message": message, "configuration": {"returnImmediately": True}}
     more = {IDEMPOTENCY_KEY: message["messageId"]}

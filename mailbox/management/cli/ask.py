@@ -19,7 +19,7 @@ from mailbox.management.cli.work import KEY_VARIABLE
 from mailbox.words import content
 
 if TYPE_CHECKING:
-    from agentcards.official_client.client import AgentAddress, OfficialAgent
+    from agentcards.official_client.client import AgentAddress, ReachedAgent
     from agentcards.official_client.dialogue import Heard
     from agentcards.official_client.shown import ShownMessage, ShownTask
 
@@ -108,7 +108,7 @@ def _key(options: Namespace) -> str:
 class _Talk:
     """A conversation at the command line: the messages of its person, and what was printed of the agent's."""
 
-    def __init__(self, agent: OfficialAgent, options: Namespace) -> None:
+    def __init__(self, agent: ReachedAgent, options: Namespace) -> None:
         self._agent, self._options = agent, options
         self._told: set[str] = set()  # ids of messages
         self._printed: dict[str, int] = {}  # blocks of each artifact
