@@ -12,6 +12,7 @@ from mailbox.words import tokens
 HIDDEN = "[redacted]"
 
 _QUERY = re.compile(r"(https?://[^\s?\"'<>]+)\?[^\s\"'<>]+")
+_END_OF_AUTHORITY = re.compile(r"[/?#\\]")
 _JOINTS = re.compile(r"[-_.\s]")
 _formatter = logging.Formatter()
 
@@ -23,8 +24,13 @@ def url(text: str) -> str:
 
 
 def has_credentials(url: str) -> bool:
-    """Whether the URL has a user, a password, a key or the token of a public route."""
-    return "@" in url or tokens.redact(url) != url
+    """Whether the URL has a user, a password, a key or the token of a public route.
+
+    An agent's own URL has its display in the path, so an ``@`` counts only before the path.
+    """
+    _, mark, rest = url.partition("://")
+    authority = _END_OF_AUTHORITY.split(rest, maxsplit=1)[0] if mark else url
+    return "@" in authority or tokens.redact(url) != url
 
 
 def text(unsafe: str) -> str:
