@@ -84,6 +84,12 @@ class InvalidEnvelopeError(MailboxError):
     code = "invalid_envelope"
 
 
+class GenerationMismatchError(MailboxError):
+    """The task has changed since the generation that the request names. Read it, and send the message again."""
+
+    code = "task_generation_mismatch"
+
+
 class NoFreeSeatError(MailboxError):
     """The hub has no thread free for a stream. Nothing was changed, so repeat the request."""
 
@@ -129,6 +135,7 @@ ROWS: Mapping[type[MailboxError], ErrorRow] = {
     transport.UnsupportedMediaTypeError: ErrorRow(
         -32005, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"
     ),
+    GenerationMismatchError: ErrorRow(-32010, HTTPStatus.CONFLICT, "ABORTED", "TASK_GENERATION_MISMATCH"),
     ExtensionSupportRequiredError: ErrorRow(-32008, *_PRECONDITION, "EXTENSION_SUPPORT_REQUIRED"),
     VersionNotSupportedError: ErrorRow(-32009, *_PRECONDITION, "VERSION_NOT_SUPPORTED"),
     errors.InvalidJsonError: ErrorRow(-32700, *_ARGUMENT, "INVALID_REQUEST"),

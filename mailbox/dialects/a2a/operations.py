@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from mailbox.dialects.a2a import push_operations, requests, sending, streaming
 from mailbox.dialects.a2a.calls import Call, Version
 from mailbox.dialects.a2a.errors import TaskNotCancelableError, UnsupportedOperationError
+from mailbox.dialects.a2a.fields import generation
 from mailbox.dialects.a2a.streaming import Frame
 from mailbox.inspection import lives, official_tasks
 from mailbox.inspection.official_tasks import TaskFilter
@@ -21,6 +22,8 @@ from mailbox.verbs.life.sending import cancel
 from mailbox.words.a2a import v1_0
 from mailbox.words.a2a.states import TaskState
 from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError, UnauthenticatedError
+
+LONGEST_WAIT = 60.0  # seconds, for a newer generation
 
 Json = dict[str, Any]
 Body = TypeVar("Body", bound=requests.Tenanted)
@@ -39,9 +42,24 @@ class Operation(Generic[Body]):
     needs: str = ""
 
 
-def get_task(call: Call, body: requests.GetTaskRequest) -> Json:
-    """Return one task with its newest messages."""
-    return _shown(call, _task(call, body.id), body.history_length)
+def get_task(call: Call, body: requests.GetTaskRequest) -> Json | Iterator[Json | None]:
+    """Return one task with its newest messages.
+
+    With the extension for generations, wait for a generation that is greater than the one in the request, at most
+    `LONGEST_WAIT`. Until then the iterator yields None as a sign of life.
+    """
+    known = generation(body.current_generation, "currentGeneration") if call.numbers_events else None
+    task = _task(call, body.id)
+    return _shown(call, task, body.history_length) if known is None else _newer(call, task, known, body.history_length)
+
+
+def _newer(call: Call, task: Task, known: int, history_length: int | None) -> Iterator[Json | None]:
+    def is_newer() -> bool:
+        seen = lives.view_of(official_tasks.now(task))
+        return seen.generation > known or seen.status.state.is_terminal
+
+    yield from sending.looks(call, task, is_newer, LONGEST_WAIT)
+    yield _shown(call, official_tasks.now(task), history_length)
 
 
 def list_tasks(call: Call, body: requests.ListTasksRequest) -> Json:

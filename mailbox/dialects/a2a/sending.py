@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -14,7 +14,8 @@ from django.utils.crypto import salted_hmac
 
 from mailbox.database.bell import topics
 from mailbox.dialects.a2a.calls import Call
-from mailbox.dialects.a2a.errors import ContentTypeNotSupportedError, UnsupportedOperationError
+from mailbox.dialects.a2a.errors import ContentTypeNotSupportedError, GenerationMismatchError, UnsupportedOperationError
+from mailbox.dialects.a2a.fields import generation
 from mailbox.dialects.a2a.push_operations import inline_paths, inline_target
 from mailbox.dialects.a2a.requests import SendMessageRequest
 from mailbox.gate import waits
@@ -33,6 +34,7 @@ KEY_HEADER = "Idempotency-Key"
 _SALT = "mailbox.dialects.a2a"
 
 Json = dict[str, Any]
+Seen = TypeVar("Seen")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +104,23 @@ def _say(call: Call, body: SendMessageRequest, task_id: str) -> SentMessage:
                 body.words(),
                 attempt_id=_derived(call, f"say {task.uuid}", key) if key else None,
                 push=inline_target(call, body),
+                must_fit=_of_generation(call, body),
             )
     except AlreadyResolvedError as error:
         raise _closed(task) from error
     return SentMessage(task=official_tasks.now(task), position=EventPosition(said.message.seq))
+
+
+def _of_generation(call: Call, body: SendMessageRequest) -> Callable[[Task], None]:
+    """Return the check of a locked task: that it still has the generation that the request names, if it names one."""
+    path = "configuration.ifGenerationMatch"
+    wanted = generation(body.configuration.if_generation_match, path) if call.numbers_events else None
+
+    def must_fit(task: Task) -> None:
+        if wanted is not None and (found := lives.view_of(task).generation) != wanted:
+            raise GenerationMismatchError(task_id=task.uuid, generation=found)
+
+    return must_fit
 
 
 def _closed(task: Task) -> UnsupportedOperationError:
@@ -133,20 +148,24 @@ def outcome(call: Call, body: SendMessageRequest) -> Iterator[Json | None]:
     """
     task = send(call, body).task
     if task.outcome is None and not body.configuration.return_immediately:
-        task = (yield from _stop_of(call, task)) or official_tasks.now(task)
+        longest = settings.A2A_BLOCKING_WAIT_MS / 1000
+        stopped = yield from looks(call, task, lambda: official_tasks.stopped(task), longest)
+        task = stopped or official_tasks.now(task)
     yield answer(call, task, body.configuration.history_length)
 
 
-def _stop_of(call: Call, task: Task) -> Generator[None, None, Task | None]:
-    """Wait until the task is interrupted or resolved, and yield None as a sign of life; return the task.
+def looks(
+    call: Call, task: Task, look: Callable[[], Seen | None], longest: float
+) -> Generator[None, None, Seen | None]:
+    """Call ``look``, and again at each change of the task, until it returns a true value; return that, else None.
 
-    Return None after the wait. The message is stored, so an agent without a free seat does not wait.
+    Yield None as a sign of life. ``longest`` is in seconds. Without a free seat there is no look.
     """
-    ends_at = time.monotonic() + settings.A2A_BLOCKING_WAIT_MS / 1000
+    ends_at = time.monotonic() + longest
     pause, is_due = QUICK, True
     with suppress(QuotaExceededError), waits.vigil(call.caller, [topics.task(task.uuid)]) as vigil:
         while vigil is not None and not vigil.is_over and (left := ends_at - time.monotonic()) > 0:
-            if is_due and (found := vigil.look(lambda: official_tasks.stopped(task))) is not None:
+            if is_due and (found := vigil.look(look)):
                 return found
             is_due = vigil.wait(min(pause, left))
             if not is_due:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -28,7 +29,13 @@ class Sent:
 
 
 def say(
-    caller: Caller, task_id: UUID, said: Words, *, attempt_id: UUID | None = None, push: PushTarget | None = None
+    caller: Caller,
+    task_id: UUID,
+    said: Words,
+    *,
+    attempt_id: UUID | None = None,
+    push: PushTarget | None = None,
+    must_fit: Callable[[Task], None] = lambda task: None,
 ) -> Sent:
     """Add a message of the task's sender; return it once it is durable.
 
@@ -36,7 +43,8 @@ def say(
     or in flight keeps its state, and its next or present holder reads the message. A task past its deadline or work
     timeout is resolved as expired first. ``attempt_id`` names this call. A repeat with the same content stores no
     second message, counts no use of a grant, and returns the first message. ``push`` is a webhook that gets each
-    event from this message on. Only a task of the official protocol has one.
+    event from this message on. Only a task of the official protocol has one. ``must_fit`` is called with the locked
+    task, and raises the error of a condition of the caller's own.
 
     Raises, in this order: `InvalidRequestError` for bad content; `WrongPartyError` by a public route;
     `UnknownTaskError` for an absent task or another sender's task, also for people; `InvalidRequestError` for an
@@ -61,6 +69,7 @@ def say(
             journal.admit(Request.to_send(task.recipient, task.uuid))
             task = _own(caller, task_id, own.locked())
             _must_be_new(task, said, attempt_id, push)
+            must_fit(task)
             if task.state == Task.State.RESOLVED:
                 raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
             if not task.converses:
