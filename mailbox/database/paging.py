@@ -35,16 +35,24 @@ class Page(Generic[Item]):
     next_cursor: str | None = None
 
 
-def page(found: Iterable[tuple[Item, Position]], limit: int, name: str, *, budget: int = BUDGET) -> Page[Item]:
+def page(
+    found: Iterable[tuple[Item, Position]],
+    limit: int,
+    name: str,
+    *,
+    budget: int = BUDGET,
+    weigh: Callable[[Item], int] = weight.of,
+) -> Page[Item]:
     """Return the first ``limit`` of the ``(item, position)`` pairs, or fewer if they exceed ``budget`` bytes of text.
 
+    ``weigh`` returns the bytes of an item.
     A first item beyond the budget is returned alone. ``found`` is read only up to the first pair that does not fit.
     """
     kept: list[Item] = []
     last: Position = ()
     size = 0
     for item, position in found:
-        size += weight.of(item)
+        size += weigh(item)
         if len(kept) >= limit or (kept and size > budget):
             return Page(kept, _encode(name, last) if kept else None)
         kept.append(item)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from mailbox.database.paging import after, in_turn, page
+from mailbox.database.paging import BUDGET, after, in_turn, page
 from mailbox.models import Agent, Task
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.a2a.states import TaskState, columns_of
@@ -70,7 +70,8 @@ def listing(
 ) -> OfficialTaskPage:
     """Return a page of the tasks of this sender for this recipient, the newest status first.
 
-    Tasks that were answered directly are left out. Raises `InvalidRequestError` for a cursor of another list.
+    Tasks that were answered directly are left out. A page ends at the budget of bytes of all that its tasks have, with
+    their messages and artifacts. Raises `InvalidRequestError` for a cursor of another list.
     """
     name = f"{_LIST} {sender.pk} {recipient.pk}"
     position = after(cursor, name, (datetime, int))
@@ -83,7 +84,7 @@ def listing(
         most=limit + 1,
         at_once=limit + 1,
     )
-    read = page(rows, limit, name)
+    read = page(rows, limit, name, budget=BUDGET, weigh=lambda task: task.size)
     total = found.order_by()[:MOST_COUNTED].count()
     return OfficialTaskPage(tasks=read.items, next_cursor=read.next_cursor, total=total)
 

@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from mailbox.inspection import official_tasks
 from mailbox.models import Task
 from mailbox.words import json_text
 from mailbox.words.conversation import UpdateStatus
@@ -336,3 +337,15 @@ def test_the_extension_for_generations_numbers_tasks(client, holder):
     read = client.rpc("GetTask", {"id": sent["id"]}, **{"A2A-Extensions": name})
 
     assert read["metadata"] == {name: {"generation": 2}}
+
+
+def test_a_page_ends_at_its_budget_of_bytes(client, holder, monkeypatch):
+    monkeypatch.setattr(official_tasks, "BUDGET", 200)
+    sent = [client.send(f"task {number}")["id"] for number in range(3)]
+    holder.take()
+    holder.make("x" * 300)
+
+    first = client.rpc("ListTasks", {"includeArtifacts": True})
+    assert [task["id"] for task in first["tasks"]] == [sent[0]]
+    rest = client.rpc("ListTasks", {"pageToken": first["nextPageToken"]})
+    assert [task["id"] for task in rest["tasks"]] == [sent[2], sent[1]]
