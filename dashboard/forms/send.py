@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import uuid4
 
 from django import forms
 
@@ -55,6 +56,14 @@ class SendForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
+
+    @classmethod
+    def trial(cls, recipient: str) -> SendForm:
+        """Return the form of a short task for this agent, to stand beside another form on its page."""
+        form = cls(initial={"form_token": uuid4(), "recipient": recipient}, auto_id="trial_%s")
+        form.fields["recipient"].widget = forms.HiddenInput()
+        form.fields["intent_text"].widget.attrs = {"rows": 3, "autocomplete": "off", "dir": "auto"}
+        return form
 
     def clean_intent_text(self) -> str:
         text: str = self.cleaned_data["intent_text"]

@@ -22,6 +22,7 @@ from dashboard.figures.thresholds import Count
 from dashboard.figures.trends import range_named, rows_of, throughput
 from dashboard.forms import reasons
 from dashboard.forms.repair import ReasonForm
+from dashboard.forms.send import SendForm
 from mailbox.database.counted import Counted
 from mailbox.database.paging import Page
 from mailbox.gate import actions
@@ -149,6 +150,9 @@ class AgentPage(Act[Agent]):
             "opening_needs": actions.GRANT,
             "may_open": self.holds(actions.GRANT),
             "is_own": agent.display in OWN_AGENTS,
+            "trial": SendForm.trial(agent.display),
+            "may_send": self.holds(actions.SEND),
+            "sending_needs": actions.SEND,
             "reasons": reasons.offered(self.request),
         }
 
