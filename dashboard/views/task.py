@@ -17,6 +17,7 @@ from mailbox.inspection import journal, leases, push_configs, tasks
 from mailbox.models import Lease, Task
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.words.a2a import states
 from mailbox.words.envelopes import A2A
 from mailbox.words.kinds import Kind
 
@@ -43,6 +44,7 @@ class TaskPage(DashboardView):
             "made": SimpleLazyObject(lambda: conversation.made(task)),
             "is_back": before is not None,
             "task": task,
+            "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
             "webhooks": push_configs.of_task(task) if task.dialect == A2A else [],
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
             "attempts": task_story.attempts(task, attempts, self.now),

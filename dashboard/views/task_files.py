@@ -1,4 +1,4 @@
-"""The payloads of one task to download: whole parts, and the whole task as JSON."""
+"""The payloads of one task: whole parts, pictures and sounds, and the whole task as JSON."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from uuid import UUID
 
+from csp.constants import SELF
+from csp.decorators import csp_update
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.decorators import method_decorator
 
 from dashboard.base.page import DashboardView
 from dashboard.wording import payload
 from dashboard.wording.payload import File
 from mailbox.dialects.base.json_requests import JSONRenderer
 from mailbox.dialects.covenant import wire
-from mailbox.inspection import artifacts, journal, tasks
+from mailbox.gate.callers import Caller
+from mailbox.inspection import artifacts, journal, lives, tasks
 from mailbox.models import Result, Task
 from mailbox.words import content, json_text
+from mailbox.words.a2a import v1_0
 
 _OF_A_ROW = re.compile(r"(message|artifact)-([1-9][0-9]{0,8})(?:-(0|[1-9][0-9]{0,8}))?", re.ASCII)
 
@@ -26,18 +31,36 @@ class TaskPart(DashboardView):
     """A whole part of the payload of a task, a message, an artifact or a result."""
 
     def get(self, request: HttpRequest, task_id: UUID, part: str) -> HttpResponse:
+        file = _file(self.caller, task_id, part)
+        return _response(file, file.content_type, "inline" if file.is_shown else "attachment")
+
+
+class TaskMedia(DashboardView):
+    """A picture or a sound among these parts, under the media type of its bytes. It cannot run."""
+
+    def get(self, request: HttpRequest, task_id: UUID, part: str) -> HttpResponse:
+        file = _file(self.caller, task_id, part)
+        if not file.media_type:
+            raise Http404
+        return self._picture(file) if file.is_picture else self._sound(file)
+
+    @method_decorator(csp_update({"sandbox": True}))
+    def _picture(self, file: File) -> HttpResponse:
+        return _response(file, file.media_type, "inline")
+
+    @method_decorator(csp_update({"sandbox": ["allow-same-origin"], "media-src": [SELF]}))
+    def _sound(self, file: File) -> HttpResponse:
+        """Return a sound that the browser's player may load. Scripts stay forbidden."""
+        return _response(file, file.media_type, "inline")
+
+
+class TaskForClients(DashboardView):
+    """A task as GetTask of the official protocol answers it to its sender, in version 1.0."""
+
+    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
         task = tasks.task(self.caller, task_id).task
-        of_a_row = _OF_A_ROW.fullmatch(part)
-        if of_a_row is None:
-            file = _part(task, tasks.result(self.caller, task_id), part)
-        else:
-            what, seq, block = of_a_row.groups()
-            blocks = _blocks_of_message(task, int(seq)) if what == "message" else _blocks_of_artifact(task, int(seq))
-            file = _of_blocks(blocks, block, f"task-{task.uuid}-{part}")
-        response = HttpResponse(file.content, content_type=file.content_type)
-        how = "inline" if file.is_shown else "attachment"
-        response["Content-Disposition"] = f'{how}; filename="{file.name}"'
-        return response
+        file = payload.json_file(v1_0.task(lives.view_of(task)), f"task-{task_id}-a2a.json")
+        return _response(file, file.content_type, "inline")
 
 
 class TaskJson(DashboardView):
@@ -54,6 +77,23 @@ class TaskJson(DashboardView):
         response = StreamingHttpResponse(_whole(head, entry.task), content_type="application/json")
         response["Content-Disposition"] = f'attachment; filename="task-{task_id}.json"'
         return response
+
+
+def _file(caller: Caller, task_id: UUID, part: str) -> File:
+    """Return a part of a task by its name."""
+    task = tasks.task(caller, task_id).task
+    of_a_row = _OF_A_ROW.fullmatch(part)
+    if of_a_row is None:
+        return _part(task, tasks.result(caller, task_id), part)
+    what, seq, block = of_a_row.groups()
+    blocks = _blocks_of_message(task, int(seq)) if what == "message" else _blocks_of_artifact(task, int(seq))
+    return _of_blocks(blocks, block, f"task-{task.uuid}-{part}")
+
+
+def _response(file: File, content_type: str, how: str) -> HttpResponse:
+    response = HttpResponse(file.content, content_type=content_type)
+    response["Content-Disposition"] = f'{how}; filename="{file.name}"'
+    return response
 
 
 def _whole(head: Mapping[str, Any], task: Task) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""The payloads of tasks, messages, artifacts and results in parts: text as text, exact JSON, files by size.
+"""The payloads of tasks, messages, artifacts and results in parts: text as text, exact JSON and its tree, files.
 
 People never see the JSON values of names in ``A2A_REDACTED_FIELDS``.
 """
@@ -11,23 +11,27 @@ import json
 import math
 import mimetypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
 
+from dashboard.wording import json_tree, media
+from dashboard.wording.json_tree import JsonNode
 from mailbox.words import json_text, redaction
 from mailbox.words.conversation import PROGRESS
 
 SHOWN = 64 * 1024  # characters of a task's payload, and of its result's; a link leads to the rest
 BLOCKS_SHOWN = 50
+OPEN = 4_000  # characters of a text that is open at first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """A part of a payload. ``name`` is its address below the task.
 
-    ``text`` is None for a file, which has ``size`` bytes and is not shown.
+    ``text`` is None for a file, which has ``size`` bytes. ``media_type`` is "" unless a browser may show the file.
+    ``tree`` is that of a JSON object or array, else None.
     """
 
     name: str
@@ -35,20 +39,36 @@ class Part:
     text: str | None
     size: int
     is_cut: bool = False
+    media_type: str = ""
+    tree: JsonNode | None = None
+
+    @property
+    def is_picture(self) -> bool:
+        return self.media_type.startswith(media.PICTURE)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its text is folded at first."""
+        return len(self.text or "") > OPEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """A part as a file to download."""
+    """A part as a file to download. ``media_type`` is "" unless it is a picture or a sound that a browser may show."""
 
     content: bytes
     content_type: str
     name: str
+    media_type: str = ""
 
     @property
     def is_shown(self) -> bool:
         """Whether a browser may show the file in place. Plain text and JSON run no code."""
         return self.content_type.startswith(("text/plain", "application/json"))
+
+    @property
+    def is_picture(self) -> bool:
+        return self.media_type.startswith(media.PICTURE)
 
 
 def pretty(value: Any) -> str:
@@ -64,7 +84,8 @@ def of_task(intent_text: str, metadata: str) -> list[Part]:
     if metadata != "{}":
         wholes.append(("metadata", "Metadata", pretty(json_text.loads(metadata))))
     parts = [Part(name=name, title=title, text=text, size=len(text)) for name, title, text in wholes]
-    return [shown for part in parts for shown in _shown([part])]
+    shown = [shown for part in parts for shown in _shown([part])]
+    return [part if part.name == "intent" else _with_tree(part, json_text.loads(metadata))[0] for part in shown]
 
 
 def of_blocks(blocks: Sequence[Mapping[str, Any]], *, of: str = "", characters: int = SHOWN) -> list[Part]:
@@ -72,7 +93,13 @@ def of_blocks(blocks: Sequence[Mapping[str, Any]], *, of: str = "", characters: 
 
     ``of`` is the beginning of their names, "" for the result's content.
     """
-    return _shown([_part(f"{of}{number}", block) for number, block in enumerate(blocks[:BLOCKS_SHOWN])], characters)
+    parts = _shown([_part(f"{of}{number}", block) for number, block in enumerate(blocks[:BLOCKS_SHOWN])], characters)
+    found, room = [], min(characters, json_tree.MOST)
+    for part, block in zip(parts, blocks, strict=False):
+        if block["type"] == "json":
+            part, room = _with_tree(part, block["value"], room)
+        found.append(part)
+    return found
 
 
 def file_of(block: Mapping[str, Any], name: str) -> File:
@@ -83,7 +110,10 @@ def file_of(block: Mapping[str, Any], name: str) -> File:
         return json_file(block["value"], f"{name}.json") if is_json else text_file(part.text, f"{name}.txt")
     data, mime = _bytes(block)
     return File(
-        content=data, content_type="application/octet-stream", name=f"{name}{mimetypes.guess_extension(mime) or '.bin'}"
+        content=data,
+        content_type="application/octet-stream",
+        name=f"{name}{mimetypes.guess_extension(mime) or '.bin'}",
+        media_type=part.media_type,
     )
 
 
@@ -110,8 +140,16 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
             title, text = f"Resource: {block['resource'].get('uri', '')}", block["resource"]["text"]
         case kind:
             data, mime = _bytes(block)
-            return Part(name=name, title=f"{kind.capitalize()}: {mime}", text=None, size=len(data))
+            filename = f"{block['filename']}, " if isinstance(block.get("filename"), str) else ""
+            title, shown_as = f"{kind.capitalize()}: {filename}{mime}", media.shown_type(data, mime)
+            return Part(name=name, title=title, text=None, size=len(data), media_type=shown_as)
     return Part(name=name, title=title, text=text, size=len(text))
+
+
+def _with_tree(part: Part, value: Any, room: int = json_tree.MOST) -> tuple[Part, int]:
+    """Return the part of a JSON value with its tree, and the room that is left. Secrets are hidden in it."""
+    tree, room = json_tree.tree_of(redaction.fields(value, settings.A2A_REDACTED_FIELDS), room)
+    return replace(part, tree=tree), room
 
 
 def _bytes(block: Mapping[str, Any]) -> tuple[bytes, str]:
@@ -133,6 +171,6 @@ def _shown(parts: Sequence[Part], characters: int = SHOWN) -> list[Part]:
         if text is not None:
             head = text[:left]
             left -= len(head)
-            part = Part(name=part.name, title=part.title, text=head, size=part.size, is_cut=len(head) < len(text))
+            part = replace(part, text=head, is_cut=len(head) < len(text))
         found.append(part)
     return found

@@ -157,6 +157,7 @@ TASKS = {
     "/a2a/tasks/<task_id>/release": lambda world: world.leased.task,
     "/a2a/tasks/<task_id>/heartbeat": lambda world: world.leased.task,
     "/a2a/tasks/<task_id>/updates": lambda world: world.leased.task,
+    "/ops/tasks/<task_id>/media/<part>": lambda world: world.leased.task,
     "/ops/tasks/<task_id>/read/": lambda world: world.by_hand,
 }
 
@@ -173,7 +174,7 @@ def path_of(route: str, world: World) -> str:
         "job_id": "job-1",
         "number": next((of(world) for start, of in NUMBERS.items() if route.startswith(start)), 1),
         "form": "csv",
-        "part": "intent",
+        "part": f"artifact-{world.artifact}-1" if "/media/" in route else "intent",
         "file": "ops/ops.css",
         "row_id": 1,
         "url": "nowhere",

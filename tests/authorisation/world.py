@@ -21,7 +21,7 @@ from mailbox.verbs.life import leasing, operators, results, updates
 from mailbox.verbs.repairs import auto_retry
 from mailbox.words import advice, tokens
 from mailbox.words.conversation import ArtifactUpdate, Update
-from tests.support import factories
+from tests.support import factories, media
 from tests.support.client_certificates import certificate, pem
 from tests.support.plans import planned
 from tests.support.signing import Signer
@@ -63,7 +63,9 @@ class World:
         self.pending = self.resolved()
         self.leased = self._leased()
         half = [{"type": "text", "text": "half of it"}]
-        updates.post_updates(self.bob, self.leased.task.uuid, [Update(message=half), ArtifactUpdate(content=half)])
+        artifact = ArtifactUpdate(content=[*half, media.picture()])
+        posted = updates.post_updates(self.bob, self.leased.task.uuid, [Update(message=half), artifact])
+        self.artifact = posted.seq  # the number of its row
         self.queued = self._sent()
         self.by_hand = self._sent_by_hand()
         self.entry = ReplayEntry.objects.all()[0]

@@ -17,7 +17,7 @@ from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.upkeep import rollups
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultStatus
-from tests.support import factories, talking
+from tests.support import factories, media, talking
 
 WORK = ("Compare three quotes", "Fetch page 4 of the catalogue", "Translate the summary", "Check the invoice total")
 
@@ -203,7 +203,14 @@ REPORT = (
     "3. Memmo Alfama: two rooms, 540 EUR, a terrace over the river.\n\n",
     "Prices are for three nights and hold until Friday.\n",
 )
-OFFERS = {"offers": [{"hotel": "Lisboa Plaza", "eur": 412}, {"hotel": "Casa do Jasmim", "eur": 388}]}
+OFFERS = {
+    "offers": [
+        {"hotel": "Lisboa Plaza", "eur": 412, "rooms": [{"beds": 2, "floor": 3}, {"beds": 2, "floor": 4}]},
+        {"hotel": "Casa do Jasmim", "eur": 388, "rooms": [{"beds": 2, "floor": 1}, {"beds": 2, "floor": 1}]},
+    ],
+    "nights": 3,
+    "valid_until": "2026-06-01",
+}
 
 
 def conversing() -> tuple[Task, Task, Task]:
@@ -226,6 +233,10 @@ def conversing() -> tuple[Task, Task, Task]:
             talking.made(scene["hotels"], booking, chunk, append=number > 0, last_chunk=is_last, **facts)
         table = {"type": "json", "value": OFFERS}
         talking.made(scene["hotels"], booking, table, artifact_id="offers.json", last_chunk=True)
+        plan, greeting = media.picture(640, 240, filename="third-floor.png"), media.sound(1, filename="greeting.wav")
+        pages = {"uri": "attachment:terms.pdf", "blob": "JVBERi0xLjcK", "mimeType": "application/pdf"}
+        terms = {"type": "resource", "resource": pages, "filename": "terms.pdf"}
+        talking.made(scene["hotels"], booking, plan, greeting, terms, artifact_id="lisboa-plaza", last_chunk=True)
         scene.answer(second)
     with scene.ago(minutes=14):
         seats = scene.send("planner", "flights", "Find four seats to Lisbon on 12 June, back on 15 June")

@@ -156,6 +156,8 @@ def test_conversations(take):
     def opened(page):
         for artifact in page.locator("details.artifact").all():
             artifact.locator("summary").first.click()
+        for branch in page.locator(".json summary").all():
+            branch.click()
 
     take("overview-conversing", "")
     take("tasks-conversing", "tasks/")

@@ -14,7 +14,7 @@ from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import auto_retry, repair
 from mailbox.words import advice
 from mailbox.words.kinds import Kind
-from tests.support import factories, talking
+from tests.support import factories, media, talking
 from tests.support.axe import FITS, NARROW, WIDE, Examiner, violations, violations_in_the_dark
 from tests.support.browser import stale
 from tests.support.plans import carried_out, leased, planned
@@ -46,7 +46,8 @@ def row_pages(alice, bob, olga):
     ended = kept.task.leases.get()
     asking = leasing.lease_task(bob, factories.sent_task(alice, bob, intent_text=ODD).uuid)
     talking.told(bob, asking.task, ODD, progress=0.5)
-    talking.made(bob, asking.task, ODD, {"type": "json", "value": {"a": 1}}, name=ODD, metadata={"k": ODD})
+    table = {"type": "json", "value": {"a": 1, ODD: [ODD]}}
+    talking.made(bob, asking.task, ODD, table, media.picture(), media.sound(), name=ODD, metadata={"k": ODD})
     talking.said(alice, asking.task, ODD, message_id=ODD)
     talking.asked(bob, asking, ODD, metadata={"k": ODD})
     return [

@@ -17,7 +17,7 @@ from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.conftest import path_of
 from tests.dashboard.views.test_leases import aged
-from tests.support import factories
+from tests.support import factories, talking
 from tests.support.markup import squeezed
 
 pytestmark = pytest.mark.django_db
@@ -196,3 +196,47 @@ def test_a_task_page_offers_its_id_and_commands_to_copy(ana, alice, bob):
     assert 'data-copy="task-id"' in text
     assert f"/a2a/tasks/{lease.task.uuid}/entry" in text
     assert f"manage.py a2a requeue {lease.task.uuid} --lease-id {lease.lease_id}" in text
+
+
+@pytest.mark.parametrize(
+    ("awaits", "state"), [("", "WORKING"), ("input", "INPUT_REQUIRED"), ("authorization", "AUTH_REQUIRED")]
+)
+def test_a_task_page_names_the_state_that_clients_see(ana, alice, bob, awaits, state):
+    lease = factories.leased_task(alice, bob)
+    if awaits:
+        talking.asked(bob, lease, "Which nights?", awaits=awaits)
+
+    page = ana.get(path_of(lease.task))
+    answer = ana.get(path_of(lease.task, "a2a")).json()
+
+    assert f"<code>TASK_STATE_{state}</code>" in page.text
+    assert path_of(lease.task, "a2a") in page.text
+    assert (answer["id"], answer["status"]["state"]) == (str(lease.task.uuid), f"TASK_STATE_{state}")
+
+
+def test_the_task_for_clients_has_its_history_and_artifacts_without_secrets(ana, alice, bob, settings):
+    settings.A2A_REDACTED_FIELDS = ["api_key"]
+    lease = factories.leased_task(alice, bob, intent_text="find a hotel")
+    talking.told(bob, lease.task, "I look")
+    talking.made(bob, lease.task, {"type": "json", "value": {"api_key": "a secret", "eur": 412}})
+    task = results.post_result(bob, factories.result_envelope(lease.task)).task
+
+    answer = ana.get(path_of(task, "a2a"))
+
+    told = answer.json()
+    assert answer["Content-Type"] == "application/json; charset=utf-8"
+    assert told["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert [one["parts"][0]["text"] for one in told["history"]][:2] == ["find a hotel", "I look"]
+    assert told["artifacts"][0]["parts"][0]["data"] == {"api_key": "[redacted]", "eur": 412}
+    assert ana.get(f"/ops/tasks/{uuid4()}/a2a").status_code == 404
+
+
+def test_the_live_part_of_a_task_page_has_the_result(ana, alice, bob):
+    lease = factories.leased_task(alice, bob)
+    version = ana.get(path_of(lease.task)).context["version"]
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    live = ana.get(path_of(lease.task), headers={"hx-request": "true", "x-seen": version})
+
+    assert 'id="result"' in live.text
+    assert 'id="payload"' not in live.text
