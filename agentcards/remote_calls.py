@@ -153,6 +153,7 @@ def _submit(carriage: Carriage, call: RemoteCall) -> bool | None:
         return False
     except ExternalServiceError as failure:
         _forget_outage(call)
+        urls = carriage.urls(call)  # more are known now
         _logger.info("submitting %s failed: %s", call, _hidden(failure.message, urls))
         _fail(call, _hidden(failure.public_message, urls))
         return not isinstance(failure, NoAnswerError)
@@ -224,7 +225,8 @@ def follow(call: RemoteCall) -> bool | None:
     """Follow the remote task by a stream for one turn, and post each change at once.
 
     A turn lasts at most `FOLLOW_WITHIN`. It ends with the task, with its lease, with the stream, or when its time is
-    up; the next turn, or a poll, is due at once. Returns as `look`.
+    up. The next turn, or a poll, is due at once, after a turn without a sight as after a failed poll. Returns as
+    `look`.
     """
     if _is_out_of_time(call):
         return None
@@ -235,7 +237,8 @@ def follow(call: RemoteCall) -> bool | None:
             answered = True
             if not _settle(call, sight):
                 return True
-    RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now())
+    pause = timedelta(0) if answered else LOOK_EVERY
+    RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now() + pause)
     return answered
 
 

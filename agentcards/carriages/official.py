@@ -18,13 +18,13 @@ from agentcards.carriages.reporting import RemoteEnding
 from agentcards.errors import RemoteRefusalError
 from agentcards.models import RemoteCall, RemoteConversation
 from agentcards.models.remote import MAX_A2A_DEPTH
-from agentcards.official_client.bindings import TASK_NOT_FOUND, Operation
+from agentcards.official_client.bindings import TASK_NOT_FOUND, RemoteOperation
 from agentcards.official_client.client import AgentAddress
 from agentcards.official_client.interfaces import Binding
 from agentcards.official_client.reading import Json, text_in
 from agentcards.official_client.shown import ShownMessage, ShownTask
 from mailbox.outbound.destinations import BaseUrl
-from mailbox.outbound.errors import AnswerTooLargeError, ExternalServiceError, ValidationError
+from mailbox.outbound.errors import AnswerTooLargeError, ExternalServiceError, NoAnswerError, ValidationError
 from mailbox.words.envelopes import ResultStatus
 
 _logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class OfficialCarriage:
         return bool(conversation and conversation.streams and conversation.binding != Binding.JSONRPC_0_3)
 
     def sights(self, call: RemoteCall, *, within: float) -> Generator[Sight]:
-        """Yield what the stream shows. An agent whose stream shows no task is polled from then on."""
+        """Yield what the stream shows. An agent that is there, and streams no task, is polled from then on."""
         conversation = official_talk.of_task(call.lease.task)
         if conversation is None:
             return
@@ -86,7 +86,7 @@ class OfficialCarriage:
             agent = official_talk.agent_of(conversation, call.base_url)
             official_talk.tell_more(agent, conversation)
             wanted: Json = {"id": conversation.remote_task_id}
-            with agent.stream(Operation.SUBSCRIBE, wanted, within=within) as events:
+            with agent.stream(RemoteOperation.SUBSCRIBE, wanted, within=within) as events:
                 for event in events:
                     shown = _after(shown, event)
                     if shown is None:
@@ -94,6 +94,8 @@ class OfficialCarriage:
                     yield OfficialSight(conversation, shown)
         except (ExternalServiceError, ValidationError) as error:
             _logger.debug("following a remote task ended: %s", error)
+            if isinstance(error, NoAnswerError) and not error.timed_out:
+                return
         if shown is None:
             RemoteConversation.objects.filter(pk=conversation.pk).update(streams=False)
 

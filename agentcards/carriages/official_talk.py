@@ -9,7 +9,7 @@ from agentcards.errors import PutOffError, RemoteRefusalError
 from agentcards.fields import UNREADABLE
 from agentcards.models import AgentProfile, RemoteConversation
 from agentcards.official_client import client
-from agentcards.official_client.bindings import UNSUPPORTED_OPERATION, Operation
+from agentcards.official_client.bindings import UNSUPPORTED_OPERATION, RemoteOperation
 from agentcards.official_client.client import IDEMPOTENCY_KEY, LOOK_WITHIN, AgentAddress, ReachedAgent
 from agentcards.official_client.interfaces import Binding, Interface
 from agentcards.official_client.shown import ShownMessage, ShownTask, answer_of
@@ -92,7 +92,7 @@ def send(agent: ReachedAgent, conversation: RemoteConversation) -> ShownTask | S
     key = {IDEMPOTENCY_KEY: message_id(conversation.task, turn)}
     seen: ShownTask | ShownMessage | None = None
     try:
-        seen = answer_of(agent.call(Operation.SEND, params, more=key))
+        seen = answer_of(agent.call(RemoteOperation.SEND, params, more=key))
     except RemoteRefusalError as refusal:
         if refusal.is_busy:
             raise PutOffError("the agent takes no message now") from refusal
@@ -134,13 +134,13 @@ def tell_more(agent: ReachedAgent, conversation: RemoteConversation) -> None:
 def shown_now(agent: ReachedAgent, conversation: RemoteConversation) -> ShownTask:
     """Poll the remote task. Raises as `ReachedAgent.call`."""
     wanted = {"id": conversation.remote_task_id, "historyLength": MOST_HISTORY}
-    return ShownTask.of(agent.call(Operation.GET, wanted, within=LOOK_WITHIN))
+    return ShownTask.of(agent.call(RemoteOperation.GET, wanted, within=LOOK_WITHIN))
 
 
 def cancel(conversation: RemoteConversation) -> None:
     """Ask the agent to cancel the remote task, once. Failures are only logged."""
     try:
-        agent_of(conversation).call(Operation.CANCEL, {"id": conversation.remote_task_id}, within=LOOK_WITHIN)
+        agent_of(conversation).call(RemoteOperation.CANCEL, {"id": conversation.remote_task_id}, within=LOOK_WITHIN)
     except (ExternalServiceError, ValidationError) as error:
         _logger.info("the remote agent did not cancel %s: %s", conversation, error)
 

@@ -26,7 +26,7 @@ _REASONS = {-32001: TASK_NOT_FOUND, -32004: UNSUPPORTED_OPERATION, -32601: UNSUP
 _JSON = {"Content-Type": "application/json", "A2A-Version": "1.0"}
 
 
-class Operation(StrEnum):
+class RemoteOperation(StrEnum):
     """The operations that the hub asks of agents elsewhere, with the names and the params of 1.0."""
 
     SEND = "SendMessage"
@@ -36,7 +36,7 @@ class Operation(StrEnum):
     SUBSCRIBE = "SubscribeToTask"
 
 
-SENDS = (Operation.SEND, Operation.SEND_STREAMING)
+SENDS = (RemoteOperation.SEND, RemoteOperation.SEND_STREAMING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +55,10 @@ class Wire(Protocol):
     They raise another `ExternalServiceError` if they are unusable.
     """
 
-    def request(self, interface: Interface, operation: Operation, params: Json) -> WireRequest:
+    def request(self, interface: Interface, operation: RemoteOperation, params: Json) -> WireRequest:
         """Return the request of an operation."""
 
-    def result(self, operation: Operation, answer: ServerResponse) -> Json:
+    def result(self, operation: RemoteOperation, answer: ServerResponse) -> Json:
         """Return the result of an answer that is no stream, as 1.0 JSON."""
 
     def event(self, event: ServerEvent) -> Json:
@@ -68,11 +68,11 @@ class Wire(Protocol):
 class JsonRpc:
     """JSON-RPC of 1.0."""
 
-    def request(self, interface: Interface, operation: Operation, params: Json) -> WireRequest:
+    def request(self, interface: Interface, operation: RemoteOperation, params: Json) -> WireRequest:
         sent = {**params, "tenant": interface.tenant} if interface.tenant else params
         return _rpc_request(interface.url, str(operation), sent, _JSON)
 
-    def result(self, operation: Operation, answer: ServerResponse) -> Json:
+    def result(self, operation: RemoteOperation, answer: ServerResponse) -> Json:
         return _rpc_result(_rpc_body(answer), answer.status)
 
     def event(self, event: ServerEvent) -> Json:
@@ -82,11 +82,11 @@ class JsonRpc:
 class OlderJsonRpc:
     """JSON-RPC of 0.3."""
 
-    def request(self, interface: Interface, operation: Operation, params: Json) -> WireRequest:
+    def request(self, interface: Interface, operation: RemoteOperation, params: Json) -> WireRequest:
         method, sent = older.request(str(operation), params)
         return _rpc_request(interface.url, method, sent, {"Content-Type": "application/json"})
 
-    def result(self, operation: Operation, answer: ServerResponse) -> Json:
+    def result(self, operation: RemoteOperation, answer: ServerResponse) -> Json:
         """Return the result. 0.3 names no member of a send's answer, and 1.0 none of the other answers."""
         response = older.event(_rpc_result(_rpc_body(answer), answer.status))
         return response if operation in SENDS else object_in(response, "task")
@@ -98,21 +98,21 @@ class OlderJsonRpc:
 class Rest:
     """HTTP+JSON of 1.0."""
 
-    def request(self, interface: Interface, operation: Operation, params: Json) -> WireRequest:
+    def request(self, interface: Interface, operation: RemoteOperation, params: Json) -> WireRequest:
         tenant = f"/{quote(interface.tenant, safe='')}" if interface.tenant else ""
         base = interface.url.rstrip("/") + tenant
         headers = {**_JSON, "Accept": "application/a2a+json, application/json, text/event-stream"}
         if operation in SENDS:
-            route = "message:send" if operation == Operation.SEND else "message:stream"
+            route = "message:send" if operation == RemoteOperation.SEND else "message:stream"
             return WireRequest(method="POST", url=f"{base}/{route}", headers=headers, content=_bytes(params))
         rest = dict(params)
         url = f"{base}/tasks/{quote(str(rest.pop('id')), safe='')}"
-        if operation == Operation.GET:
+        if operation == RemoteOperation.GET:
             return WireRequest(method="GET", url=f"{url}?{urlencode(rest)}" if rest else url, headers=headers)
-        action = "cancel" if operation == Operation.CANCEL else "subscribe"
+        action = "cancel" if operation == RemoteOperation.CANCEL else "subscribe"
         return WireRequest(method="POST", url=f"{url}:{action}", headers=headers, content=_bytes(rest))
 
-    def result(self, operation: Operation, answer: ServerResponse) -> Json:
+    def result(self, operation: RemoteOperation, answer: ServerResponse) -> Json:
         if not answer.is_success:
             raise _http_refusal(answer)
         return read_object(answer.body, "the agent's answer")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agentcards import remote_cards
 from agentcards.official_client import interfaces
-from agentcards.official_client.bindings import Operation, WireRequest, wire_of
+from agentcards.official_client.bindings import RemoteOperation, WireRequest, wire_of
 from agentcards.official_client.interfaces import DEFAULT_KEY_HEADER, Interface, OfferedAgent
 from agentcards.official_client.reading import Json
 from mailbox.outbound import event_streams, exchange
@@ -57,7 +57,12 @@ class ReachedAgent:
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def call(
-        self, operation: Operation, params: Json, *, within: float = CALL_WITHIN, more: Mapping[str, str] | None = None
+        self,
+        operation: RemoteOperation,
+        params: Json,
+        *,
+        within: float = CALL_WITHIN,
+        more: Mapping[str, str] | None = None,
     ) -> Json:
         """Call an operation whose answer is no stream; ``more`` are further headers.
 
@@ -77,7 +82,7 @@ class ReachedAgent:
 
     @contextmanager
     def stream(
-        self, operation: Operation, params: Json, *, within: float, more: Mapping[str, str] | None = None
+        self, operation: RemoteOperation, params: Json, *, within: float, more: Mapping[str, str] | None = None
     ) -> Iterator[Iterator[Json]]:
         """Open the stream of an operation; yield its events as they come, for at most ``within`` seconds.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from time import monotonic, sleep
 
 from agentcards.errors import RemoteRefusalError
-from agentcards.official_client.bindings import Operation
+from agentcards.official_client.bindings import RemoteOperation
 from agentcards.official_client.client import CALL_WITHIN, IDEMPOTENCY_KEY, LOOK_WITHIN, ReachedAgent
 from agentcards.official_client.reading import Json
 from agentcards.official_client.shown import ShownMessage, ShownTask, answer_of
@@ -67,7 +67,7 @@ def _polled(agent: ReachedAgent, last: ShownTask, answered: str, *, within: floa
     gives_up_at = monotonic() + within
     while (left := gives_up_at - monotonic()) > 0:
         try:
-            task = agent.call(Operation.GET, {"id": last.task_id}, within=min(left, LOOK_WITHIN))
+            task = agent.call(RemoteOperation.GET, {"id": last.task_id}, within=min(left, LOOK_WITHIN))
             shown = ShownTask.of(task)
         except RemoteRefusalError as refusal:
             if not refusal.is_busy and refusal.status < 500:
@@ -98,12 +98,12 @@ def _sent(
     params: Json = {"message": message, "configuration": {"returnImmediately": True}}
     more = {IDEMPOTENCY_KEY: message["messageId"]}
     if not stream:
-        answer = agent.call(Operation.SEND, params, within=min(within, CALL_WITHIN), more=more)
+        answer = agent.call(RemoteOperation.SEND, params, within=min(within, CALL_WITHIN), more=more)
         yield answer, answer_of(answer)
         return
     shown: ShownTask | ShownMessage | None = None
     try:
-        with agent.stream(Operation.SEND_STREAMING, params, within=within, more=more) as events:
+        with agent.stream(RemoteOperation.SEND_STREAMING, params, within=within, more=more) as events:
             for event in events:
                 shown = shown.after(event) if isinstance(shown, ShownTask) else answer_of(event)
                 yield event, shown

@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from agentcards import remote_calls
 from agentcards.models import RemoteCall
 from mailbox.models import Artifact, Message
+from mailbox.outbound import event_streams
+from mailbox.outbound.errors import NotReachedError
 from tests.support.official_agents import BINDINGS, OLDER
 from tests.support.official_rounds import (
     follow_all,
@@ -139,3 +142,24 @@ def test_a_stream_of_0_3_is_not_followed(offie, olive, alice):
     submit_all()
 
     assert not remote_calls.follows(RemoteCall.objects.get())
+
+
+def test_an_agent_that_is_away_for_a_moment_is_followed_again(offie, olive, alice, now, monkeypatch):
+    offie.streams = True
+    task = sent(alice, olive, "work")
+    submit_all()
+    with monkeypatch.context() as patched:
+        patched.setattr(event_streams, "opened", refused)
+        follow_all()
+    (call,) = RemoteCall.objects.all()
+    assert call.next_look_at == timezone.now() + remote_calls.LOOK_EVERY
+    assert remote_calls.follows(call)
+
+    now.shift(3)
+    follow_all()
+
+    assert result_of(task).status == "ok"
+
+
+def refused(*_, **__):
+    raise NotReachedError("no answer")

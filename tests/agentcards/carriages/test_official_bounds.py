@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from agentcards import profiles, remote_calls
 from agentcards.models import RemoteCall, RemoteConversation
+from agentcards.official_client.client import ReachedAgent
 from mailbox.gate.callers import Caller
 from mailbox.models import Lease
-from mailbox.outbound.errors import AnswerTooLargeError
+from mailbox.outbound.errors import AnswerTooLargeError, NoAnswerError
 from mailbox.verbs.repairs import repair
 from tests.support import factories
 from tests.support.official_rounds import (
@@ -65,6 +66,38 @@ def test_a_submission_to_a_hub_that_was_cut_is_repeated_under_the_same_key(offie
 
     assert [len(offie.sent), len(offie.tasks)] == [2, 1]
     assert (result_of(task).status, Lease.objects.count()) == ("ok", 1)
+
+
+def test_a_lost_answer_of_a_hub_is_asked_for_again_under_the_same_key(offie, olive, alice, now, monkeypatch):
+    offie.is_hub = True
+    task = sent(alice, olive, "work")
+    with monkeypatch.context() as patched:
+        patched.setattr(ReachedAgent, "call", losing(ReachedAgent.call))
+        submit_all()
+    assert state_of(task) == "queued"
+
+    now.shift(1)
+    submit_all()
+    look_until_done(now, task)
+
+    assert [len(offie.sent), len(offie.tasks)] == [2, 1]
+    assert result_of(task).status == "ok"
+
+
+def test_a_lost_answer_of_another_agent_is_an_error(offie, olive, alice, monkeypatch):
+    task = sent(alice, olive, "work")
+    monkeypatch.setattr(ReachedAgent, "call", losing(ReachedAgent.call))
+    submit_all()
+
+    assert result_of(task).error_message == f"A2A: no answer from {offie.url.removeprefix('http://')}"
+
+
+def losing(call):
+    def lose(agent, *given, **more):
+        call(agent, *given, **more)
+        raise NoAnswerError(f"no answer from {agent.interface.url}")
+
+    return lose
 
 
 def fault(*_, **__):

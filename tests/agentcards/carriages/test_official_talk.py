@@ -6,7 +6,10 @@ import pytest
 
 from agentcards import remote_calls
 from agentcards.models import RemoteCall, RemoteConversation
-from mailbox.verbs.life import conversation, sending
+from mailbox.gate.callers import Caller
+from mailbox.verbs.life import conversation, results, sending
+from mailbox.verbs.upkeep import compaction
+from mailbox.verbs.upkeep.compaction import Retention
 from tests.support import factories
 from tests.support.official_agents import BINDINGS, REST
 from tests.support.official_rounds import (
@@ -146,3 +149,17 @@ def test_a_context_of_the_hub_is_a_context_of_its_sender_at_the_remote_agent(off
     first, second, third = (message["contextId"] for message in offie.sent)
     assert first == second
     assert len({first, third, "c1"}) == 3
+
+
+def test_a_compaction_takes_the_conversation_of_its_task_along(offie, olive, alice, now):
+    task = sent(alice, olive, "work")
+    submit_all()
+    look_until_done(now, task)
+    results.ack_results(alice, [task.uuid])
+    assert RemoteConversation.objects.exists()
+    now.shift(86_400)
+
+    compaction.compact(Caller.command_line(), Retention())
+
+    assert not Task.objects.exists()
+    assert not RemoteConversation.objects.exists()
