@@ -7,6 +7,7 @@ import pytest
 from agentcards import remote_calls
 from agentcards.models import RemoteCall, RemoteConversation
 from mailbox.gate.callers import Caller
+from mailbox.models import Task
 from mailbox.verbs.life import conversation, results, sending
 from mailbox.verbs.upkeep import compaction
 from mailbox.verbs.upkeep.compaction import Retention
