@@ -115,10 +115,13 @@ lock: ## Pin the newest allowed version of every requirement (needs uv)
 	$(compile) pyproject.toml --output-file requirements/base.txt
 	$(compile) pyproject.toml --group dev --constraints requirements/base.txt --output-file requirements/dev.txt
 	$(compile) --group audit --output-file requirements/audit.txt
+	$(compile) --group a2a-client-1 --output-file requirements/a2a-client-1.txt
+	$(compile) --group a2a-client-0-3 --output-file requirements/a2a-client-0.3.txt
+	npm install --prefix requirements/a2a-client-js --package-lock-only --omit-lockfile-registry-resolved
 
 .PHONY: clean
 clean: ## Delete the environment and the caches, but no data
-	rm -rf .venv .venv-audit .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
+	rm -rf .venv .venv-audit .venv-clients .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # The second holds all packages of the first, so one install serves both.

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.clients.stage import Stage, staged
+from tests.support.clients.talk import Talk
+from tests.support.databases import Databases
+
+
+@pytest.fixture(scope="session")
+def stage(tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases) -> Iterator[Stage]:
+    with migrated_database() as database_url, staged(tmp_path_factory.mktemp("stage"), database_url) as made:
+        yield made
+
+
+@pytest.fixture
+def talk(request: pytest.FixtureRequest, stage: Stage) -> Talk:
+    """The client that the test's parameter ``client`` names, with alice's key, talking to bob."""
+    return stage.talk(request.getfixturevalue("client"))

@@ -1,0 +1,83 @@
+"""The environments of the official clients, in `.venv-clients/`. The first test that needs one installs it.
+
+The two Python SDKs exclude each other, and neither is a package of the hub. Without a fitting node the JavaScript
+clients are not to be had.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.hub import ROOT
+
+PLACE = ROOT / ".venv-clients"
+DRIVERS = Path(__file__).parent / "drivers"
+PINNED = ROOT / "requirements"
+OLDEST_NODE = 20
+
+
+def python_driver(name: str, pinned: str) -> list[str]:
+    """Return the command of a driver in Python, without its arguments. ``pinned`` is its file of requirements."""
+    folder = PLACE / name
+    _once(folder, _digest(PINNED / pinned), lambda: _install_python(folder, PINNED / pinned))
+    return [str(folder / "bin" / "python"), str(DRIVERS / f"{name}.py")]
+
+
+def javascript_driver(name: str) -> list[str]:
+    """Return the command of a driver in JavaScript. Skip the test where there is no node that the SDKs run on."""
+    node = _node()
+    folder = PLACE / "javascript"
+    files = [*sorted((PINNED / "a2a-client-js").iterdir()), *sorted(DRIVERS.glob("*.mjs"))]
+    _once(folder, _digest(*files), lambda: _install_javascript(folder))
+    return [node, str(folder / f"{name}.mjs")]
+
+
+def _node() -> str:
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.skip("The JavaScript clients need node and npm.")
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
+    if int(version.lstrip("v").partition(".")[0]) < OLDEST_NODE:
+        pytest.skip(f"The JavaScript clients need node {OLDEST_NODE}, and this is {version.strip()}.")
+    return node
+
+
+def _once(folder: Path, digest: str, install: Callable[[], None]) -> None:
+    """Install under a lock, unless the folder's stamp shows that these very files were installed."""
+    PLACE.mkdir(exist_ok=True)
+    with (PLACE / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = PLACE / f"{folder.name}.stamp"
+        if not stamp.exists() or stamp.read_text() != digest:
+            install()
+            stamp.write_text(digest)
+
+
+def _digest(*files: Path) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _install_python(folder: Path, pinned: Path) -> None:
+    own = {"VENV": str(folder), "PYTHON": sys.executable}
+    _run([str(PINNED / "install.sh"), str(pinned)], cwd=ROOT, **own)
+
+
+def _install_javascript(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for file in (*(PINNED / "a2a-client-js").iterdir(), *DRIVERS.glob("*.mjs")):
+        shutil.copy(file, folder)
+    _run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved"], cwd=folder)
+
+
+def _run(command: list[str], *, cwd: Path, **environment: str) -> None:
+    ran = subprocess.run(command, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr

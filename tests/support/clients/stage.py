@@ -1,0 +1,97 @@
+"""A served hub with agents, a player of their parts, and the official clients that talk with them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.load.cast import operator_key
+from tests.support.clients.player import Player, playing
+from tests.support.clients.talk import Client, Talk, talking
+from tests.support.hub import PATIENCE, ROOT, Hub, served
+
+PERFORMER, DOORMAN = "bob", "dora"  # dora is open to callers without a key
+SENDERS = ("alice", "carol")
+LOOPBACK = {"A2A_OUTBOUND_ALLOW": "127.0.0.1"}
+
+
+@dataclass(slots=True, kw_only=True)
+class Stage:
+    """The hub and its cast. `keys` are by name. Each official client is started once and kept."""
+
+    hub: Hub
+    keys: dict[str, str]
+    players: dict[str, Player]
+    kept: ExitStack
+    talks: dict[tuple[Client, str, str], Talk] = field(default_factory=dict)
+
+    def base_url(self, agent: str = PERFORMER) -> str:
+        return f"{self.hub.url}/agents/{agent}/"
+
+    def talk(self, client: Client, *, by: str = "alice", to: str = PERFORMER) -> Talk:
+        """Return the client with the key of ``by``, or without one if it is empty."""
+        wanted = (client, by, to)
+        if wanted not in self.talks:
+            begun = talking(client, self.base_url(to), self.keys.get(by, ""))
+            self.talks[wanted] = self.kept.enter_context(begun)
+        return self.talks[wanted]
+
+    @property
+    def player(self) -> Player:
+        return self.players[PERFORMER]
+
+    def http(self, *, by: str = "alice", to: str = PERFORMER, **headers: str) -> httpx.Client:
+        """Return a bare HTTP client of the agent's URL, for requests that no official client sends."""
+        given = {"Authorization": f"Bearer {self.keys[by]}"} if by else {}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return httpx.Client(base_url=self.base_url(to), headers=given, timeout=PATIENCE, trust_env=False)
+
+
+@contextlib.contextmanager
+def staged(var: Path, database_url: str, **environment: str) -> Iterator[Stage]:
+    """Serve a hub with its cast until the block ends."""
+    with ExitStack() as kept:
+        hub = kept.enter_context(served(var, database_url=database_url, **LOOPBACK, **environment))
+        with httpx.Client(
+            base_url=hub.url,
+            headers={"Authorization": f"Bearer {operator_key(hub)}"},
+            timeout=PATIENCE,
+            trust_env=False,
+        ) as operator:
+            keys = {name: _registered(operator, name) for name in (*SENDERS, PERFORMER, DOORMAN)}
+            grants = [(name, "a2a.send.*") for name in SENDERS]
+            grants += [(PERFORMER, "a2a.respond.*"), (DOORMAN, "a2a.respond.*")]
+            for subject, action in grants:
+                _posted(operator, "/capabilities/grant", subject=subject, action=action)
+        manage(hub, "agents", "open", DOORMAN)
+        players = {name: kept.enter_context(playing(hub.url, keys[name])) for name in (PERFORMER, DOORMAN)}
+        yield Stage(hub=hub, keys=keys, players=players, kept=kept)
+
+
+def manage(hub: Hub, *words: str) -> str:
+    """Run `manage.py a2a` beside the hub; return what it prints."""
+    own = {"A2A_VAR": str(hub.log.parent), "DATABASE_URL": hub.database_url, "PUBLIC_URL": hub.url}
+    command = [sys.executable, "manage.py", "a2a", *words]
+    ran = subprocess.run(command, cwd=ROOT, env=os.environ | own, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout
+
+
+def _registered(operator: httpx.Client, name: str) -> str:
+    return str(_posted(operator, "/a2a/agents", display=f"{name}@local")["api_key"])
+
+
+def _posted(operator: httpx.Client, path: str, **body: Any) -> dict[str, Any]:
+    answer = operator.post(path, json=body)
+    assert answer.is_success, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
