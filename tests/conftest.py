@@ -38,6 +38,7 @@ SLOW = (
     "tests/proof/test_short.py",
     "tests/proof/test_stage.py",
     "tests/mailbox/background/test_remote_sender_process.py",
+    "tests/mailbox/dialects/a2a/clients/",
     "tests/mailbox/dialects/corvid/test_conversation.py",
     "tests/mailbox/dialects/yeoman/test_served.py",
     "tests/mailbox/management/worker/",

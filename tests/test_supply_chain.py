@@ -14,7 +14,8 @@ from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
-FILES = ("base.txt", "dev.txt", "audit.txt")
+CLIENTS = ("a2a-client-1.txt", "a2a-client-0.3.txt")
+FILES = ("base.txt", "dev.txt", "audit.txt", *CLIENTS)
 SOUND = {"name": "sound", "version": "1.0", "vulns": []}
 WEAK = {"name": "weak", "version": "1.0", "vulns": [{"id": "CVE-2026-1", "fix_versions": ["1.1"]}]}
 UNKNOWN = {"name": "hidden", "skip_reason": "not found"}
@@ -44,6 +45,14 @@ def test_every_pinned_package_has_its_hashes_and_no_index_is_named(file):
 
     assert [package for package in packages if "--hash=sha256:" not in package] == []
     assert not re.search(r"https?://|index-url|find-links", pinned(file))
+
+
+def test_every_pinned_javascript_package_has_its_hash_and_no_registry_is_named():
+    lock = json.loads(pinned("a2a-client-js/package-lock.json"))
+
+    packages = {path: package for path, package in lock["packages"].items() if path}
+    assert [path for path, package in packages.items() if not package["integrity"].startswith("sha512-")] == []
+    assert [path for path, package in packages.items() if "resolved" in package] == []
 
 
 def test_the_tools_of_the_audit_are_in_no_other_environment():

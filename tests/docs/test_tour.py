@@ -1,4 +1,4 @@
-"""The tour of the README, its second half and the page about workers print what the pages show."""
+"""The tour of the README, its second half and the pages that continue it print what the pages show."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ VARIES = re.compile(
     r"|\b[1-9A-HJ-NP-Za-km-z]{43,44}\b"  # public key
     r"|\b\d{13}\b"  # epoch milliseconds
 )
+PAGES = ("docs/tour.md", "docs/workers.md", "docs/a2a.md")
 END_OF_STEP = "\x1e"
 
 Shell = Callable[[str], subprocess.CompletedProcess[str]]
@@ -54,7 +55,7 @@ def shell(environment: Mapping[str, str]) -> Shell:
 
 def test_the_tour_prints_what_the_pages_show(shell: Shell) -> None:
     begun = pages.steps(pages.section(pages.page("README.md"), "The tour"))
-    steps = begun + pages.steps(pages.page("docs/tour.md")) + pages.steps(pages.page("docs/workers.md"))
+    steps = begun + [step for page in PAGES for step in pages.steps(pages.page(page))]
 
     ran = shell("".join(f"{step.commands}printf '{END_OF_STEP}'\n" for step in steps))
 

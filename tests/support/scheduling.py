@@ -12,6 +12,7 @@ SHARED = {
     "tests/mailbox/inspection/test_list_plans.py": "many rows",
     "tests/mailbox/verbs/test_query_plans.py": "crowd",
     "tests/mailbox/background/test_remote_sender_process.py": "carrying hub",
+    "tests/mailbox/dialects/a2a/clients/": "stage",
     "tests/mailbox/dialects/corvid/test_conversation.py": "served hub",
     "tests/mailbox/dialects/yeoman/test_served.py": "recorded hub",
     "tests/mailbox/management/worker/": "served hub",

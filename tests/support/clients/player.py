@@ -1,6 +1,6 @@
 """A worker that plays what the text of a task says: "chunks", "ask", "slow 8". It works over the hub's own API.
 
-A task with the text "hold" goes to the test, which plays it by hand.
+Any other text is a task to complete. A task with the text "hold" goes to the test, which plays it by hand.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ QUESTIONS = ("Which colour?", "Which size?")
 SIGN_IN = "Sign in at the door."
 LAST_WORDS = "That was all."
 AWHILE_MS = 1_000  # of a long poll, so that the player notices soon that the tests are over
+
+
+def text_blocks(text: str) -> list[Json]:
+    return [{"type": "text", "text": text}]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class Held:
     def blocks(self) -> list[Json]:
         """The content of the sender's newest message."""
         message = self.leased.get("message")
-        return message["content"] if message else [{"type": "text", "text": self.text}]
+        return message["content"] if message else text_blocks(self.text)
 
     @property
     def words(self) -> str:
@@ -65,7 +69,7 @@ class Held:
 
     def succeed(self, text: str) -> None:
         """Post the result, which the hub must accept."""
-        self.result(status="ok", content=text).raise_for_status()
+        self.result(status="ok", content=text_blocks(text)).raise_for_status()
 
 
 class Player:
@@ -109,7 +113,7 @@ class Player:
             self._over.wait(float(rest[0]))
             held.succeed("slow but sure")
         else:
-            ROLES[role](held)
+            ROLES.get(role, _complete)(held)
 
 
 def _complete(held: Held) -> None:
@@ -150,7 +154,7 @@ def _fail(held: Held) -> None:
 
 
 def _direct(held: Held) -> None:
-    held.result(status="ok", direct=True, content="Hello yourself.").raise_for_status()
+    held.result(status="ok", direct=True, content=text_blocks("Hello yourself.")).raise_for_status()
 
 
 def _parts(held: Held) -> None:
@@ -160,7 +164,6 @@ def _parts(held: Held) -> None:
 
 
 ROLES: dict[str, Callable[[Held], None]] = {
-    "complete": _complete,
     "chunks": _chunks,
     "ask": _ask,
     "auth": _auth,

@@ -14,7 +14,6 @@ from typing import Any
 import httpx
 from a2a import types
 from a2a.client import A2ACardResolver, ClientCallContext, ClientConfig, ClientFactory
-
 from lines import Line, converse
 
 

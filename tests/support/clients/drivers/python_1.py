@@ -17,7 +17,6 @@ from a2a.types import a2a_pb2 as types
 from a2a.utils.signing import create_signature_verifier
 from google.protobuf.json_format import MessageToDict, ParseDict
 from jwt import PyJWK
-
 from lines import Line, converse
 
 

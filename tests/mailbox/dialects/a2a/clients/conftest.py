@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.clients.stage import Stage, staged
-from tests.support.clients.talk import Talk
+from tests.support.clients.talk import Client, Talk
 from tests.support.databases import Databases
 
 
@@ -16,6 +16,6 @@ def stage(tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases
 
 
 @pytest.fixture
-def talk(request: pytest.FixtureRequest, stage: Stage) -> Talk:
-    """The client that the test's parameter ``client`` names, with alice's key, talking to bob."""
-    return stage.talk(request.getfixturevalue("client"))
+def talk(stage: Stage, sdk: Client) -> Talk:
+    """Return the client that the test's parameter ``sdk`` names, with alice's key, for talks with bob."""
+    return stage.talk(sdk)

@@ -8,9 +8,9 @@ import pytest
 
 from tests.support.clients.driven import RefusedError
 from tests.support.clients.stage import DOORMAN
-from tests.support.clients.talk import EVERY, NEW
+from tests.support.clients.talk import EVERY
 
-pytestmark = pytest.mark.parametrize("client", EVERY, ids=str)
+pytestmark = pytest.mark.parametrize("sdk", EVERY, ids=str)
 
 
 def refusal(act, *arguments, **named):
@@ -19,8 +19,8 @@ def refusal(act, *arguments, **named):
     return refused.value.name
 
 
-def test_an_open_agent_serves_callers_without_a_key(stage, client):
-    talk = stage.talk(client, by="", to=DOORMAN)
+def test_an_open_agent_serves_callers_without_a_key(stage, sdk):
+    talk = stage.talk(sdk, by="", to=DOORMAN)
 
     asked = talk.task("ask")
     painted = talk.task("red", of=asked)
@@ -30,8 +30,8 @@ def test_an_open_agent_serves_callers_without_a_key(stage, client):
     assert talk.get(asked.id).state == "completed"
 
 
-def test_other_agents_need_a_key(stage, client):
-    message = refusal(stage.talk(client, by="").send, "complete")
+def test_other_agents_need_a_key(stage, sdk):
+    message = refusal(stage.talk(sdk, by="").send, "complete")
 
     assert message
 
@@ -71,7 +71,6 @@ def test_a_key_of_the_client_makes_one_task_of_many_sends(talk):
     )
 
 
-@pytest.mark.parametrize("client", NEW, ids=str)
 def test_a_direct_answer_is_read_again_with_the_key_of_its_request(talk):
     key = {"Idempotency-Key": str(uuid.uuid4())}
     first, again = (talk.send("direct", headers=key, messageId="m1", context="c1") for _ in range(2))

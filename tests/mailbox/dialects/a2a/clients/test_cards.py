@@ -9,7 +9,7 @@ from tests.support.clients.stage import DOORMAN
 from tests.support.clients.talk import EVERY, NEW, OLD
 
 
-@pytest.mark.parametrize("client", NEW, ids=str)
+@pytest.mark.parametrize("sdk", NEW, ids=str)
 def test_the_card_of_1_0_is_signed(talk, stage):
     card = talk.driven.begin("card", {"verify": True}).result()
 
@@ -23,7 +23,7 @@ def test_the_card_of_1_0_is_signed(talk, stage):
     assert set(card["securitySchemes"]) == {"bearer", "apiKey"}
 
 
-@pytest.mark.parametrize("client", OLD, ids=str)
+@pytest.mark.parametrize("sdk", OLD, ids=str)
 def test_the_card_of_0_3_names_its_one_url(talk, stage):
     card = talk.driven.do("card")
 
@@ -32,17 +32,17 @@ def test_the_card_of_0_3_names_its_one_url(talk, stage):
     assert card["securitySchemes"]["bearer"]["type"] == "http"
 
 
-@pytest.mark.parametrize("client", EVERY, ids=str)
+@pytest.mark.parametrize("sdk", EVERY, ids=str)
 def test_the_extended_card_comes_with_a_key(talk):
     assert talk.driven.do("extended")["name"]
 
 
-@pytest.mark.parametrize("client", EVERY, ids=str)
-def test_the_extended_card_needs_a_key(stage, client):
+@pytest.mark.parametrize("sdk", EVERY, ids=str)
+def test_the_extended_card_needs_a_key(stage, sdk):
     with pytest.raises(RefusedError):
-        stage.talk(client, by="", to=DOORMAN).driven.do("extended")
+        stage.talk(sdk, by="", to=DOORMAN).driven.do("extended")
 
 
-@pytest.mark.parametrize("client", EVERY, ids=str)
-def test_an_agent_is_found_by_its_whole_name_too(stage, client):
-    assert stage.talk(client, to="bob@local").task("complete").state == "completed"
+@pytest.mark.parametrize("sdk", EVERY, ids=str)
+def test_an_agent_is_found_by_its_whole_name_too(stage, sdk):
+    assert stage.talk(sdk, to="bob@local").task("complete").state == "completed"

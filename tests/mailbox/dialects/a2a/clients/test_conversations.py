@@ -7,7 +7,7 @@ import pytest
 from tests.support.clients.player import QUESTIONS
 from tests.support.clients.talk import EVERY, NEW
 
-pytestmark = pytest.mark.parametrize("client", EVERY, ids=str)
+pytestmark = pytest.mark.parametrize("sdk", EVERY, ids=str)
 
 
 def test_a_conversation_of_two_turns_keeps_task_context_and_order(talk):

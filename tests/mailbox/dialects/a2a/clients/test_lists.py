@@ -8,7 +8,7 @@ from tests.support.clients import readings
 from tests.support.clients.driven import RefusedError
 from tests.support.clients.talk import NEW
 
-pytestmark = pytest.mark.parametrize("client", NEW, ids=str)
+pytestmark = pytest.mark.parametrize("sdk", NEW, ids=str)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_direct_answer_is_in_no_list(talk, request):
 
 
 @pytest.mark.parametrize("query", [{"pageSize": 0}, {"pageSize": 101}, {"pageToken": "made up"}], ids=str)
-def test_a_bad_page_is_refused(talk, query, client):
+def test_a_bad_page_is_refused(talk, query):
     with pytest.raises(RefusedError) as refused:
         listed(talk, **query)
 

@@ -45,11 +45,11 @@ def come_back(talk, first, parts):
     assert artifact["parts"] == [first, *parts]
 
 
-@pytest.mark.parametrize("client", NEW, ids=str)
+@pytest.mark.parametrize("sdk", NEW, ids=str)
 def test_every_part_of_1_0_comes_back_as_it_was(talk):
     come_back(talk, {"text": "parts"}, PARTS)
 
 
-@pytest.mark.parametrize("client", OLD, ids=str)
+@pytest.mark.parametrize("sdk", OLD, ids=str)
 def test_every_part_of_0_3_comes_back_as_it_was(talk):
     come_back(talk, {"kind": "text", "text": "parts"}, OLD_PARTS)

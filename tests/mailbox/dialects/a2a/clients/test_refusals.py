@@ -10,7 +10,7 @@ from tests.support.clients.driven import RefusedError
 from tests.support.clients.talk import EVERY, NEW
 
 UNKNOWN = "6f1c5a0e-0000-4000-8000-000000000000"
-every = pytest.mark.parametrize("client", EVERY, ids=str)
+every = pytest.mark.parametrize("sdk", EVERY, ids=str)
 
 
 def refusal(act, *arguments, **named):
@@ -36,7 +36,7 @@ def test_a_finished_task_takes_no_message_and_no_subscription(talk):
     assert refusal(talk.subscribe(done.id).rest) == "UnsupportedOperationError"
 
 
-@pytest.mark.parametrize("client", NEW, ids=str)
+@pytest.mark.parametrize("sdk", NEW, ids=str)
 def test_an_unknown_webhook_is_not_found(talk):
     assert refusal(talk.config, talk.task("ask").id, "nope") == "TaskNotFoundError"
 
@@ -102,7 +102,7 @@ def test_a_part_of_a_media_type_that_the_agent_does_not_take_is_refused(stage):
 
     try:
         for client in NEW:
-            assert refusal(stage.talk(client).send, parts=[{"text": "complete"}, part]) == (
+            assert refusal(stage.talk(sdk).send, parts=[{"text": "complete"}, part]) == (
                 "ContentTypeNotSupportedError"
             )
     finally:

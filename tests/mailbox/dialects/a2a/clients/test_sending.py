@@ -9,7 +9,7 @@ from tests.support.clients.readings import Words, Work
 from tests.support.clients.talk import EVERY
 from tests.support.hub import wait_until
 
-pytestmark = pytest.mark.parametrize("client", EVERY, ids=str)
+pytestmark = pytest.mark.parametrize("sdk", EVERY, ids=str)
 
 
 def test_a_message_is_answered_by_the_finished_task(talk):

@@ -9,7 +9,7 @@ from tests.support.clients.player import CHUNKS, LAST_WORDS
 from tests.support.clients.readings import Piece, Status, Words, Work
 from tests.support.clients.talk import EVERY, NEW
 
-every = pytest.mark.parametrize("client", EVERY, ids=str)
+every = pytest.mark.parametrize("sdk", EVERY, ids=str)
 
 
 def told(events):
@@ -89,7 +89,7 @@ def test_a_stream_that_broke_is_taken_up_by_a_subscription(talk, stage):
     assert told(taken_up.rest()) == ["after", "completed"]
 
 
-@pytest.mark.parametrize("client", NEW, ids=str)
+@pytest.mark.parametrize("sdk", NEW, ids=str)
 def test_a_client_that_names_its_last_event_gets_every_later_one(talk, stage):
     task = talk.task("chunks")
 

@@ -17,7 +17,7 @@ from tests.support.receiver import receiver
 CREDENTIALS = {"token": "t0ken", "authentication": {"scheme": "Bearer", "credentials": "s3cret"}}
 OLD_CREDENTIALS = {"token": "t0ken", "authentication": {"schemes": ["Bearer"], "credentials": "s3cret"}}
 # The client of the Python SDK 0.3 has neither a list nor a delete.
-listing = pytest.mark.parametrize("client", [client for client in EVERY if str(client) != "python-0.3-rpc"], ids=str)
+listing = pytest.mark.parametrize("sdk", [client for client in EVERY if str(client) != "python-0.3-rpc"], ids=str)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_a_webhook_is_created_read_listed_and_deleted(talk, hook):
     assert talk.configs(task.id) == []
 
 
-@pytest.mark.parametrize("client", EVERY, ids=str)
+@pytest.mark.parametrize("sdk", EVERY, ids=str)
 def test_credentials_are_never_read_back(talk, hook):
     task = talk.task("ask")
     made = talk.create_config(task.id, {"url": hook.url, **sealed(talk)})
@@ -67,7 +67,7 @@ def test_credentials_are_never_read_back(talk, hook):
     assert "t0ken" not in json.dumps(read)
 
 
-@pytest.mark.parametrize("client", NEW, ids=str)
+@pytest.mark.parametrize("sdk", NEW, ids=str)
 def test_a_receiver_gets_each_event_in_order_with_both_headers(talk, hook):
     task = talk.task("ask twice")
     talk.create_config(task.id, {"url": hook.url, **CREDENTIALS})
@@ -82,7 +82,7 @@ def test_a_receiver_gets_each_event_in_order_with_both_headers(talk, hook):
         assert (headers["Authorization"], headers["X-A2A-Notification-Token"]) == ("Bearer s3cret", "t0ken")
 
 
-@pytest.mark.parametrize("client", NEW, ids=str)
+@pytest.mark.parametrize("sdk", NEW, ids=str)
 def test_an_inline_webhook_gets_everything_after_the_task(talk, hook):
     talk.task("chunks", webhook={"url": hook.url, **CREDENTIALS})
 
@@ -92,7 +92,7 @@ def test_an_inline_webhook_gets_everything_after_the_task(talk, hook):
     assert "".join(events[1:-1]) == "".join(CHUNKS)  # chunks that wait together are one update
 
 
-@pytest.mark.parametrize("client", NEW, ids=str)
+@pytest.mark.parametrize("sdk", NEW, ids=str)
 def test_a_receiver_that_fails_three_times_gets_each_event_once(talk, hook):
     hook.statuses = [500, 500, 500]
 
@@ -104,7 +104,7 @@ def test_a_receiver_that_fails_three_times_gets_each_event_once(talk, hook):
     assert len(set(first)) == 1
 
 
-@pytest.mark.parametrize("client", OLD, ids=str)
+@pytest.mark.parametrize("sdk", OLD, ids=str)
 def test_a_receiver_of_0_3_gets_the_task_of_0_3(talk, hook):
     task = talk.task("ask")
     talk.create_config(task.id, {"url": hook.url, **OLD_CREDENTIALS})
@@ -118,7 +118,7 @@ def test_a_receiver_of_0_3_gets_the_task_of_0_3(talk, hook):
     assert {headers["Content-Type"] for headers, _ in hook.calls} == {"application/json"}
 
 
-@pytest.mark.parametrize("client", NEW, ids=str)
+@pytest.mark.parametrize("sdk", NEW, ids=str)
 def test_a_webhook_within_the_network_is_refused(talk):
     task = talk.task("ask")
 
