@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice
 from uuid import UUID
@@ -17,6 +17,8 @@ from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Artifact, Message, Task
 from mailbox.models.artifact import fold
 from mailbox.words import json_text
+from mailbox.words.a2a.opening import opening_of
+from mailbox.words.envelopes import A2A
 from mailbox.words.errors import UnknownTaskError
 
 FIRST = 1  # the seq of the message that made the task
@@ -81,20 +83,40 @@ def _visible(caller: Caller, task_id: UUID) -> Task:
 
 
 def first_message(task: Task) -> Message:
-    """Return the message that made ``task``, as an object without a row: the sender's text at `FIRST`."""
-    text = json_text.dumps([{"type": "text", "text": task.intent_text}])
-    return Message(task=task, seq=FIRST, role=Message.Role.USER, content=text, said_at=task.sent_at)
+    """Return the message that made ``task``, as an object without a row, at `FIRST`.
+
+    It is the sender's text, and in a task of the official protocol the whole message as its sender sent it.
+    """
+    opened = opening_of(task.intent_text, json_text.loads(task.metadata) if task.dialect == A2A else {})
+    return Message(
+        task=task,
+        seq=FIRST,
+        role=Message.Role.USER,
+        content=json_text.dumps(list(opened.blocks)),
+        message_id=opened.message_id,
+        extra=json_text.dumps(dict(opened.extra)),
+        said_at=task.sent_at,
+    )
 
 
 def newest_of_senders(tasks: Iterable[Task]) -> dict[int, Message]:
     """Return the newest message of each task's sender, by the task's primary key. Two queries at most.
 
-    A task whose sender has sent nothing since the task itself has none. Messages beyond the budget of a page are left
-    out. The caller may see the tasks.
+    A task whose sender has sent nothing since the task itself has none; a task of the official protocol then has the
+    message that made it. Messages beyond the budget of a page are left out. The caller may see the tasks.
     """
-    spoken = {task.pk: task for task in tasks if task.turn > 1}
-    if not spoken:
-        return {}
+    spoken: dict[int, Task] = {}
+    first: dict[int, Message] = {}
+    for task in tasks:
+        if task.turn > 1:
+            spoken[task.pk] = task
+        elif task.dialect == A2A:
+            first[task.pk] = first_message(task)
+    return first | _newest(spoken) if spoken else first
+
+
+def _newest(spoken: Mapping[int, Task]) -> dict[int, Message]:
+    """Return the newest rows of the senders of tasks with later messages, within the budget of a page."""
     of_sender = Message.objects.of_role(Message.Role.USER)
     newest = of_sender.filter(task=OuterRef("task")).order_by("-seq").values("seq")[:1]
     sizes = of_sender.filter(task__in=spoken, seq=Subquery(newest)).values_list("pk", Length("content"))

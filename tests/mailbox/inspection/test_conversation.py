@@ -10,6 +10,7 @@ from mailbox.inspection import conversation as reads
 from mailbox.models import Task
 from mailbox.verbs.life import conversation, updates
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
+from mailbox.words.envelopes import A2A
 from mailbox.words.errors import UnknownTaskError
 from tests.support import factories
 from tests.support.factories import text
@@ -38,6 +39,19 @@ def test_the_messages_of_both_parties_are_read_in_order_after_the_task_itself(al
     assert spoken(reads.read(alice, task.uuid)) == spoken(reads.read(bob, task.uuid)) == [first, *told]
     assert spoken(reads.read(alice, task.uuid, after=3, limit=1)) == told[1:2]
     assert spoken(reads.read(alice, task.uuid, after=5)) == []
+
+
+def test_a_task_of_the_official_protocol_begins_with_the_whole_message(alice, bob):
+    block = {"type": "json", "value": [1]}
+    stored = {"message_id": "m-1", "content": [block], "metadata": {"lang": "en"}}
+    task = factories.sent_task(alice, bob, dialect=A2A, intent_text="[1]", metadata={"message": stored})
+    other = factories.sent_task(alice, bob, intent_text="[1]", metadata={"message": stored})
+
+    (message,) = reads.read(bob, task.uuid).page.items
+
+    assert (message.words, message.shown_id, message.details) == ([block], "m-1", {"metadata": {"lang": "en"}})
+    assert {key: newest.words for key, newest in reads.newest_of_senders([task, other]).items()} == {task.pk: [block]}
+    assert spoken(reads.read(bob, other.uuid)) == [(1, "user", text("[1]"), None)]
 
 
 def test_a_question_without_words_is_no_message(bob, task):
