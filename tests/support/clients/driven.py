@@ -25,6 +25,7 @@ NAMES = {
     -32003: "PushNotificationNotSupportedError",
     -32004: "UnsupportedOperationError",
     -32005: "ContentTypeNotSupportedError",
+    -32602: "InvalidParamsError",
 }
 
 

@@ -19,7 +19,7 @@ from tests.support.clients.player import Player, playing
 from tests.support.clients.talk import Client, Talk, talking
 from tests.support.hub import PATIENCE, ROOT, Hub, served
 
-PERFORMER, DOORMAN = "bob", "dora"  # dora is open to callers without a key
+PERFORMER, DOORMAN, PURIST = "bob", "dora", "petra"  # dora is open to callers without a key, petra takes text alone
 SENDERS = ("alice", "carol")
 LOOPBACK = {"A2A_OUTBOUND_ALLOW": "127.0.0.1"}
 
@@ -67,12 +67,13 @@ def staged(var: Path, database_url: str, **environment: str) -> Iterator[Stage]:
             timeout=PATIENCE,
             trust_env=False,
         ) as operator:
-            keys = {name: _registered(operator, name) for name in (*SENDERS, PERFORMER, DOORMAN)}
+            keys = {name: _registered(operator, name) for name in (*SENDERS, PERFORMER, DOORMAN, PURIST)}
             grants = [(name, "a2a.send.*") for name in SENDERS]
             grants += [(PERFORMER, "a2a.respond.*"), (DOORMAN, "a2a.respond.*")]
             for subject, action in grants:
                 _posted(operator, "/capabilities/grant", subject=subject, action=action)
         manage(hub, "agents", "open", DOORMAN)
+        manage(hub, "profile", PURIST, "--input-modes", "text/plain")
         players = {name: kept.enter_context(playing(hub.url, keys[name])) for name in (PERFORMER, DOORMAN)}
         yield Stage(hub=hub, keys=keys, players=players, kept=kept)
 

@@ -10,6 +10,8 @@ from tests.support.clients.driven import RefusedError
 from tests.support.clients.stage import DOORMAN
 from tests.support.clients.talk import EVERY
 
+INVALID = ("InvalidParamsError", "RequestMalformedError")
+
 pytestmark = pytest.mark.parametrize("sdk", EVERY, ids=str)
 
 
@@ -43,13 +45,13 @@ def test_a_foreign_task_is_not_there(talk, stage):
     acts = [
         (other.get, task.id),
         (other.cancel, task.id),
-        (other.subscribe(task.id).rest,),
         (other.create_config, task.id, {"url": "https://example.com/"}),
         (other.config, task.id, "x"),
     ]
 
     assert {refusal(*act) for act in acts} == {"TaskNotFoundError"}
     assert refusal(other.send, "red", of=task) == "TaskNotFoundError"
+    assert refusal(other.subscribe(task.id).rest)
     assert talk.get(task.id).state == "input_required"
 
 
@@ -63,12 +65,7 @@ def test_a_key_of_the_client_makes_one_task_of_many_sends(talk):
 
     assert again.id == first.id == streamed[0].id
     assert streamed[-1].state == "completed"
-    assert refusal(talk.send, "complete twice", headers=key, **message) in (
-        "InvalidParamsError",
-        "RequestMalformedError",
-        "A2AClientJSONRPCError",
-        "Error",
-    )
+    assert refusal(talk.send, "complete twice", headers=key, **message) in INVALID
 
 
 def test_a_direct_answer_is_read_again_with_the_key_of_its_request(talk):

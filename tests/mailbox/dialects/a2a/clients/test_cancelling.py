@@ -23,7 +23,7 @@ def test_a_task_that_waits_for_an_answer_is_cancelled_once(talk):
     cancelled = talk.cancel(asked.id)
 
     assert (cancelled.id, cancelled.state) == (asked.id, "canceled")
-    assert cancelled.talk == asked.talk
+    assert cancelled.talk[:2] == asked.talk
     refused_twice(talk, asked.id)
 
 
