@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.clients import readings
 from tests.support.clients.player import SIGN_IN
 from tests.support.clients.readings import Words, Work
 from tests.support.clients.talk import EVERY
 from tests.support.hub import wait_until
 
-pytestmark = pytest.mark.parametrize("sdk", EVERY, ids=str)
+every = pytest.mark.parametrize("sdk", EVERY, ids=str)
 
 
+@every
 def test_a_message_is_answered_by_the_finished_task(talk):
     task = talk.task("complete this")
 
@@ -20,10 +22,15 @@ def test_a_message_is_answered_by_the_finished_task(talk):
     assert talk.get(task.id).artifacts == task.artifacts
 
 
-def test_a_silent_task_of_eight_seconds_succeeds(talk):
-    assert talk.task("slow 8").artifacts == {"result": "slow but sure"}
+def test_a_silent_task_of_eight_seconds_succeeds_for_all_clients_at_once(stage):
+    sends = [stage.talk(sdk).begin_send("slow 8") for sdk in EVERY]
+
+    tasks = [readings.answer(send.result()) for send in sends]
+
+    assert [task.artifacts for task in tasks] == [{"result": "slow but sure"}] * len(EVERY)
 
 
+@every
 def test_a_client_that_does_not_wait_polls_until_the_end(talk):
     begun = talk.task("complete later", at_once=True)
 
@@ -31,6 +38,7 @@ def test_a_client_that_does_not_wait_polls_until_the_end(talk):
     wait_until(lambda: talk.get(begun.id).state == "completed", every=0.05)
 
 
+@every
 def test_a_direct_answer_is_one_message_and_no_task(talk, stage):
     answer = talk.send("direct")
 
@@ -40,6 +48,7 @@ def test_a_direct_answer_is_one_message_and_no_task(talk, stage):
     assert not answer.raw.get("taskId")
 
 
+@every
 @pytest.mark.parametrize(
     ("text", "state", "words"),
     [
@@ -56,6 +65,7 @@ def test_a_state_that_needs_words_has_them(talk, text, state, words):
     assert talk.get(task.id).text == words
 
 
+@every
 def test_a_message_may_choose_its_context(talk):
     tasks = [talk.task(f"complete {number}", context=f"my context of {talk.client}") for number in range(2)]
 
@@ -63,6 +73,7 @@ def test_a_message_may_choose_its_context(talk):
     assert len({task.id for task in tasks}) == 2
 
 
+@every
 def test_only_the_newest_messages_are_shown_if_that_is_wanted(talk):
     asked = talk.task("ask")
     painted = talk.task("red", of=asked)

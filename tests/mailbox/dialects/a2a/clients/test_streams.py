@@ -34,9 +34,11 @@ def test_chunks_come_in_order_and_closing_words_last(talk):
     assert talk.get(first.id).artifacts == {"poem": "".join(CHUNKS)}
 
 
-@every
-def test_a_stream_that_is_silent_for_eight_seconds_lives(talk):
-    assert told(talk.stream("slow 8").rest()) == ["submitted", "working", "slow but sure", "completed"]
+def test_streams_of_all_clients_live_through_eight_seconds_of_silence(stage):
+    streams = [stage.talk(sdk).stream("slow 8") for sdk in EVERY]
+
+    for stream in streams:
+        assert told(stream.rest()) == ["submitted", "working", "slow but sure", "completed"]
 
 
 @every
