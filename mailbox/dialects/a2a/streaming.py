@@ -162,8 +162,8 @@ class _Stream:
             yield None
 
     def _has_ended(self) -> bool:
-        """Whether the task had ended before the place where this stream began."""
-        return bool(self._feed.events) and self._feed.events[-1].is_final
+        """Whether the event before this place ended the task. Another stream may have read later events meanwhile."""
+        return self._next > 0 and self._feed.events[self._next - 1].is_final
 
     def _ends(self, event: TaskEvent) -> bool:
         return event.is_final or (self._stops_asking and event.is_interrupting)

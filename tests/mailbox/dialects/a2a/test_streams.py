@@ -222,6 +222,25 @@ def test_a_stream_is_kept_and_held_back_by_no_proxy(client):
     assert response.headers["X-Accel-Buffering"] == "no"
 
 
+def test_a_stream_whose_neighbour_reads_the_last_event_first_shows_it(client, holder, monkeypatch):
+    """The other stream reads the last rows at the moment at which this one has shown all that it knew of."""
+    sent = client.send()
+    holder.take()
+    first, second = (client.stream("SubscribeToTask", {"id": sent["id"]}) for _ in range(2))
+    next(first)
+    next(second)
+    is_over, ends = waits.Vigil.is_over, [holder.answer, lambda: list(second)]
+
+    def meanwhile(vigil):
+        while ends:
+            ends.pop(0)()
+        return is_over.fget(vigil)
+
+    monkeypatch.setattr(waits.Vigil, "is_over", property(meanwhile))
+
+    assert [short(result)[0] for _, result in first] == ["result", "COMPLETED"]
+
+
 # ---- waiting for an answer
 
 
