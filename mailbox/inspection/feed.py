@@ -34,7 +34,12 @@ class Feed:
             if self._begun > begun:
                 return
             self._begun += 1
-            for row in lives.rows_after(self._task, self._fold.seq):
+            try:
+                rows = lives.rows_after(self._task, self._fold.seq)
+            except BaseException:
+                self._begun -= 1  # a stream that waited for this read makes its own
+                raise
+            for row in rows:
                 self.events += self._fold.add(row)
 
     def view(self) -> tuple[TaskSnapshot, int]:

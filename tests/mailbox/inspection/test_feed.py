@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.inspection import feed
+from mailbox.inspection import feed, lives
 from mailbox.words.a2a.fold import EventPosition
 from tests.support import factories, talking
 
@@ -66,3 +68,27 @@ def test_a_stream_goes_on_after_its_position(bob, task):
         found = {seq: source.index_after(EventPosition(seq)) for seq in range(5)}
 
     assert found == {0: 0, 1: 1, 2: 2, 3: 3, 4: 3}
+
+
+def test_a_read_that_fails_leaves_the_rows_to_the_stream_that_waited_for_it(task, monkeypatch):
+    read, failures = lives.rows_after, [OperationalError("the server went away")]
+
+    def rows_after(*asked):
+        if failures:
+            raise failures.pop()
+        return read(*asked)
+
+    class Turn(nullcontext):
+        """Before the first reader gets its turn, its neighbour has the turn and fails."""
+
+        def __enter__(self):
+            if failures and source._begun == 0:
+                source._reading = nullcontext()
+                with pytest.raises(OperationalError):
+                    source.catch_up()
+
+    monkeypatch.setattr(lives, "rows_after", rows_after)
+    with feed.following(task) as source:
+        source._reading = Turn()
+        source.catch_up()
+        assert positions(source) == ["1", "2"]
