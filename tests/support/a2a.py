@@ -73,9 +73,7 @@ class OfficialClient:
         response = self.response(method, params, **headers)
         assert response.headers["Content-Type"] == "text/event-stream", whole(response)
         try:
-            for event in frames(response):
-                if "id" in event:
-                    yield event["id"], json.loads(event["data"])["result"]
+            yield from results_of(response)
         finally:
             hang_up(response)
 
@@ -89,6 +87,13 @@ def hang_up(response: Any) -> None:
     if getgeneratorstate(chunks) == GEN_CREATED:
         next(chunks)
     chunks.close()
+
+
+def results_of(response: Any) -> Iterator[tuple[str, Json]]:
+    """Yield the ids and the results of a stream's events as they come."""
+    for event in frames(response):
+        if "id" in event:
+            yield event["id"], json.loads(event["data"])["result"]
 
 
 def frames(response: Any) -> Iterator[Mapping[str, str]]:
