@@ -72,6 +72,13 @@ class Client:
         assert self._socket is not None
         return self._socket.fileno()
 
+    @property
+    def port(self) -> int:
+        """The client's port of the connection."""
+        assert self._socket is not None
+        port: int = self._socket.getsockname()[1]
+        return port
+
     def read(self) -> Answer:
         """Read the answer of a request that `send` has sent."""
         assert self._socket is not None

@@ -51,9 +51,9 @@ class Desk:
             return worker.run()
 
     @contextlib.contextmanager
-    def process(self, *command: str, options: tuple[str, ...] = ()) -> Iterator[WorkerProcess]:
-        """Run `manage.py a2a work bob` in a process without a database; kill it when the block ends."""
-        words = ["work", "bob", "--url", self.url, "--grace", "1", "--heartbeat", "1", *options, "--", *command]
+    def process(self, *command: str, name: str = "bob", options: tuple[str, ...] = ()) -> Iterator[WorkerProcess]:
+        """Run `manage.py a2a work` in a process without a database; kill it when the block ends."""
+        words = ["work", name, "--url", self.url, "--grace", "1", "--heartbeat", "1", *options, "--", *command]
         nowhere = {"DATABASE_URL": "postgresql://127.0.0.1:9/nowhere", "A2A_VAR": str(self.var / "worker")}
         log = self.var / "worker.log"
         with log.open("wb") as output:
