@@ -9,6 +9,8 @@ from tests.support.model_rows import Task
 
 _BACK = r"\b(?:requeued|auto-requeued|released) "
 _STILL = r" (?:reopened |\S+-refused:\S+ )*"
+_LOST = rf"(\S+ )*{_BACK}(\S+ )*leased (said )*"
+_MORE = r" (?:noted |placed |added |reopened )*"
 _ENDED = r"(?:posted|forced|cancelled|expired|replayed) "
 
 # Each pattern matches a task's story: its events in order, each followed by a space.
@@ -81,6 +83,9 @@ PASSAGES = {
         "a message to a resolved task is refused": r" say-refused:already_resolved ",
         "a question about a task that does not converse is refused": r" update-refused:not_askable ",
         "an artifact is placed, added to, and replaced": r" placed added (\S+ )*placed ",
+        "a sender sends more while a holder works": rf" leased{_MORE}said ",
+        "the next holder replaces an artifact of a lost attempt": rf" placed {_LOST}placed ",
+        "the next holder adds to an artifact of a lost attempt": rf" placed {_LOST}added ",
         "a chunk without its artifact is refused": r" update-refused:invalid_request ",
         "a release under a stale lease is refused": r" release-refused:lease_mismatch ",
         "a holder rejects its task": r" leased (\S+ )*rejected posted ",

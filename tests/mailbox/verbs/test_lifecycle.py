@@ -48,7 +48,7 @@ def test_the_rules_reach_every_passage():
 
     for chapter in (
         *(holders, duplicates, answers, hours, repairs, talks, produces),
-        *(rejections, direct_answers, batches_of_sends, batches_of_drains),
+        *(replaces, rejections, direct_answers, batches_of_sends, batches_of_drains),
     ):
         machine = Lifecycle()
         try:
@@ -182,6 +182,24 @@ def produces(machine: Lifecycle) -> None:
         machine.update(this, said, "live", repeats=True)
         machine.the_tables_agree_and_are_sound()
     machine.say(this, "x", repeats=False)
+
+
+def replaces(machine: Lifecycle) -> None:
+    for way in ("requeue", "release"):
+        for again in ([Said("add", "z", "log")], [Said("place", "z", "log"), Said("add", "w", "log")]):
+            this = leased(machine, PLAIN)
+            machine.say(this, "more", repeats=True)
+            machine.update(this, [Said("place", "x", "log"), Said("place", "y")], "live", repeats=False)
+            if way == "requeue":
+                machine.requeue(this, "live", RISK)
+            else:
+                machine.release(this, "live")
+            machine.the_tables_agree_and_are_sound()
+            machine.lease("bob", 1)
+            machine.say(this, "hurry", repeats=False)
+            machine.update(this, again, "live", repeats=True)
+            machine.the_tables_agree_and_are_sound()
+            machine.post_result(this, ResultStatus.OK, "a", "live")
 
 
 def leased(machine: Lifecycle, wanted: Wanted) -> Pick:
