@@ -5,7 +5,7 @@ States are lower case without a prefix: ``input_required``. Roles are ``user`` a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,19 +102,11 @@ def answer(raw: Json) -> Work | Words:
 
 def event(raw: Json) -> Event:
     """Read an event of a stream, of either version."""
-    if "kind" not in raw:
-        ((kind, raw),) = [(name, body) for name, body in raw.items() if body]
+    if "kind" in raw:
+        kind = str(raw["kind"])
     else:
-        kind = {"status-update": "statusUpdate", "artifact-update": "artifactUpdate"}.get(raw["kind"], raw["kind"])
-    match kind:
-        case "task":
-            return work(raw)
-        case "message":
-            return words(raw)
-        case "statusUpdate":
-            return _status(raw)
-        case _:
-            return _piece(raw)
+        ((kind, raw),) = [(name, body) for name, body in raw.items() if body]
+    return READERS[kind](raw)
 
 
 def text_of(parts: Sequence[Json]) -> str:
@@ -141,3 +133,14 @@ def _piece(raw: Json) -> Piece:
         last=bool(raw.get("lastChunk")),
         raw=made,
     )
+
+
+# By the names of events in 1.0, then by those that are other words in 0.3.
+READERS: dict[str, Callable[[Json], Event]] = {
+    "task": work,
+    "message": words,
+    "statusUpdate": _status,
+    "artifactUpdate": _piece,
+    "status-update": _status,
+    "artifact-update": _piece,
+}

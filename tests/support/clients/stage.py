@@ -21,7 +21,6 @@ from tests.support.hub import PATIENCE, ROOT, Hub, served
 
 PERFORMER, DOORMAN, PURIST = "bob", "dora", "petra"  # dora is open to callers without a key, petra takes text alone
 SENDERS = ("alice", "carol")
-LOOPBACK = {"A2A_OUTBOUND_ALLOW": "127.0.0.1"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,10 +56,10 @@ class Stage:
 
 
 @contextlib.contextmanager
-def staged(var: Path, database_url: str, **environment: str) -> Iterator[Stage]:
+def staged(var: Path, database_url: str) -> Iterator[Stage]:
     """Serve a hub with its cast until the block ends."""
     with ExitStack() as kept:
-        hub = kept.enter_context(served(var, database_url=database_url, **LOOPBACK, **environment))
+        hub = kept.enter_context(served(var, database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1"))
         with httpx.Client(
             base_url=hub.url,
             headers={"Authorization": f"Bearer {operator_key(hub)}"},

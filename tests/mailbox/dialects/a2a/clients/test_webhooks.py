@@ -37,7 +37,7 @@ def bodies(hook, count):
 
 def told(hook, count):
     events = [readings.event(body) for body in bodies(hook, count)]
-    return [event.text if isinstance(event, Piece) else event.state for event in events]
+    return [event.text if isinstance(event, Piece) else getattr(event, "state", "") for event in events]
 
 
 @listing
