@@ -51,7 +51,7 @@ class OpennessAct(Act[Agent]):
         }
 
 
-class Opening(OpennessAct):
+class OpenToAnyone(OpennessAct):
     opens = True
     wording = Wording(
         heading="Open 1 agent to anyone",
@@ -67,7 +67,7 @@ class Opening(OpennessAct):
         return f"{subject} is open to anyone: callers need no key."
 
 
-class Closing(OpennessAct):
+class CloseToAnyone(OpennessAct):
     opens = False
     wording = Wording(
         heading="Close 1 agent to callers without a key",
