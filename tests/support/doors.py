@@ -34,6 +34,7 @@ class Act(StrEnum):
     ANSWER = "answer"
     DRAIN = "drain"
     READ = "read"
+    OWN = "own"  # a read shows the tasks of its own dialect alone
     AUTHENTICATE = "authenticate"  # a request needs an API key
     AUTHORISE = "authorise"  # a send needs a grant, and a task is shown to its parties alone
     PARSE = "parse"  # a send is the JSON body of an HTTP request
@@ -82,6 +83,11 @@ class Door(Protocol):
 
     def read(self, task_id: UUID) -> Seen:
         """Return one task as it stands now."""
+
+
+def fields_read_by(door: type[Door]) -> dict[str, str]:
+    """Return the fields of a task that the door shows. A door shows all dialects, or its own alone."""
+    return {"dialect": door.dialect, "context_id": "talk"} if Act.OWN in door.does else {}
 
 
 class HttpDoor(ABC):
@@ -145,7 +151,7 @@ class HubDoor(HttpDoor):
     """The mailbox's own routes."""
 
     dialect = "mailbox"
-    does = frozenset(Act) - {Act.DEFAULT}
+    does = frozenset(Act) - {Act.DEFAULT, Act.OWN}
     send_path = "/a2a/tasks"
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:

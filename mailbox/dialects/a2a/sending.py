@@ -22,7 +22,7 @@ from mailbox.gate import waits
 from mailbox.inspection import lives, official_tasks
 from mailbox.models import Task
 from mailbox.verbs.life import conversation
-from mailbox.verbs.life.sending import send_task
+from mailbox.verbs.life import sending as verbs
 from mailbox.words.a2a import v1_0
 from mailbox.words.a2a.fold import EventPosition
 from mailbox.words.a2a.parts import admits
@@ -79,7 +79,7 @@ def _begin(call: Call, body: SendMessageRequest) -> SentMessage:
     )
     try:
         with inline_paths():
-            task = send_task(call.caller, envelope)
+            task = verbs.send_task(call.caller, envelope)
     except TaskConflictError as error:
         if error.is_forgotten:
             raise _gone() from error

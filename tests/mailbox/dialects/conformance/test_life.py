@@ -14,7 +14,7 @@ from mailbox.verbs.upkeep import compaction
 from mailbox.words.times import epoch_ms
 from tests.mailbox.dialects.conformance.registry import DOORS, doors_that
 from tests.support import factories
-from tests.support.doors import PROJECT, Act, HubDoor, Refused, Seen
+from tests.support.doors import PROJECT, Act, HubDoor, Refused, Seen, fields_read_by
 from tests.support.queries import no_query_after
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
@@ -185,7 +185,7 @@ def test_tasks_of_all_dialects_wait_in_one_queue(alice, bob, operator, settings)
 
 @doors_that(Act.READ)
 def test_a_forced_error_reads_as_a_failure(door, alice, bob, operator):
-    lease = factories.leased_task(alice, bob)
+    lease = factories.leased_task(alice, bob, **fields_read_by(door))
     task_id = lease.task.uuid
     sender = door(alice)
     before = sender.read(task_id)
@@ -201,11 +201,12 @@ def test_a_forced_error_reads_as_a_failure(door, alice, bob, operator):
 @doors_that(Act.READ)
 @pytest.mark.parametrize("is_leased", [False, True], ids=["past its deadline", "past its work timeout"])
 def test_a_task_whose_time_is_up_reads_as_failed_at_first_sight(door, is_leased, alice, bob):
+    fields = fields_read_by(door)
     with time_machine.travel(NOW, tick=False) as clock:
         if is_leased:
-            task = factories.leased_task(alice, bob, work_timeout=MINUTE).task
+            task = factories.leased_task(alice, bob, work_timeout=MINUTE, **fields).task
         else:
-            task = factories.sent_task(alice, bob, deadline_ms=epoch_ms(NOW + MINUTE))
+            task = factories.sent_task(alice, bob, deadline_ms=epoch_ms(NOW + MINUTE), **fields)
         sender = door(alice)
         clock.shift(MINUTE)
 

@@ -12,7 +12,7 @@ from mailbox.models import Lease, Result, Task
 from tests.mailbox.dialects.conformance.registry import doors_that, http_doors_that
 from tests.mailbox.words.test_json_text import HOSTILE
 from tests.support import factories
-from tests.support.doors import Act, Refused
+from tests.support.doors import Act, HubDoor, Refused, fields_read_by
 
 pytestmark = pytest.mark.django_db
 
@@ -85,7 +85,8 @@ def test_a_send_without_a_key_is_refused(door):
 
 @doors_that(Act.READ, Act.AUTHORISE)
 def test_a_stranger_cannot_tell_a_foreign_task_from_an_absent_one(door, alice, bob, mallory):
-    foreign, absent = factories.resolved_task(alice, bob).task.uuid, uuid4()
+    foreign, absent = factories.leased_task(alice, bob, **fields_read_by(door)).task.uuid, uuid4()
+    HubDoor(bob).answer(foreign, "six words")
     stranger = door(mallory)
 
     refusals = []

@@ -9,7 +9,7 @@ from tests.support.doors import RECIPIENT, Act, Door, HttpDoor, Seen
 
 class Example(HttpDoor):
     dialect = DIALECT
-    does = frozenset(Act) - {Act.DEFAULT, Act.LEASE, Act.ANSWER, Act.DRAIN}
+    does = frozenset(Act) - {Act.OWN, Act.DEFAULT, Act.LEASE, Act.ANSWER, Act.DRAIN}
     urlconf = "tests.mailbox.dialects.example.project_urls"
     send_path = "/example/tasks"
 

@@ -14,7 +14,7 @@ STATES = {"pending": "open", "accepted": "open", "completed": "done", "failed": 
 
 class InboxRoutes(HttpDoor):
     dialect = "marianne"
-    does = frozenset(Act) - {Act.DEFAULT, Act.DRAIN}
+    does = frozenset(Act) - {Act.OWN, Act.DEFAULT, Act.DRAIN}
     send_path = f"/a2a/inboxes/{RECIPIENT}/tasks"
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
