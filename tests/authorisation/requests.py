@@ -70,6 +70,31 @@ def _repair(**fields: Any) -> Body:
     return body
 
 
+OFFICIAL = ("/agents/<agent>/", "/tenants/rest/<agent>/")  # the beginnings of the official protocol's routes
+OFFICIAL_SEND = {
+    "message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "more"}]},
+    "configuration": {"returnImmediately": True},
+}
+
+
+def _rpc(world: World) -> dict[str, Any]:
+    params = {"id": str(world.official.uuid), "tenant": "bob@local"}
+    return {"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": params}
+
+
+def _official() -> dict[tuple[str, str], Body]:
+    rest = [f"{start}rest/" if start.startswith("/agents") else start for start in OFFICIAL]
+    sends = {
+        ("POST", f"{start}message:{kind}"): lambda _: OFFICIAL_SEND for start in rest for kind in ("send", "stream")
+    }
+    receivers = {
+        ("POST", f"{start}tasks/<task_id>/pushNotificationConfigs"): lambda _: {"url": "https://receiver.example/more"}
+        for start in rest
+    }
+    calls = {("POST", path): _rpc for path in ("/agents/<agent>/a2a", "/agents/<agent>/a2a/", "/tenants/a2a")}
+    return {**sends, **receivers, **calls}
+
+
 # The JSON of each request of the API that has a body.
 BODIES: dict[tuple[str, str], Body] = {
     ("POST", "/a2a/tasks"): _task,
@@ -116,6 +141,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("POST", "/api/v1/a2a/tasks"): lambda _: {"task": "more"},
     ("POST", "/api/tasks"): _submitted,
     ("POST", "/api/v1/tasks"): _submitted,
+    **_official(),
 }
 # The fields of each form of the pages.
 FORMS: dict[str, Body] = {
@@ -164,8 +190,10 @@ TASKS = {
 
 def path_of(route: str, world: World) -> str:
     """Return the path of the route, with ids of the world's rows, and with the query that the route needs."""
+    is_official = route.startswith((*OFFICIAL, "/tenants/"))
     values: dict[str, object] = {
-        "task_id": TASKS.get(route, lambda world: world.queued)(world).uuid,
+        "task_id": world.official.uuid if is_official else TASKS.get(route, lambda world: world.queued)(world).uuid,
+        "config_id": "receiver",
         "root": world.queued.uuid,
         "lease_id": world.leased.lease_id,
         "delivery_id": world.delivery.delivery_id,
@@ -183,7 +211,8 @@ def path_of(route: str, world: World) -> str:
     }
     if "<object_id>" in route or "<id>" in route:
         values["object_id"] = values["id"] = _row_of(route)
-    return _PARAMETER.sub(lambda name: quote(str(values[name[1]])), route) + QUERIES.get(route, "")
+    query = "?A2A-Version=1.0" if is_official else QUERIES.get(route, "")
+    return _PARAMETER.sub(lambda name: quote(str(values[name[1]])), route) + query
 
 
 def _row_of(route: str) -> object:

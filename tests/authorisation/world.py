@@ -17,10 +17,11 @@ from agentcards.registry import CardRegistry
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, CapabilityGrant, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
 from mailbox.verbs.agents import certificates
-from mailbox.verbs.life import leasing, operators, results, updates
+from mailbox.verbs.life import leasing, operators, push_configs, results, updates
 from mailbox.verbs.repairs import auto_retry
 from mailbox.words import advice, tokens
 from mailbox.words.conversation import ArtifactUpdate, Update
+from mailbox.words.push import PushTarget
 from tests.support import factories, media
 from tests.support.client_certificates import certificate, pem
 from tests.support.plans import planned
@@ -68,6 +69,9 @@ class World:
         self.artifact = posted.seq  # the number of its row
         self.queued = self._sent()
         self.by_hand = self._sent_by_hand()
+        self.official = self._sent(dialect="a2a", context_id="talk", converses=True, reads_result=True)
+        receiver = PushTarget(url="https://receiver.example/hook", config_id="receiver")
+        push_configs.set_config(self.alice, self.official.uuid, receiver, recipient=factories.row_of(self.bob))
         self.entry = ReplayEntry.objects.all()[0]
         self.delivery = factories.PushDeliveryFactory.create(
             sender=factories.row_of(self.alice), task_uuid=self.delivered.uuid, state=PushDelivery.State.DISABLED

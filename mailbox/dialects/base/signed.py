@@ -58,13 +58,14 @@ def check_body(request: HttpRequest, body: bytes) -> None:
 
 
 def _messages(request: HttpRequest) -> list[RequestParts]:
-    """Return the request at the public address, once for each spelling of its path.
+    """Return the request at the public address, once for each usual spelling of its path.
 
-    The server passes the path on decoded, so its spelling is not known. Both spellings name the same resource.
+    The server passes the path on decoded, so its spelling is not known. All spellings name the same resource. A
+    client may encode the name of an agent, and leave the colon of a route such as ``tasks/<id>:cancel``.
     """
     authority, origin = _public_place(settings.PUBLIC_URL)
     query = f"?{text}" if (text := request.META.get("QUERY_STRING", "")) else ""
-    paths = dict.fromkeys(quote(request.path_info, safe=safe) for safe in (f"/{_RESERVED}", "/"))
+    paths = dict.fromkeys(quote(request.path_info, safe=safe) for safe in (f"/{_RESERVED}", "/", "/:"))
     return [
         RequestParts(
             method=request.META["REQUEST_METHOD"],  # as it was sent; Django turns it into capital letters

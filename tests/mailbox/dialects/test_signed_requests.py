@@ -179,6 +179,13 @@ def test_both_spellings_of_a_path_are_signed_alike(signer, spelt):
     assert signer.request("GET", f"/a2a/inboxes/{spelt}/tasks").send().status_code == 200
 
 
+@pytest.mark.parametrize("spelt", ["alice@local/rest/tasks/x:subscribe", "alice%40local/rest/tasks/x:subscribe"])
+def test_a_colon_of_a_route_may_stay_beside_an_encoded_name(signer, spelt):
+    signed = signer.request("GET", f"/agents/{spelt}?A2A-Version=1.0").send()
+
+    assert signed.json()["error"]["status"] == "NOT_FOUND"
+
+
 def test_the_signatures_of_another_implementation_are_accepted(signer, alice, bob):
     class Keys(library.HTTPSignatureKeyResolver):
         def resolve_private_key(self, key_id):
