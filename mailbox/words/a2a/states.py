@@ -1,4 +1,7 @@
-"""The states of the official A2A protocol, and what each kind of journal row means to it. Both tables are total."""
+"""The states of the official A2A protocol, and what each kind of journal row means to it. Both tables are total.
+
+Source: A2A 1.0, TaskState.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from mailbox.words.kinds import Kind
 
 
 class TaskState(StrEnum):
-    """The state of a task by its name on the wire. Source: A2A 1.0, TaskState."""
+    """The state of a task by its name on the wire."""
 
     SUBMITTED = "TASK_STATE_SUBMITTED"
     WORKING = "TASK_STATE_WORKING"

@@ -121,8 +121,12 @@ def test_public_routes_alone_are_described_without_a_key():
         "/.well-known/agents/{name}",
         "/.well-known/a2a-agent",
         "/api/v1/a2a/capabilities",
+        "/agents/{agent}/.well-known/agent-card.json",
+        "/.well-known/jwks.json",
     }
-    assert all("401" not in operation["responses"] for path, operation in operations if path in open_paths)
+    closed_by_a_setting = {"/agents/{agent}/.well-known/agent-card.json"}
+    free = open_paths - closed_by_a_setting
+    assert all("401" not in operation["responses"] for path, operation in operations if path in free)
 
 
 def test_the_document_is_built_once_and_kept_by_caches(client, monkeypatch):

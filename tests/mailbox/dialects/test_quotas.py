@@ -8,6 +8,7 @@ from django.db import connection
 from mailbox.gate.callers import Role
 from mailbox.models import SenderStock, Task
 from tests.support import factories
+from tests.support.a2a import message
 from tests.support.api import Api, task_to
 
 # A refusal undoes the statement of the fast form, and on PostgreSQL the test's own transaction with it.
@@ -17,6 +18,10 @@ SENDS = {
     "covenant": ("/a2a/tasks", lambda bob: task_to(bob)),
     "corvid": ("/a2a/tasks/send", lambda bob: {"message": "hi"}),
     "yeoman": ("/api/v1/tasks", lambda bob: {"title": "work", "description": "do it"}),
+    "a2a": (
+        "/agents/bob@local/rest/message:send?A2A-Version=1.0",
+        lambda bob: {"message": message("hi"), "configuration": {"returnImmediately": True}},
+    ),
 }
 
 

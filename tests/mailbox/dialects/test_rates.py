@@ -15,10 +15,16 @@ OWN_PATHS = {
     "marianne": "/a2a/inboxes/alice@local/tasks",
     "corvid": "/a2a/tasks/00000000-0000-4000-8000-000000000000",
     "yeoman": "/api/v1/tasks",
+    "a2a": "/agents/alice@local/rest/tasks?A2A-Version=1.0",
 }
-PUBLIC_PATHS = ["/.well-known/agent-card.json", "/.well-known/a2a-agent", "/api/v1/a2a/capabilities"]
+PUBLIC_PATHS = [
+    "/.well-known/agent-card.json",
+    "/.well-known/a2a-agent",
+    "/api/v1/a2a/capabilities",
+    "/.well-known/jwks.json",
+]
 HUB_S = {"kind", "code", "message"}
-SHAPES = {"covenant": HUB_S, "marianne": HUB_S, "corvid": {"error"}, "yeoman": {"detail"}}
+SHAPES = {"covenant": HUB_S, "marianne": HUB_S, "corvid": {"error"}, "yeoman": {"detail"}, "a2a": {"error"}}
 
 
 @pytest.fixture(autouse=True)
