@@ -184,7 +184,8 @@ def process_of(hub: Hub, port: int) -> int:
 
 
 def _peers(worker: psutil.Process) -> list[int]:
-    return [connection.raddr.port for connection in worker.net_connections("tcp") if connection.raddr]
+    established = [one for one in worker.net_connections("tcp") if one.status == psutil.CONN_ESTABLISHED]
+    return [connection.raddr.port for connection in established]
 
 
 def kill(pid: int) -> None:

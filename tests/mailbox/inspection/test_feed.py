@@ -78,17 +78,17 @@ def test_a_read_that_fails_leaves_the_rows_to_the_stream_that_waited_for_it(task
             raise failures.pop()
         return read(*asked)
 
-    class Turn(nullcontext):
+    class Turn(nullcontext[None]):
         """Before the first reader gets its turn, its neighbour has the turn and fails."""
 
         def __enter__(self):
             if failures and source._begun == 0:
-                source._reading = nullcontext()
+                monkeypatch.setattr(source, "_reading", nullcontext())
                 with pytest.raises(OperationalError):
                     source.catch_up()
 
     monkeypatch.setattr(lives, "rows_after", rows_after)
     with feed.following(task) as source:
-        source._reading = Turn()
+        monkeypatch.setattr(source, "_reading", Turn())
         source.catch_up()
         assert positions(source) == ["1", "2"]
