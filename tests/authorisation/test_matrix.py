@@ -44,11 +44,6 @@ def behind_a_proxy(settings: Any) -> None:
     settings.A2A_CLIENT_CERT_META = "HTTP_X_CLIENT_CERT"
 
 
-@pytest.fixture(autouse=True)
-def no_stream_lasts(settings: Any) -> None:
-    settings.A2A_FIRST_WORD_MS = settings.A2A_STREAM_LIMIT_MS = settings.A2A_BLOCKING_WAIT_MS = 1
-
-
 def routes_of(section: str) -> list[str]:
     """Return the routes of a section. Callers by a token try all routes but those of Django's admin."""
     kinds = {"api", "pages", "public"} if section == "tokens" else {section}

@@ -59,6 +59,10 @@ class Call:
             raise WrongPartyError("Only agents speak A2A here. Use the API key of an agent.")
         return self.caller.agent
 
+    def must_be_an_agents(self) -> None:
+        """Raise `WrongPartyError` for a person's key."""
+        _ = self.sender
+
     @property
     def agent(self) -> Agent:
         """The agent that is called."""

@@ -111,6 +111,7 @@ def extended_card(call: Call, body: requests.GetExtendedAgentCardRequest) -> Jso
     """Return the card with the tools that only callers with a key see."""
     if call.is_anonymous:
         raise UnauthenticatedError
+    call.must_be_an_agents()
     if not call.official.profile.extended_card:
         raise UnsupportedOperationError("This agent has no extended card.")
     return call.official.extended_card(is_for_0_3=call.version == Version.V0_3)

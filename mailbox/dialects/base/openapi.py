@@ -40,7 +40,7 @@ class RouteSchema(AutoSchema):
     def get_description(self) -> str:  # type: ignore[override]
         return ""
 
-    def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:  # type: ignore[override]
+    def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
         """Return the operation. A view that serves several routes names each by its ``operation_suffix``."""
         operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
         if operation is not None:

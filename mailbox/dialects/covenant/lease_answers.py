@@ -24,8 +24,8 @@ class SaidMessage(TypedDict):
 class WireLeased(TypedDict):
     """A task with its lease. ``turn`` counts the messages of its sender, from 1: the task's text.
 
-    ``message`` is the newest of them. It is left out while the task's text is the only message, unless the task came by
-    the official protocol: ``message`` then has all parts of the message.
+    ``message`` is the newest of them. It is left out while the task's text is the only message. A task of the official
+    protocol always has it, with all parts of the message.
     """
 
     task: WireWork

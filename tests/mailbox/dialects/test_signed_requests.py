@@ -17,6 +17,7 @@ from django.test import Client
 from django.utils import timezone
 from http_message_signatures.algorithms import ED25519
 
+from mailbox.dialects.base.signed import COVERED_IF_SENT
 from mailbox.gate import credentials, nonces, rates, waits
 from mailbox.models import Agent, AuditEvent, CapabilityGrant, SigningKey, SpentNonce, Task
 from mailbox.verbs.upkeep import sweep
@@ -160,7 +161,7 @@ def test_a_signature_for_another_hub_is_refused(signer, bob):
     assert fault_of(request.send()) == "wrong"
 
 
-@pytest.mark.parametrize("name", ["A2A-Receive-Attempt-Id", "Idempotency-Key", "Content-Digest"])
+@pytest.mark.parametrize("name", COVERED_IF_SENT)
 def test_a_header_that_the_hub_acts_on_must_be_covered(signer, name):
     request = signer.request("GET", "/a2a/queue")
 

@@ -30,7 +30,7 @@ NAMES = {
 
 
 class RefusedError(Exception):
-    """The client raised an error. ``name`` is the error's class in 1.x, whichever version the client has."""
+    """The client raised an error. ``name`` is the error's class in 1.x, in every version of the client."""
 
     def __init__(self, error: Json) -> None:
         super().__init__(error)

@@ -1,4 +1,4 @@
-"""What an official client was told, in a form in which versions 1.0 and 0.3 can be compared.
+"""The answers to an official client, in a form in which versions 1.0 and 0.3 can be compared.
 
 States are lower case without a prefix: ``input_required``. Roles are ``user`` and ``agent``.
 """

@@ -1,4 +1,4 @@
-"""Who calls which agent: keys, open agents, tenants; and bugs in the shape of the binding."""
+"""Callers and agents: keys, open agents, tenants; and bugs in the shape of the binding."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def followed(client, method, params, **headers):
 
 
 def interrupted(client, holder, words="which?"):
-    """Return a task whose holder has asked its sender."""
+    """Return an interrupted task."""
     sent = client.send()
     holder.take()
     holder.ask(words)

@@ -20,8 +20,8 @@ KEYS = [
     *("id", "name", "agentId", "description", "personaArchetype", "skillBundles", "defaultProjectId"),
     *("mcpToolPermissions", "walletAddress", "algochatEnabled", "remote", "remoteUrl"),
     *("inputModes", "outputModes", "cardVersion", "documentationUrl", "iconUrl"),
-    *("streaming", "pushNotifications", "extendedCard", "cardFor03", "extensions", "extendedTools"),
-    *("paused", "pausedReason", "createdAt"),
+    *("streaming", "pushNotifications", "extendedCard", "cardFor03", "extensions", "extendedTools", "paused"),
+    *("pausedReason", "createdAt"),
 ]
 
 
@@ -32,8 +32,7 @@ def ada():
 
 def test_an_agent_registered_by_name_is_listed_seen_and_has_a_card(ada, bob):
     made = Api(ada).call("POST", "/api/agents", {"name": "A2A Card Agent", "algochatEnabled": True, "model": "x"})
-    reader = Api(bob)
-    path = f"/api/agents/{made.json()['id']}"
+    reader, path = Api(bob), f"/api/agents/{made.json()['id']}"
 
     assert made.status_code == 201
     assert list(made.json()) == [*KEYS, "apiKey", "privateKey"]

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.parametrize("sdk", NEW, ids=str)
 
 @pytest.fixture
 def context(talk, request):
-    """Return a context of the client with five tasks: three complete, one failed, one that waits for an answer."""
+    """Return a context of the client with five tasks: three complete, one failed, and one interrupted."""
     name = request.node.name
     for text in ("complete 1", "fail", "complete 2", "ask", "complete 3"):
         talk.task(text, context=name)
