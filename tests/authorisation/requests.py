@@ -197,7 +197,7 @@ def path_of(route: str, world: World) -> str:
         "root": world.queued.uuid,
         "lease_id": world.leased.lease_id,
         "delivery_id": world.delivery.delivery_id,
-        "name": "bob@local",
+        "name": "open@local" if route.endswith("/close/") else "bob@local",
         "agent": "bob@local",
         "job_id": "job-1",
         "number": next((of(world) for start, of in NUMBERS.items() if route.startswith(start)), 1),

@@ -16,7 +16,7 @@ from agentcards.models import AgentCard
 from agentcards.registry import CardRegistry
 from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, CapabilityGrant, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
-from mailbox.verbs.agents import certificates
+from mailbox.verbs.agents import certificates, openness
 from mailbox.verbs.life import leasing, operators, push_configs, results, updates
 from mailbox.verbs.repairs import auto_retry
 from mailbox.words import advice, tokens
@@ -59,6 +59,7 @@ class World:
         self.bob = factories.agent("bob", "a2a.respond.*")
         self.olga = factories.person("olga", Role.OPERATOR)
         factories.profile(self.bob, default_project="books")
+        openness.open_to_anyone(Caller.command_line(), factories.row_of(factories.agent("open")))
         self.delivered = self.resolved()
         results.drain_results(self.alice)
         self.pending = self.resolved()
