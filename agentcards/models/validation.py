@@ -20,7 +20,8 @@ MOST_MODES = 50
 MOST_EXTENSIONS = 20
 LONGEST_URI = 500
 LONGEST_PARAMS = 10_000  # characters of the JSON text
-LARGEST_INTEGER = 2**53 - 1  # that a signature's canonical JSON can hold
+# PostgreSQL writes a larger number out as an integer, and canonical JSON has no such integer.
+LARGEST_NUMBER = 2**53 - 1
 
 _TOKEN = r"[A-Za-z0-9!#$&^_.+-]{1,100}"  # noqa: S105 (a part of a media type)
 _MEDIA_TYPE = re.compile(rf"\*/\*|{_TOKEN}/(?:\*|{_TOKEN})", re.ASCII)
@@ -122,8 +123,8 @@ def _problems_of_params(params: dict[str, Any]) -> Iterator[str]:
             pending.extend(item.values())
         elif isinstance(item, list):
             pending.extend(item)
-        elif isinstance(item, int) and abs(item) > LARGEST_INTEGER:
-            yield f"params must not have integers beyond {LARGEST_INTEGER}"
+        elif isinstance(item, (int, float)) and abs(item) > LARGEST_NUMBER:
+            yield f"params must not have numbers beyond {LARGEST_NUMBER}"
     if len(json_text.dumps(params)) > LONGEST_PARAMS:
         yield f"params must have at most {LONGEST_PARAMS} characters of JSON"
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from agentcards import erasing, profiles
+from agentcards import erasing, official_card, profiles
 from agentcards.models import AgentProfile
-from agentcards.models.validation import LARGEST_INTEGER, LONGEST_PARAMS, MOST_EXTENSIONS, MOST_MODES
+from agentcards.models.validation import LARGEST_NUMBER, LONGEST_PARAMS, MOST_EXTENSIONS, MOST_MODES
 from mailbox.gate.callers import Caller, Role
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
-from tests.support import factories
+from tests.support import factories, official
 
 pytestmark = pytest.mark.django_db
 
@@ -115,6 +115,7 @@ def extension(**fields: Any) -> list[dict[str, Any]]:
         ("extensions", extension(description="x" * 10_001)),
         ("extensions", extension(params=[])),
         ("extensions", extension(params={"a": 2**53})),
+        ("extensions", extension(params={"a": [-1e300]})),
         ("extensions", extension(params={"a": float("nan")})),
         ("extensions", extension(params={"a": "\x00"})),
         ("extensions", extension(params={"a": "x" * LONGEST_PARAMS})),
@@ -137,7 +138,7 @@ def test_an_invalid_value_is_refused(bob, ada, field, value):
     ("field", "value"),
     [
         ("extensions", []),
-        ("extensions", extension(params={"a": LARGEST_INTEGER, "b": -1e300, "c": {"d": [True, None, ""]}})),
+        ("extensions", extension(params={"a": LARGEST_NUMBER, "b": -1e-300, "c": {"d": [True, None, ""]}})),
         ("extensions", [{"uri": "https://example.org/x?y=[1]&z#1"}]),
         ("input_modes", []),
         ("documentation_url", ""),
@@ -176,3 +177,10 @@ def test_an_erasure_blanks_the_texts_that_an_agent_gave_and_counts_as_a_change(b
     assert before is not None
     assert stored.changed_at is not None
     assert stored.changed_at > before
+
+
+def test_numbers_that_a_database_spells_otherwise_keep_the_signature_of_their_card(bob, ada):
+    params = {"a": [1.0, 1e15, 1.5e-7, -0.0, 9007199254740991.0, 1e-300], "b": 10**15}
+    profiles.update_profile(ada, bob.agent, {"extensions": extension(params=params)})
+
+    official.verify(official_card.for_clients(AgentProfile.of(bob.agent), is_open=False, version="1.0"))
