@@ -56,7 +56,6 @@ def test_an_agent_is_registered_with_its_whole_profile(ada):
         "inputModes": ["image/*"],
         "outputModes": ["text/plain"],
         "cardVersion": "2",
-        "documentationUrl": "https://docs.example",
         "iconUrl": "https://docs.example/i.png",
         **dict.fromkeys(("streaming", "pushNotifications", "extendedCard", "cardFor03"), False),
         "extensions": [{"uri": "urn:x", "required": True}],
