@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,8 @@ PLACE = ROOT / ".venv-clients"
 DRIVERS = Path(__file__).parent / "drivers"
 PINNED = ROOT / "requirements"
 OLDEST_NODE = 20
+_NO_REGISTRY = re.compile(r"code (ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ERR_SOCKET_TIMEOUT)")
+_unreachable: list[str] = []  # why this process cannot install the JavaScript clients
 
 
 def python_driver(name: str, pinned: str) -> list[str]:
@@ -37,7 +40,11 @@ def javascript_driver(name: str) -> list[str]:
     node = _node()
     folder = PLACE / "javascript"
     files = [*sorted((PINNED / "a2a-client-js").iterdir()), *sorted(DRIVERS.glob("*.mjs"))]
-    _once(folder, _digest(*files), lambda: _install_javascript(folder))
+    if not _unreachable:
+        _once(folder, _digest(*files), lambda: _install_javascript(folder))
+    for reason in _unreachable:
+        (PLACE / "javascript.stamp").unlink(missing_ok=True)
+        pytest.skip(reason)
     return [node, str(folder / f"{name}.mjs")]
 
 
@@ -75,7 +82,13 @@ def _install_javascript(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     for file in (*(PINNED / "a2a-client-js").iterdir(), *DRIVERS.glob("*.mjs")):
         shutil.copy(file, folder)
-    _run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved"], cwd=folder)
+    quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved"]
+    try:
+        _run(["npm", "ci", *quiet, "--fetch-retries=1", "--fetch-timeout=60000"], cwd=folder)
+    except AssertionError as error:
+        if not _NO_REGISTRY.search(str(error)):
+            raise
+        _unreachable.append("The JavaScript clients need npm's registry, which cannot be reached.")
 
 
 def _run(command: list[str], *, cwd: Path, **environment: str) -> None:
