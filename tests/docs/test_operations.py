@@ -25,7 +25,7 @@ def block_of(title: str, language: str) -> str:
 def test_the_queries_to_watch_run_on_both_databases() -> None:
     queries = [line for line in block_of("What to watch", "sql").splitlines() if not line.startswith("--")]
 
-    assert len(queries) == 5
+    assert len(queries) == 6
     assert timetable.SWEEP_JOB in queries[0]
     with connection.cursor() as cursor:
         for query in queries:
