@@ -123,7 +123,7 @@ def test_a_late_callback_fails_its_check(alice, bob):
 def test_the_health_page_lists_the_tables_with_few_queries(vic, alice, bob, django_assert_max_num_queries):
     factories.resolved_task(alice, bob)
 
-    with django_assert_max_num_queries(25):
+    with django_assert_max_num_queries(27):
         names = [table.name for table in vic.get("/ops/health/").context["seen"].tables]
 
     assert {"mailbox_task", "mailbox_lease", "mailbox_auditevent"} <= set(names)

@@ -83,7 +83,7 @@ def test_ctrl_c_reports_what_was_sent_and_the_same_lines_send_the_rest(sending: 
 
     assert (process.returncode, printed) == (130, "")
     assert re.fullmatch(
-        r"CommandError: interrupted: (500 task\(s\) sent|0 task\(s\) sent, and perhaps 500 more)\. "
+        r"CommandError: interrupted: \d+ task\(s\) sent(, and perhaps \d+ more)?\. "
         r"The same command sends the rest\.\n",
         said,
     )
