@@ -81,7 +81,7 @@ def validate_web_url(value: str) -> None:
 def validate_extensions(value: object) -> None:
     """Raise `ValidationError` unless ``value`` is a list of ``{uri, description?, required?, params?}``.
 
-    No URI occurs twice. The numbers in ``params`` are those that every JSON reader keeps.
+    No URI occurs twice. Every JSON reader keeps each number in ``params`` as it is.
     """
     if not isinstance(value, list) or len(value) > MOST_EXTENSIONS:
         raise ValidationError(f"must be a list of at most {MOST_EXTENSIONS} objects")

@@ -85,7 +85,7 @@ class Official:
         extensions = [{"uri": "urn:a2a-hub:generation:v1"}] if self.is_hub else []
         common = {
             "name": "Offie",
-            "description": "Says what it is told",
+            "description": "Repeats each message",
             "version": "1.0.0",
             "capabilities": {"streaming": self.streams, "extensions": extensions},
             "defaultInputModes": ["text/plain"],

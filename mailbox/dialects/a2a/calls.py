@@ -42,7 +42,7 @@ def version_of(named: str) -> Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """``extensions`` are those that the request has activated. ``idempotency_key`` is "" without one."""
+    """A request activates ``extensions``. ``idempotency_key`` is "" without one."""
 
     caller: Caller
     official: OfficialAgent

@@ -143,7 +143,7 @@ class SendMessageRequest(Tenanted):
     ) -> TaskEnvelope:
         """Return the task that the message makes.
 
-        ``extensions`` are those that the request has activated. ``push`` is the receiver of the task's events.
+        The request has activated ``extensions``. ``push`` is the receiver of the task's events.
         """
         given = self.message
         parts = [part.part() for part in given.parts]

@@ -3,16 +3,20 @@ from __future__ import annotations
 import pytest
 
 from agentcards import official_agents
+from mailbox.gate import rates
 from mailbox.gate.callers import Caller
 from tests.support.a2a import Holder, OfficialClient
 from tests.support.api import Api
 
 
 @pytest.fixture(autouse=True)
-def _agents_are_read_anew():
+def _a_new_process():
+    """Forget the agents and the rates that an earlier test met. Its rows may have had the same keys."""
     official_agents.forget()
+    rates.forget()
     yield
     official_agents.forget()
+    rates.forget()
 
 
 @pytest.fixture

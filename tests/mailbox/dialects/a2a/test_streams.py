@@ -272,13 +272,18 @@ def test_beyond_its_waits_an_agent_is_answered_with_the_task_as_it_is(client, se
         own_limits.forget()
 
 
-def test_auth_required_ends_the_wait(client, holder):
-    first = client.send()
+@pytest.mark.parametrize(
+    ("status", "seen"),
+    [(UpdateStatus.INPUT_REQUIRED, "INPUT_REQUIRED"), (UpdateStatus.AUTH_REQUIRED, "AUTH_REQUIRED")],
+)
+def test_a_question_ends_the_wait_for_the_answer(client, holder, monkeypatch, status, seen):
+    monkeypatch.setattr("mailbox.dialects.a2a.sending.QUICK", 0.01)
+    chunks = iter(client.response("SendMessage", {"message": message()}).streaming_content)
+    assert next(chunks) == b" "
     holder.take()
-    holder.ask("sign in", UpdateStatus.AUTH_REQUIRED)
+    holder.ask("which?", status)
 
-    body = {"message": message("done", taskId=first["id"]), "configuration": {"returnImmediately": True}}
-    assert state(client.rpc("SendMessage", body)["task"]) == "SUBMITTED"
+    assert state(json.loads(b"".join(chunks))["result"]["task"]) == seen
 
 
 def test_other_callers_get_no_stream(client, bob, mallory):

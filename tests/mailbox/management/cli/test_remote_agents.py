@@ -31,7 +31,7 @@ def test_a_remote_agent_is_registered_by_its_card(a2a, offie, binding):
 
     profile = AgentProfile.objects.get(agent__display="olive@local")
     assert (profile.card_url, profile.card_key, profile.remote_url) == (offie.url, "", "")
-    assert (profile.name, profile.description) == ("Offie", "Says what it is told")
+    assert (profile.name, profile.description) == ("Offie", "Repeats each message")
 
 
 def test_the_key_is_stored_encrypted_and_shown_nowhere(a2a, offie, key_file):
