@@ -161,16 +161,16 @@ def looks(
 
     Yield None as a sign of life. ``longest`` is in seconds. Without a free seat there is no look.
     """
-    ends_at = time.monotonic() + longest
-    pause, is_due = QUICK, True
+    ends_at, sign_at = time.monotonic() + longest, time.monotonic() + QUICK
+    is_due = True
     with suppress(QuotaExceededError), waits.vigil(call.caller, [topics.task(task.uuid)]) as vigil:
         while vigil is not None and not vigil.is_over and (left := ends_at - time.monotonic()) > 0:
             if is_due and (found := vigil.look(look)):
                 return found
-            is_due = vigil.wait(min(pause, left))
-            if not is_due:
+            is_due = vigil.wait(min(sign_at - time.monotonic(), left))
+            if time.monotonic() >= sign_at:  # also while the task changes often
                 yield None
-                pause = settings.A2A_KEEPALIVE_MS / 1000
+                sign_at = time.monotonic() + settings.A2A_KEEPALIVE_MS / 1000
     return None
 
 

@@ -244,8 +244,12 @@ def test_a_stream_whose_neighbour_reads_the_last_event_first_shows_it(client, ho
 # ---- waiting for an answer
 
 
-def test_a_silent_answer_shows_signs_of_life_and_is_json(client, settings):
-    settings.A2A_BLOCKING_WAIT_MS = 1600
+@pytest.mark.parametrize("changes_often", [False, True])
+def test_a_silent_answer_shows_signs_of_life_and_is_json(client, settings, monkeypatch, changes_often):
+    settings.A2A_BLOCKING_WAIT_MS = 500
+    monkeypatch.setattr("mailbox.dialects.a2a.sending.QUICK", 0.01)
+    if changes_often:
+        monkeypatch.setattr(waits.Vigil, "wait", lambda self, seconds: True)
     response = client.response("SendMessage", {"message": message()})
 
     assert response.streaming
