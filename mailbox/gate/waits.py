@@ -89,6 +89,10 @@ class Vigil:
             connection.close()
         return self._waiter.wait(max(0.0, seconds))
 
+    def ring(self) -> None:
+        """Let this wait look again. Any thread may call this."""
+        self._waiter.ring()
+
     def wait_for(self, topics: Sequence[str]) -> None:
         """Wait for rings of these topics from now on. A look must follow."""
         self._waiter.wait_for(topics)

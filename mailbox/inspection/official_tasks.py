@@ -51,12 +51,6 @@ def find(sender: Agent, recipient: Agent, task_id: str) -> Task:
     return task
 
 
-def stopped(task: Task) -> Task | None:
-    """Return the task as it is now, with its result, if it is interrupted or resolved; else None."""
-    now = Task.objects.filter(pk=task.pk).exclude(state__in=[Task.State.QUEUED, Task.State.IN_FLIGHT])
-    return now.select_related("result").first()
-
-
 def now(task: Task) -> Task:
     """Return the task as it is now, with its result. Raises `UnknownTaskError` if it was deleted."""
     found = Task.objects.filter(pk=task.pk).select_related("result").first()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import TypeVar
@@ -31,6 +31,10 @@ class Waiter:
         """Ask this waiter for a look."""
         with _here.lock:
             _here.ring(self, is_chained=False)
+
+    def awake(self) -> None:
+        """Let its thread go on. The caller holds the lock of all waiters, so this must not block."""
+        self.silence.release()
 
     def end(self) -> None:
         """Let this wait and all later waits of this waiter return at once."""
@@ -60,8 +64,7 @@ class Waiter:
         if self._is_over():
             return False
         if not self.is_rung:
-            for announce in _announce:
-                announce(self.topics)
+            announce(self.topics)
             _here.begun += 1  # without the lock, so one of two at once may be lost
         is_rung = self.is_rung or self.silence.acquire(timeout=-1 if seconds is None else seconds)
         return is_rung and not self._is_over()
@@ -98,7 +101,7 @@ class _Waiters:
         waiter.is_chained |= is_chained
         if not waiter.is_rung:
             waiter.is_rung = True
-            waiter.silence.release()
+            waiter.awake()
 
     def ring_all_of(self, topic: str) -> None:
         for waiter in list(self.idle.get(topic, ())):
@@ -156,10 +159,17 @@ def waiting(topics: Sequence[str]) -> Iterator[Waiter]:
     A ring that it leaves unanswered goes to another waiter of a shared topic.
     """
     waiter = Waiter(topics)
+    with present(waiter):
+        yield waiter
+
+
+@contextmanager
+def present(waiter: Waiter) -> Iterator[None]:
+    """Let a waiter be rung by its topics during the block, as `waiting` does."""
     with _here.lock:
         _here.add(waiter)
     try:
-        yield waiter
+        yield
     finally:
         with _here.lock:
             _here.remove(waiter)
@@ -232,9 +242,23 @@ def when_a_round_is_due(look: Callable[[], None]) -> Callable[[], None]:
     return look
 
 
-def before_each_wait(announce: Callable[[Sequence[str]], object]) -> None:
+def before_each_wait(take: Callable[[Sequence[str]], object]) -> None:
     """Let this function know the topics of each waiter that is about to wait for a ring."""
-    _announce.append(announce)
+    _announce.append(take)
+
+
+def announce(topics: Sequence[str]) -> None:
+    """Note that a waiter is about to wait for a ring of these topics."""
+    for take in _announce:
+        take(topics)
+
+
+def forget_rings(rung: Iterable[Waiter]) -> None:
+    """Count the rings of these waiters as answered, before one look for all of them. Later rings are new."""
+    with _here.lock:
+        for waiter in rung:
+            if waiter in _here.everyone:
+                _here.forget_rings(waiter)
 
 
 def wait_for_anyone() -> None:

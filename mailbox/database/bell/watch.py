@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
-from mailbox.database import outages
+from mailbox.database import listed, outages
 from mailbox.database.bell import hearing, topics, waiters
 from mailbox.database.bell.memory import Memory
 from mailbox.words.times import epoch_ms
@@ -65,7 +63,6 @@ SELECT (SELECT min(deadline_ms) FROM mailbox_task
        (SELECT min(times_out_at) FROM mailbox_lease WHERE ended_at IS NULL AND times_out_at > %(after)s)"""
 
 _KEYS = {"postgresql": "SELECT unnest(%(ids)s::bigint[]) AS id", "sqlite": "SELECT value AS id FROM json_each(%(ids)s)"}
-_UUIDS = {"postgresql": "SELECT unnest(%(ids)s::uuid[])", "sqlite": "SELECT value FROM json_each(%(ids)s)"}
 
 _logger = logging.getLogger(__name__)
 _checks: list[Callable[[], object]] = []
@@ -181,7 +178,7 @@ class Watch:
     def _moved(self, waited: Sequence[str]) -> Iterable[UUID]:
         """Return the waited tasks that changed since the last round, are out of time, or were not waited for then."""
         ids = topics.tasks_among(waited)
-        rows = _rows(MOVED, _UUIDS, ids) if ids else []
+        rows = _rows(MOVED, listed.UUIDS, ids) if ids else []
         now = {UUID(str(uuid)): seq for uuid, seq, _ in rows}
         due = {UUID(str(uuid)) for uuid, _, is_due in rows if is_due}
         before, self._seen = self._seen, now
@@ -197,7 +194,7 @@ class Watch:
         if deadline_ms is not None:
             left.append((deadline_ms - epoch_ms(now)) / 1000)
         if times_out_at is not None:
-            left.append((_moment(times_out_at) - now).total_seconds())
+            left.append((listed.moment(times_out_at) - now).total_seconds())
         return min(left)
 
 
@@ -206,11 +203,8 @@ def _rows(
 ) -> Sequence[tuple[Any, ...]]:
     now = timezone.now()
     after = after or now
-    given: Any = list(ids)
-    if connection.vendor == "sqlite":
-        given = json.dumps([one.hex if isinstance(one, UUID) else one for one in ids])
     values = {
-        "ids": given,
+        "ids": listed.given(ids),
         "now": connection.ops.adapt_datetimefield_value(now),
         "now_ms": epoch_ms(now),
         "after": connection.ops.adapt_datetimefield_value(after),
@@ -221,11 +215,3 @@ def _rows(
         cursor.execute(sql.format(ids=slots.get(connection.vendor, "")), values)
         rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
         return rows
-
-
-def _moment(stored: Any) -> datetime:
-    """Return a time as either database stores it."""
-    found = parse_datetime(stored) if isinstance(stored, str) else stored
-    if found is None:
-        raise ValueError(stored)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

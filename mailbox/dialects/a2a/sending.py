@@ -19,7 +19,9 @@ from mailbox.dialects.a2a.fields import generation
 from mailbox.dialects.a2a.push_operations import inline_paths, inline_target
 from mailbox.dialects.a2a.requests import SendMessageRequest
 from mailbox.gate import waits
-from mailbox.inspection import lives, official_tasks
+from mailbox.gate.waits import Vigil
+from mailbox.inspection import lives, official_tasks, stops
+from mailbox.inspection.stops import StoppedTask
 from mailbox.models import Task
 from mailbox.verbs.life import conversation
 from mailbox.verbs.life import sending as verbs
@@ -149,8 +151,8 @@ def outcome(call: Call, body: SendMessageRequest) -> Iterator[Json | None]:
     task = send(call, body).task
     if task.outcome is None and not body.configuration.return_immediately:
         longest = settings.A2A_BLOCKING_WAIT_MS / 1000
-        stopped = yield from looks(call, task, lambda: official_tasks.stopped(task), longest)
-        task = stopped or official_tasks.now(task)
+        stop = yield from _stop_of(call, task, longest)
+        task = stop.of(task) if stop else official_tasks.now(task)
     yield answer(call, task, body.configuration.history_length)
 
 
@@ -161,16 +163,33 @@ def looks(
 
     Yield None as a sign of life. ``longest`` is in seconds. Without a free seat there is no look.
     """
-    ends_at, sign_at = time.monotonic() + longest, time.monotonic() + QUICK
-    is_due = True
     with suppress(QuotaExceededError), waits.vigil(call.caller, [topics.task(task.uuid)]) as vigil:
-        while vigil is not None and not vigil.is_over and (left := ends_at - time.monotonic()) > 0:
-            if is_due and (found := vigil.look(look)):
-                return found
-            is_due = vigil.wait(min(sign_at - time.monotonic(), left))
-            if time.monotonic() >= sign_at:  # also while the task changes often
-                yield None
-                sign_at = time.monotonic() + settings.A2A_KEEPALIVE_MS / 1000
+        if vigil is not None:
+            return (yield from _until(vigil, look, longest))
+    return None
+
+
+def _stop_of(call: Call, task: Task, longest: float) -> Generator[None, None, StoppedTask | None]:
+    """Wait for the stop of the task as `looks` does. All such waits of the process share one look."""
+    with suppress(QuotaExceededError), waits.vigil(call.caller, []) as vigil:
+        if vigil is not None:
+            with stops.awaiting(task, vigil.ring) as awaited:
+                return (yield from _until(vigil, awaited.read, longest, is_due=False))
+    return None
+
+
+def _until(
+    vigil: Vigil, look: Callable[[], Seen | None], longest: float, *, is_due: bool = True
+) -> Generator[None, None, Seen | None]:
+    """Look at each ring, and if ``is_due`` before the first."""
+    ends_at, sign_at = time.monotonic() + longest, time.monotonic() + QUICK
+    while not vigil.is_over and (left := ends_at - time.monotonic()) > 0:
+        if is_due and (found := vigil.look(look)):
+            return found
+        is_due = vigil.wait(min(sign_at - time.monotonic(), left))
+        if time.monotonic() >= sign_at:  # also while the task changes often
+            yield None
+            sign_at = time.monotonic() + settings.A2A_KEEPALIVE_MS / 1000
     return None
 
 

@@ -7,6 +7,7 @@ import re
 import pytest
 from django.db import connection
 
+from mailbox.database import listed
 from mailbox.database.bell import watch
 from mailbox.models import Agent, Task
 from tests.mailbox.verbs.test_query_plans import crowd
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("crowd")]
 CASES = [
     (watch.LEASABLE, watch._KEYS, {"task_lease_order"}),
     (watch.DRAINABLE, watch._KEYS, {"result_pending_by_sender", "task_open_by_deadline", "lease_live_by_timeout"}),
-    (watch.MOVED, watch._UUIDS, {"uuid"}),
+    (watch.MOVED, listed.UUIDS, {"uuid"}),
     (watch.NEXT_DUE, {}, {"task_open_by_deadline", "lease_live_by_timeout"}),
 ]
 
@@ -27,7 +28,7 @@ CASES = [
     ("sql", "slots", "indexes"), CASES, ids=["tasks to lease", "results", "changed tasks", "next due"]
 )
 def test_a_statement_of_the_watch_walks_its_indexes(sql, slots, indexes):
-    rows = Task if slots is watch._UUIDS else Agent
+    rows = Task if slots is listed.UUIDS else Agent
     ids = list(rows.objects.values_list("uuid" if rows is Task else "pk", flat=True)[:50])
     explain = "EXPLAIN" if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN"
 

@@ -276,6 +276,7 @@ def test_beyond_its_waits_an_agent_is_answered_with_the_task_as_it_is(client, se
         own_limits.forget()
 
 
+@pytest.mark.django_db(transaction=True)  # another thread looks for the end of the wait
 @pytest.mark.parametrize(
     ("status", "seen"),
     [(UpdateStatus.INPUT_REQUIRED, "INPUT_REQUIRED"), (UpdateStatus.AUTH_REQUIRED, "AUTH_REQUIRED")],
