@@ -18,7 +18,7 @@ from django.utils.datastructures import CaseInsensitiveMapping
 
 from a2aproject.serving import interpreter
 
-MOST_KEPT = 512  # paths; the hub has fewer without parameters
+MOST_KEPT = 2048  # paths
 MOST_NAMES = 256  # of headers; a signature may name any
 
 
@@ -70,7 +70,7 @@ def without_idle_receivers() -> None:
 
 
 class Handler(WSGIHandler):
-    """Django's handler, except that it remembers the view of each path without parameters.
+    """Django's handler, except that it remembers the views of the last paths.
 
     Django would try the patterns of all routes again for each request. The threads of requests share the interpreter.
     """
@@ -92,7 +92,8 @@ class Handler(WSGIHandler):
         match = self._kept.get(request.path_info)
         if match is None:
             match = super().resolve_request(request)
-            if not match.args and not match.kwargs and len(self._kept) < MOST_KEPT:
-                self._kept[request.path_info] = match
+            if len(self._kept) >= MOST_KEPT:
+                self._kept = {}
+            self._kept[request.path_info] = match
         request.resolver_match = match
         return match
