@@ -13,7 +13,7 @@ import threading
 # A thread that comes back from the database waits until another thread gives up the interpreter. Python's 5 ms are
 # longer than most transactions, and SQLite's write lock is held meanwhile.
 SHORTEST, LONGEST = 0.0005, 0.005  # seconds
-FEW = 64  # requests under way, for which the shortest interval is the best
+FEW = 4  # requests under way, for which the shortest interval is the best
 
 _answering: set[int] = set()  # the threads of the requests under way; no thread interrupts a change of a set
 

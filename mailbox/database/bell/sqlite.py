@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 import time
@@ -20,6 +21,7 @@ from mailbox.database.bell import hearing, topics, waiters
 from mailbox.words.kinds import Kind
 
 EVERY = 0.02  # seconds between two looks whether another connection has committed
+GATHERED = 0.002  # seconds between two looks at least, so that one look reads the rows of many commits
 MOST_ROWS = 1000  # journal rows of one statement
 PAUSE = 1.0  # second after a failure
 
@@ -71,9 +73,12 @@ class Follower:
         (last,) = own.execute("SELECT COALESCE(max(id), 0) FROM mailbox_auditevent").fetchone()
         version = None
         hearing.begin()
+        looked_at = -math.inf
         while waiters.is_anyone_here():
             is_told = self._news.wait(EVERY)
+            time.sleep(max(0.0, looked_at + GATHERED - time.monotonic()))
             self._news.clear()
+            looked_at = time.monotonic()
             before, version = version, own.execute("PRAGMA data_version").fetchone()
             if is_told or version != before:
                 last = self._ring_after(own, last)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -85,7 +85,7 @@ def work(caller: Caller, given: Mapping[int, PlainResult], *, most: int, attempt
         return None
     now = timezone.now()
     items = {place: _item(number, answer) for number, (place, answer) in enumerate(given.items(), 1)}
-    lease_ids = [uuid.uuid4() for _ in range(max(most, 1))]
+    lease_ids = _random_uuids(max(most, 1))
     to_come = entries.task_leased(lease_ids[0], statements.ATTEMPT_TO_COME, holder.display)
     worked = values.store().work(
         list(items.values()),
@@ -115,6 +115,12 @@ def work(caller: Caller, given: Mapping[int, PlainResult], *, most: int, attempt
     _after(results.values(), leases)
     is_plain = bool(leases) or not (oldest or before)
     return Worked(results=results, leases=leases if is_plain else None, before=before)
+
+
+def _random_uuids(count: int) -> list[UUID]:
+    """Return new random ids. One read of random bytes lets other threads in once, and not for each id."""
+    read = os.urandom(16 * count)
+    return [UUID(bytes=read[at : at + 16], version=4) for at in range(0, len(read), 16)]
 
 
 def _is_plain(envelope: ResultEnvelope) -> bool:
