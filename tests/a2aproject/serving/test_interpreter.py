@@ -20,7 +20,7 @@ def usual_interval():
 
 
 @pytest.mark.parametrize(
-    ("others", "interval"), [(0, 0.0005), (63, 0.0005), (127, 0.001), (319, 0.0025), (639, 0.005), (5000, 0.005)]
+    ("others", "interval"), [(0, 0.0005), (3, 0.0005), (7, 0.001), (19, 0.0025), (39, 0.005), (5000, 0.005)]
 )
 def test_the_interval_grows_with_the_requests_under_way(monkeypatch, others, interval):
     monkeypatch.setattr(interpreter, "_answering", {-number for number in range(1, others + 1)})
