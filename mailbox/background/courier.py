@@ -6,14 +6,16 @@ Source: A2A, push notifications.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from django.db import InterfaceError, OperationalError
 
 from mailbox.background.callback_sender import LONGEST_PAUSE, LOOK_AROUND_EVERY, CallbackSender, posted
 from mailbox.database.bell import topics
-from mailbox.inspection import lives
+from mailbox.inspection.growing_life import GrowingLife
+from mailbox.inspection.kept_lives import KeptLives
 from mailbox.models import PushConfig, PushDelivery, Task
 from mailbox.verbs.life import webhooks
 from mailbox.verbs.life.callbacks import CallbackOutcome
@@ -21,7 +23,7 @@ from mailbox.verbs.life.hands import Hands
 from mailbox.verbs.life.webhooks import Candidate, Telling
 from mailbox.words import json_text, secret_box
 from mailbox.words.a2a import v0_3, v1_0
-from mailbox.words.a2a.fold import EventKind, Fold, TaskEvent
+from mailbox.words.a2a.fold import EventKind, EventPosition, TaskEvent, TaskSnapshot
 
 TOKEN = "X-A2A-Notification-Token"  # noqa: S105 (the name of a header)
 MEDIA: Mapping[str, str] = {
@@ -39,6 +41,10 @@ class Courier(CallbackSender):
 
     things = "webhooks"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._lives = KeptLives()
+
     def topics(self) -> Sequence[str]:
         return [topics.CALLBACKS, *map(topics.task, webhooks.listened_to())]
 
@@ -49,7 +55,7 @@ class Courier(CallbackSender):
         planned: list[_Planned] = []
         for candidate in webhooks.due(limit=limit, hands=hands):
             try:
-                planned += _planned(candidate)
+                planned += _planned(candidate, self._lives)
             except (OperationalError, InterfaceError):
                 raise
             except Exception:
@@ -87,23 +93,30 @@ def headers(delivery: PushDelivery) -> dict[str, str]:
     return found
 
 
-def _planned(candidate: Candidate) -> list[_Planned]:
+def _planned(candidate: Candidate, lives: KeptLives) -> list[_Planned]:
     """Return the next report to the webhook, as the only element; none if its task has no event for it."""
     config, begun = candidate.config, candidate.begun
     if begun is not None and config.protocol == PushConfig.Protocol.V1_0:
         return [(candidate, None)]
-    fold, events = lives.events_of(config.task)
+    life = lives.of(config.task)
     if begun is not None:
         position = (begun.seq or 0, begun.part or PushConfig.WHOLE_ROW)
-        return [(candidate, Telling(position=position, body=_whole_task(fold)))]
-    left = [event for event in events if event.position > config.told and _concerns(config, event)]
+        return [(candidate, Telling(position=position, body=_whole_task(life.view()[0])))]
+    left = list(islice(_untold(config, life), MOST_CHUNKS))
     if not left:
-        webhooks.pass_over(candidate, fold.seq)
+        webhooks.pass_over(candidate, life.seq)
         return []
     if config.protocol == PushConfig.Protocol.V0_3:
-        return [(candidate, Telling(position=left[0].position, body=_whole_task(fold)))]
-    event = joined(left[:MOST_CHUNKS])
+        return [(candidate, Telling(position=left[0].position, body=_whole_task(life.view()[0])))]
+    event = joined(left)
     return [(candidate, Telling(position=event.position, body=_change(config.task, event)))]
+
+
+def _untold(config: PushConfig, life: GrowingLife) -> Iterator[TaskEvent]:
+    """Yield the events for the receiver that come after its position, in order."""
+    for index in range(life.index_after(EventPosition(*config.told)), len(life.events)):
+        if _concerns(config, life.events[index]):
+            yield life.events[index]
 
 
 def _concerns(config: PushConfig, event: TaskEvent) -> bool:
@@ -130,5 +143,5 @@ def _change(task: Task, event: TaskEvent) -> str:
     return json_text.dumps(v1_0.stream_response(task.uuid, task.context_id, event))
 
 
-def _whole_task(fold: Fold) -> str:
-    return json_text.dumps(v0_3.task_out(v1_0.task(fold.view())))
+def _whole_task(seen: TaskSnapshot) -> str:
+    return json_text.dumps(v0_3.task_out(v1_0.task(seen)))

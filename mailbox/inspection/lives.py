@@ -16,7 +16,6 @@ from mailbox.words.a2a.fold import (
     LifeEnd,
     LifeRow,
     Said,
-    TaskEvent,
     TaskSnapshot,
     derived_id,
 )
@@ -84,17 +83,6 @@ def opening(task: Task) -> Said:
 def rows_after(task: Task, seq: int) -> list[LifeRow]:
     """Return the rows of a task with greater numbers than ``seq``, in order. Three queries at most."""
     return next((rows for _, rows in _rows_by_task([task], after=seq)), [])
-
-
-def events_of(task: Task) -> tuple[Fold, list[TaskEvent]]:
-    """Return all events of a task in order, and its fold after them."""
-    fold = fold_before(task)
-    return fold, [event for row in rows_after(task, 0) for event in fold.add(row)]
-
-
-def events_after(task: Task, position: EventPosition) -> list[TaskEvent]:
-    """Return the events of a task that come after ``position``, in order."""
-    return [event for event in events_of(task)[1] if event.position > position]
 
 
 def _rows_by_task(tasks: Sequence[Task], *, after: int = 0) -> Iterable[tuple[Task, list[LifeRow]]]:

@@ -7,7 +7,7 @@ from typing import Any
 from mailbox.inspection import lives
 from mailbox.models import Task
 from mailbox.words.a2a import v1_0
-from mailbox.words.a2a.fold import EventPosition, TaskSnapshot
+from mailbox.words.a2a.fold import EventPosition, TaskEvent, TaskSnapshot
 from mailbox.words.a2a.states import of_task
 
 Json = dict[str, Any]
@@ -27,15 +27,26 @@ def assert_seen_as_stored() -> None:
         _grows_into(task, folded)
 
 
+def events_of(task: Task) -> list[TaskEvent]:
+    """Return all events of a task in order."""
+    fold = lives.fold_before(task)
+    return [event for row in lives.rows_after(task, 0) for event in fold.add(row)]
+
+
+def events_after(task: Task, position: EventPosition) -> list[TaskEvent]:
+    """Return the events of a task that come after ``position``, in order."""
+    return [event for event in events_of(task) if event.position > position]
+
+
 def _grows_into(task: Task, last: TaskSnapshot) -> None:
     """Check that a reader who saw the task anywhere, and then each event, has seen the whole task."""
-    events = lives.events_of(task)[1]
+    events = events_of(task)
     assert [event.generation for event in events] == list(range(1, len(events) + 1))
     assert [event.position for event in events] == sorted({event.position for event in events})
     assert not any(event.is_final for event in events[:-1])
     for seq in range(1, task.journal_seq + 1):
         seen = v1_0.task(lives.view_at(task, EventPosition(seq)))
-        for event in lives.events_after(task, EventPosition(seq)):
+        for event in events_after(task, EventPosition(seq)):
             follow(seen, v1_0.stream_response(task.uuid, task.context_id, event))
         whole = v1_0.task(last)
         assert without_users(seen) == without_users(whole)

@@ -237,14 +237,14 @@ def test_an_event_that_cannot_be_rendered_holds_up_no_other_webhook(alice, bob, 
         for one in (broken, task):
             webhook(alice, one, hook.url)
             updates.post_updates(bob, one.uuid, [said("on it")])
-        events_of = lives.events_of
+        rows_after = lives.rows_after
 
-        def break_one(of):
+        def break_one(of, seq):
             if of == broken:
                 raise ValueError("a bug")
-            return events_of(of)
+            return rows_after(of, seq)
 
-        monkeypatch.setattr(lives, "events_of", break_one)
+        monkeypatch.setattr(lives, "rows_after", break_one)
         assert tell_all() == 1
 
     assert [body["statusUpdate"]["taskId"] for body in bodies(hook)] == [str(task.uuid)]
