@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Sequence
 
+from agentcards.carriages import official_endings as endings
 from agentcards.carriages import official_talk
 from agentcards.carriages.carriage import Sight, Taken
 from agentcards.carriages.official_messages import depth_of
@@ -25,7 +26,6 @@ from agentcards.official_client.reading import Json, text_in
 from agentcards.official_client.shown import ShownMessage, ShownTask
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import AnswerTooLargeError, ExternalServiceError, NoAnswerError, ValidationError
-from mailbox.words.envelopes import ResultStatus
 
 _logger = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ class OfficialCarriage:
         while conversation.told_turn < task.turn:
             seen = official_talk.send(agent, conversation)
         if isinstance(seen, ShownMessage):
-            return _answered(seen, is_direct=task.turn == 1)
+            return endings.of_answer(seen, is_direct=task.turn == 1)
         if seen is None:
             return Taken(remote_task_id=conversation.remote_task_id or "")
         return Taken(remote_task_id=seen.task_id, sight=OfficialSight(conversation, seen))
@@ -108,10 +108,6 @@ class LostSight:
     def report(self, call: RemoteCall) -> bool:
         RemoteConversation.objects.filter(task=call.lease.task_id).update(has_ended=True)
         return True
-
-
-def _answered(message: ShownMessage, *, is_direct: bool) -> RemoteEnding:
-    return RemoteEnding(status=ResultStatus.OK, content=message.blocks, is_direct=is_direct and bool(message.blocks))
 
 
 def _after(shown: ShownTask | None, event: Json) -> ShownTask | None:

@@ -8,18 +8,16 @@ from uuid import UUID, uuid5
 
 from django.utils import timezone
 
+from agentcards.carriages import official_endings as endings
 from agentcards.carriages import reporting
 from agentcards.carriages.reporting import RemoteEnding
 from agentcards.models import RemoteCall, RemoteConversation
 from agentcards.official_client.shown import Block, ShownArtifact, ShownMessage, ShownTask
 from mailbox.models import Artifact, Message, Task
 from mailbox.models.artifact import WholeArtifact, whole
-from mailbox.words import content
 from mailbox.words.a2a.states import TaskState
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus
-from mailbox.words.envelopes import ResultStatus
 
-NO_REASON = "The remote agent gave no reason."
 _QUESTIONS = {
     TaskState.INPUT_REQUIRED: UpdateStatus.INPUT_REQUIRED,
     TaskState.AUTH_REQUIRED: UpdateStatus.AUTH_REQUIRED,
@@ -35,19 +33,8 @@ class OfficialSight:
 
     @property
     def ending(self) -> RemoteEnding | None:
-        """The result. The closing message of a completed task is its closing words; its artifacts are posted before."""
-        state, closing = self.shown.state, self.shown.closing
-        if not state.is_terminal:
-            return None
-        words = content.text_of(closing.blocks) if closing else ""
-        if state == TaskState.COMPLETED:
-            status = ResultStatus.PARTIAL if self.shown.is_partial else ResultStatus.OK
-            return RemoteEnding(status=status, closing=closing.blocks if closing else ())
-        if state == TaskState.REJECTED:
-            return RemoteEnding(status=ResultStatus.REJECTED, error=words if words.strip() else NO_REASON)
-        if state == TaskState.CANCELED:
-            return RemoteEnding.failed(f"the remote agent cancelled the task: {words}".removesuffix(": "))
-        return RemoteEnding.failed(words or "Task failed")
+        """The result. The artifacts of the task are posted before it."""
+        return endings.of_task(self.shown) if self.shown.state.is_terminal else None
 
     def report(self, call: RemoteCall) -> bool:
         """Post messages, artifacts and a question, each once for the whole task, also if several carriers see it."""
@@ -99,13 +86,20 @@ class OfficialSight:
             message=blocks,
             message_id=closing.message_id if closing else "",
             metadata=closing.metadata or None if closing else None,
+            extensions=closing.extensions if closing else (),
+            reference_task_ids=closing.reference_task_ids if closing else (),
             status=status,
         )
 
 
 def _update(said: ShownMessage) -> Update:
     return Update(
-        message=said.blocks, message_id=said.message_id, metadata=said.metadata or None, progress=said.progress
+        message=said.blocks,
+        message_id=said.message_id,
+        metadata=said.metadata or None,
+        extensions=said.extensions,
+        reference_task_ids=said.reference_task_ids,
+        progress=said.progress,
     )
 
 

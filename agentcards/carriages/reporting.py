@@ -14,7 +14,7 @@ from mailbox.models import Agent, AuditEvent
 from mailbox.outbound.errors import ExternalServiceError
 from mailbox.verbs.life import leasing, results, updates
 from mailbox.verbs.life.updates import MAX_UPDATES
-from mailbox.words.conversation import ArtifactUpdate, Update
+from mailbox.words.conversation import ArtifactUpdate, Details, Update
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import InvalidRequestError, MailboxError, NotAskableError, TaskTooLargeError
 
@@ -31,7 +31,8 @@ class TooMuchError(ExternalServiceError):
 class RemoteEnding:
     """How a remote task ended, as the result of the hub's task. ``closing`` are words that close the conversation.
 
-    ``is_direct``: the content is the agent's whole answer, one message and no task.
+    ``is_direct``: the content is the agent's whole answer, one message and no task. ``details`` are those of the
+    agent's last message, None if it has none worth a row.
     """
 
     status: ResultStatus
@@ -39,6 +40,7 @@ class RemoteEnding:
     closing: Sequence[Mapping[str, Any]] = ()
     error: str | None = None
     is_direct: bool = False
+    details: Details | None = None
 
     @classmethod
     def failed(cls, error: str) -> RemoteEnding:
@@ -60,6 +62,7 @@ def answer(call: RemoteCall, ending: RemoteEnding) -> None:
         lease_id=call.lease.lease_id,
         message=ending.closing,
         direct=ending.is_direct,
+        details=ending.details,
     )
     try:
         results.post_result(caller_for(call.lease.holder), envelope)

@@ -16,7 +16,7 @@ from mailbox.words import json_text
 from mailbox.words.a2a.parts import blocks_of
 from mailbox.words.a2a.states import TaskState
 from mailbox.words.a2a.v1_0 import HUB
-from mailbox.words.conversation import ID_MAX_LENGTH, RESULT
+from mailbox.words.conversation import ID_MAX_LENGTH, RESULT, Details
 
 AGENT_ROLE = "ROLE_AGENT"
 Block = Mapping[str, Any]
@@ -33,6 +33,19 @@ class ShownMessage:
     blocks: Sequence[Block]
     metadata: Json = field(default_factory=dict)
     progress: float | None = None
+    extensions: Sequence[str] = ()
+    reference_task_ids: Sequence[str] = ()
+
+    @property
+    def details(self) -> Details:
+        """The message beside its blocks, with its progress among the metadata."""
+        progress = {} if self.progress is None else {"progress": self.progress}
+        return Details(
+            message_id=self.message_id,
+            metadata={**self.metadata, **progress} or None,
+            extensions=self.extensions,
+            reference_task_ids=self.reference_task_ids,
+        )
 
     @classmethod
     def of(cls, message: Json) -> Self:
@@ -49,6 +62,8 @@ class ShownMessage:
             blocks=blocks_of(parts),
             metadata=metadata,
             progress=None if progress is None else float(progress),
+            extensions=tuple(texts_in(message, "extensions")),
+            reference_task_ids=tuple(texts_in(message, "referenceTaskIds")),
         )
 
 

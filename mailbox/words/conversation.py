@@ -66,6 +66,27 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Details:
+    """The parts of an agent's message beside its blocks. ``message_id`` is the agent's own, "" without one."""
+
+    message_id: str = ""
+    metadata: Mapping[str, Any] | None = None
+    extensions: Sequence[str] = ()
+    reference_task_ids: Sequence[str] = ()
+
+    @property
+    def extra(self) -> str:
+        """Return what `Message.extra` stores."""
+        return _stored(metadata=self.metadata, extensions=self.extensions, reference_task_ids=self.reference_task_ids)
+
+    def problems(self, prefix: str) -> Iterator[tuple[str, str]]:
+        """Yield (path, problem) for each problem; each path begins with ``prefix``."""
+        yield from _problems_of_id(self.message_id, f"{prefix}message_id")
+        yield from _problems_of_extra(self.metadata, self.extensions, prefix)
+        yield from _problems_of_texts(self.reference_task_ids, f"{prefix}reference_task_ids")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Update:
     """A status update: content blocks, progress from 0 to 1 with a note, or both; or a status, perhaps with blocks.
 
@@ -77,6 +98,8 @@ class Update:
     note: str = ""
     message_id: str = ""
     metadata: Mapping[str, Any] | None = None
+    extensions: Sequence[str] = ()
+    reference_task_ids: Sequence[str] = ()
     status: UpdateStatus | None = None
 
     @property
@@ -90,7 +113,7 @@ class Update:
     @property
     def extra(self) -> str:
         """Return what `Message.extra` stores."""
-        return _stored(metadata=self.metadata)
+        return self._details.extra
 
     @property
     def asks(self) -> bool:
@@ -105,8 +128,16 @@ class Update:
             yield f"{path}.progress", "must be between 0 and 1"
         if problem := json_text.problem_with(self.note):
             yield f"{path}.note", problem
-        yield from _problems_of_id(self.message_id, f"{path}.message_id")
-        yield from _problems_of_extra(self.metadata, (), f"{path}.")
+        yield from self._details.problems(f"{path}.")
+
+    @property
+    def _details(self) -> Details:
+        return Details(
+            message_id=self.message_id,
+            metadata=self.metadata,
+            extensions=self.extensions,
+            reference_task_ids=self.reference_task_ids,
+        )
 
     def _problems_of_combination(self, path: str) -> Iterator[tuple[str, str]]:
         if not self.message and self.progress is None and self.status is None:

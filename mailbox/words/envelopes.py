@@ -14,6 +14,7 @@ from uuid import UUID
 import base58
 
 from mailbox.words import content, json_text, shapes
+from mailbox.words.conversation import Details
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.push import PushTarget, problem_of_url
 from mailbox.words.times import LONGEST
@@ -192,7 +193,8 @@ class ResultEnvelope:
 
     A ``lease_id`` must be the task's live lease, so that a holder whose lease has ended cannot post. None: not checked.
     ``message`` holds closing words beside the content, as blocks. ``direct``: the content is the answer itself, one
-    message and no task. It then has the status ok, content, and no closing words.
+    message and no task. It then has the status ok, content, and no closing words. ``details`` belong to the message
+    that ends the task: the closing words, the direct answer or the error message. A repeat need not repeat them.
     """
 
     task_id: UUID
@@ -202,12 +204,14 @@ class ResultEnvelope:
     lease_id: UUID | None = None
     message: Sequence[Mapping[str, Any]] = ()
     direct: bool = False
+    details: Details | None = None
 
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
         _refuse(dict(shapes.problems(self)))
         problems: dict[str, str | None] = dict(content.problems(self.content))
         problems |= {f"message.{path}": problem for path, problem in content.problems(self.message)}
+        problems |= dict(self.details.problems("details.")) if self.details else {}
         problems["error_message"] = json_text.problem_with(self.error_message or "")
         if self.status == ResultStatus.REJECTED and not (self.error_message or "").strip():
             problems["error_message"] = "error_message must give the reason of a rejection"
@@ -218,7 +222,7 @@ class ResultEnvelope:
     @property
     def is_plain(self) -> bool:
         """Whether the result is no more than a status, content and an error message."""
-        return self.status != ResultStatus.REJECTED and not self.message and not self.direct
+        return self.status != ResultStatus.REJECTED and not (self.message or self.direct or self.details)
 
     def said(self) -> Sequence[object]:
         """Return what a repeated result must repeat, as JSON values."""

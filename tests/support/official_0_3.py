@@ -64,4 +64,10 @@ def _artifact(artifact: Json) -> Json:
 
 
 def _part(part: Json) -> Json:
-    return {"kind": "text", "text": part["text"]}
+    metadata = {"metadata": part["metadata"]} if "metadata" in part else {}
+    if "text" in part:
+        return {"kind": "text", "text": part["text"], **metadata}
+    if "data" in part:
+        return {"kind": "data", "data": part["data"], **metadata}
+    content = {"bytes": part["raw"]} if "raw" in part else {"uri": part["url"]}
+    return {"kind": "file", "file": {**content, "mimeType": part["mediaType"], "name": part["filename"]}, **metadata}

@@ -1,6 +1,7 @@
 """The artifacts and the closing words of a cached result: kept with it, and given to each task that it answers.
 
-A kept part is a JSON object with ``artifacts``, each whole, and ``closing``, the blocks of the closing words.
+A kept part is a JSON object with ``artifacts``, each whole, with ``closing``, the blocks of the closing words, and with
+``closing_extra``, their details.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def of(task: Task) -> str:
         for one in whole(Artifact.objects.filter(task=task).in_order())
     ]
     closing = Message.objects.closing_of(task).first()
-    return json_text.dumps({"artifacts": named, "closing": closing.blocks if closing else []})
+    blocks, extra = (closing.blocks, closing.extra) if closing else ([], "{}")
+    return json_text.dumps({"artifacts": named, "closing": blocks, "closing_extra": extra})
 
 
 def read(parts: str) -> Mapping[str, Any]:
@@ -74,7 +76,8 @@ def produce(task: Task, parts: Mapping[str, Any], journal: Journal) -> int:
 
 def count_closing(task: Task, parts: Mapping[str, Any]) -> int:
     """Add the bytes of the kept closing words to the size of ``task``, which is resolved next. Return them."""
-    size = room.size_of(json_text.dumps(parts["closing"])) if parts.get("closing") else 0
+    words = json_text.dumps(parts["closing"]) if parts.get("closing") else ""
+    size = room.size_of_words(words, "", _extra(parts)) if words else 0
     task.size += size
     return size
 
@@ -83,4 +86,11 @@ def close(task: Task, parts: Mapping[str, Any], journal: Journal) -> None:
     """Store the kept closing words of ``task``, which was just resolved."""
     if parts.get("closing"):
         content = json_text.dumps(parts["closing"])
-        Message.objects.create(task=task, seq=task.journal_seq, content=content, said_at=journal.now)
+        Message.objects.create(
+            task=task, seq=task.journal_seq, content=content, extra=_extra(parts), said_at=journal.now
+        )
+
+
+def _extra(parts: Mapping[str, Any]) -> str:
+    """Return the details of the closing words; parts that an earlier version kept have none."""
+    return str(parts.get("closing_extra", "{}"))

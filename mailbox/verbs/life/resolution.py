@@ -14,8 +14,9 @@ from django.db import transaction
 from mailbox.gate import quotas
 from mailbox.gate.audit import Journal
 from mailbox.models import Agent, Artifact, Lease, Message, Result, Task
-from mailbox.verbs.life import callbacks, replay
+from mailbox.verbs.life import callbacks, replay, room
 from mailbox.words import json_text
+from mailbox.words.conversation import Details
 from mailbox.words.kinds import LifeEntry
 
 
@@ -32,18 +33,22 @@ def resolve(
     posted_by: Agent | None = None,
     closing: Sequence[Mapping[str, Any]] = (),
     is_direct: bool = False,
+    details: Details | None = None,
 ) -> Result:
     """Resolve ``task``, journal ``entry``, write its callback, and settle the duplicates that waited on it.
 
     ``lease`` is the live lease, None without one; it ends as ``end``. ``posted_by`` None is the hub itself. ``closing``
-    are words that close the conversation, stored as a message. The task row must be locked, and its parties loaded.
+    are words that close the conversation, stored as a message with ``details``. The task row must be locked, and its
+    parties loaded.
+
     `plain.post_result` does not call this function, because it leaves tasks with a callback or a cache key to the whole
     form. A step that is added here needs such a guard there.
     """
     if lease is not None:
         lease.finish(end, journal.now)
-    words = json_text.dumps([dict(block) for block in closing]) if closing else ""
-    task.size += len(words.encode())
+    has_message = bool(closing or details)
+    size = room.size_of_closing(closing, details) if has_message else 0
+    task.size += size
     result = task.resolve(
         outcome,
         journal.now,
@@ -51,15 +56,27 @@ def resolve(
         error_message=error_message,
         posted_by=posted_by,
         is_direct=is_direct,
-        has_more=bool(closing) or _has_artifacts(task),
+        has_more=has_message or _has_artifacts(task),
     )
-    if closing:
-        Message.objects.create(task=task, seq=task.journal_seq, content=words, said_at=journal.now)
-    transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size + len(words.encode())))
+    if has_message:
+        _close(task, closing, details or Details(), journal)
+    transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size + size))
     journal.life(task, entry)
     callbacks.enqueue(task, result, journal.now)
     replay.settle(task, result, journal)
     return result
+
+
+def _close(task: Task, blocks: Sequence[Mapping[str, Any]], details: Details, journal: Journal) -> None:
+    """Store the message that closes a task. A direct answer has its blocks in the result, and none here."""
+    Message.objects.create(
+        task=task,
+        seq=task.journal_seq,
+        content=json_text.dumps([dict(block) for block in blocks]),
+        message_id=details.message_id,
+        extra=details.extra,
+        said_at=journal.now,
+    )
 
 
 def _has_artifacts(task: Task) -> bool:

@@ -21,7 +21,6 @@ from mailbox.verbs.life import expiry, room
 from mailbox.verbs.life.delivery import deliver
 from mailbox.verbs.life.leasing import begin_out_of_turn, require_lease
 from mailbox.verbs.life.resolution import resolve
-from mailbox.words import json_text
 from mailbox.words.envelopes import ResultEnvelope
 from mailbox.words.errors import (
     AlreadyResolvedError,
@@ -113,8 +112,8 @@ def _must_fit(task: Task, envelope: ResultEnvelope) -> None:
         stored = (Message.objects.filter(task=task), Artifact.objects.filter(task=task))
         if task.turn > 1 or any(rows.exists() for rows in stored):
             raise InvalidRequestError({"direct": "the task has messages or artifacts; post a result without direct"})
-    if envelope.message:
-        room.check(task, [room.size_of(json_text.dumps([dict(block) for block in envelope.message]))], path="message")
+    if envelope.message or envelope.details:
+        room.check(task, [room.size_of_closing(envelope.message, envelope.details)], path="message")
 
 
 def _resolvable(task: Task, earlier: Result | None, envelope: ResultEnvelope, now: datetime) -> Lease | None:
@@ -149,6 +148,7 @@ def _resolve(task: Task, lease: Lease | None, envelope: ResultEnvelope, journal:
         posted_by=task.recipient,
         closing=envelope.message,
         is_direct=envelope.direct,
+        details=envelope.details,
     )
 
 

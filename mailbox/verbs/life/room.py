@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from django.conf import settings
 
 from mailbox.models import Task
+from mailbox.words import json_text
+from mailbox.words.conversation import Details
 from mailbox.words.errors import InvalidRequestError, TaskTooLargeError
 
 MOST_ROWS = 10_000  # numbered journal rows of one task
@@ -26,6 +29,12 @@ def check(task: Task, sizes: Sequence[int], *, path: str) -> None:
         )
     if task.journal_seq + len(sizes) > MOST_ROWS:
         raise InvalidRequestError({path: f"a task has at most {MOST_ROWS} journal rows"})
+
+
+def size_of_closing(blocks: Sequence[Mapping[str, Any]], details: Details | None) -> int:
+    """Return the bytes of the message that a result adds to its task."""
+    details = details or Details()
+    return size_of_words(json_text.dumps([dict(block) for block in blocks]), details.message_id, details.extra)
 
 
 def size_of_words(content: str, own_id: str, extra: str) -> int:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
 from mailbox.words.a2a.states import Change, TaskState, change_of, of_outcome, of_question
+from mailbox.words.content import text_of
 from mailbox.words.conversation import RESULT
 from mailbox.words.kinds import Kind
 
@@ -262,12 +263,16 @@ def words_of(said: Said) -> Sequence[Block]:
 
 
 def _closing(task_id: UUID, row: LifeRow, ending: LifeEnd) -> Said | None:
-    """Return the final status message: the direct answer, or the error message and the closing words."""
+    """Return the final status message: the direct answer, or the error message and the closing words.
+
+    Closing words that are the text of the error message, and perhaps more, stand alone.
+    """
     blocks: list[Block] = []
     if ending.is_direct:
         blocks = list(ending.blocks)
     elif ending.error_message and of_outcome(ending.outcome) != TaskState.COMPLETED:
-        blocks = [text_block(ending.error_message)]
+        is_told = row.said is not None and text_of(row.said.blocks) == ending.error_message
+        blocks = [] if is_told else [text_block(ending.error_message)]
     if not blocks:
         return row.said
     if row.said is not None:
