@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -71,8 +72,8 @@ class OfficialView(DialectView):
         except (UnknownAgentError, InvalidRequestError):
             return False
         address = request.META.get("REMOTE_ADDR", "")
-        caller = None
-        if official.is_open:
+        # The memory of this process refuses nobody. A stranger beyond its rate costs no query.
+        with nullcontext() if official.is_open else rates.of_strangers(address, None):
             caller = openness.anonymous_caller(official.agent, request_id=self.request_id, address=address)
         if caller is None:
             return False

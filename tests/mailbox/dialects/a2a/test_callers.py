@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from agentcards import official_agents
 from mailbox.gate.callers import Caller
@@ -55,6 +57,48 @@ def test_an_open_agent_takes_messages_without_a_key(bob, holder):
     holder.take()
     holder.answer("hi")
     assert state(client.get(sent["id"])) == "COMPLETED"
+
+
+def test_an_agent_is_open_and_closed_at_the_next_request(bob):
+    client = OfficialClient(None, bob)
+    found = [client.response("ListTasks").status_code]
+    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    found.append(client.response("ListTasks").status_code)
+    openness.close_to_anyone(Caller.command_line(), bob.agent)
+    found.append(client.response("ListTasks").status_code)
+
+    assert found == [401, 200, 401]
+
+
+def test_only_a_refusal_without_a_key_costs_a_query(bob):
+    client = OfficialClient(None, bob)
+    client.response("ListTasks")
+    refused, _ = queries_of(client)
+    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    remembered_as_closed, grants_read = queries_of(client)
+    official_agents.forget()
+    client.response("ListTasks")
+
+    assert refused == 1
+    assert queries_of(client) == (remembered_as_closed, grants_read) == (remembered_as_closed, 1)
+
+
+def test_a_stranger_beyond_its_rate_costs_no_query(bob, settings):
+    settings.A2A_ADDRESS_REQUESTS_PER_S, settings.A2A_ADDRESS_REQUESTS_BURST = 0.001, settings.WEB_WORKERS
+    client = OfficialClient(None, bob)
+    assert client.response("ListTasks").status_code == 401
+
+    assert (client.response("ListTasks").status_code, queries_of(client)) == (429, (0, 0))
+
+
+def queries_of(client):
+    """Return the numbers of queries of a request, and of those that read grants."""
+    with CaptureQueriesContext(connection) as queries:
+        client.response("ListTasks")
+    found = [
+        query["sql"] for query in queries.captured_queries if not query["sql"].startswith(("SAVEPOINT", "RELEASE"))
+    ]
+    return len(found), sum('FROM "mailbox_capabilitygrant"' in sql for sql in found)
 
 
 def test_anonymous_requests_have_a_limit_of_their_own(bob, settings):
