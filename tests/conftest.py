@@ -32,6 +32,7 @@ SLOW = (
     "tests/authorisation/test_matrix.py::test_every_route_answers",
     "tests/dashboard/browser/",
     "tests/load/",
+    "tests/proof/scenarios/test_official_carriage.py",
     "tests/proof/test_checker.py",
     "tests/proof/test_controls.py",
     "tests/proof/test_servers.py",

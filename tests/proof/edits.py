@@ -72,6 +72,17 @@ FORGETFUL_ATTEMPTS: tuple[Edit, ...] = (
     ),
 )
 
+# The carrier forgets what it sent to an agent of the official protocol, and sends it again as another message.
+FORGETFUL_CARRIER: tuple[Edit, ...] = (
+    (
+        "agentcards.carriages.official_talk",
+        '    conversation.save(update_fields=["told_turn", "remote_task_id", "remote_context_id"])\n    return seen',
+        "    return seen",
+    ),
+    ("agentcards.carriages.official_messages", "import NAMESPACE_URL, uuid5", "import NAMESPACE_URL, uuid4, uuid5"),
+    ("agentcards.carriages.official_messages", 'return str(uuid5(task.uuid, f"turn {turn}"))', "return str(uuid4())"),
+)
+
 # A commit is answered before it is on the disk, so that the death of PostgreSQL's machine loses it.
 UNSYNCED_COMMITS: tuple[Edit, ...] = (
     ("a2aproject.settings.database", '"synchronous_commit": "on"', '"synchronous_commit": "off"'),

@@ -49,7 +49,7 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "plan_rows": ("RepairPlanRow", ("plan_id", "task_id", "lease_id", "outcome")),
     "deliveries": ("PushDelivery", ("task_uuid", "state", "attempts")),
     "messages": ("Message", ("task__uuid", "seq", "role", "content")),
-    "artifacts": ("Artifact", ("task__uuid", "seq", "artifact_id", "append")),
+    "artifacts": ("Artifact", ("task__uuid", "seq", "artifact_id", "append", "content")),
 }
 
 

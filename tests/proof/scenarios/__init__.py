@@ -6,8 +6,9 @@ from tests.proof.scenarios.backup import BACKUP
 from tests.proof.scenarios.carriage import CARRIAGE
 from tests.proof.scenarios.failover import FAILOVER
 from tests.proof.scenarios.full_disk import FULL_DISK
+from tests.proof.scenarios.official_carriage import OFFICIAL_CARRIAGE
 from tests.proof.scenarios.scenario import Scenario
 from tests.proof.scenarios.two_trees import TWO_TREES
 from tests.proof.scenarios.two_versions import TWO_VERSIONS
 
-SCENARIOS: tuple[Scenario, ...] = (FAILOVER, TWO_TREES, TWO_VERSIONS, BACKUP, CARRIAGE, FULL_DISK)
+SCENARIOS: tuple[Scenario, ...] = (FAILOVER, TWO_TREES, TWO_VERSIONS, BACKUP, CARRIAGE, OFFICIAL_CARRIAGE, FULL_DISK)

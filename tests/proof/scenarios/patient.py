@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from tests.load.client import Client
 from tests.proof.stage import Stage
@@ -21,6 +21,12 @@ class Patient:
     def __init__(self, stage: Stage, key: str) -> None:
         self._client = Client(stage.url, key)
         self.tries = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
 
     def get(self, path: str) -> dict[str, Any]:
         return self.call("GET", path)

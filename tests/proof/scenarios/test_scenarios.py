@@ -11,7 +11,7 @@ import pytest
 
 from tests.proof.history import History, Operation, Try
 from tests.proof.rows import Rows
-from tests.proof.scenarios import SCENARIOS, backup, carriage, failover
+from tests.proof.scenarios import SCENARIOS, backup, carriage, failover, official_carriage, two_hubs
 
 pytestmark = pytest.mark.one_database
 
@@ -67,11 +67,44 @@ def test_a_carried_task_has_one_result_and_no_more_submissions_than_leases(near,
     [(9, 11, []), (10.5, 12, []), (9, None, []), (8, 9, ["carried_task_failed"]), (12, 13, ["carried_task_failed"])],
 )
 def test_a_submission_without_an_answer_is_a_violation_unless_a_kill_cut_it(leased_at, ended_at, expected):
-    kill = carriage.Kill(began=second(10), ended=second(11))
+    kill = two_hubs.Kill(began=second(10), ended=second(11))
     lease = {"task__uuid": FIRST, "leased_at": str(second(leased_at)), "ended_at": ended_at and str(second(ended_at))}
     result = result_of(FIRST, "", "error") | {"error_message": "A2A: no answer from far"}
 
     found = carriage.broken([FIRST], rows(leases=[lease], results=[result]), rows(), [kill])
+
+    assert [violation.name for violation in found] == expected
+
+
+def texted(*texts, task_id=FIRST):
+    return [{"task__uuid": task_id, "content": json.dumps([{"type": "text", "text": text}])} for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("changed", "far", "expected"),
+    [
+        ({}, [FIRST], []),
+        ({}, [FIRST, FIRST], ["submitted_twice"]),
+        ({"results": []}, [FIRST], ["result_missing"]),
+        ({"results": [result_of(FIRST, "", "error")]}, [FIRST], ["carried_task_failed"]),
+        ({"artifacts": texted(FIRST, FIRST)}, [FIRST], ["answer_changed"]),
+        ({"artifacts": texted(SECOND)}, [FIRST], ["answer_changed"]),
+        ({"messages": []}, [FIRST], ["answer_changed"]),
+        ({"messages": texted(f"done: {FIRST}", f"done: {FIRST}")}, [FIRST], ["answer_changed"]),
+        ({"events": [{"task_id": FIRST, "kind": official_carriage.POSTED}] * 2}, [FIRST], ["ended_twice"]),
+    ],
+)
+def test_a_task_of_the_official_carriage_ends_once_with_the_whole_answer(changed, far, expected):
+    whole = {
+        "results": [result_of(FIRST, "")],
+        "artifacts": texted(FIRST),
+        "messages": texted(f"done: {FIRST}"),
+        "events": [{"task_id": FIRST, "kind": official_carriage.POSTED}],
+    }
+
+    found = official_carriage.broken(
+        [FIRST], rows(**whole | changed), rows(results=[result_of(f"far {text}", text) for text in far])
+    )
 
     assert [violation.name for violation in found] == expected
 
