@@ -1,25 +1,33 @@
-"""The official SDK as the judge of the hub's cards."""
+"""The official SDK as the judge of the hub's JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from a2a.client.card_resolver import parse_agent_card
 from a2a.types import AgentCard
 from a2a.utils.proto_utils import validate_proto_required_fields
 from a2a.utils.signing import create_signature_verifier
 from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message as ProtoMessage
 from jwt.api_jwk import PyJWKSet
 
 from agentcards import card_signing
 
+Kind = TypeVar("Kind", bound=ProtoMessage)
+
 
 def parsed(card: Mapping[str, Any]) -> AgentCard:
     """Return the card as a client of 1.0 reads it, with unknown fields refused and no required field missing."""
-    message = AgentCard()
-    ParseDict(copy_of(card), message)
+    return read(card, AgentCard)
+
+
+def read(value: Mapping[str, Any], kind: type[Kind]) -> Kind:
+    """Return JSON of 1.0 as the SDK's type, with unknown fields refused and no required field missing."""
+    message: Kind = kind()
+    ParseDict(copy_of(value), message)
     validate_proto_required_fields(message)
     return message
 

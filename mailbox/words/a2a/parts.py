@@ -28,9 +28,22 @@ def parts_of(blocks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return one part for each content block.
 
     The keys of a block that no part has are in the part's metadata, unless the block's own metadata has such a key. A
-    block of no known form becomes a data part of the whole block, as does a file whose data is not base64.
+    block of no known form becomes a data part of the whole block. A file whose data is not base64 does too, and a block
+    whose media type or name is not text.
     """
-    return [_part(block) or {"data": dict(block)} for block in blocks]
+    return [_within_range(_part(block) or {"data": dict(block)}) for block in blocks]
+
+
+def within_range(value: Any) -> Any:
+    """Return a JSON value with text for each integer beyond a double, which the protocol cannot carry as a number."""
+    match value:
+        case int() if value.bit_length() > _MOST_BITS:
+            return str(value)
+        case Mapping():
+            return {key: within_range(item) for key, item in value.items()}
+        case list():
+            return [within_range(item) for item in value]
+    return value
 
 
 def text_of_parts(parts: Sequence[Mapping[str, Any]]) -> str:
@@ -68,6 +81,11 @@ def standard_base64(text: str) -> str:
 
 
 _TO_STANDARD = str.maketrans("-_", "+/")
+_MOST_BITS = 1023  # of an integer that is surely within the range of a double
+
+
+def _within_range(part: dict[str, Any]) -> dict[str, Any]:
+    return part | {name: within_range(part[name]) for name in ("data", "metadata") if name in part}
 
 
 def _block(part: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -123,18 +141,24 @@ def _part_of_resource(resource: Mapping[str, Any], rest: dict[str, Any]) -> dict
     return None
 
 
-def _part_of_link(rest: dict[str, Any]) -> dict[str, Any]:
+def _part_of_link(rest: dict[str, Any]) -> dict[str, Any] | None:
     uri, name = rest.pop("uri"), rest.pop("name", None)
+    if not isinstance(name, str | None):
+        return None
     if not rest.get("filename") and name != uri:
         rest["filename"] = name
     return _whole({"url": uri}, rest)
 
 
-def _whole(part: dict[str, Any], rest: dict[str, Any], *, media_type_in: str = "mimeType") -> dict[str, Any]:
-    """Add to ``part`` its media type, filename and metadata, from the keys of its block that are left."""
+def _whole(part: dict[str, Any], rest: dict[str, Any], *, media_type_in: str = "mimeType") -> dict[str, Any] | None:
+    """Return ``part`` with its media type, filename and metadata, from the keys of its block that are left.
+
+    None: the media type or the filename is not text.
+    """
     for name, key in (("mediaType", media_type_in), ("filename", "filename")):
-        if isinstance(rest.get(key), str):
-            part |= {name: found} if (found := rest.pop(key)) else {}
+        if (found := rest.pop(key, None)) is not None and not isinstance(found, str):
+            return None
+        part |= {name: found} if found else {}
     metadata = rest.pop("metadata") if isinstance(rest.get("metadata"), Mapping) else {}
     unplaced = {key: value for key, value in rest.items() if value is not None}
     return {**part, "metadata": {**unplaced, **metadata}} if unplaced or metadata else part

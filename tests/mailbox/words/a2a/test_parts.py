@@ -3,16 +3,19 @@ from __future__ import annotations
 import base64
 
 import pytest
+from a2a.types import Part
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mailbox.words import content, json_text
 from mailbox.words.a2a import parts
 from mailbox.words.a2a.parts import admits, blocks_of, parts_of, standard_base64, text_of_parts
+from tests.support import official
 
 pytestmark = pytest.mark.one_database
 
 META = {"k": [1, None]}
+HUGE = 10**400  # no double holds it
 PAIRS = [
     ({"text": "hi"}, {"type": "text", "text": "hi"}),
     ({"text": ""}, {"type": "text", "text": ""}),
@@ -64,6 +67,11 @@ PAIRS = [
 ]
 
 
+def accepted(part):
+    """Let the official SDK read a part of 1.0. It refuses unknown fields and values of wrong types."""
+    return official.read(part, Part)
+
+
 @pytest.mark.parametrize(("part", "block"), PAIRS)
 def test_a_part_and_its_block_are_each_other_s(part, block):
     assert blocks_of([part]) == [block]
@@ -90,7 +98,13 @@ def test_a_part_and_its_block_are_each_other_s(part, block):
             {"text": "x", "metadata": {"annotations": {"priority": 1}, "k": 1}},
         ),
         ({"type": "text", "text": "x", "size": 1, "metadata": {"size": 2}}, {"text": "x", "metadata": {"size": 2}}),
-        ({"type": "text", "text": "x", "mediaType": 5, "filename": None}, {"text": "x", "metadata": {"mediaType": 5}}),
+        ({"type": "text", "text": "x", "mediaType": None, "filename": None}, {"text": "x"}),
+        ({"type": "text", "text": "x", "mimeType": 5}, {"text": "x", "metadata": {"mimeType": 5}}),
+        ({"type": "text", "text": "x", "metadata": 5}, {"text": "x", "metadata": {"metadata": 5}}),
+        (
+            {"type": "json", "value": {"n": [-HUGE, 2**1000]}, "metadata": {"n": HUGE}},
+            {"data": {"n": [str(-HUGE), 2**1000]}, "metadata": {"n": str(HUGE)}},
+        ),
         ({"type": "image", "data": "aG\nk=", "mimeType": "image/png"}, {"raw": "aGk=", "mediaType": "image/png"}),
         ({"type": "image", "data": "aGk=", "mimeType": ""}, {"raw": "aGk="}),
         (
@@ -103,6 +117,37 @@ def test_a_part_and_its_block_are_each_other_s(part, block):
 )
 def test_a_block_from_elsewhere_has_a_part(block, part):
     assert parts_of([block]) == [part]
+    accepted(part)
+
+
+@pytest.mark.parametrize("wrong", [5, ["a"], {"a": 1}, False])
+@pytest.mark.parametrize(
+    ("block", "key"),
+    [
+        ({"type": "text", "text": "x"}, "mediaType"),
+        ({"type": "text", "text": "x"}, "filename"),
+        ({"type": "json", "value": {"a": 1}}, "mediaType"),
+        ({"type": "json", "value": {"a": 1}}, "filename"),
+        ({"type": "image", "data": "aGk="}, "mimeType"),
+        ({"type": "audio", "data": "aGk=", "mimeType": "audio/wav"}, "filename"),
+        ({"type": "resource", "resource": {"uri": "file:///a", "text": "x"}}, "filename"),
+        ({"type": "resource_link", "uri": "https://x/a"}, "name"),
+        ({"type": "resource_link", "uri": "https://x/a", "filename": "a"}, "name"),
+        ({"type": "resource_link", "uri": "https://x/a", "name": "a"}, "mimeType"),
+    ],
+)
+def test_a_block_whose_media_type_or_name_is_not_text_is_shown_as_data(block, key, wrong):
+    [part] = parts_of([block | {key: wrong}])
+
+    assert part == {"data": block | {key: wrong}}
+    accepted(part)
+
+
+@pytest.mark.parametrize("inner", [{"text": "x"}, {"blob": "aGk="}])
+def test_a_resource_whose_media_type_is_not_text_is_shown_as_data(inner):
+    block = {"type": "resource", "resource": {"uri": "file:///a", "mimeType": 5, **inner}}
+
+    assert parts_of([block]) == [{"data": block}]
 
 
 @pytest.mark.parametrize("part", [{}, {"raw": "!"}, {"text": 5}, {"file": {"uri": "x"}}])
@@ -145,18 +190,21 @@ def test_parts_come_back_equal_and_their_blocks_are_storable(given_parts):
     assert blocks_of(parts_of(blocks)) == blocks
 
 
+free = values | st.sampled_from([HUGE, -HUGE, 2**1024, 1e308])
+free_values = free | st.lists(free, max_size=2) | st.dictionaries(texts, free, max_size=2)
 required: dict[str, dict[str, st.SearchStrategy[object]]] = {
     "text": {"text": texts},
-    "json": {"value": values},
+    "json": {"value": free_values},
     "image": {"data": texts | st.just("aGk="), "mimeType": texts | media_types},
     "audio": {"data": texts | st.just("aGk="), "mimeType": texts | media_types},
     "resource": {"resource": objects | st.fixed_dictionaries({"uri": texts, "text": values, "blob": values})},
     "resource_link": {"uri": texts, "name": texts},
 }
+BESIDE = ["mediaType", "mimeType", "filename", "metadata", "name"]
 mcp_blocks = st.sampled_from(sorted(required)).flatmap(
     lambda kind: st.builds(
         lambda extra, own: extra | own,
-        st.dictionaries(texts | st.sampled_from(["mediaType", "mimeType", "filename", "metadata"]), values, max_size=3),
+        st.dictionaries(texts | st.sampled_from(BESIDE), free_values, max_size=3),
         st.fixed_dictionaries({"type": st.just(kind), **required[kind]}),
     )
 )
@@ -169,9 +217,7 @@ def test_each_valid_block_has_one_part_that_comes_back_equal(block):
     [part] = parts_of([block])
 
     [kind] = {"text", "raw", "url", "data"} & part.keys()
-    assert part.keys() <= {kind, "mediaType", "filename", "metadata"}
-    assert all(isinstance(part.get(key, ""), str) for key in ("text", "raw", "url", "mediaType", "filename"))
-    assert isinstance(part.get("metadata", {}), dict)
+    assert accepted(part).WhichOneof("content") == kind
     assert json_text.same(parts_of(blocks_of([part])), [part])
 
 

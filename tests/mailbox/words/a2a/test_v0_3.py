@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from mailbox.words import json_text
 from mailbox.words.a2a import v0_3
-from tests.mailbox.words.a2a.test_parts import any_parts
+from mailbox.words.a2a.parts import parts_of
+from tests.mailbox.words.a2a.test_parts import any_parts, mcp_blocks
 
 pytestmark = pytest.mark.one_database
 
@@ -257,3 +258,20 @@ def test_any_parts_come_back_but_for_the_media_type_of_text_and_data(parts):
     kept = [part if {"raw", "url"} & part.keys() else _without_name(part) for part in parts]
 
     assert json_text.same(v0_3.message_in(v0_3.message_out(message))["parts"], kept)
+
+
+@given(mcp_blocks)
+def test_each_valid_block_has_a_part_whose_fields_have_the_types_of_0_3(block):
+    part = v0_3.part_out(*parts_of([block]))
+
+    assert isinstance(part.pop("metadata", {}), dict)
+    match part:
+        case {"kind": "text", "text": str(), **rest} | {"kind": "data", "data": dict(), **rest}:
+            assert rest == {}
+        case {"kind": "file", "file": dict(file), **rest}:
+            assert rest == {}
+            assert len(file.keys() & {"bytes", "uri"}) == 1
+            assert file.keys() <= {"bytes", "uri", "mimeType", "name"}
+            assert all(isinstance(value, str) for value in file.values())
+        case _:
+            pytest.fail(f"no part of 0.3: {part}")
