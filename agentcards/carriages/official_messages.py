@@ -10,7 +10,7 @@ from agentcards.models import RemoteConversation
 from mailbox.models import Message, Task
 from mailbox.words import json_text
 from mailbox.words.a2a.opening import opening_of
-from mailbox.words.a2a.parts import parts_of
+from mailbox.words.a2a.parts import parts_of, within_range
 from mailbox.words.a2a.v1_0 import HUB
 
 Json = dict[str, Any]
@@ -27,8 +27,7 @@ def send_params(task: Task, conversation: RemoteConversation, turn: int) -> Json
 
     The agent shall answer at once. A context of the hub becomes a context of its sender at the remote agent.
     """
-    metadata = json_text.loads(task.metadata)
-    message = {**(_first(task, metadata) if turn == 1 else _later(task, turn)), "role": "ROLE_USER"}
+    message = {**(_first(task) if turn == 1 else _later(task, turn)), "role": "ROLE_USER"}
     message["messageId"] = message_id(task, turn)
     if conversation.remote_task_id is not None:
         message["taskId"] = conversation.remote_task_id
@@ -37,27 +36,23 @@ def send_params(task: Task, conversation: RemoteConversation, turn: int) -> Json
     elif task.context_id is not None:
         message["contextId"] = str(uuid5(NAMESPACE_URL, f"{task.sender.pubkey} {task.context_id}"))
     configuration: Json = {"returnImmediately": True}
-    modes = metadata.get("accepted_output_modes")
-    if isinstance(modes, list) and modes:
+    if modes := task.official_metadata.get("accepted_output_modes"):
         configuration["acceptedOutputModes"] = modes
     return {"message": message, "configuration": configuration}
 
 
 def depth_of(task: Task) -> int:
     """Return the number of agents that have passed the task on, the hub included."""
-    metadata = json_text.loads(task.metadata)
-    opening = opening_of("", metadata)
-    inner = opening.extra.get("metadata")
-    of_hub = inner.get(HUB) if isinstance(inner, Mapping) else None
-    depths = [metadata.get(DEPTH), of_hub.get(DEPTH) if isinstance(of_hub, Mapping) else None]
+    inner = opening_of("", task.official_metadata).extra.get("metadata", {})
+    of_hub = inner.get(HUB)
+    depths = [json_text.loads(task.metadata).get(DEPTH), of_hub.get(DEPTH) if isinstance(of_hub, Mapping) else None]
     return 1 + max((depth for depth in depths if type(depth) is int and depth > 0), default=0)
 
 
-def _first(task: Task, metadata: Mapping[str, Any]) -> Json:
-    opening = opening_of(task.intent_text, metadata)
-    own = opening.extra.get("metadata")
-    kept = dict(own) if isinstance(own, Mapping) else {}
-    message: Json = {"parts": parts_of(opening.blocks), "metadata": {**kept, HUB: {DEPTH: depth_of(task)}}}
+def _first(task: Task) -> Json:
+    opening = opening_of(task.intent_text, task.official_metadata)
+    own = opening.extra.get("metadata", {})
+    message: Json = {"parts": parts_of(opening.blocks), "metadata": {**within_range(own), HUB: {DEPTH: depth_of(task)}}}
     if opening.extra.get("extensions"):
         message["extensions"] = opening.extra["extensions"]
     return message
@@ -68,5 +63,5 @@ def _later(task: Task, turn: int) -> Json:
     message: Json = {"parts": parts_of(row.words)}
     for name in ("metadata", "extensions"):
         if row.details.get(name):
-            message[name] = row.details[name]
+            message[name] = within_range(row.details[name])
     return message

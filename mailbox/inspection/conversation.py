@@ -87,7 +87,7 @@ def first_message(task: Task) -> Message:
 
     It is the sender's text, and in a task of the official protocol the whole message as its sender sent it.
     """
-    opened = opening_of(task.intent_text, json_text.loads(task.metadata) if task.dialect == A2A else {})
+    opened = opening_of(task.intent_text, task.official_metadata)
     return Message(
         task=task,
         seq=FIRST,

@@ -70,7 +70,7 @@ def fold_before(task: Task) -> Fold:
 
 def opening(task: Task) -> Said:
     """Return the message that made a task, which has no row of its own."""
-    opened = opening_of(task.intent_text, json_text.loads(task.metadata))
+    opened = opening_of(task.intent_text, task.official_metadata)
     return Said(
         seq=FIRST,
         message_id=opened.message_id or derived_id(task.uuid, FIRST),

@@ -17,7 +17,7 @@ from mailbox.models.lease import Lease
 from mailbox.models.result import Result
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words import json_text
-from mailbox.words.envelopes import DuplicateSafety, TaskEnvelope, TaskSource
+from mailbox.words.envelopes import A2A, DuplicateSafety, TaskEnvelope, TaskSource
 from mailbox.words.times import epoch_ms
 
 
@@ -141,6 +141,11 @@ class Task(models.Model):
             *(self.duplicate_safety, self.idempotency_key, json_text.loads(self.metadata)),
             *(str(value) if value else None for value in (self.parent, self.work_timeout)),
         ]
+
+    @property
+    def official_metadata(self) -> Mapping[str, Any]:
+        """The metadata that the official protocol stored with the task; none in a task of another dialect."""
+        return json_text.loads(self.metadata) if self.dialect == A2A else {}
 
     @property
     def is_idempotent(self) -> bool:

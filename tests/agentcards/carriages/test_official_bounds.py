@@ -25,6 +25,10 @@ from tests.support.remote_rounds import look_all, result_of, submit_all, take_al
 from tests.support.remote_servers import raw_server
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("now")]
+STRANGE = [
+    {"message": {"content": "other words", "metadata": 5, "extensions": 5}, "accepted_output_modes": [5]},
+    {"message": {"content": [{"type": "text", "text": "other words"}], "metadata": {"a2a-hub": {"depth": 9}}}},
+]
 
 
 def test_the_work_timeout_bounds_the_call_and_cancels_the_remote_task(offie, olive, alice, now):
@@ -204,12 +208,23 @@ def test_the_depth_of_a_task_is_sent_on_and_limited(offie, olive, alice):
     def passed_on(depth):
         return {"message": {"metadata": {"a2a-hub": {"depth": depth}, "own": 1}}}
 
-    sent(alice, olive, "work", metadata=passed_on(2))
-    too_deep = sent(alice, olive, "work", metadata=passed_on(3))
+    sent(alice, olive, "work", dialect="a2a", metadata=passed_on(2))
+    too_deep = sent(alice, olive, "work", dialect="a2a", metadata=passed_on(3))
     submit_all()
 
     assert [message["metadata"] for message in offie.sent] == [{"a2a-hub": {"depth": 3}, "own": 1}]
     assert result_of(too_deep).error_message == "Invocation depth limit exceeded: 3 agents have passed it on"
+
+
+@pytest.mark.parametrize("stored", STRANGE)
+def test_the_sender_s_own_metadata_in_another_dialect_are_never_its_message(offie, olive, alice, stored):
+    sent(alice, olive, "work", dialect="yeoman", metadata=stored)
+
+    submit_all()
+
+    (message,) = offie.sent
+    assert (message["parts"], message["metadata"]) == ([{"text": "work"}], {"a2a-hub": {"depth": 1}})
+    assert "extensions" not in message
 
 
 class TestCredentials:

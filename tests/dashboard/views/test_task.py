@@ -231,6 +231,14 @@ def test_the_task_for_clients_has_its_history_and_artifacts_without_secrets(ana,
     assert ana.get(f"/ops/tasks/{uuid4()}/a2a").status_code == 404
 
 
+def test_the_task_for_clients_shows_no_metadata_of_another_dialect_as_its_message(ana, alice, bob):
+    task = factories.sent_task(alice, bob, dialect="yeoman", metadata={"message": {"content": "x", "metadata": 5}})
+
+    told = ana.get(path_of(task, "a2a")).json()
+
+    assert [one["parts"] for one in told["history"]] == [[{"text": task.intent_text}]]
+
+
 def test_the_live_part_of_a_task_page_has_the_result(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     version = ana.get(path_of(lease.task)).context["version"]
