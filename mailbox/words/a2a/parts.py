@@ -91,6 +91,8 @@ def _within_range(part: dict[str, Any]) -> dict[str, Any]:
 def _block(part: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the block of a part; None for a part of no known form."""
     media_type, filename = part.get("mediaType") or "", part.get("filename") or ""
+    if not isinstance(media_type, str) or not isinstance(filename, str):
+        return None
     typed = {"mediaType": media_type} if media_type else {}
     mime = {"mimeType": media_type} if media_type else {}
     beside = {name: part[name] for name in ("filename", "metadata") if part.get(name)}

@@ -150,7 +150,18 @@ def test_a_resource_whose_media_type_is_not_text_is_shown_as_data(inner):
     assert parts_of([block]) == [{"data": block}]
 
 
-@pytest.mark.parametrize("part", [{}, {"raw": "!"}, {"text": 5}, {"file": {"uri": "x"}}])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {},
+        {"raw": "!"},
+        {"text": 5},
+        {"file": {"uri": "x"}},
+        {"raw": "aGk=", "mediaType": {"a": 1}},
+        {"url": "https://x", "filename": ["a"]},
+        {"text": "x", "mediaType": 5},
+    ],
+)
 def test_a_part_of_no_known_form_is_kept_as_json(part):
     assert blocks_of([part]) == [{"type": "json", "value": part}]
 
