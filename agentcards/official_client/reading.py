@@ -40,6 +40,17 @@ def read_object(text: bytes | str, what: str) -> Json:
     return value
 
 
+def storable_object(value: Json, what: str) -> Json:
+    """Return JSON that was read elsewhere with U+FFFD for the characters that a database cannot store.
+
+    Raises `ExternalServiceError`, which says that ``what`` is unusable, for JSON that is nested too deep.
+    """
+    try:
+        return {storable(name): _storable(entry) for name, entry in value.items()}
+    except RecursionError as error:
+        raise ExternalServiceError(f"{what} is nested too deep") from error
+
+
 def text_in(value: Json, name: str) -> str:
     """Return the text under a name, "" for anything else."""
     found = value.get(name)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from agentcards.official_client.bindings import RemoteOperation, wire_of
+from agentcards.official_client.client import AgentAddress, discover
 from agentcards.official_client.interfaces import Binding, card_url, offered
 from mailbox.outbound.destinations import BaseUrl
-from mailbox.outbound.errors import ValidationError
+from mailbox.outbound.errors import ExternalServiceError, ValidationError
+from tests.support.official_servers import offie
 
+__all__ = ["offie"]
 CARD = "https://agent.example/.well-known/agent-card.json"
 
 
@@ -110,3 +116,22 @@ def test_the_header_of_a_key_is_the_one_that_the_card_names(schemes, header):
 def test_the_card_is_below_its_well_known_path_unless_the_url_names_a_file():
     assert card_url(BaseUrl.parse("https://agent.example/")) == CARD
     assert card_url(BaseUrl.parse("https://agent.example/cards/one.json")) == "https://agent.example/cards/one.json"
+
+
+@pytest.mark.django_db
+def test_the_texts_of_a_card_are_made_storable(offie):
+    offie.card = {"name": "O\x00\ud800", "supportedInterfaces": [one("HTTP+JSON", "1.0", offie.url, tenant="a\ud800")]}
+
+    found = discover(AgentAddress.parse(offie.url))
+
+    assert (found.name, found.interface.tenant) == ("O\ufffd\ufffd", "a\ufffd")
+    asked = wire_of(found.interface.binding).request(found.interface, RemoteOperation.GET, {"id": "t"})
+    assert asked.url == f"{offie.url}/a%EF%BF%BD/tasks/t"
+
+
+@pytest.mark.django_db
+def test_a_card_that_is_nested_too_deep_is_refused(offie):
+    offie.card = {"deep": json.loads("[" * 900 + "]" * 900)}
+
+    with pytest.raises(ExternalServiceError, match=r"nested too deep|not JSON"):
+        discover(AgentAddress.parse(offie.url))
