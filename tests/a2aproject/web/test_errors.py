@@ -64,6 +64,18 @@ def test_programs_get_errors_as_json(client, method, path, host, status, code):
 
 
 @pytest.mark.parametrize(
+    "path", ["/agents/bob/rest/nowhere", "/agents/bob@local/rest/tasks/1/2", "/tenants/rest/bob/message:say"]
+)
+@pytest.mark.urls("a2aproject.urls")
+def test_an_unknown_route_below_an_agent_gets_the_error_of_the_official_protocol(client, path):
+    response = client.post(path, {}, content_type="application/json")
+
+    error = response.json()["error"]
+    assert (response.status_code, error["code"], error["status"]) == (404, 404, "NOT_FOUND")
+    assert error["details"][0]["reason"] == "METHOD_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
     ("path", "led_to"),
     [
         ("/", "/ops/"),
