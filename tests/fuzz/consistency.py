@@ -39,7 +39,10 @@ def _of_counts() -> Iterator[str]:
         "leases": (kinds[Kind.TASK_LEASED], Lease.objects.count()),
         "results": (ends, Result.objects.count()),
         "resolved tasks": (ends, Task.objects.filter(state=Task.State.RESOLVED).count()),
-        "drained results": (kinds[Kind.RESULT_DELIVERED], Result.objects.exclude(delivered_at=None).count()),
+        "drained results": (
+            kinds[Kind.RESULT_DELIVERED],
+            Result.objects.exclude(delivered_at=None).exclude(task__reads_result=True).count(),
+        ),
         "acknowledged results": (
             kinds[Kind.RESULT_ACKED],
             Result.objects.filter(delivery=Result.Delivery.ACKED).count(),

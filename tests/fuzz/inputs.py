@@ -8,12 +8,12 @@ from random import Random
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as seeded
 
-from tests.fuzz import bodies, texts
+from tests.fuzz import bodies, official, remote, texts
 from tests.fuzz.mutation import Mutator
 from tests.fuzz.parser import Parser
 from tests.fuzz.watch import Count, limited, tried
 
-PARSERS = (*texts.PARSERS, *bodies.PARSERS)
+PARSERS = (*texts.PARSERS, *bodies.PARSERS, *official.PARSERS, *remote.PARSERS)
 BY_HYPOTHESIS = 50  # one input in so many; hypothesis draws far more slowly than the mutations
 SHOWN = 2000  # characters of an input that a defect repeats
 

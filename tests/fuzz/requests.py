@@ -105,7 +105,7 @@ class Sender:
     def _call(self, case: Case[Any], party: str, *, is_allowed: bool) -> None:
         answers, key = self.answers, self.keys[party]
         self._name_known(case)
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        headers = {"A2A-Version": "1.0"} if key is None else {"A2A-Version": "1.0", "Authorization": f"Bearer {key}"}
         begun = time.monotonic()
         try:
             response = case.call(base_url=self.url, session=self.session, headers=headers, timeout=PATIENCE)
