@@ -12,6 +12,9 @@ from django.test import Client
 from mailbox.database import outages
 from mailbox.database.outages import Outage
 from tests.support import factories, yeoman
+from tests.support.a2a import message
+
+OFFICIAL = "?A2A-Version=1.0"
 
 
 @pytest.fixture(autouse=True)
@@ -114,6 +117,12 @@ def full_database():
     [
         ("/a2a/tasks", {"recipient": "bob", "intent_text": "count"}),
         ("/api/v1/a2a/receive", yeoman.envelope()),
+        (f"/agents/bob/rest/message:send{OFFICIAL}", {"message": message("count")}),
+        (f"/agents/bob/rest/message:stream{OFFICIAL}", {"message": message("count")}),
+        (
+            f"/agents/bob/a2a{OFFICIAL}",
+            {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message("count")}},
+        ),
         ("/admin/login/", {"username": "vic", "password": "x"}),
     ],
 )
@@ -138,7 +147,7 @@ def test_a_request_to_a_full_database_is_logged_with_its_cause_and_ends_readines
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="raises an error of SQLite")
-@pytest.mark.parametrize("path", ["/a2a/tasks/recent", "/api/v1/tasks"])
+@pytest.mark.parametrize("path", ["/a2a/tasks/recent", "/api/v1/tasks", f"/agents/alice/rest/tasks{OFFICIAL}"])
 def test_a_reader_of_a_full_database_is_answered_and_ends_readiness(client, alice, path):
     program = Client(headers={"X-API-Key": factories.key_of(alice)}, raise_request_exception=False)
 

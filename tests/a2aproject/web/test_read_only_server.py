@@ -45,6 +45,9 @@ def become_read_only():
         ("GET", "/a2a/inboxes/alice/tasks", "code"),
         ("GET", f"/api/v1/tasks/{ANY_TASK}", "detail"),
         ("POST", "/api/v1/a2a/receive", "detail"),
+        ("GET", "/agents/alice/rest/tasks?A2A-Version=1.0", "error"),
+        ("POST", "/agents/alice/rest/message:send?A2A-Version=1.0", "error"),
+        ("POST", "/agents/alice/a2a?A2A-Version=1.0", "error"),
     ],
 )
 def test_each_dialect_answers_503_in_its_own_shape(alice, become_read_only, method, path, word):

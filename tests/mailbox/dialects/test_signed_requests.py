@@ -35,12 +35,14 @@ OWN_PATHS = {
     "marianne": "/a2a/inboxes/alice@local/tasks",
     "corvid": "/a2a/tasks/00000000-0000-4000-8000-000000000000",
     "yeoman": "/api/v1/tasks",
+    "a2a": "/agents/alice@local/rest/tasks/x:subscribe?A2A-Version=1.0",
 }
 TEXTS = {
     "covenant": lambda body: body["message"] if body["code"] == "bad_signature" else "",
     "marianne": lambda body: body["message"] if body["code"] == "bad_signature" else "",
     "corvid": lambda body: body["error"],
     "yeoman": lambda body: body["detail"],
+    "a2a": lambda body: body["error"]["message"],
 }
 SEND = "/a2a/tasks"
 
@@ -74,7 +76,7 @@ def test_a_refused_signature_names_its_reason_in_the_dialect_s_own_shape(dialect
         "malformed": replace(good, headers={"Signature": good.headers["Signature"]}),
         "components": replace(good, headers={**good.headers, "A2A-Receive-Attempt-Id": "x"}),
         "expired": signer.request("GET", path, now=time.time() - 301),
-        "wrong": replace(good, target=f"{path}?limit=1"),
+        "wrong": replace(good, target=f"{path}{'&' if '?' in path else '?'}limit=1"),
         "unknown key": retired.request("GET", path),
         "digest": replace(signer.request("POST", path, {"a": 1}), body=b'{"a":2}'),
     }

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
+import time_machine
+from django.utils import timezone
 
 from dashboard.templatetags.ops import STATES as PILLS
 from dashboard.wording.journal import in_words
@@ -15,10 +17,18 @@ from mailbox.dialects.marianne import wire as marianne
 from mailbox.dialects.marianne.values import A2ATaskStatus
 from mailbox.dialects.yeoman import status as yeoman
 from mailbox.gate.callers import Caller
+from mailbox.inspection import lives, official_tasks
 from mailbox.inspection.answers import Answer
+from mailbox.inspection.official_tasks import TaskFilter
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.models import Agent, AuditEvent, Lease, Message, Result, Task
+from mailbox.verbs.life import expiry, leasing, results, sending, updates
+from mailbox.words import times
+from mailbox.words.a2a import v0_3, v1_0
+from mailbox.words.a2a.states import TaskState
+from mailbox.words.conversation import Update, UpdateStatus
 from mailbox.words.kinds import Kind
+from tests.support import factories
 
 NOW = datetime(2035, 1, 1, tzinfo=UTC)
 ALICE = Agent(pk=1, display="alice@local", pubkey="a" * 44)
@@ -37,6 +47,19 @@ OUTCOMES = {
     "cancelled": ("failed", "cancelled", "failed"),
     "rejected": ("failed", "failed", "failed"),
     "expired": ("failed", "failed", "failed"),
+}
+# The words of the official protocol in 1.0 and in 0.3, whose state also tells what a task waits for.
+OFFICIAL = {
+    ("queued", None): ("TASK_STATE_SUBMITTED", "submitted"),
+    ("in_flight", None): ("TASK_STATE_WORKING", "working"),
+    ("interrupted", "input"): ("TASK_STATE_INPUT_REQUIRED", "input-required"),
+    ("interrupted", "authorization"): ("TASK_STATE_AUTH_REQUIRED", "auth-required"),
+    ("resolved", "ok"): ("TASK_STATE_COMPLETED", "completed"),
+    ("resolved", "partial"): ("TASK_STATE_COMPLETED", "completed"),
+    ("resolved", "error"): ("TASK_STATE_FAILED", "failed"),
+    ("resolved", "cancelled"): ("TASK_STATE_CANCELED", "canceled"),
+    ("resolved", "rejected"): ("TASK_STATE_REJECTED", "rejected"),
+    ("resolved", "expired"): ("TASK_STATE_FAILED", "failed"),
 }
 
 
@@ -90,6 +113,46 @@ def test_every_state_has_a_word_in_each_dialect(state, awaits):
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_every_outcome_has_a_word_in_each_dialect(outcome):
     assert words_of(task(outcome=outcome)) == OUTCOMES[outcome]
+
+
+def test_the_official_table_has_every_state_question_and_outcome():
+    questions = {("interrupted", str(awaits)) for awaits in Task.Awaits}
+    outcomes = {("resolved", str(outcome)) for outcome in Task.Outcome}
+
+    assert set(OFFICIAL) == {("queued", None), ("in_flight", None), *questions, *outcomes}
+    assert {state for state, _ in OFFICIAL} == set(Task.State.values)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("state", "why"), OFFICIAL)
+def test_every_state_question_and_outcome_has_a_word_in_the_official_protocol(alice, bob, state, why):
+    row = in_the_state(alice, bob, state, why)
+    assert (row.state, row.awaits or row.outcome) == (state, why)
+
+    shown = v1_0.task(lives.view_of(row))
+
+    assert (shown["status"]["state"], v0_3.task_out(shown)["status"]["state"]) == OFFICIAL[state, why]
+    wanted = TaskFilter(state=TaskState(shown["status"]["state"]))
+    assert official_tasks.listing(alice.agent, bob.agent, wanted, limit=9).tasks == [row]
+
+
+def in_the_state(alice, bob, state, why):
+    """Bring a task of the official protocol into the state by the verbs; return it as it is then."""
+    soon = times.epoch_ms(timezone.now() + timedelta(minutes=1))
+    task_id = factories.sent_task(alice, bob, dialect="a2a", reads_result=True, deadline_ms=soon).uuid
+    if state != "queued" and why not in ("cancelled", "expired"):
+        leasing.lease_tasks(bob)
+    if state == "interrupted":
+        asks = UpdateStatus.INPUT_REQUIRED if why == "input" else UpdateStatus.AUTH_REQUIRED
+        updates.post_updates(bob, task_id, [Update(status=asks, message=factories.text("which?"))])
+    elif why == "cancelled":
+        sending.cancel(alice, task_id)
+    elif why == "expired":
+        with time_machine.travel(timezone.now() + timedelta(minutes=2)):
+            expiry.current(alice, task_id)
+    elif state == "resolved":
+        results.post_result(bob, factories.result_envelope(Task.objects.get(), status=why, error_message="why"))
+    return official_tasks.find(alice.agent, bob.agent, str(task_id))
 
 
 @pytest.mark.parametrize("status", A2ATaskStatus)

@@ -10,11 +10,12 @@ from mailbox.dialects.corvid import handler
 from mailbox.dialects.marianne import inbox
 from mailbox.dialects.yeoman import tasks as yeoman
 from mailbox.gate.callers import Role
-from mailbox.inspection import answers
+from mailbox.inspection import answers, lives, official_tasks
 from mailbox.models import Artifact, PushDelivery, ReplayEntry, Result, Task
 from mailbox.verbs.life import batches, cached_parts, leasing, results
 from mailbox.verbs.upkeep import compaction
 from mailbox.words import json_text
+from mailbox.words.a2a import v1_0
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories, talking
 from tests.support.api import Api
@@ -83,6 +84,29 @@ def test_the_result_in_yeoman_has_the_blocks_of_the_artifacts_and_the_closing_wo
     whole = {"content": [*text("one two"), TABLE, *WORDS]}
     assert yeoman.record(alice, str(result.task.uuid))["result"] == whole
     assert [one["result"] for one in yeoman.newest(alice, limit=10)[0]] == [whole]
+
+
+def parts_of(shown):
+    return [[part.get("text", part.get("data")) for part in one["parts"]] for one in shown]
+
+
+def test_a_task_of_the_official_protocol_has_its_artifacts_and_the_closing_words(alice, bob):
+    result = answered(alice, bob, dialect="a2a", reads_result=True)
+
+    shown = v1_0.task(lives.view_of(official_tasks.find(alice.agent, bob.agent, str(result.task.uuid))))
+
+    assert [one["artifactId"] for one in shown["artifacts"]] == ["report", "table"]
+    assert parts_of(shown["artifacts"]) == [["one ", "two"], [{"rooms": 2}]]
+    assert parts_of([shown["status"]["message"]]) == [["that is all"]]
+
+
+def test_a_failure_of_the_official_protocol_keeps_its_artifacts_and_closing_words(alice, bob):
+    failed = answered(alice, bob, dialect="a2a", reads_result=True, status=ResultStatus.ERROR, error_message="no rooms")
+
+    shown = v1_0.task(lives.view_of(official_tasks.find(alice.agent, bob.agent, str(failed.task.uuid))))
+
+    assert parts_of(shown["artifacts"]) == [["one ", "two"], [{"rooms": 2}]]
+    assert parts_of([shown["status"]["message"]]) == [["no rooms", "that is all"]]
 
 
 def test_the_callback_has_them_too(alice, bob):
