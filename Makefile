@@ -117,6 +117,7 @@ lock: ## Pin the newest allowed version of every requirement (needs uv)
 	$(compile) --group audit --output-file requirements/audit.txt
 	$(compile) --group a2a-client-1 --output-file requirements/a2a-client-1.txt
 	$(compile) --group a2a-client-0-3 --output-file requirements/a2a-client-0.3.txt
+	$(compile) --group a2a-server --output-file requirements/a2a-server.txt
 	npm install --prefix requirements/a2a-client-js --package-lock-only --omit-lockfile-registry-resolved
 
 .PHONY: clean

@@ -14,8 +14,8 @@ from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
-CLIENTS = ("a2a-client-1.txt", "a2a-client-0.3.txt")
-FILES = ("base.txt", "dev.txt", "audit.txt", *CLIENTS)
+OFFICIAL = ("a2a-client-1.txt", "a2a-client-0.3.txt", "a2a-server.txt")
+FILES = ("base.txt", "dev.txt", "audit.txt", *OFFICIAL)
 SOUND = {"name": "sound", "version": "1.0", "vulns": []}
 WEAK = {"name": "weak", "version": "1.0", "vulns": [{"id": "CVE-2026-1", "fix_versions": ["1.1"]}]}
 UNKNOWN = {"name": "hidden", "skip_reason": "not found"}

@@ -1,4 +1,4 @@
-"""The environments of the official clients, in `.venv-clients/`. The first test that needs one installs it.
+"""The environments of the official SDKs, in `.venv-clients/`. The first test or benchmark that needs one installs it.
 
 The two Python SDKs exclude each other, and neither is a package of the hub. Without a fitting node the JavaScript
 clients are not to be had.
@@ -28,8 +28,15 @@ _NO_REGISTRY = re.compile(r"code (ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EA
 _unreachable: list[str] = []  # why this process cannot install the JavaScript clients
 
 
+class InstallationError(Exception):
+    """An environment could not be installed. The text is the installer's output."""
+
+
 def python_driver(name: str, pinned: str) -> list[str]:
-    """Return the command of a driver in Python, without its arguments. ``pinned`` is its file of requirements."""
+    """Return the command of a driver in Python, without its arguments. ``pinned`` is its file of requirements.
+
+    Raises `InstallationError` if its environment cannot be made.
+    """
     folder = PLACE / name
     _once(folder, _digest(PINNED / pinned), lambda: _install_python(folder, PINNED / pinned))
     return [str(folder / "bin" / "python"), str(DRIVERS / f"{name}.py")]
@@ -85,7 +92,7 @@ def _install_javascript(folder: Path) -> None:
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved"]
     try:
         _run(["npm", "ci", *quiet, "--fetch-retries=1", "--fetch-timeout=60000"], cwd=folder)
-    except AssertionError as error:
+    except InstallationError as error:
         if not _NO_REGISTRY.search(str(error)):
             raise
         _unreachable.append("The JavaScript clients need npm's registry, which cannot be reached.")
@@ -93,4 +100,5 @@ def _install_javascript(folder: Path) -> None:
 
 def _run(command: list[str], *, cwd: Path, **environment: str) -> None:
     ran = subprocess.run(command, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    if ran.returncode != 0:
+        raise InstallationError(ran.stdout + ran.stderr)
