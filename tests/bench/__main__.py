@@ -59,6 +59,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--waiters", type=int, default=4_000, help="agents that wait in one process")
     parser.add_argument("--sends", type=int, default=300, help="sends to waiting workers")
     parser.add_argument("--flow", type=float, default=50, help="cycles a second beside them")
+    parser.add_argument("--blocking", type=int, default=64, help="clients that wait for the outcome of their message")
+    parser.add_argument("--streams", type=int, default=500, help="open streams in one process, and as many long polls")
+    parser.add_argument("--rest", type=float, default=20, help="seconds in which their cost is measured")
     parser.add_argument(
         "--sizes",
         nargs="+",

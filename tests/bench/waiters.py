@@ -8,8 +8,8 @@ import selectors
 import socket
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
@@ -99,24 +99,32 @@ class Crowd:
 
 
 @contextmanager
-def waiting(url: str, keys: Sequence[str]) -> Iterator[Any]:
+def waiting(url: str, keys: Sequence[str]) -> Iterator[Callable[[], Counts]]:
     """Let the agents of these keys wait during the block. Yield a function that returns the counts so far."""
+    with in_a_process(_wait, url, keys) as counts:
+        yield counts
+
+
+@contextmanager
+def in_a_process(work: Callable[..., None], *arguments: Any) -> Iterator[Callable[[], Any]]:
+    """Run ``work(*arguments, orders)`` in a process during the block. Yield a function that asks it for its counts."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
-    process = context.Process(target=_wait, args=(url, keys, there), daemon=True)
+    process = context.Process(target=work, args=(*arguments, there), daemon=True)
     process.start()
+    there.close()
 
-    def counts() -> Counts:
+    def counts() -> Any:
         here.send("count")
         assert here.poll(PATIENCE), "the waiters do not answer"
-        got: Counts = here.recv()
-        return got
+        return here.recv()
 
     try:
         counts()  # returns once every request is sent
         yield counts
     finally:
-        here.send("end")
+        with suppress(BrokenPipeError):
+            here.send("end")
         process.join(PATIENCE)
 
 
@@ -136,9 +144,14 @@ def _wait(url: str, keys: Sequence[str], orders: Connection) -> None:
         head = f"Host: {parts.netloc}\r\nAuthorization: Bearer {key}"
         connection = socket.create_connection((parts.hostname or "", parts.port or 80), PATIENCE)
         crowd.join(Waiter(connection, head, spread_ms=1_000 + (WAIT_MS - 1_000) * place // len(keys)))
+    serve_orders(crowd.turn, lambda: crowd.counts, orders)
+
+
+def serve_orders(turn: Callable[[], None], counts: Callable[[], Any], orders: Connection) -> None:
+    """Take turns until the order to end, and answer the orders to count."""
     while True:
-        crowd.turn()
+        turn()
         if orders.poll():
             if orders.recv() == "end":
                 return
-            orders.send(crowd.counts)
+            orders.send(counts())

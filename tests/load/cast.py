@@ -26,6 +26,13 @@ class Pair(NamedTuple):
     worker: Party
 
 
+class Team(NamedTuple):
+    """A worker, and senders that may send to it. The worker may respond to everyone."""
+
+    worker: Party
+    senders: list[Party]
+
+
 def operator_key(hub: Hub) -> str:
     """Return the key that the hub made at its first start."""
     key: str = re.findall(r"API key +(a2a_\w+)", hub.first_run)[0]
@@ -38,11 +45,34 @@ def pairs(hub: Hub, count: int) -> list[Pair]:
         return [_pair(operator, uuid.uuid4().hex[:12]) for _ in range(count)]
 
 
+def team(hub: Hub, count: int) -> Team:
+    """Register a worker and ``count`` senders with their grants."""
+    name = uuid.uuid4().hex[:12]
+    with Client(hub.url, operator_key(hub)) as operator:
+        worker = _party(operator, f"worker-{name}@load")
+        senders = [_party(operator, f"sender-{name}-{place}@load") for place in range(count)]
+        _grant(operator, worker, "a2a.respond.*")
+        for sender in senders:
+            _grant(operator, sender, f"a2a.send.{worker.display}")
+    return Team(worker, senders)
+
+
+def parties(hub: Hub, count: int) -> list[Party]:
+    """Register ``count`` agents without grants."""
+    name = uuid.uuid4().hex[:12]
+    with Client(hub.url, operator_key(hub)) as operator:
+        return [_party(operator, f"agent-{name}-{place}@load") for place in range(count)]
+
+
 def _pair(operator: Client, name: str) -> Pair:
     sender, worker = (_party(operator, f"{role}-{name}@load") for role in ("sender", "worker"))
-    for subject, action in ((sender, f"a2a.send.{worker.display}"), (worker, f"a2a.respond.{sender.display}")):
-        must(operator.post("/capabilities/grant", {"subject": subject.display, "action": action}))
+    _grant(operator, sender, f"a2a.send.{worker.display}")
+    _grant(operator, worker, f"a2a.respond.{sender.display}")
     return Pair(sender, worker)
+
+
+def _grant(operator: Client, subject: Party, action: str) -> None:
+    must(operator.post("/capabilities/grant", {"subject": subject.display, "action": action}))
 
 
 def _party(operator: Client, display: str) -> Party:

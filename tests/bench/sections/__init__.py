@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.bench.sections import batches, full_cycles, growth, long_queue, migration, waiting
+from tests.bench.sections import batches, full_cycles, growth, long_queue, migration, official, waiting
 from tests.bench.sections.section import Section
 
 SECTIONS: Mapping[str, Section] = {
@@ -12,6 +12,7 @@ SECTIONS: Mapping[str, Section] = {
     "batches": batches.SECTION,
     "queue": long_queue.SECTION,
     "waiting": waiting.SECTION,
+    "a2a": official.SECTION,
     "growth": growth.SECTION,
     "migration": migration.SECTION,
 }

@@ -12,6 +12,7 @@ from threading import Barrier
 from typing import Any
 
 from tests.bench import cycles
+from tests.bench.batch_worker import echo
 from tests.bench.cycles import Steps, Timings
 from tests.bench.hubs import postgresql_processes, web_processes
 from tests.bench.markdown import DATABASES, number, table
@@ -75,14 +76,8 @@ def _batches(sender: Client, worker: Client, pair: Pair, size: int) -> Iterator[
         assert len(sent["posted"]) == len(leased["leases"]) == size
         assert len(drained["results"]) == len(done)
         seen = [result["task_id"] for result in drained["results"]]
-        done = [_result(one) for one in leased["leases"]]
+        done = [echo(one) for one in leased["leases"]]
         yield tuple(after - before for before, after in itertools.pairwise(times))
-
-
-def _result(leased: Mapping[str, Any]) -> dict[str, Any]:
-    content = [{"type": "text", "text": leased["task"]["intent_text"]}]
-    names = {"task_id": leased["task"]["id"], "lease_id": leased["lease"]["lease_id"]}
-    return {**names, "status": "ok", "content": content}
 
 
 def tables(figures: Mapping[str, Figures]) -> str:

@@ -10,20 +10,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.bench import cycles, waiters
-from tests.bench.hubs import postgresql_processes, web_processes
+from tests.bench.idle import SETTLED, cost, settle
 from tests.bench.markdown import DATABASES, number, table
 from tests.bench.sections.section import Figures, Section
 from tests.bench.short import percentiles, short_requests
 from tests.bench.waiters import WAIT_MS
-from tests.load.cast import Pair, must, operator_key, pairs
+from tests.load.cast import Pair, must, pairs, parties
 from tests.load.client import Client
 from tests.support.hub import Hub, served
 
 WORKERS = 8  # agents that wait at once for the sends
 SHORTEST, SPREAD = 0.03, 0.06  # seconds between two sends: the shortest time, and how much longer it may be
-SETTLED = 3.0  # seconds after which the last request of the waiters waits at an idle hub
-SETTLED_AT_MOST = 40.0  # seconds; the first wait ends after 60 s
-IDLE = 0.1  # seconds of processor time in a second
 WINDOW = 15.0  # seconds in which no wait ends
 FLOWING = 2  # clients that run cycles beside the sends
 FEW_THREADS = 64
@@ -90,53 +87,22 @@ def _beside_waiters(
     """Measure short requests of one web process without and with waiters, and the cost of watched waiters."""
     with served(folder, database_url=url, workers=1, WEB_THREADS=str(threads)) as hub:
         (pair,) = pairs(hub, 1)
-        keys = _agents(hub, count)
+        keys = [party.key for party in parties(hub, count)]
         figures: Figures = {"waiters": count, "before": short_requests(hub, pair, options.flow, options.seconds)}
         begun = time.monotonic()
         with waiters.waiting(hub.url, keys) as counts:
             if is_watched:
-                _settle(hub)
+                settle(hub)
                 joined = time.monotonic() - begun
-                figures["cost"] = _cost(hub, url, WINDOW)
+                figures["cost"] = cost(hub, url, WINDOW)
                 figures["ended in the window"] = counts().whole + counts().early
                 # Then each first wait ends and begins anew, as late as the joining took. Later waits end evenly.
                 time.sleep(max(0.0, begun + WAIT_MS / 1000 + joined + SETTLED - time.monotonic()))
-                figures["cost with renewals"] = _cost(hub, url, WAIT_MS / 1000)
+                figures["cost with renewals"] = cost(hub, url, WAIT_MS / 1000)
             figures["with"] = short_requests(hub, pair, options.flow, options.seconds)
             last = counts()
             figures["answers"] = {name: getattr(last, name) for name in ("whole", "early", "refused", "lost")}
     return figures
-
-
-def _settle(hub: Hub) -> None:
-    """Wait until the hub has taken the requests of all waiters, and has nothing more to do."""
-    ends_at = time.monotonic() + SETTLED_AT_MOST
-    time.sleep(SETTLED)
-    is_busy = True
-    while is_busy and time.monotonic() < ends_at:
-        before = cycles.cpu_seconds(web_processes(hub))
-        time.sleep(1)
-        is_busy = cycles.spent(before, cycles.cpu_seconds(web_processes(hub))) > IDLE
-
-
-def _cost(hub: Hub, url: str, seconds: float) -> Figures:
-    """Return the share of one core that the hub and its database use, and the memory of the web process."""
-    before = cycles.cpu_seconds(web_processes(hub)), cycles.cpu_seconds(postgresql_processes(url))
-    begun = time.monotonic()
-    time.sleep(seconds)
-    taken = time.monotonic() - begun
-    after = cycles.cpu_seconds(web_processes(hub)), cycles.cpu_seconds(postgresql_processes(url))
-    web, database = (100 * used / taken for used in map(cycles.spent, before, after))
-    (worker,) = hub.web_workers()
-    return {"web %": web, "database %": database, "memory MB": worker.memory_info().rss / 2**20}
-
-
-def _agents(hub: Hub, count: int) -> list[str]:
-    """Register agents; return their keys."""
-    with Client(hub.url, operator_key(hub)) as operator:
-        name = f"{time.time_ns():x}"
-        names = (f"waiter-{name}-{place}@load" for place in range(count))
-        return [must(operator.post("/a2a/agents", {"display": display}))["api_key"] for display in names]
 
 
 def tables(figures: Mapping[str, Figures]) -> str:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import uvicorn
@@ -69,8 +71,16 @@ def main() -> None:
         default_output_modes=["text/plain"],
         skills=[types.AgentSkill(id="echo", name="Echo", description="Repeats each message", tags=["general"])],
     )
-    handler = DefaultRequestHandler(agent_executor=Echo(), task_store=task_store(database), agent_card=card)
-    served = Starlette(routes=create_jsonrpc_routes(handler, "/a2a"))
+    store = task_store(database)
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        if isinstance(store, DatabaseTaskStore):
+            await store.initialize()  # else the first requests, which come at once, would all make its table
+        yield
+
+    handler = DefaultRequestHandler(agent_executor=Echo(), task_store=store, agent_card=card)
+    served = Starlette(routes=create_jsonrpc_routes(handler, "/a2a"), lifespan=life)
     uvicorn.run(served, host="127.0.0.1", port=int(port), log_level="warning", access_log=False)
 
 
