@@ -12,11 +12,10 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
-from urllib.parse import urlsplit
 
 import psutil
 
-from tests.bench import cycles
+from tests.bench import cycles, official_call
 from tests.bench.cycles import PATIENCE
 from tests.bench.short import percentiles
 from tests.load.client import LENGTH
@@ -52,11 +51,9 @@ class Caller:
 
     def ask(self) -> None:
         self.number, self.received = self.number + 1, b""
-        message = {"messageId": self.text, "role": "ROLE_USER", "parts": [{"text": self.text}]}
-        call = {"jsonrpc": "2.0", "id": self.number, "method": "SendMessage", "params": {"message": message}}
-        body = json.dumps(call).encode()
+        call = official_call.call(self.head, "SendMessage", self.text)
         self.asked_at = time.perf_counter()
-        self.connection.sendall(f"{self.head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        self.connection.sendall(call)
 
     def is_answered(self) -> bool:
         """Read what has come; return whether the answer is whole. Fail if it is not the echo of the message."""
@@ -117,7 +114,7 @@ def _send(url: str, keys: Sequence[str], seconds: float, pipe: Connection) -> No
     """Tell when the measurement begins, then its `Sent`, then that no message is under way any more."""
     with selectors.DefaultSelector() as selector, ExitStack() as open_ones:
         for place, key in enumerate(keys):
-            caller = _caller(url, key, f"{place} of {len(keys)}:")
+            caller = Caller(official_call.connection(url), official_call.head(url, key), f"client {place}, message")
             open_ones.enter_context(closing(caller.connection))
             selector.register(caller.connection, selectors.EVENT_READ, caller)
             caller.ask()
@@ -129,14 +126,6 @@ def _send(url: str, keys: Sequence[str], seconds: float, pipe: Connection) -> No
                 if ready.data.is_answered():
                     selector.unregister(ready.data.connection)
         pipe.send(None)
-
-
-def _caller(url: str, key: str, name: str) -> Caller:
-    parts = urlsplit(url)
-    connection = socket.create_connection((parts.hostname or "", parts.port or 80), PATIENCE)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    head = f"POST {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}\r\nA2A-Version: 1.0\r\n"
-    return Caller(connection, f"{head}Content-Type: application/json\r\n", name)
 
 
 def _turns(selector: selectors.BaseSelector, seconds: float, least: int) -> Sent:

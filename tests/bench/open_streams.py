@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import selectors
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from urllib.parse import urlsplit
 
+from tests.bench import official_call
 from tests.bench.cycles import PATIENCE
 from tests.bench.waiters import JOINING, admit_many_files, in_a_process, serve_orders
 
@@ -72,30 +71,25 @@ class Listeners:
             self.counts.refused += 1
 
 
-def streaming(url: str, key: str, count: int) -> AbstractContextManager[Callable[[], StreamCounts]]:
-    """Hold ``count`` streams open during the block, each with a new task of the agent with this JSON-RPC URL.
+def streaming(url: str, keys: Sequence[str]) -> AbstractContextManager[Callable[[], StreamCounts]]:
+    """Hold a stream open for each key during the block, on a new task of the agent with this JSON-RPC URL.
 
     Yield a function that returns the counts so far.
     """
-    return in_a_process(_stream, url, key, count)
+    return in_a_process(_stream, url, keys)
 
 
-def _stream(url: str, key: str, count: int, orders: Connection) -> None:
+def _stream(url: str, keys: Sequence[str], orders: Connection) -> None:
     admit_many_files()
-    parts, listeners = urlsplit(url), Listeners()
-    head = f"POST {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nAuthorization: Bearer {key}\r\nA2A-Version: 1.0\r\n"
+    listeners = Listeners()
     begun = time.monotonic()
-    for place in range(count):
+    for place, key in enumerate(keys):
         while time.monotonic() < begun + place / JOINING:
             listeners.turn(1 / JOINING)
-        message = {"messageId": f"stream-{place}", "role": "ROLE_USER", "parts": [{"text": "wait"}]}
-        call = {"jsonrpc": "2.0", "id": place, "method": "SendStreamingMessage", "params": {"message": message}}
-        body = json.dumps(call).encode()
-        connection = socket.create_connection((parts.hostname or "", parts.port or 80), PATIENCE)
-        lines = f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        connection.sendall(lines.encode() + body)
+        connection = official_call.connection(url)
+        connection.sendall(official_call.call(official_call.head(url, key), "SendStreamingMessage", f"stream {place}"))
         listeners.selector.register(connection, selectors.EVENT_READ, Stream(connection))
     ends_at, counts = time.monotonic() + PATIENCE / 2, listeners.counts
-    while counts.opened + counts.refused + counts.ended < count and time.monotonic() < ends_at:
+    while counts.opened + counts.refused + counts.ended < len(keys) and time.monotonic() < ends_at:
         listeners.turn()
     serve_orders(listeners.turn, lambda: counts, orders)

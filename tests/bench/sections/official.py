@@ -108,16 +108,19 @@ def _streams(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     """Measure short requests of one web process without and beside streams and polls, and the cost of these at rest."""
     threads = 2 * options.streams * 8 // 7 + 64
     with served(folder, database_url=url, workers=1, WEB_THREADS=str(threads)) as hub:
-        short, streamed = pairs(hub, 2)
-        keys = [party.key for party in parties(hub, options.streams)]
+        (short,), streamed = pairs(hub, 1), team(hub, options.streams)
+        stream_keys = [sender.key for sender in streamed.senders]
+        poll_keys = [party.key for party in parties(hub, options.streams)]
         figures: Figures = {"each": options.streams, "threads": threads}
         figures["before"] = short_requests(hub, short, options.flow, options.seconds)
-        listeners = streaming(rpc_url(hub, streamed.worker.display), streamed.sender.key, options.streams)
-        with listeners as streams, waiters.waiting(hub.url, keys) as polls:
+        listeners = streaming(rpc_url(hub, streamed.worker.display), stream_keys)
+        with listeners as streams, waiters.waiting(hub.url, poll_keys) as polls:
             settle(hub)
             figures["cost"] = cost(hub, url, options.rest)
             figures["with"] = short_requests(hub, short, options.flow, options.seconds)
-            figures["opened"], figures["waited"] = asdict(streams()), asdict(polls())
+            figures["held"], figures["waited"] = asdict(streams()), asdict(polls())
+    assert figures["held"]["opened"] - figures["held"]["ended"] == options.streams, figures["held"]
+    assert figures["waited"]["lost"] == figures["waited"]["refused"] == 0, figures["waited"]
     return figures
 
 
@@ -156,7 +159,7 @@ def _at_rest(figures: Mapping[str, Figures]) -> str:
     rows = []
     for database, one in figures.items():
         found = one["streams"]
-        held = [number(count) for count in (found["opened"]["opened"], found["each"])]
+        held = [number(found["each"])] * 2
         spent = [number(found["cost"][part], 1) for part in ("web %", "database %", "memory MB")]
         rows.append((DATABASES[database], *held, *spent))
     return table(head, rows)
