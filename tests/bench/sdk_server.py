@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -11,11 +12,12 @@ from pathlib import Path
 
 import psutil
 
-from tests.support.clients.environments import python_driver
+from tests.support.clients.environments import InstallationError, python_driver
 from tests.support.databases import database_of_its_own
 from tests.support.hub import PATIENCE, free_port, wait_until
 
 DRIVER, PINNED = "server_1", "a2a-server.txt"
+DATABASE, MEMORY = "sdk", "sdk in memory"  # where a server keeps its tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +28,28 @@ class SdkServer:
     process: psutil.Process
 
 
-def command() -> Sequence[str]:
-    """Return the command of the server. Raises `InstallationError` if its environment cannot be made."""
-    return python_driver(DRIVER, PINNED)
+@contextmanager
+def both(folder: Path) -> Iterator[dict[str, SdkServer]]:
+    """Serve until the block ends with tasks in a database of the measured kind, and with tasks in memory.
+
+    Yield no server if the environment cannot be made, and print why.
+    """
+    try:
+        command = python_driver(DRIVER, PINNED)
+    except InstallationError as error:
+        print(error, file=sys.stderr)  # noqa: T201
+        yield {}
+        return
+    with (
+        database_of_its_own() as postgresql,
+        _serving(command, postgresql or f"sqlite:///{folder / 'sdk.sqlite3'}") as with_database,
+        _serving(command, "") as in_memory,
+    ):
+        yield {DATABASE: with_database, MEMORY: in_memory}
 
 
 @contextmanager
-def serving(command: Sequence[str], database: str) -> Iterator[SdkServer]:
-    """Serve until the block ends. ``database`` is the URL of an empty database, or "" for tasks in memory."""
+def _serving(command: Sequence[str], database: str) -> Iterator[SdkServer]:
     port = free_port()
     with subprocess.Popen([*command, str(port), database]) as process:
         try:
@@ -49,10 +65,3 @@ def _answers(port: int) -> bool:
     with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
         return True
     return False
-
-
-@contextmanager
-def database_like(url: str, folder: Path) -> Iterator[str]:
-    """Yield the URL of an empty database of the same kind, on the same server."""
-    with database_of_its_own() as postgresql:
-        yield postgresql if url.startswith("postgres") else f"sqlite:///{folder / 'sdk.sqlite3'}"

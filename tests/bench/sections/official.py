@@ -18,14 +18,19 @@ from tests.bench.hubs import postgresql_processes, web_processes
 from tests.bench.idle import cost, settle
 from tests.bench.markdown import DATABASES, number, table
 from tests.bench.open_streams import streaming
+from tests.bench.sdk_server import SdkServer
 from tests.bench.sections.section import Figures, Section
 from tests.bench.short import short_requests
 from tests.load.cast import Pair, pairs, parties, team
-from tests.support.clients.environments import InstallationError
 from tests.support.hub import Hub, served
 
-SPENDERS = ("web", "database", "clients", "worker")
-SERVERS = {"hub": "the hub", "sdk": "the SDK's server", "sdk in memory": "the SDK's server, tasks in memory"}
+OF_CYCLES = ("web", "database", "clients")
+SPENDERS = (*OF_CYCLES, "worker")
+SERVERS = {
+    "hub": "the hub",
+    sdk_server.DATABASE: "the SDK's server",
+    sdk_server.MEMORY: "the SDK's server, tasks in memory",
+}
 OPTIONS = ("blocking", "batch", "clients", "seconds", "runs", "workers", "streams", "rest", "flow")
 
 Measure = Callable[[], Figures]
@@ -38,18 +43,14 @@ def measure(url: str, folder: Path, options: argparse.Namespace) -> Figures:
 
 def _blocking(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     """Run all kinds in turns, so that each run has the same load beside it. Return the best run of each."""
-    figures: Figures = {"clients": options.blocking, "batch": options.batch}
     with ExitStack() as kept:
         hub = kept.enter_context(served(folder, database_url=url, workers=options.workers))
         measures = _of_hub(hub, url, options, kept)
-        try:
-            measures |= _of_sdk(sdk_server.command(), url, folder, options, kept)
-        except InstallationError as error:
-            figures["sdk missing"] = str(error).strip()[-500:]
+        for name, server in kept.enter_context(sdk_server.both(folder)).items():
+            measures[name] = _of_sdk(server, url, options)
         runs = [{name: once() for name, once in measures.items()} for _ in range(options.runs)]
-    for name in measures:
-        figures[name] = max((run[name] for run in runs), key=lambda one: float(one["per second"]))
-    return figures
+    best = {name: max((run[name] for run in runs), key=lambda one: float(one["per second"])) for name in measures}
+    return {"clients": options.blocking, **best}
 
 
 def _of_hub(hub: Hub, url: str, options: argparse.Namespace, kept: ExitStack) -> dict[str, Measure]:
@@ -71,17 +72,9 @@ def _of_hub(hub: Hub, url: str, options: argparse.Namespace, kept: ExitStack) ->
     return {"hub": messages, "single calls": partial(_single_calls, hub, url, agents, options.seconds)}
 
 
-def _of_sdk(
-    command: Sequence[str], url: str, folder: Path, options: argparse.Namespace, kept: ExitStack
-) -> dict[str, Measure]:
-    database = kept.enter_context(sdk_server.database_like(url, folder))
-    measures: dict[str, Measure] = {}
-    for name, where in (("sdk", database), ("sdk in memory", "")):
-        server = kept.enter_context(sdk_server.serving(command, where))
-        spenders: Spenders = {"web": partial(_only, server.process), "database": partial(postgresql_processes, url)}
-        keys = ["none"] * options.blocking
-        measures[name] = partial(blocking.measured, server.url, keys, options.seconds, spenders)
-    return measures
+def _of_sdk(server: SdkServer, url: str, options: argparse.Namespace) -> Measure:
+    spenders: Spenders = {"web": partial(_only, server.process), "database": partial(postgresql_processes, url)}
+    return partial(blocking.measured, server.url, ["none"] * options.blocking, options.seconds, spenders)
 
 
 def _only(process: psutil.Process) -> list[psutil.Process]:
@@ -96,7 +89,7 @@ def _single_calls(hub: Hub, url: str, agents: Sequence[Pair], seconds: float) ->
     spent = (*map(cycles.spent, before, after), run.client_cpu)
     return {
         "per second": run.per_second,
-        "cpu ms": dict(zip(SPENDERS, (1000 * one / run.cycles for one in spent), strict=False)),
+        "cpu ms": dict(zip(OF_CYCLES, (1000 * one / run.cycles for one in spent), strict=True)),
     }
 
 
@@ -126,8 +119,8 @@ def _streams(url: str, folder: Path, options: argparse.Namespace) -> Figures:
 
 def tables(figures: Mapping[str, Figures]) -> str:
     parts = [_messages(figures), _singles(figures), _at_rest(figures), _short(figures)]
-    if any("sdk missing" in one["blocking"] for one in figures.values()):
-        parts.append("The environment of the SDK's server could not be made, so that server was not measured.\n")
+    if any(sdk_server.DATABASE not in one["blocking"] for one in figures.values()):
+        parts.append("The SDK's server was not measured everywhere, since its environment could not be made.\n")
     return "\n".join(parts)
 
 
@@ -145,11 +138,11 @@ def _messages(figures: Mapping[str, Figures]) -> str:
 
 
 def _singles(figures: Mapping[str, Figures]) -> str:
-    head = ("single requests", "cycles a second", *SPENDERS[:3])
+    head = ("single requests", "cycles a second", *OF_CYCLES)
     rows = []
     for database, one in figures.items():
         found = one["blocking"]["single calls"]
-        spent = [number(found["cpu ms"][part], 1) for part in SPENDERS[:3]]
+        spent = [number(found["cpu ms"][part], 1) for part in OF_CYCLES]
         rows.append((DATABASES[database], number(found["per second"]), *spent))
     return table(head, rows)
 
