@@ -64,6 +64,7 @@ def take_for_a_later_request(tables: Tables, history: History) -> None:
     first, *others = batches(history, "lease", "leases", 2)
     earlier = copy.deepcopy(next(one for one in others if one.facts["results"] == []))
     earlier.facts |= {"attempt_id": first.facts["attempt_id"], "most": first.facts["most"]}
+    earlier.actor = first.actor
     earlier.request_id, earlier.answer["leases"], first.facts["most"] = "earlier", [], 1
     history.operations.append(earlier)
 
