@@ -55,7 +55,7 @@ def begin(task: Task, url: str) -> RemoteConversation:
         task=task,
         interface_url=offered.interface.url,
         binding=offered.interface.binding,
-        tenant=offered.interface.tenant[:200],
+        tenant=offered.interface.tenant,
         streams=offered.interface.streams,
         key_header=offered.interface.key_header,
         is_hub=offered.interface.is_hub,

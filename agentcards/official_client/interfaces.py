@@ -18,6 +18,7 @@ from mailbox.words.a2a.v1_0 import GENERATION
 
 CARD_PATH = "/.well-known/agent-card.json"
 DEFAULT_KEY_HEADER = "Authorization"
+LONGEST_TENANT = 200
 
 
 class Binding(StrEnum):
@@ -85,6 +86,8 @@ def _checked(interface: Interface) -> Interface:
         raise ValidationError(f"the interface of the card cannot be called: {error.message}") from error
     if "@" in urlsplit(interface.url).netloc:
         raise ValidationError("the interface of the card has credentials in its URL")
+    if len(interface.tenant) > LONGEST_TENANT:
+        raise ValidationError(f"the tenant in the card is longer than {LONGEST_TENANT} characters")
     return interface
 
 

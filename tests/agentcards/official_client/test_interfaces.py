@@ -80,6 +80,12 @@ def test_an_interface_that_the_hub_may_not_call_is_refused(url):
         chosen(one("JSONRPC", "1.0", url))
 
 
+def test_a_tenant_that_no_row_holds_is_refused_and_never_cut():
+    assert chosen(one("JSONRPC", "1.0", tenant="t" * 200)).tenant == "t" * 200
+    with pytest.raises(ValidationError, match="longer than 200 characters"):
+        chosen(one("JSONRPC", "1.0", tenant="t" * 201))
+
+
 def test_with_credentials_only_an_interface_at_the_card_s_own_server_is_used():
     elsewhere = one("JSONRPC", "1.0", "https://other.example/x")
 
