@@ -20,7 +20,7 @@ from tests.support import factories
 
 pytestmark = pytest.mark.django_db
 
-DONE, PARKED, DUE = 6_000, 300, 40  # webhooks that have told all, that have nothing to tell yet, and that are due
+DONE, PARKED, DUE = 6_000, 300, 40  # webhooks that ended, webhooks without news, and webhooks that are due
 AGENTS = 30
 OK = CallbackOutcome(status=200)
 FAILED = CallbackOutcome(status=500, problem="HTTP 500")
