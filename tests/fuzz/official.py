@@ -158,7 +158,7 @@ def read_profile(value: Any) -> None:
     profile = AgentProfile(**body.profile(), agent=BOB)
     profiles.check(profile, profiles.FIELDS)
     profile.tool_permissions = profile.extended_tools = []
-    official.parsed(official_card.document(profile, is_open=False))
+    official.parsed(official_card.for_clients(profile, is_open=False, version="1.0"))
 
 
 def draw_call(mutator: Mutator) -> tuple[str, Any]:
