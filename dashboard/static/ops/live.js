@@ -8,8 +8,9 @@
   const MANY = 25;  // rows; a longer table does not reorder while a person reads it
 
   // An element in use is not replaced.
-  const inUse = el => (el.contains(document.activeElement) && document.activeElement.matches('input,select,textarea,button,summary,a'))
-    || one('details[open]', el);
+  const isPlaying = el => all('audio', el).some(sound => !sound.paused);
+  const inUse = el => (el.contains(document.activeElement) && document.activeElement.matches('input,select,textarea,button,summary,a,audio'))
+    || one('details[open]', el) || isPlaying(el);
   const held = el => inUse(el) || one('input:checked', el) || one('dialog[open]')
     || (String(getSelection()) && el.contains(getSelection().anchorNode))
     || (el.matches(':hover') && Date.now() - pointed < 5e3);

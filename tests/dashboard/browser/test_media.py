@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.verbs.life import updates
+from mailbox.words.conversation import Update
 from tests.dashboard.conftest import path_of
 from tests.support import media, talking
 from tests.support.hub import wait_until
@@ -27,6 +29,24 @@ def test_a_picture_is_shown_in_place_and_a_sound_is_played_alone(browse, bob, le
     sound = page.locator("video")
     wait_until(lambda: sound.evaluate(DURATION) is not None)
     assert sound.evaluate(DURATION) == 0.5
+
+
+def test_a_sound_plays_in_place_and_no_update_of_the_page_ends_it(browse, bob, lease):
+    updates.post_updates(bob, lease.task.uuid, [Update(message=[media.sound(60)])])
+    page = browse("ana", live=5)
+    page.goto(path_of(lease.task))
+    page.evaluate("() => { window.sound = document.querySelector('audio'); return window.sound.play(); }")
+    page.wait_for_function("() => window.sound.currentTime > 0")
+
+    talking.told(bob, lease.task, "and more")
+    page.wait_for_function("() => window.sound.closest('[data-live]').hasAttribute('data-held')")
+    with page.expect_response(lambda answer: answer.request.headers.get("hx-request") == "true"):
+        page.evaluate("() => window.sound.closest('[data-live]').dispatchEvent(new Event('live:tick'))")
+
+    page.wait_for_function("() => !document.querySelector('.htmx-request')")
+    assert page.evaluate("() => window.sound.isConnected && !window.sound.paused")
+    page.evaluate("() => window.sound.pause()")
+    page.get_by_text("and more").first.wait_for()
 
 
 def test_a_tree_of_json_opens_without_scripts(browse, bob, lease):

@@ -96,7 +96,18 @@ def test_pictures_and_sounds_are_shown_in_a_sandbox(ana, bob, lease, block, sand
     assert shown["X-Content-Type-Options"] == "nosniff"
     assert "no-store" in shown["Cache-Control"]
     assert "sandbox" not in page["Content-Security-Policy"]
-    assert "media-src" not in page["Content-Security-Policy"]
+    assert "media-src 'self'" in page["Content-Security-Policy"].split("; ")
+    assert "media-src" not in ana.get("/ops/tasks/")["Content-Security-Policy"]
+
+
+def test_a_sound_has_a_player_in_place_that_loads_nothing_before_it_is_asked(ana, bob, lease):
+    seq = talking.made(bob, lease.task, media.sound(), media.picture(), file(WAV, "application/pdf"))
+
+    text = squeezed(ana.get(path_of(lease.task)).text)
+
+    address = path_of(lease.task, f"media/artifact-{seq}-0")
+    assert text.count("<audio") == 1
+    assert f'<audio controls preload="none" src="{address}"' in text
 
 
 def test_pictures_of_messages_and_results_are_shown(ana, bob, lease):
