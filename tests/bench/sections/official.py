@@ -21,7 +21,7 @@ from tests.bench.open_streams import streaming
 from tests.bench.sdk_server import SdkServer
 from tests.bench.sections.section import Figures, Section
 from tests.bench.short import short_requests
-from tests.load.cast import Pair, pairs, parties, team
+from tests.load.cast import Pair, pairs, team
 from tests.support.hub import Hub, served
 
 OF_CYCLES = ("web", "database", "clients")
@@ -98,16 +98,18 @@ def rpc_url(hub: Hub, agent: str) -> str:
 
 
 def _streams(url: str, folder: Path, options: argparse.Namespace) -> Figures:
-    """Measure short requests of one web process without and beside streams and polls, and the cost of these at rest."""
+    """Measure the cost at rest of agents that each hold a stream and a long poll at one web process.
+
+    Short requests are measured before them and beside them.
+    """
     threads = 2 * options.streams * 8 // 7 + 64
     with served(folder, database_url=url, workers=1, WEB_THREADS=str(threads)) as hub:
         (short,), streamed = pairs(hub, 1), team(hub, options.streams)
-        stream_keys = [sender.key for sender in streamed.senders]
-        poll_keys = [party.key for party in parties(hub, options.streams)]
+        keys = [sender.key for sender in streamed.senders]
         figures: Figures = {"each": options.streams, "threads": threads}
         figures["before"] = short_requests(hub, short, options.flow, options.seconds)
-        listeners = streaming(rpc_url(hub, streamed.worker.display), stream_keys)
-        with listeners as streams, waiters.waiting(hub.url, poll_keys) as polls:
+        listeners = streaming(rpc_url(hub, streamed.worker.display), keys)
+        with listeners as streams, waiters.waiting(hub.url, keys) as polls:
             settle(hub)
             figures["cost"] = cost(hub, url, options.rest)
             figures["with"] = short_requests(hub, short, options.flow, options.seconds)
