@@ -58,6 +58,11 @@ def is_task(topic: str) -> bool:
     return topic.startswith(_TASK)
 
 
+def may_run_out(topic: str) -> bool:
+    """Whether this is the topic of a task, or of the results of one agent, which change when a task's time is up."""
+    return topic.startswith((_TASK, _SENDER)) and not topic.endswith(_ANY)
+
+
 def agents_among(topics: Sequence[str]) -> list[int]:
     """Return the primary keys of the agents whose tasks are waited for."""
     return _keys(_AGENT, topics)

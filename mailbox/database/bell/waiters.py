@@ -222,6 +222,12 @@ def waited() -> Sequence[str]:
         return list(dict.fromkeys(topic for waiter in _here.everyone for topic in waiter.topics))
 
 
+def is_any_waited(is_such: Callable[[str], bool]) -> bool:
+    """Whether some waiter has a topic for which ``is_such`` is true."""
+    with _here.lock:
+        return any(is_such(topic) for waiter in _here.everyone for topic in waiter.topics)
+
+
 def begun() -> int:
     """Return about how many waits of this process have begun. A wait for a ring that has already come is none."""
     return _here.begun

@@ -186,8 +186,7 @@ class Watch:
 
     def _seconds_until_due(self) -> float:
         """Return the seconds until a task runs out of time that the last round did not see as such."""
-        waited = waiters.waited()
-        if not topics.senders_among(waited) and not topics.tasks_among(waited):
+        if not waiters.is_any_waited(topics.may_run_out):
             return EVERY
         ((deadline_ms, times_out_at),) = _rows(NEXT_DUE, {}, [], after=self._looked_at)
         now, left = timezone.now(), [EVERY]

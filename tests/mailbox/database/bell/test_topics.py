@@ -26,6 +26,7 @@ def test_topics_name_what_they_are_of():
     assert topics.senders_among(named) == [2]
     assert topics.tasks_among(named) == [task]
     assert [topics.any_of(one) for one in named] == ["agent *", "agent *", "sender *", "sender *", None]
+    assert [topics.may_run_out(one) for one in named] == [False, False, True, False, True]
 
 
 @pytest.mark.django_db

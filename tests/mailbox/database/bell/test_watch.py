@@ -185,6 +185,20 @@ def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, mon
 
 
 @pytest.mark.usefixtures("hears")
+def test_only_those_who_wait_for_a_sender_or_a_task_need_the_next_due_task(
+    alice, bob, wait_for, django_assert_num_queries
+):
+    task, the_watch = factories.sent_task(alice, bob, deadline_ms=epoch_ms(timezone.now()) + 2_000), Watch()
+    wait_for(topics.agent(bob.agent.pk), topics.sender(None))
+    with django_assert_num_queries(0):
+        assert seconds_left(the_watch) > 3
+
+    wait_for(topics.task(task.uuid))
+    with django_assert_num_queries(1):
+        assert seconds_left(the_watch) <= 2
+
+
+@pytest.mark.usefixtures("hears")
 def test_a_task_that_was_sent_and_ran_out_of_time_since_the_last_round_makes_one(alice, bob, wait_for):
     the_watch = Watch()
     wait_for(topics.sender(alice.agent.pk))
