@@ -89,11 +89,12 @@ class SharedLook(Generic[Key, Found]):
         waiters.forget_rings(rung)
         error, found = None, dict[Key, Found]()
         try:
-            found.update(self._look(list(dict.fromkeys(awaited.key for awaited in rung))))
+            try:
+                found.update(self._look(list(dict.fromkeys(awaited.key for awaited in rung))))
+            finally:
+                connection.close()  # may fail, too
         except Exception as failure:  # noqa: BLE001 (each waiting request reports it)
             error = failure
-        finally:
-            connection.close()
         for awaited in rung:
             awaited.error, awaited.found = error, found.get(awaited.key, awaited.found)
             if error is not None or awaited.found is not None:
