@@ -70,6 +70,13 @@ def test_an_agent_is_open_and_closed_at_the_next_request(bob):
     assert found == [401, 200, 401]
 
 
+@pytest.fixture
+def remembered(monkeypatch):
+    """Let the process remember agents for the whole test, also on a busy machine."""
+    monkeypatch.setattr(official_agents, "KEPT_FOR", 3600)
+
+
+@pytest.mark.usefixtures("remembered")
 def test_only_a_refusal_without_a_key_costs_a_query(bob):
     client = OfficialClient(None, bob)
     client.response("ListTasks")
@@ -83,6 +90,7 @@ def test_only_a_refusal_without_a_key_costs_a_query(bob):
     assert queries_of(client) == (remembered_as_closed, grants_read) == (remembered_as_closed, 1)
 
 
+@pytest.mark.usefixtures("remembered")
 def test_a_stranger_beyond_its_rate_costs_no_query(bob, settings):
     settings.A2A_ADDRESS_REQUESTS_PER_S, settings.A2A_ADDRESS_REQUESTS_BURST = 0.001, settings.WEB_WORKERS
     client = OfficialClient(None, bob)

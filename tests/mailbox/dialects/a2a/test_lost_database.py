@@ -18,7 +18,7 @@ UNAVAILABLE = "UNAVAILABLE"
 def _waits_are_short(settings, monkeypatch):
     settings.A2A_KEEPALIVE_MS = 10
     settings.A2A_FIRST_WORD_MS = 1
-    settings.A2A_STREAM_LIMIT_MS = settings.A2A_BLOCKING_WAIT_MS = 400
+    settings.A2A_BLOCKING_WAIT_MS = 400
     monkeypatch.setattr("mailbox.dialects.a2a.sending.QUICK", 0.01)
 
 
