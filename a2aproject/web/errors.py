@@ -18,6 +18,7 @@ from django_htmx.middleware import HtmxDetails
 from dashboard.base import lost_form
 from mailbox.database import outages
 from mailbox.dialects.a2a.errors import MethodNotFoundError, rest_error
+from mailbox.dialects.a2a.rest_views import answer_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,7 +121,8 @@ def _malformed(exception: Exception) -> str:
 
 def _no_route(request: HttpRequest) -> HttpResponse:
     if _OF_HTTP_JSON.match(request.path_info):
-        return JsonResponse(rest_error(MethodNotFoundError(_NO_ROUTE)), status=404)
+        body = rest_error(MethodNotFoundError(_NO_ROUTE))
+        return JsonResponse(body, status=404, content_type=answer_type(request))
     return error(404, "not_found", _NO_ROUTE)
 
 

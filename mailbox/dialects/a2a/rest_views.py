@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -48,10 +49,7 @@ class RestView(OfficialView):
         return result
 
     def answer_type(self) -> str:
-        """Return the media type that the request names, as its body's type or as acceptable."""
-        accepted = self.request.headers.get("Accept", "").lower()
-        names_it = OFFICIAL_JSON in (bodies.media_type(self.request._request), *_types(accepted))
-        return OFFICIAL_JSON if names_it else PLAIN_JSON
+        return answer_type(self.request._request)
 
     def fault(self, error: Exception) -> object:
         return rest_error(error)
@@ -60,6 +58,12 @@ class RestView(OfficialView):
         response = super().handle_exception(exc)
         response.content_type = self.answer_type()
         return response
+
+
+def answer_type(request: HttpRequest) -> str:
+    """Return the media type that the request names, as its body's type or as acceptable."""
+    accepted = request.headers.get("Accept", "").lower()
+    return OFFICIAL_JSON if OFFICIAL_JSON in (bodies.media_type(request), *_types(accepted)) else PLAIN_JSON
 
 
 def _types(accept: str) -> list[str]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -66,11 +68,13 @@ def test_programs_get_errors_as_json(client, method, path, host, status, code):
 @pytest.mark.parametrize(
     "path", ["/agents/bob/rest/nowhere", "/agents/bob@local/rest/tasks/1/2", "/tenants/rest/bob/message:say"]
 )
+@pytest.mark.parametrize("media_type", ["application/json", "application/a2a+json"])
 @pytest.mark.urls("a2aproject.urls")
-def test_an_unknown_route_below_an_agent_gets_the_error_of_the_official_protocol(client, path):
-    response = client.post(path, {}, content_type="application/json")
+def test_an_unknown_route_below_an_agent_gets_the_error_of_the_official_protocol(client, path, media_type):
+    response = client.post(path, "{}", content_type=media_type)
 
-    error = response.json()["error"]
+    error = json.loads(response.content)["error"]
+    assert response.headers["Content-Type"] == media_type
     assert (response.status_code, error["code"], error["status"]) == (404, 404, "NOT_FOUND")
     assert error["details"][0]["reason"] == "METHOD_NOT_FOUND"
 
