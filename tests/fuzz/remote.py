@@ -10,8 +10,9 @@ import httpx
 from hypothesis import strategies as st
 
 from agentcards import remote_cards
-from agentcards.carriages import official_sight
+from agentcards.carriages import official_endings, official_sight
 from agentcards.carriages.official_sight import OfficialSight
+from agentcards.carriages.reporting import RemoteEnding
 from agentcards.models import RemoteConversation
 from agentcards.official_client.bindings import SENDS, RemoteOperation, wire_of
 from agentcards.official_client.client import AgentAddress, discover
@@ -74,6 +75,8 @@ def posted(shown: ShownTask | ShownMessage) -> None:
     """Check the updates and the result that the hub makes of what an agent shows."""
     if isinstance(shown, ShownMessage):
         _checked([official_sight._update(shown)] if shown.blocks or shown.progress is not None else [])
+        for is_direct in (True, False):
+            _ended(official_endings.of_answer(shown, is_direct=is_direct))
         return
     sight = OfficialSight(RemoteConversation(asked=""), shown)
     news = [official_sight._update(said) for said in shown.words if said.blocks or said.progress is not None]
@@ -81,11 +84,23 @@ def posted(shown: ShownTask | ShownMessage) -> None:
     made = map(_whole, shown.artifacts.values())
     _checked([*news, *filter(None, made), *([question] if question else [])])
     if ending := sight.ending:
-        checked(
-            ResultEnvelope(task_id=UUID(ID), status=ending.status, message=ending.closing, error_message=ending.error)
-        )
+        _ended(ending)
     texts = (shown.task_id, shown.context_id, shown.status_at, shown.question)
     assert all(json_text.problem_with(text) is None for text in texts)
+
+
+def _ended(ending: RemoteEnding) -> None:
+    checked(
+        ResultEnvelope(
+            task_id=UUID(ID),
+            status=ending.status,
+            content=ending.content,
+            error_message=ending.error,
+            message=ending.closing,
+            direct=ending.is_direct,
+            details=ending.details,
+        )
+    )
 
 
 def _whole(artifact: ShownArtifact) -> ArtifactUpdate | None:
