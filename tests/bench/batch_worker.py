@@ -50,8 +50,8 @@ def _work(url: str, key: str, size: int, counted: Any) -> None:
             if leased:
                 posted = must(worker.post("/a2a/results/batch", {"results": [echo(one) for one in leased]}))
                 assert posted["refused"] == []
+                counted[1] += len(leased)  # first, so that a reader never sees a batch without its tasks
                 counted[0] += 1
-                counted[1] += len(leased)
 
 
 def echo(leased: Mapping[str, Any]) -> dict[str, Any]:
