@@ -9,6 +9,7 @@ import pytest
 from dashboard.wording import conversation
 from mailbox.models import Task
 from mailbox.verbs.life import leasing, results
+from mailbox.words.conversation import Details
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of, path_of
 from tests.support import factories, talking
@@ -72,6 +73,17 @@ def test_a_question_without_words_is_shown_as_such(ana, bob, lease):
 
     assert "It asks without words." in page.text
     assert "without words</p>" in page.text
+
+
+def test_the_details_of_a_direct_answer_point_to_its_words_in_the_result(ana, bob, lease):
+    details = Details(metadata={"model": "m-1"})
+    results.post_result(bob, factories.result_envelope(lease.task, direct=True, details=details))
+
+    text = ana.get(path_of(lease.task)).text
+
+    assert "Its words are in the result." in text
+    assert "without words" not in text
+    assert "m-1" in text
 
 
 def test_a_viewer_cannot_force_an_error_on_a_question(vic, bob, lease):
