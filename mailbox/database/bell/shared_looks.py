@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 from mailbox.database.bell import waiters
 from mailbox.database.bell.waiters import Waiter
@@ -87,15 +87,26 @@ class SharedLook(Generic[Key, Found]):
 
     def _answer(self, rung: Sequence[AwaitedLook[Key, Found]]) -> None:
         waiters.forget_rings(rung)
-        error, found = None, dict[Key, Found]()
+        error: Exception | None = None
+        found: Mapping[Key, Found] = {}
         try:
-            try:
-                found.update(self._look(list(dict.fromkeys(awaited.key for awaited in rung))))
-            finally:
-                connection.close()  # may fail, too
+            found = self._found(list(dict.fromkeys(awaited.key for awaited in rung)))
         except Exception as failure:  # noqa: BLE001 (each waiting request reports it)
             error = failure
         for awaited in rung:
             awaited.error, awaited.found = error, found.get(awaited.key, awaited.found)
             if error is not None or awaited.found is not None:
                 awaited.wake()
+
+    def _found(self, keys: Sequence[Key]) -> Mapping[Key, Found]:
+        """Look for the keys. If the connection is lost, look once more on another, since hundreds may wait."""
+        try:
+            return self._look_once(keys)
+        except (OperationalError, InterfaceError):
+            return self._look_once(keys)
+
+    def _look_once(self, keys: Sequence[Key]) -> Mapping[Key, Found]:
+        try:
+            return self._look(keys)
+        finally:
+            connection.close()  # may fail, too

@@ -78,3 +78,17 @@ def test_looks_go_on_after_a_connection_that_could_not_be_closed(monkeypatch):
     with shared.awaiting("a", "task a", woken.set) as awaited:
         assert woken.wait(PATIENCE)
         assert awaited.read() == 1
+
+
+def test_a_look_is_repeated_once_after_a_lost_connection():
+    looks, failures, woken = Looks(), [OperationalError("gone")], threading.Event()
+    looks.stored = {"a": 1}
+
+    def look(keys):
+        if failures:
+            raise failures.pop()
+        return looks(keys)
+
+    with SharedLook(look).awaiting("a", "task a", woken.set) as awaited:
+        assert woken.wait(PATIENCE)
+        assert awaited.read() == 1
