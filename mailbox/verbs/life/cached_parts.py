@@ -1,7 +1,7 @@
 """The artifacts and the closing words of a cached result: kept with it, and given to each task that it answers.
 
-A kept part is a JSON object with ``artifacts``, each whole, with ``closing``, the blocks of the closing words, and with
-``closing_extra``, their details.
+The parts are a JSON object with ``artifacts``, each whole, with ``closing``, the blocks of the closing words, with
+``closing_extra``, their details, and with ``is_direct``, whether the result is one message and no task.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def of(task: Task) -> str:
     ]
     closing = Message.objects.closing_of(task).first()
     blocks, extra = (closing.blocks, closing.extra) if closing else ([], "{}")
-    return json_text.dumps({"artifacts": named, "closing": blocks, "closing_extra": extra})
+    parts = {"artifacts": named, "closing": blocks, "closing_extra": extra, "is_direct": task.is_direct}
+    return json_text.dumps(parts)
 
 
 def read(parts: str) -> Mapping[str, Any]:
@@ -76,19 +77,26 @@ def produce(task: Task, parts: Mapping[str, Any], journal: Journal) -> int:
 
 def count_closing(task: Task, parts: Mapping[str, Any]) -> int:
     """Add the bytes of the kept closing words to the size of ``task``, which is resolved next. Return them."""
-    words = json_text.dumps(parts["closing"]) if parts.get("closing") else ""
-    size = room.size_of_words(words, "", _extra(parts)) if words else 0
+    size = room.size_of_words(_closing(parts), "", _extra(parts)) if has_closing(parts) else 0
     task.size += size
     return size
 
 
 def close(task: Task, parts: Mapping[str, Any], journal: Journal) -> None:
     """Store the kept closing words of ``task``, which was just resolved."""
-    if parts.get("closing"):
-        content = json_text.dumps(parts["closing"])
+    if has_closing(parts):
         Message.objects.create(
-            task=task, seq=task.journal_seq, content=content, extra=_extra(parts), said_at=journal.now
+            task=task, seq=task.journal_seq, content=_closing(parts), extra=_extra(parts), said_at=journal.now
         )
+
+
+def has_closing(parts: Mapping[str, Any]) -> bool:
+    """Whether the parts have closing words, or details of a result whose words are its content."""
+    return bool(parts.get("closing")) or _extra(parts) != "{}"
+
+
+def _closing(parts: Mapping[str, Any]) -> str:
+    return json_text.dumps(parts.get("closing", []))
 
 
 def _extra(parts: Mapping[str, Any]) -> str:

@@ -68,7 +68,8 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
         content=json_text.loads(entry.content),
         error_message=entry.error_message,
         replayed_from=entry.source_task_id,
-        has_more=bool(parts),
+        is_direct=bool(parts.get("is_direct")),
+        has_more=bool(parts.get("artifacts")) or cached_parts.has_closing(parts),
     )
     cached_parts.close(task, parts, journal)
     transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size + size))
@@ -108,7 +109,7 @@ def _parts_to_cache(task: Task, result: Result) -> str | None:
     """Return the parts of a result that is to be cached, as JSON text; None if it is not to be cached."""
     if result.posted_by is None or result.status not in settings.A2A_REPLAY_STATUSES:
         return None
-    parts = cached_parts.of(task) if result.has_more else "{}"
+    parts = cached_parts.of(task) if result.has_more or task.is_direct else "{}"
     return parts if len(parts) <= cached_parts.MOST else None
 
 
