@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from agentcards.carriages.reporting import RemoteEnding
-from agentcards.official_client.shown import ShownMessage, ShownTask
+from agentcards.official_client.shown import Block, ShownMessage, ShownTask
 from mailbox.words import content
 from mailbox.words.a2a.states import TaskState
 from mailbox.words.conversation import Details
@@ -40,8 +42,7 @@ def of_task(shown: ShownTask) -> RemoteEnding:
         ending = RemoteEnding.failed(words or "Task failed")
     if closing is None:
         return ending
-    begins_with_words = list(closing.blocks[:1]) == [{"type": "text", "text": words}]
-    rest = closing.blocks[1:] if begins_with_words else closing.blocks
+    rest = _beside(words, closing.blocks)
     return replace(ending, closing=rest, details=closing.details if rest else _worth_a_row(closing))
 
 
@@ -49,6 +50,12 @@ def _closed(status: ResultStatus, message: ShownMessage | None) -> RemoteEnding:
     if message is None or not message.blocks:
         return RemoteEnding(status=status)
     return RemoteEnding(status=status, closing=message.blocks, details=message.details)
+
+
+def _beside(words: str, blocks: Sequence[Block]) -> Sequence[Block]:
+    """Return the blocks that ``words`` do not tell: those after the plain texts, if the words are these texts."""
+    plain = list(takewhile(lambda block: block.keys() == {"type", "text"}, blocks))
+    return blocks[len(plain) :] if content.text_of(plain) == words else blocks
 
 
 def _worth_a_row(message: ShownMessage) -> Details | None:

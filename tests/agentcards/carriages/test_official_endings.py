@@ -176,6 +176,26 @@ def test_a_cached_result_keeps_the_details_of_its_last_message(offie, olive, ali
     assert Message.objects.filter(task=second).get().extra == Message.objects.filter(task=first).get().extra
 
 
+def test_a_cached_direct_message_stays_direct_with_its_details(offie, olive, alice, now, monkeypatch):
+    message = answers(offie, monkeypatch, PARTS, **DETAILS)
+    first, second = (
+        factories.sent_task(alice, olive, intent_text="work", idempotency=factories.idempotent("key")) for _ in range(2)
+    )
+    submit_all()
+
+    assert {**seen(second), "messageId": "m-9"} == seen(first) == message
+    assert [lives.view_of(task).status.is_direct for task in (first, second)] == [True, True]
+
+
+def test_the_texts_of_a_cancelled_task_are_told_once(offie, olive, alice, now, monkeypatch):
+    ends(offie, monkeypatch, "CANCELED", [{"text": "a"}, {"text": "b"}, FILE])
+    task = sent(alice, olive, "work")
+    submit_all()
+    look_until_done(now, task)
+
+    assert seen(task)["parts"] == [{"text": "the remote agent cancelled the task: a\nb"}, FILE]
+
+
 def test_an_agent_of_0_3_says_progress_in_its_last_message(offie, olive, alice, now, monkeypatch):
     offie.binding = OLDER
     message = ends(offie, monkeypatch, "COMPLETED", [TEXT], metadata={"progress": 0.5})
