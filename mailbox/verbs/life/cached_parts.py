@@ -1,7 +1,7 @@
 """The artifacts and the closing words of a cached result: kept with it, and given to each task that it answers.
 
-The parts are a JSON object with ``artifacts``, each whole, with ``closing``, the blocks of the closing words, with
-``closing_extra``, their details, and with ``is_direct``, whether the result is one message and no task.
+The parts are a JSON object with ``artifacts``, each whole, and with ``closing``, the blocks of the closing words. It
+also has ``closing_extra``, their details, and ``is_direct``, whether the result is one message and no task.
 """
 
 from __future__ import annotations

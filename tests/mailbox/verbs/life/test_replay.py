@@ -56,16 +56,6 @@ def test_a_replayed_result_is_drained_under_the_new_id_after_the_first(alice, bo
     assert (replayed.posted_by, first.posted_by) == (None, bob.agent)
 
 
-def test_a_duplicate_of_a_direct_answer_is_answered_directly(alice, bob):
-    source = factories.leased_task(alice, bob, idempotency=promise()).task
-    results.post_result(bob, factories.result_envelope(source, direct=True))
-
-    duplicate = factories.sent_task(alice, bob, idempotency=promise())
-
-    duplicate.refresh_from_db()
-    assert (duplicate.is_direct, duplicate.result.has_more) == (True, False)
-
-
 def test_a_cached_result_counts_its_hits(alice, bob, settings):
     settings.A2A_REPLAY_TTL = timedelta(0)
     answered(alice, bob)

@@ -70,6 +70,16 @@ def test_closing_words_are_the_last_message_of_the_holder(bob, task):
     assert Lease.objects.get().end == "result"
 
 
+def test_a_duplicate_of_a_direct_answer_is_answered_directly(alice, bob):
+    promise = factories.idempotent()
+    post(bob, factories.leased_task(alice, bob, idempotency=promise).task, direct=True)
+
+    duplicate = factories.sent_task(alice, bob, idempotency=promise)
+
+    duplicate.refresh_from_db()
+    assert (duplicate.outcome, duplicate.is_direct, duplicate.result.has_more) == ("ok", True, False)
+
+
 @pytest.mark.parametrize("other", [{}, {"message": text("or not")}, {"direct": True}])
 def test_a_result_with_other_closing_words_is_another_result(bob, task, other):
     first = post(bob, task, message=text("that is all"))
