@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
@@ -259,7 +259,8 @@ def test_no_process_outlives_a_killed_supervisor_and_its_killed_programs(hub):
     hub.process.kill()
     hub.process.wait()
     for program in programs:
-        program.kill()
+        with suppress(psutil.NoSuchProcess):  # it has seen the end of its supervisor already
+            program.kill()
 
     wait_until(lambda: all(map(has_ended, processes)))
 

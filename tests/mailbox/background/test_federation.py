@@ -46,7 +46,8 @@ class Side:
 
     def kill_and_start(self) -> None:
         for process in [psutil.Process(self.hub.process.pid), *self.hub.descendants()]:
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):  # a process ends by itself when its parent has ended
+                process.kill()
         self.hub.process.wait()
         self.start()
 
