@@ -163,9 +163,10 @@ def replay_for_another(tables: Tables, history: History) -> None:
 
 
 def expire_without_a_limit(tables: Tables, history: History) -> None:
-    expired = event(tables, "a2a_task_expired")
-    sent = Evidence(history, Rows(**tables)).sends[expired["task_id"]]
-    del sent.facts["task"]["deadline_ms"]
+    sends = Evidence(history, Rows(**tables)).sends
+    expired = [row["task_id"] for row in tables["events"] if row["kind"] == "a2a_task_expired"]
+    limited = (sends[task_id].facts.get("task", {}) for task_id in expired if task_id in sends)
+    del next(task for task in limited if "deadline_ms" in task)["deadline_ms"]
 
 
 def show_an_end_that_changes(tables: Tables, history: History) -> None:
