@@ -26,7 +26,6 @@ from mailbox.words.a2a.fold import EventKind, EventPosition, TaskEvent, TaskSnap
 from mailbox.words.errors import InvalidRequestError
 
 LAST_EVENT_ID = "Last-Event-ID"
-TOGETHER = 0.05  # seconds; signs of life that are due within them are sent at one moment
 
 Json = dict[str, Any]
 
@@ -157,7 +156,7 @@ class _Stream:
             yield from self._wait(left)
 
     def _wait(self, longest: float) -> Iterator[None]:
-        if self._vigil.wait(min(seconds_to_sign(time.monotonic()), longest)):
+        if self._vigil.wait(min(settings.A2A_KEEPALIVE_MS / 1000, longest)):
             self._vigil.look(self._feed.catch_up)
         else:
             yield None
@@ -181,12 +180,6 @@ class _Stream:
 
     def _in_version(self, response: Json, *, is_last: bool = False) -> Json:
         return v0_3.event_out(response, ends_stream=is_last) if self._call.version == Version.V0_3 else response
-
-
-def seconds_to_sign(now: float) -> float:
-    """Return the seconds to the next sign of life, a bit less than its interval, so that a process wakes less often."""
-    interval = settings.A2A_KEEPALIVE_MS / 1000
-    return interval - (now + interval) % min(TOGETHER, interval / 2)
 
 
 def _is_word(event: TaskEvent) -> bool:
