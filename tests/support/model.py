@@ -225,7 +225,7 @@ class Model:
         task.story.append("replayed")
         if source.dropped:
             task.story.append("replayed-the-compacted")
-        self._answer(task, "ok", text=source.answer.text, replayed_from=source.id)
+        self._answer(task, "ok", text=source.answer.text, direct=source.answer.direct, replayed_from=source.id)
 
     def _answer(
         self,

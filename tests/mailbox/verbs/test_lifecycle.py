@@ -242,7 +242,7 @@ def direct_answers(machine: Lifecycle) -> None:
         for _ in range(2):
             machine.answer_directly(this, "ok", "a", "live")
         machine.post_result(this, ResultStatus.OK, "a", "none")
-        machine.send(wanted)  # a duplicate of safe work gets the words of the answer, not its form
+        machine.send(wanted)  # a duplicate of safe work gets the answer as it was
         machine.the_tables_agree_and_are_sound()
         forgotten(machine, this)
         machine.answer_directly(this, "ok", "a", "none")
