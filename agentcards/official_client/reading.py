@@ -46,9 +46,12 @@ def storable_object(value: Json, what: str) -> Json:
     Raises `ExternalServiceError`, which says that ``what`` is unusable, for JSON that is nested too deep.
     """
     try:
-        return {storable(name): _storable(entry) for name, entry in value.items()}
+        found = {storable(name): _storable(entry) for name, entry in value.items()}
     except RecursionError as error:
         raise ExternalServiceError(f"{what} is nested too deep") from error
+    if problem := json_text.problem_in(found):
+        raise ExternalServiceError(f"{what} cannot be stored: {problem}")
+    return found
 
 
 def text_in(value: Json, name: str) -> str:
