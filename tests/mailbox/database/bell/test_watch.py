@@ -240,9 +240,13 @@ def test_a_new_announcement_makes_two_early_rounds(monkeypatch):
     early.take(200)
     monkeypatch.setattr(hearing, "is_on", lambda: True)
     monkeypatch.setattr(watch, "EVERY", 600.0)
-    monkeypatch.setattr(watch, "EARLY", (0.05, 300.0))  # so far apart that no slow machine makes both at once
+    monkeypatch.setattr(watch, "EARLY", (200.0, 300.0))
     watch.look_soon()
     assert len(early.at) == 2
+    assert 100 < Watch()._seconds_left(time.monotonic()) < 201
+
+    early.at[0] = 0.0  # due
+    monkeypatch.setattr(watch, "EVERY", 0.0)  # no wait, since the watch of an earlier test may take the due round first
     Watch()._await_round()
 
     assert len(early.at) == 1
