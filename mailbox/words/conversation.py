@@ -25,17 +25,34 @@ class UpdateStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """A message of a task's sender. ``content`` is not empty. ``message_id`` is the sender's own, "" without one.
+class Details:
+    """The parts of a message beside its blocks. ``message_id`` is its author's own, "" without one."""
+
+    message_id: str = ""
+    metadata: Mapping[str, Any] | None = None
+    extensions: Sequence[str] = ()
+    reference_task_ids: Sequence[str] = ()
+
+    @property
+    def extra(self) -> str:
+        """Return what `Message.extra` stores."""
+        return _stored(metadata=self.metadata, extensions=self.extensions, reference_task_ids=self.reference_task_ids)
+
+    def problems_of_details(self, prefix: str) -> Iterator[tuple[str, str]]:
+        """Yield (path, problem) for each problem; each path begins with ``prefix``."""
+        yield from _problems_of_id(self.message_id, f"{prefix}message_id")
+        yield from _problems_of_extra(self.metadata, self.extensions, prefix)
+        yield from _problems_of_texts(self.reference_task_ids, f"{prefix}reference_task_ids")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words(Details):
+    """A message of a task's sender. ``content`` is not empty.
 
     ``as_agent``: the sender gave itself the role of an agent, which readers in A2A see.
     """
 
     content: Sequence[Mapping[str, Any]]
-    message_id: str = ""
-    metadata: Mapping[str, Any] | None = None
-    extensions: Sequence[str] = ()
-    reference_task_ids: Sequence[str] = ()
     as_agent: bool = False
 
     def check(self) -> None:
@@ -60,34 +77,11 @@ class Words:
         if not self.content:
             yield "content", "must have at least one block"
         yield from content.problems(self.content)
-        yield from _problems_of_id(self.message_id, "message_id")
-        yield from _problems_of_extra(self.metadata, self.extensions, "")
-        yield from _problems_of_texts(self.reference_task_ids, "reference_task_ids")
+        yield from self.problems_of_details("")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Details:
-    """The parts of an agent's message beside its blocks. ``message_id`` is the agent's own, "" without one."""
-
-    message_id: str = ""
-    metadata: Mapping[str, Any] | None = None
-    extensions: Sequence[str] = ()
-    reference_task_ids: Sequence[str] = ()
-
-    @property
-    def extra(self) -> str:
-        """Return what `Message.extra` stores."""
-        return _stored(metadata=self.metadata, extensions=self.extensions, reference_task_ids=self.reference_task_ids)
-
-    def problems(self, prefix: str) -> Iterator[tuple[str, str]]:
-        """Yield (path, problem) for each problem; each path begins with ``prefix``."""
-        yield from _problems_of_id(self.message_id, f"{prefix}message_id")
-        yield from _problems_of_extra(self.metadata, self.extensions, prefix)
-        yield from _problems_of_texts(self.reference_task_ids, f"{prefix}reference_task_ids")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Update:
+class Update(Details):
     """A status update: content blocks, progress from 0 to 1 with a note, or both; or a status, perhaps with blocks.
 
     A status `UpdateStatus.AUTH_REQUIRED` needs blocks. A status `UpdateStatus.WORKING` has none, and records nothing.
@@ -96,10 +90,6 @@ class Update:
     message: Sequence[Mapping[str, Any]] = ()
     progress: float | None = None
     note: str = ""
-    message_id: str = ""
-    metadata: Mapping[str, Any] | None = None
-    extensions: Sequence[str] = ()
-    reference_task_ids: Sequence[str] = ()
     status: UpdateStatus | None = None
 
     @property
@@ -109,11 +99,6 @@ class Update:
         if self.progress is not None:
             blocks.append({"type": PROGRESS, "value": self.progress, "note": self.note})
         return blocks
-
-    @property
-    def extra(self) -> str:
-        """Return what `Message.extra` stores."""
-        return self._details.extra
 
     @property
     def asks(self) -> bool:
@@ -128,16 +113,7 @@ class Update:
             yield f"{path}.progress", "must be between 0 and 1"
         if problem := json_text.problem_with(self.note):
             yield f"{path}.note", problem
-        yield from self._details.problems(f"{path}.")
-
-    @property
-    def _details(self) -> Details:
-        return Details(
-            message_id=self.message_id,
-            metadata=self.metadata,
-            extensions=self.extensions,
-            reference_task_ids=self.reference_task_ids,
-        )
+        yield from self.problems_of_details(f"{path}.")
 
     def _problems_of_combination(self, path: str) -> Iterator[tuple[str, str]]:
         if not self.message and self.progress is None and self.status is None:

@@ -211,7 +211,7 @@ class ResultEnvelope:
         _refuse(dict(shapes.problems(self)))
         problems: dict[str, str | None] = dict(content.problems(self.content))
         problems |= {f"message.{path}": problem for path, problem in content.problems(self.message)}
-        problems |= dict(self.details.problems("details.")) if self.details else {}
+        problems |= dict(self.details.problems_of_details("details.")) if self.details else {}
         problems["error_message"] = json_text.problem_with(self.error_message or "")
         if self.status == ResultStatus.REJECTED and not (self.error_message or "").strip():
             problems["error_message"] = "error_message must give the reason of a rejection"
