@@ -138,8 +138,7 @@ class Watch:
         """Sleep until the next round is due."""
         began_at = time.monotonic()
         while (left := self._seconds_left(began_at)) > 0:
-            if connection.vendor != "sqlite":  # SQLite has no pool, and opening its file costs more than a look
-                connection.close()
+            connection.close()
             _early.is_new.wait(min(left, EVERY_DUE))
             _early.is_new.clear()
         _early.take(time.monotonic())
