@@ -1,7 +1,8 @@
-"""The plain case of each hot verb as one SQLite transaction of a few statements: the change and its journal rows.
+"""The plain case of each hot verb as a few statements in one SQLite transaction: the change and its journal rows.
 
 The functions are those of `postgresql`, with the same answers. A writer holds the only write lock from its first
-statement to its last. To keep other writers waiting no longer, no model is built in between.
+statement to its last. To keep other writers waiting no longer, no model is built in between, and verbs of several
+threads share a transaction.
 """
 
 # ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
@@ -12,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import cache, wraps
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
 
-from mailbox.database import named_cursor, write_turns
+from mailbox.database import named_cursor, shared_writes, write_turns
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
 from mailbox.models.task import Task
@@ -70,6 +71,7 @@ _TASK_OF_RESULT = [field.attname for field in Result._meta.concrete_fields].inde
 
 Row = tuple[Any, ...]
 P = ParamSpec("P")
+Answer = TypeVar("Answer")
 
 
 def _unless_stopped(work: Callable[P, Row | None]) -> Callable[P, Row | None]:
@@ -88,7 +90,8 @@ def _unless_stopped(work: Callable[P, Row | None]) -> Callable[P, Row | None]:
 @_unless_stopped
 def send(task: Task, **values: Any) -> Row | None:
     """Insert ``task`` for the agent that the values name; return (task pk, recipient pk, display, pubkey), or None."""
-    with _transaction({**statements.new_task_values(task), **values}) as session:
+
+    def write(session: Session) -> Row | None:
         stored = session.row(SEND)
         if stored is not None:
             session.give(task_recipient_id=stored[1], pair_sender_id=task.sender_id)
@@ -97,6 +100,8 @@ def send(task: Task, **values: Any) -> Row | None:
             session.run(SENT)
         return stored
 
+    return _committed({**statements.new_task_values(task), **values}, write)
+
 
 @_unless_stopped
 def lease(**values: Any) -> Row | None:
@@ -104,7 +109,8 @@ def lease(**values: Any) -> Row | None:
     nothing = (None,) * (len(_fields(Task)) + len(_fields(Lease)) + 3)
     if _read(statements.QUEUED, values) is None:
         return *nothing, False
-    with _transaction(values) as session:
+
+    def write(session: Session) -> Row:
         row = session.row(TAKE)
         if row is None:
             return *nothing, True
@@ -123,6 +129,8 @@ def lease(**values: Any) -> Row | None:
         session.run(LEASED)
         return *loaded(Task, taken), *loaded(Lease, begun), *sender, True
 
+    return _committed(values, write)
+
 
 def answerable(**values: Any) -> Row | None:
     """Return a leased task whose time is not up, with its sender and the id of its live lease, or None."""
@@ -133,7 +141,8 @@ def answerable(**values: Any) -> Row | None:
 @_unless_stopped
 def post(**values: Any) -> Row | None:
     """Resolve the task if it still has the journal number given; return its result's row, or None."""
-    with _transaction(values) as session:
+
+    def write(session: Session) -> Row | None:
         resolved = session.row(statements.RESOLVED)
         if resolved is None:
             return None
@@ -143,6 +152,8 @@ def post(**values: Any) -> Row | None:
         result = session.row(ANSWER)
         session.run(POSTED)
         return loaded(Result, result)
+
+    return _committed(values, write)
 
 
 @_unless_stopped
@@ -155,7 +166,8 @@ def drain(**values: Any) -> Row | None:
     nothing = (None,) * (len(_fields(Result)) + 3)
     if _read(statements.PENDING, values) is None:
         return *nothing, _read(OUT_OF_TIME, values) is None
-    with _transaction(values) as session:
+
+    def write(session: Session) -> Row:
         given = session.row(GIVE)
         if given is None:
             return *nothing, False
@@ -164,6 +176,8 @@ def drain(**values: Any) -> Row | None:
         session.give(task_uuid=uuid, task_journal_seq=seq)
         session.run(DELIVERED)
         return *loaded(Result, given), pk, UUID(uuid), seq, False
+
+    return _committed(values, write)
 
 
 class Session:
@@ -200,10 +214,9 @@ def deciding(values: Mapping[str, Any], written: Callable[[str], str]) -> Iterat
         yield Session(cursor, values, written)
 
 
-@contextmanager
-def _transaction(values: Mapping[str, Any]) -> Iterator[Session]:
-    with deciding(values, statement) as session:
-        yield session
+def _committed(values: Mapping[str, Any], write: Callable[[Session], Answer]) -> Answer:
+    """Return what ``write`` returns in a committed transaction, which writes of other threads may share."""
+    return shared_writes.run(lambda cursor: write(Session(cursor, values, statement)))
 
 
 def _read(sql: str, values: Mapping[str, Any]) -> Row | None:
