@@ -42,6 +42,8 @@ class Client:
 NEW = (Client("python", "1"), Client("python", "1", REST), Client("js", "1"), Client("js", "1", REST))
 OLD = (Client("python", "0.3"), Client("js", "0.3"))
 EVERY = (*NEW, *OLD)
+# The client of the Python SDK 0.3 has neither a list nor a delete of webhooks.
+LISTING_WEBHOOKS = (*NEW, Client("js", "0.3"))
 
 
 @dataclass(frozen=True, slots=True)

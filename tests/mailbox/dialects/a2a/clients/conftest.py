@@ -7,6 +7,7 @@ import pytest
 from tests.support.clients.stage import Stage, staged
 from tests.support.clients.talk import Client, Talk
 from tests.support.databases import Databases
+from tests.support.receiver import Receiver, receiver
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +20,9 @@ def stage(tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases
 def talk(stage: Stage, sdk: Client) -> Talk:
     """Return the client that the test's parameter ``sdk`` names, with alice's key, for talks with bob."""
     return stage.talk(sdk)
+
+
+@pytest.fixture
+def hook() -> Iterator[Receiver]:
+    with receiver() as found:
+        yield found

@@ -7,7 +7,6 @@ import uuid
 import pytest
 
 from tests.support.clients.driven import RefusedError
-from tests.support.clients.stage import DOORMAN
 from tests.support.clients.talk import EVERY
 
 INVALID = ("InvalidParamsError", "RequestMalformedError")
@@ -19,17 +18,6 @@ def refusal(act, *arguments, **named):
     with pytest.raises(RefusedError) as refused:
         act(*arguments, **named)
     return refused.value.name
-
-
-def test_an_open_agent_serves_callers_without_a_key(stage, sdk):
-    talk = stage.talk(sdk, by="", to=DOORMAN)
-
-    asked = talk.task("ask")
-    painted = talk.task("red", of=asked)
-
-    assert painted.artifacts == {"result": "painted red"}
-    assert [getattr(event, "state", "") for event in talk.stream("complete").rest()][-1] == "completed"
-    assert talk.get(asked.id).state == "completed"
 
 
 def test_other_agents_need_a_key(stage, sdk):

@@ -10,20 +10,11 @@ from tests.support.clients import readings
 from tests.support.clients.driven import RefusedError
 from tests.support.clients.player import CHUNKS
 from tests.support.clients.readings import Piece
-from tests.support.clients.talk import EVERY, NEW, OLD
+from tests.support.clients.talk import EVERY, LISTING_WEBHOOKS, NEW, OLD
 from tests.support.hub import wait_until
-from tests.support.receiver import receiver
 
 CREDENTIALS = {"token": "t0ken", "authentication": {"scheme": "Bearer", "credentials": "s3cret"}}
 OLD_CREDENTIALS = {"token": "t0ken", "authentication": {"schemes": ["Bearer"], "credentials": "s3cret"}}
-# The client of the Python SDK 0.3 has neither a list nor a delete.
-listing = pytest.mark.parametrize("sdk", [client for client in EVERY if str(client) != "python-0.3-rpc"], ids=str)
-
-
-@pytest.fixture
-def hook():
-    with receiver() as found:
-        yield found
 
 
 def sealed(talk):
@@ -40,7 +31,7 @@ def told(hook, count):
     return [event.text if isinstance(event, Piece) else getattr(event, "state", "") for event in events]
 
 
-@listing
+@pytest.mark.parametrize("sdk", LISTING_WEBHOOKS, ids=str)
 def test_a_webhook_is_created_read_listed_and_deleted(talk, hook):
     task = talk.task("ask")
 
