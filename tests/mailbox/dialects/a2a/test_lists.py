@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from mailbox.gate.callers import Caller
 from mailbox.inspection import official_tasks
-from tests.support import factories
+from mailbox.verbs.agents import openness
 from tests.support.a2a import OfficialClient
+from tests.support.api import answered
 
 pytestmark = pytest.mark.django_db
 
@@ -59,13 +63,40 @@ def test_other_parameters_of_lists_are_invalid(client, params):
     assert client.error("ListTasks", params) == (-32602, "INVALID_PARAMS")
 
 
-def test_a_token_of_another_agents_list_is_invalid(client, alice, olga):
-    client.send()
-    client.send()
-    factories.grant(alice, "a2a.send.*")
-    token = client.rpc("ListTasks", {"pageSize": 1})["nextPageToken"]
+def page_at(caller, agent, binding, token):
+    """Return the status and the JSON of the caller's list of a context at this token."""
+    client, query = OfficialClient(caller, agent), {"contextId": "talk", "pageToken": token}
+    if binding == "rpc":
+        return answered(client.response("ListTasks", query))
+    return answered(client.api.get(f"{client.base}/rest/tasks", **query))
 
-    assert OfficialClient(alice, alice).error("ListTasks", {"pageToken": token}) == (-32602, "INVALID_PARAMS")
+
+@pytest.fixture
+def token(client):
+    """Return the token of the second page of alice's tasks for bob in a context."""
+    client.send(contextId="talk")
+    client.send(contextId="talk")
+    return client.rpc("ListTasks", {"contextId": "talk", "pageSize": 1})["nextPageToken"]
+
+
+@pytest.mark.parametrize("whose", ["another caller", "another agent", "a caller without a key"])
+@pytest.mark.parametrize("binding", ["rpc", "rest"])
+def test_a_token_of_another_list_is_refused_like_a_made_up_one(alice, bob, mallory, token, binding, whose):
+    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    caller, agent = {"another caller": (mallory, bob), "another agent": (alice, mallory)}.get(whose, (None, bob))
+
+    refused = page_at(caller, agent, binding, token)
+
+    assert refused == page_at(caller, agent, binding, "made up")
+    assert refused[0] == (200 if binding == "rpc" else 400)
+    assert '"field": "pageToken", "description": "is not a token of this list"' in json.dumps(refused[1])
+
+
+@pytest.mark.parametrize("binding", ["rpc", "rest"])
+def test_a_token_holds_in_both_bindings(alice, bob, token, binding):
+    status, page = page_at(alice, bob, binding, token)
+
+    assert (status, len(page.get("result", page)["tasks"])) == (200, 1)
 
 
 def test_a_page_ends_at_its_budget_of_bytes(client, holder, monkeypatch):

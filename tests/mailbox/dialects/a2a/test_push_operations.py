@@ -57,6 +57,17 @@ def test_receivers_are_listed_by_pages(client, task_id):
     assert client.error("ListTaskPushNotificationConfigs", wrong) == (-32602, "INVALID_PARAMS")
 
 
+def test_a_token_of_another_task_s_receivers_is_invalid(client, bob, mallory, task_id):
+    for _ in range(2):
+        create(client, task_id)
+    token = client.rpc("ListTaskPushNotificationConfigs", {"taskId": task_id, "pageSize": 1})["nextPageToken"]
+    factories.grant(mallory, "a2a.send.*")
+
+    for caller in (client, OfficialClient(mallory, bob)):
+        of_another = {"taskId": caller.send()["id"], "pageToken": token}
+        assert caller.error("ListTaskPushNotificationConfigs", of_another) == (-32602, "INVALID_PARAMS")
+
+
 def test_a_receiver_may_come_with_a_message(client):
     configuration = {"returnImmediately": True, "taskPushNotificationConfig": {"url": URL, "id": "mine"}}
     sent = client.rpc("SendMessage", {"message": message(), "configuration": configuration})["task"]
