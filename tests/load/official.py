@@ -85,11 +85,17 @@ class Caller:
         return task
 
     @contextmanager
-    def stream(self, method: str, params: Json, **headers: str) -> Iterator[Stream]:
+    def begun(self, method: str, params: Json, **headers: str) -> Iterator[httpx.Response]:
+        """Yield the response of a call as soon as its head has come. Its body comes as it is read."""
         with (
             httpx.Client(timeout=self._timeout) as client,
             client.stream("POST", self._url, json=_body(method, params), headers=self._headers | headers) as response,
         ):
+            yield response
+
+    @contextmanager
+    def stream(self, method: str, params: Json, **headers: str) -> Iterator[Stream]:
+        with self.begun(method, params, **headers) as response:
             assert response.headers["Content-Type"] == "text/event-stream", response.read()
             yield Stream(response)
 
