@@ -112,8 +112,6 @@ def extended_card(call: Call, body: requests.GetExtendedAgentCardRequest) -> Jso
     if call.is_anonymous:
         raise UnauthenticatedError
     call.must_be_an_agents()
-    if not call.official.profile.extended_card:
-        raise UnsupportedOperationError("This agent has no extended card.")
     return call.official.extended_card(is_for_0_3=call.version == Version.V0_3)
 
 
@@ -146,7 +144,7 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "DeleteTaskPushNotificationConfig": Operation(
         requests.DeletePushConfigRequest, run=push_operations.delete, needs="push"
     ),
-    "GetExtendedAgentCard": Operation(requests.GetExtendedAgentCardRequest, run=extended_card),
+    "GetExtendedAgentCard": Operation(requests.GetExtendedAgentCardRequest, run=extended_card, needs="extended card"),
 }
 
 
@@ -154,5 +152,7 @@ def require(call: Call, operation: Operation[Any]) -> None:
     """Raise the error of a capability that the card of the agent denies."""
     if operation.needs == "streaming" and not call.official.profile.streaming:
         raise UnsupportedOperationError("This agent does not stream. Send the message, and read its task.")
+    if operation.needs == "extended card" and not call.official.profile.extended_card:
+        raise UnsupportedOperationError("This agent has no extended card.")
     if operation.needs == "push":
         push_operations.require(call)

@@ -132,6 +132,19 @@ def test_the_extended_card_needs_a_key_and_can_be_off(client, bob):
     assert client.error("GetExtendedAgentCard") == (-32004, "UNSUPPORTED_OPERATION")
 
 
+def test_an_open_agent_without_an_extended_card_says_so_to_callers_without_a_key(bob):
+    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    client, rest = OfficialClient(None, bob), Api(None, headers={"A2A-Version": "1.0"})
+    assert client.response("GetExtendedAgentCard").status_code == 401
+
+    factories.profile(bob, extended_card=False)
+    official_agents.forget()
+    refused = rest.get(f"/agents/{bob.agent.display}/rest/extendedAgentCard")
+
+    assert client.error("GetExtendedAgentCard") == (-32004, "UNSUPPORTED_OPERATION")
+    assert (refused.status_code, refused.json()["error"]["status"]) == (400, "FAILED_PRECONDITION")
+
+
 def test_a_tenant_names_the_agent_on_the_shared_urls(alice, bob):
     api = Api(alice, headers={"A2A-Version": "1.0"})
     params = {"message": message(), "configuration": NOW, "tenant": bob.agent.display}
