@@ -97,6 +97,7 @@ class HttpDoor(ABC):
     does: frozenset[Act]
     urlconf: str = PROJECT
     send_path: str
+    wrong_media_type: HTTPStatus = HTTPStatus.UNSUPPORTED_MEDIA_TYPE  # what a body of another media type gets
 
     def __init__(self, caller: Caller | None) -> None:
         """Without a ``caller``, requests carry no key."""

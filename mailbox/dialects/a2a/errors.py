@@ -110,6 +110,7 @@ class ErrorRow:
 _PRECONDITION = (HTTPStatus.BAD_REQUEST, "FAILED_PRECONDITION")
 _ARGUMENT = (HTTPStatus.BAD_REQUEST, "INVALID_ARGUMENT")
 _UNSUPPORTED = ErrorRow(-32004, *_PRECONDITION, "UNSUPPORTED_OPERATION")
+_CONTENT_TYPE = ErrorRow(-32005, *_ARGUMENT, "CONTENT_TYPE_NOT_SUPPORTED")
 _INVALID_PARAMS = ErrorRow(-32602, *_ARGUMENT, "INVALID_PARAMS")
 _NO_METHOD = ErrorRow(-32601, HTTPStatus.NOT_FOUND, "NOT_FOUND", "METHOD_NOT_FOUND")
 _INTERNAL = ErrorRow(-32603, HTTPStatus.INTERNAL_SERVER_ERROR, "INTERNAL", "INTERNAL_ERROR")
@@ -131,10 +132,8 @@ ROWS: Mapping[type[MailboxError], ErrorRow] = {
     UnsupportedOperationError: _UNSUPPORTED,
     errors.AlreadyResolvedError: _UNSUPPORTED,
     errors.NotAskableError: _UNSUPPORTED,
-    ContentTypeNotSupportedError: ErrorRow(-32005, *_ARGUMENT, "CONTENT_TYPE_NOT_SUPPORTED"),
-    transport.UnsupportedMediaTypeError: ErrorRow(
-        -32005, HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"
-    ),
+    ContentTypeNotSupportedError: _CONTENT_TYPE,
+    transport.UnsupportedMediaTypeError: _CONTENT_TYPE,
     GenerationMismatchError: ErrorRow(-32010, HTTPStatus.CONFLICT, "ABORTED", "TASK_GENERATION_MISMATCH"),
     ExtensionSupportRequiredError: ErrorRow(-32008, *_PRECONDITION, "EXTENSION_SUPPORT_REQUIRED"),
     VersionNotSupportedError: ErrorRow(-32009, *_PRECONDITION, "VERSION_NOT_SUPPORTED"),

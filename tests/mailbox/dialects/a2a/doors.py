@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -18,7 +19,7 @@ STATES = {
     "REJECTED": "failed",
 }
 # The status that HTTP has for the codes of JSON-RPC.
-STATUSES = {-32700: 400, -32600: 400, -32601: 404, -32602: 400, -32001: 404, -32004: 400, -32005: 415}
+STATUSES = {-32700: 400, -32600: 400, -32601: 404, -32602: 400, -32001: 404, -32004: 400, -32005: 400}
 SENDS = {Act.SEND, Act.ADDRESS, Act.AUTHENTICATE, Act.AUTHORISE, Act.PARSE, Act.READ}
 
 
@@ -27,6 +28,7 @@ class OfficialDoor(HttpDoor):
 
     dialect = "a2a"
     does = frozenset({*SENDS, Act.OWN})
+    wrong_media_type = HTTPStatus.BAD_REQUEST
     base: ClassVar[str] = "/agents/{}/rest"
     send_path = f"{base.format(RECIPIENT)}/message:send"
 

@@ -191,7 +191,7 @@ def test_the_media_type_is_that_of_the_request(rest, sent, accept, answered):
 def test_rest_takes_no_other_media_type(rest):
     response = rest.call("POST", "/message:send", "{}", content_type="text/plain")
 
-    assert response.status_code == 415
+    assert response.status_code == 400
     assert response.json()["error"]["details"][0]["reason"] == "CONTENT_TYPE_NOT_SUPPORTED"
 
 

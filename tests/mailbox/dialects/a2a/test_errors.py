@@ -45,7 +45,7 @@ PROTOCOL = [
     (errors.AlreadyResolvedError, -32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION"),
     (errors.NotAskableError, -32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION"),
     (a2a.ContentTypeNotSupportedError, -32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"),
-    (transport.UnsupportedMediaTypeError, -32005, 415, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"),
+    (transport.UnsupportedMediaTypeError, -32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"),
     (a2a.ExtensionSupportRequiredError, -32008, 400, "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED"),
     (a2a.VersionNotSupportedError, -32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"),
     (errors.InvalidJsonError, -32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"),

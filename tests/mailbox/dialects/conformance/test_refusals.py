@@ -156,7 +156,7 @@ def test_a_body_of_unknown_length_is_refused(door, alice):
 @pytest.mark.one_database
 @http_doors_that(Act.PARSE)
 def test_a_body_of_another_media_type_is_refused(door, alice):
-    assert refused(door(alice), b"x=1", content_type="application/x-www-form-urlencoded") == 415
+    assert refused(door(alice), b"x=1", content_type="application/x-www-form-urlencoded") == door.wrong_media_type
 
 
 @pytest.mark.one_database
