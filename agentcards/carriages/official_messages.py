@@ -10,7 +10,7 @@ from agentcards.models import RemoteConversation
 from mailbox.models import Message, Task
 from mailbox.words import json_text
 from mailbox.words.a2a.opening import opening_of
-from mailbox.words.a2a.parts import parts_of, within_range
+from mailbox.words.a2a.parts import parts_of, readable
 from mailbox.words.a2a.v1_0 import HUB
 
 Json = dict[str, Any]
@@ -52,7 +52,7 @@ def depth_of(task: Task) -> int:
 def _first(task: Task) -> Json:
     opening = opening_of(task.intent_text, task.official_metadata)
     own = opening.extra.get("metadata", {})
-    message: Json = {"parts": parts_of(opening.blocks), "metadata": {**within_range(own), HUB: {DEPTH: depth_of(task)}}}
+    message: Json = {"parts": parts_of(opening.blocks), "metadata": {**readable(own), HUB: {DEPTH: depth_of(task)}}}
     if opening.extra.get("extensions"):
         message["extensions"] = opening.extra["extensions"]
     return message
@@ -61,7 +61,8 @@ def _first(task: Task) -> Json:
 def _later(task: Task, turn: int) -> Json:
     row = Message.objects.filter(task=task).of_role(Message.Role.USER).in_order()[turn - 2]
     message: Json = {"parts": parts_of(row.words)}
-    for name in ("metadata", "extensions"):
-        if row.details.get(name):
-            message[name] = within_range(row.details[name])
+    if row.details.get("metadata"):
+        message["metadata"] = readable(row.details["metadata"])
+    if row.details.get("extensions"):
+        message["extensions"] = row.details["extensions"]
     return message

@@ -84,6 +84,21 @@ def problem_with(text: str) -> str | None:
     return "contains a NUL character" if found.group() == "\x00" else "contains a lone surrogate"
 
 
+def is_deeper(value: object, levels: int) -> bool:
+    """Return whether arrays and objects nest in this value deeper than ``levels``. A value without any has no level."""
+    level: list[Any] = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(levels):
+        level = [
+            child
+            for item in level
+            for child in (item.values() if isinstance(item, dict) else item)
+            if isinstance(child, (dict, list))
+        ]
+        if not level:
+            return False
+    return bool(level)
+
+
 def problem_in(value: object, *, level: int = 1) -> str | None:
     """Return why this value is not storable JSON, None if it is.
 
@@ -160,24 +175,9 @@ def _unstorable(value: object, *, is_nested: bool = True, is_escaped: bool = Tru
 
     Only text with many brackets is nested too deep. Only text with escapes holds NUL or lone surrogates.
     """
-    if is_nested and _is_too_deep(value):
+    if is_nested and is_deeper(value, MAX_DEPTH):
         return TOO_DEEP
     return problem_in(value) if is_escaped else None
-
-
-def _is_too_deep(value: object) -> bool:
-    level: list[object] = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for item in level
-            if isinstance(item, (dict, list))
-            for child in (item.values() if isinstance(item, dict) else item)
-            if isinstance(child, (dict, list))
-        ]
-        if not level:
-            return False
-    return True
 
 
 # The functions of `json` would make these objects anew in each call.

@@ -16,6 +16,10 @@ from mailbox.words import json_text
 ATTACHMENT = "attachment:"  # begins the URI of a file that came in a message and has no address
 NO_TEXT = "(no text)"  # the text of parts that have no text, no data and no files
 NO_NAME = "file"
+JSON = "application/json"
+# Levels of arrays and objects that the official Python SDK reads at every place. Its protobuf reads 100 messages within
+# each other. Each level takes two, and data in the status of a listed task begin at the sixth.
+DEEPEST = 47
 _MEDIA = ("image", "audio")  # the families of media types with a block type of their own
 
 
@@ -30,19 +34,34 @@ def parts_of(blocks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     The keys of a block that no part has are in the part's metadata, unless the block's own metadata has such a key. A
     block of no known form becomes a data part of the whole block. A file whose data is not base64 does too, and a block
     whose media type or name is not text.
+
+    Data deeper than `DEEPEST` becomes a text part of its JSON. The media type is the block's own, else `JSON`.
     """
-    return [_within_range(_part(block) or {"data": dict(block)}) for block in blocks]
+    return [_readable(_part(block) or {"data": dict(block)}) for block in blocks]
 
 
-def within_range(value: Any) -> Any:
+def readable(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata that every client can read.
+
+    One value that the official Python SDK cannot read would hide the whole task from its clients. So a value that
+    nests deeper than `DEEPEST`, the metadata included, is shown as the text of its JSON. An integer beyond a double is
+    shown as text too.
+    """
+    return {
+        key: json_text.dumps(value) if json_text.is_deeper(value, DEEPEST - 1) else _within_range(value)
+        for key, value in metadata.items()
+    }
+
+
+def _within_range(value: Any) -> Any:
     """Return a JSON value with text for each integer beyond a double, which the protocol cannot carry as a number."""
     match value:
         case int() if value.bit_length() > _MOST_BITS:
             return str(value)
         case Mapping():
-            return {key: within_range(item) for key, item in value.items()}
+            return {key: _within_range(item) for key, item in value.items()}
         case list():
-            return [within_range(item) for item in value]
+            return [_within_range(item) for item in value]
     return value
 
 
@@ -84,8 +103,17 @@ _TO_STANDARD = str.maketrans("-_", "+/")
 _MOST_BITS = 1023  # of an integer that is surely within the range of a double
 
 
-def _within_range(part: dict[str, Any]) -> dict[str, Any]:
-    return part | {name: within_range(part[name]) for name in ("data", "metadata") if name in part}
+def _readable(part: dict[str, Any]) -> dict[str, Any]:
+    """Return a part that every client can read, as in `readable`."""
+    if "metadata" in part:
+        part = {**part, "metadata": readable(part["metadata"])}
+    if "data" not in part:
+        return part
+    data = part["data"]
+    if not json_text.is_deeper(data, DEEPEST):
+        return {**part, "data": _within_range(data)}
+    beside = {name: part[name] for name in part if name != "data"}
+    return {"text": json_text.dumps(data), "mediaType": JSON, **beside}
 
 
 def _block(part: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from mailbox.words.a2a.fold import ArtifactRow, EventKind, Said, StatusSnapshot, TaskEvent, TaskSnapshot, words_of
-from mailbox.words.a2a.parts import parts_of, within_range
+from mailbox.words.a2a.parts import parts_of, readable
 
 GENERATION = "urn:a2a-hub:generation:v1"  # the extension that numbers the events of a task
 HUB = "a2a-hub"  # the member of metadata with the hub's own facts
@@ -78,7 +78,7 @@ def message(said: Said, ids: Mapping[str, str | None]) -> Json:
         taskId=ids.get("taskId"),
         role="ROLE_AGENT" if said.is_agents else "ROLE_USER",
         parts=parts_of(words_of(said)),
-        metadata=within_range(metadata),
+        metadata=readable(metadata),
         extensions=extra.get("extensions"),
         referenceTaskIds=extra.get("reference_task_ids"),
     )
@@ -91,7 +91,7 @@ def artifact(produced: ArtifactRow) -> Json:
         name=extra.get("name"),
         description=extra.get("description"),
         parts=parts_of(produced.blocks),
-        metadata=within_range(extra.get("metadata")),
+        metadata=readable(extra.get("metadata") or {}),
         extensions=extra.get("extensions"),
     )
 

@@ -161,6 +161,13 @@ def test_a_value_nests_as_deep_as_the_reader_reads(level):
     assert json_text.problem_in([deepest], level=level) == "nesting deeper than 64 levels"
 
 
+@pytest.mark.parametrize(
+    ("value", "levels"), [(1, 0), ("[[", 0), ([], 1), ({}, 1), ([1, 2], 1), ({"a": [], "b": [{}]}, 3), ([[], [[1]]], 3)]
+)
+def test_the_levels_of_a_value_are_its_deepest_arrays_and_objects(value, levels):
+    assert [json_text.is_deeper(value, limit) for limit in range(5)] == [levels > limit for limit in range(5)]
+
+
 def test_a_value_that_contains_itself_is_too_deep():
     endless: list[object] = []
     endless.append(endless)

@@ -6,7 +6,11 @@ import base64
 
 import pytest
 
+from mailbox.words import json_text
+from mailbox.words.a2a.parts import DEEPEST
+from tests.support.clients.readings import Piece, text_of
 from tests.support.clients.talk import NEW, OLD
+from tests.support.nesting import nested
 
 BYTES = base64.b64encode(bytes(range(256))).decode()
 BESIDE = {"metadata": {"lang": "en", "deep": {"list": [1, "two", None]}}}
@@ -53,3 +57,36 @@ def test_every_part_of_1_0_comes_back_as_it_was(talk):
 @pytest.mark.parametrize("sdk", OLD, ids=str)
 def test_every_part_of_0_3_comes_back_as_it_was(talk):
     come_back(talk, {"kind": "text", "text": "parts"}, OLD_PARTS)
+
+
+@pytest.mark.parametrize("sdk", NEW, ids=str)
+def test_data_of_the_deepest_level_comes_back_as_it_was(talk):
+    come_back(talk, {"text": "parts"}, [{"data": nested(DEEPEST), "metadata": nested(DEEPEST)}])
+
+
+def parts_in(task):
+    """Return the parts in all places of a task."""
+    said = [part for words in (*task.history, task.words) for part in words.parts]
+    return [*said, *(part for made in task.raw["artifacts"] for part in made["parts"])]
+
+
+@pytest.mark.parametrize("sdk", NEW, ids=str)
+def test_deeper_data_comes_as_the_text_of_its_json_and_hides_no_task(talk, stage):
+    hold, deep = {"text": "hold"}, nested(DEEPEST + 1, "leaf")
+    shown = {"text": json_text.dumps(deep), "mediaType": "application/json"}
+    stream = talk.stream(parts=[hold, {"data": deep}])
+    first = stream.until("working")[0]
+    held = stage.player.next_held()
+    block = {"type": "json", "value": deep}
+    held.update({"message": [block]}, {"artifact": {"artifact_id": "a", "content": [block]}}).raise_for_status()
+
+    task = talk.get(first.id)
+    (listed,) = talk.driven.do("list", {"contextId": task.context, "includeArtifacts": True})["tasks"]
+    held.result(status="ok", content=[block], message=[block]).raise_for_status()
+
+    assert held.blocks[1] == block
+    assert text_of(listed["status"]["message"]["parts"]) == text_of(listed["artifacts"][0]["parts"]) == shown["text"]
+    assert parts_in(task) == [hold, shown, shown, shown]
+    told = [event.raw["parts"] if isinstance(event, Piece) else event.words.parts for event in stream.rest()]
+    assert told == [[shown]] * 4
+    assert parts_in(talk.get(first.id)) == [hold, *[shown] * 5]
