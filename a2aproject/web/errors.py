@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,8 +16,6 @@ from django_htmx.middleware import HtmxDetails
 
 from dashboard.base import lost_form
 from mailbox.database import outages
-from mailbox.dialects.a2a.errors import MethodNotFoundError, rest_error
-from mailbox.dialects.a2a.rest_views import answer_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +28,6 @@ if TYPE_CHECKING:
 PAGES_FOR_PEOPLE = ("/ops/", "/admin/")
 _UNAVAILABLE = (OperationalError, InterfaceError)
 _TYPES = ["text/html", "application/json"]
-_NO_ROUTE = "There is no such route. /api/docs/ lists all routes."
-_OF_HTTP_JSON = re.compile(r"/(?:agents/[^/]+/rest|tenants/rest/[^/]+)/")  # a binding of the official protocol
 
 
 class UnavailableMiddleware:
@@ -74,7 +69,7 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBa
         return HttpResponseRedirect(meant)
     if request.path.startswith(PAGES_FOR_PEOPLE):
         return defaults.page_not_found(request, exception, _within("404.html", request))
-    return _no_route(request)
+    return _no_route()
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:
@@ -95,7 +90,7 @@ def _unavailable(request: HttpRequest, exception: Exception) -> HttpResponse:
 def _front_door(request: HttpRequest) -> HttpResponse:
     """Redirect browsers to the dashboard. Answer 404 to programs, which could not use its pages."""
     wants_page = request.method in ("GET", "HEAD") and request.get_preferred_type(_TYPES) == "text/html"
-    response = HttpResponseRedirect("/ops/") if wants_page else _no_route(request)
+    response = HttpResponseRedirect("/ops/") if wants_page else _no_route()
     patch_vary_headers(response, ["Accept"])
     return response
 
@@ -119,11 +114,8 @@ def _malformed(exception: Exception) -> str:
     return "The request is malformed."
 
 
-def _no_route(request: HttpRequest) -> HttpResponse:
-    if _OF_HTTP_JSON.match(request.path_info):
-        body = rest_error(MethodNotFoundError(_NO_ROUTE))
-        return JsonResponse(body, status=404, content_type=answer_type(request))
-    return error(404, "not_found", _NO_ROUTE)
+def _no_route() -> HttpResponse:
+    return error(404, "not_found", "There is no such route. /api/docs/ lists all routes.")
 
 
 def error(status: int, code: str, message: str) -> HttpResponse:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,6 +15,7 @@ from mailbox.dialects.a2a.operations import OPERATIONS
 from mailbox.dialects.a2a.view import VERSION, OfficialView
 from mailbox.dialects.base import bodies
 from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.transport import PathNotFoundError
 from mailbox.dialects.base.view import parse
 from mailbox.words.errors import InvalidRequestError
 
@@ -49,7 +49,10 @@ class RestView(OfficialView):
         return result
 
     def answer_type(self) -> str:
-        return answer_type(self.request._request)
+        """Return the media type that the request names, as its body's type or as acceptable."""
+        accepted = self.request.headers.get("Accept", "").lower()
+        named = (bodies.media_type(self.request._request), *_types(accepted))
+        return OFFICIAL_JSON if OFFICIAL_JSON in named else PLAIN_JSON
 
     def fault(self, error: Exception) -> object:
         return rest_error(error)
@@ -58,12 +61,6 @@ class RestView(OfficialView):
         response = super().handle_exception(exc)
         response.content_type = self.answer_type()
         return response
-
-
-def answer_type(request: HttpRequest) -> str:
-    """Return the media type that the request names, as its body's type or as acceptable."""
-    accepted = request.headers.get("Accept", "").lower()
-    return OFFICIAL_JSON if OFFICIAL_JSON in (bodies.media_type(request), *_types(accepted)) else PLAIN_JSON
 
 
 def _types(accept: str) -> list[str]:
@@ -237,3 +234,12 @@ class ExtendedCardView(RestView):
     )
     def get(self, request: Request, **_: Any) -> HttpResponseBase:
         return self.serve("GetExtendedAgentCard")
+
+
+class UnknownRouteView(RestView):
+    """Answers in the binding's shape at a path that is none of its routes. It is no operation, so it has no schema."""
+
+    schema = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        raise PathNotFoundError

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from django.urls import URLPattern, include, path
+from django.urls import URLPattern, include, path, re_path
 
 from mailbox.dialects.a2a import card_views
 from mailbox.dialects.a2a import rest_views as rest
@@ -18,10 +18,13 @@ _REST: list[tuple[str, type[rest.RestView]]] = [
     ("tasks/<str:task_id>", rest.OfficialTaskView),
     ("extendedAgentCard", rest.ExtendedCardView),
 ]
+_UNKNOWN = rest.UnknownRouteView.as_view()
 
 
 def _rest(suffix: str = "") -> list[URLPattern]:
-    return [path(route, view.as_view(operation_suffix=suffix)) for route, view in _REST]
+    """Return the routes of the binding. The last one takes every other path."""
+    routes = [path(route, view.as_view(operation_suffix=suffix)) for route, view in _REST]
+    return [*routes, re_path("", _UNKNOWN)]
 
 
 urlpatterns = [
@@ -29,7 +32,9 @@ urlpatterns = [
     path(".well-known/jwks.json", card_views.KeySetView.as_view()),
     path("agents/<str:agent>/a2a", rpc.RpcView.as_view()),
     path("agents/<str:agent>/a2a/", rpc.RpcView.as_view(operation_suffix="_with_slash")),
+    path("agents/<str:agent>/rest", _UNKNOWN),
     path("agents/<str:agent>/rest/", include(_rest())),
     path("tenants/a2a", rpc.TenantRpcView.as_view(operation_suffix=_OF_TENANT)),
+    path("tenants/rest/<str:agent>", _UNKNOWN),
     path("tenants/rest/<str:agent>/", include(_rest(_OF_TENANT))),
 ]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import json
-
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
@@ -63,20 +61,6 @@ def test_programs_get_errors_as_json(client, method, path, host, status, code):
     assert (response.json()["kind"], response.json()["code"]) == ("error", code)
     assert "secret detail" not in response.text
     assert ("ALLOWED_HOSTS" in response.text) == (host != "localhost")
-
-
-@pytest.mark.parametrize(
-    "path", ["/agents/bob/rest/nowhere", "/agents/bob@local/rest/tasks/1/2", "/tenants/rest/bob/message:say"]
-)
-@pytest.mark.parametrize("media_type", ["application/json", "application/a2a+json"])
-@pytest.mark.urls("a2aproject.urls")
-def test_an_unknown_route_below_an_agent_gets_the_error_of_the_official_protocol(client, path, media_type):
-    response = client.post(path, "{}", content_type=media_type)
-
-    error = json.loads(response.content)["error"]
-    assert response.headers["Content-Type"] == media_type
-    assert (response.status_code, error["code"], error["status"]) == (404, 404, "NOT_FOUND")
-    assert error["details"][0]["reason"] == "METHOD_NOT_FOUND"
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_every_route_of_the_api_is_in_the_document():
     spelled = {
         re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", f"/{route}")
         for route, view in routes(get_resolver().url_patterns)
-        if view is not None and issubclass(view, DialectView)
+        if view is not None and issubclass(view, DialectView) and view.schema is not None
     }
 
     assert spelled == set(schema()["paths"])

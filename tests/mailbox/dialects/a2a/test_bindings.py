@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.test import Client
 
 from tests.support.a2a import OfficialClient, frames, hang_up, message, state
 from tests.support.api import Api
@@ -158,6 +159,30 @@ def test_a_missing_task_over_rest_has_its_error_info(rest):
 
     assert response.status_code == 404
     assert response.json()["error"]["details"][0]["reason"] == "TASK_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/agents/bob/rest", "/agents/bob/rest/", "/agents/bob/rest/nowhere", "/agents/bob@local/rest/tasks/1/2"),
+        *("/agents/nobody/rest/nowhere", "/agents/bob/rest/a%0Ab", "/tenants/rest/bob", "/tenants/rest/bob/"),
+        *("/tenants/rest/bob/message:say", "/tenants/rest/bob/tasks/"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS", "PURGE"])
+@pytest.mark.parametrize("media_type", ["application/json", "application/a2a+json"])
+def test_an_unknown_route_below_an_agent_gets_the_error_of_the_protocol(path, method, media_type):
+    response = Client().generic(method, path, "{}", content_type=media_type)
+
+    error = json.loads(response.content)["error"]
+    assert response.headers["Content-Type"] == media_type
+    assert (response.status_code, error["code"], error["status"]) == (404, 404, "NOT_FOUND")
+    assert error["details"][0]["reason"] == "METHOD_NOT_FOUND"
+
+
+@pytest.mark.parametrize("path", ["/agents/bob", "/agents/bob/restless", "/tenants/rest", "/tenants/bob"])
+def test_an_unknown_route_elsewhere_gets_the_hub_s_own_error(path):
+    assert Client().get(path).json()["code"] == "not_found"
 
 
 @pytest.mark.parametrize("version", ["", "0.3", "2.0"])
