@@ -9,6 +9,7 @@ from django.db import models
 
 from mailbox.database.managers import managed_by
 from mailbox.models import Task
+from mailbox.words.a2a.v1_0 import LONGEST_TENANT
 
 
 class RemoteConversationQuerySet(models.QuerySet["RemoteConversation"]):
@@ -33,7 +34,7 @@ class RemoteConversation(models.Model):
     # The interface of the card that the hub chose for the first message. The whole conversation is held there.
     interface_url = models.CharField(max_length=500)
     binding = models.CharField(max_length=20)
-    tenant = models.CharField(max_length=200, default="")
+    tenant = models.CharField(max_length=LONGEST_TENANT, default="")
     streams = models.BooleanField()
     key_header = models.CharField(max_length=100)
     is_hub = models.BooleanField()  # whether the agent does a repeated submission once

@@ -14,11 +14,10 @@ from agentcards.official_client.reading import Json, object_in, objects_in, text
 from mailbox.outbound import destinations
 from mailbox.outbound.destinations import LONGEST_URL, BaseUrl
 from mailbox.outbound.errors import BlockedUrlError, ValidationError
-from mailbox.words.a2a.v1_0 import GENERATION
+from mailbox.words.a2a.v1_0 import GENERATION, LONGEST_TENANT
 
 CARD_PATH = "/.well-known/agent-card.json"
 DEFAULT_KEY_HEADER = "Authorization"
-LONGEST_TENANT = 200
 
 
 class Binding(StrEnum):

@@ -14,6 +14,7 @@ from mailbox.words.a2a.fold import ArtifactRow, EventKind, Said, StatusSnapshot,
 from mailbox.words.a2a.parts import parts_of, readable
 
 GENERATION = "urn:a2a-hub:generation:v1"  # the extension that numbers the events of a task
+LONGEST_TENANT = 200  # characters, in the card of a remote agent
 HUB = "a2a-hub"  # the member of metadata with the hub's own facts
 
 Json = dict[str, Any]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from agentcards.models import RemoteConversation
 from agentcards.official_client.bindings import RemoteOperation, wire_of
 from agentcards.official_client.client import AgentAddress, discover
 from agentcards.official_client.interfaces import Binding, card_url, offered
@@ -81,9 +82,11 @@ def test_an_interface_that_the_hub_may_not_call_is_refused(url):
 
 
 def test_a_tenant_that_no_row_holds_is_refused_and_never_cut():
-    assert chosen(one("JSONRPC", "1.0", tenant="t" * 200)).tenant == "t" * 200
-    with pytest.raises(ValidationError, match="longer than 200 characters"):
-        chosen(one("JSONRPC", "1.0", tenant="t" * 201))
+    width = RemoteConversation._meta.get_field("tenant").max_length or 0
+
+    assert chosen(one("JSONRPC", "1.0", tenant="t" * width)).tenant == "t" * width
+    with pytest.raises(ValidationError, match=f"longer than {width} characters"):
+        chosen(one("JSONRPC", "1.0", tenant="t" * (width + 1)))
 
 
 def test_with_credentials_only_an_interface_at_the_card_s_own_server_is_used():
