@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.utils.decorators import method_decorator
 
+from dashboard.base import ranges
 from dashboard.base.page import DashboardView
 from dashboard.wording import payload
 from dashboard.wording.payload import File
@@ -36,13 +37,17 @@ class TaskPart(DashboardView):
 
 
 class TaskMedia(DashboardView):
-    """A picture or a sound among these parts, under the media type of its bytes. It cannot run."""
+    """A picture or a sound among these parts, under the media type of its bytes. It cannot run.
+
+    A request for a range of its bytes gets that range, so that a player can seek.
+    """
 
     def get(self, request: HttpRequest, task_id: UUID, part: str) -> HttpResponse:
         file = _file(self.caller, task_id, part)
         if not file.media_type:
             raise Http404
-        return self._picture(file) if file.is_picture else self._sound(file)
+        whole = self._picture(file) if file.is_picture else self._sound(file)
+        return ranges.cut(request, whole)
 
     @method_decorator(csp_update({"sandbox": True}))
     def _picture(self, file: File) -> HttpResponse:

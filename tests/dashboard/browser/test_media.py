@@ -49,6 +49,18 @@ def test_a_sound_plays_in_place_and_no_update_of_the_page_ends_it(browse, bob, l
     page.get_by_text("and more").first.wait_for()
 
 
+def test_a_listener_moves_on_in_a_sound(browse, bob, lease):
+    updates.post_updates(bob, lease.task.uuid, [Update(message=[media.sound(60)])])
+    page = browse("ana")
+    page.goto(path_of(lease.task))
+    page.evaluate("() => { window.sound = document.querySelector('audio'); return window.sound.play(); }")
+
+    page.evaluate("() => { window.sound.pause(); window.sound.currentTime = 40; }")
+
+    page.wait_for_function("() => !window.sound.seeking")
+    assert page.evaluate("() => window.sound.currentTime") == 40
+
+
 def test_a_tree_of_json_opens_without_scripts(browse, bob, lease):
     talking.made(bob, lease.task, {"type": "json", "value": {"offers": [{"eur": 412}]}})
     page = browse("ana", scripts=False)

@@ -100,6 +100,29 @@ def test_pictures_and_sounds_are_shown_in_a_sandbox(ana, bob, lease, block, sand
     assert "media-src" not in ana.get("/ops/tasks/")["Content-Security-Policy"]
 
 
+@pytest.mark.parametrize(("block", "data"), [(media.sound(), WAV), (media.picture(), PNG)])
+def test_a_range_of_a_sound_or_picture_keeps_its_type_and_sandbox(ana, bob, lease, block, data):
+    seq = talking.made(bob, lease.task, block)
+    path = path_of(lease.task, f"media/artifact-{seq}-0")
+    whole = ana.get(path)
+
+    answer = ana.get(path, headers={"range": "bytes=10-19"})
+    refused = ana.get(path, headers={"range": f"bytes={len(data)}-"})
+
+    assert (whole.status_code, whole.content, whole["Accept-Ranges"]) == (200, data, "bytes")
+    assert (answer.status_code, answer.content, answer["Content-Length"]) == (206, data[10:20], "10")
+    assert answer["Content-Range"] == f"bytes 10-19/{len(data)}"
+    assert (refused.status_code, refused.content, refused["Content-Range"]) == (416, b"", f"bytes */{len(data)}")
+    for name in ("Content-Type", "Content-Security-Policy", "X-Content-Type-Options", "Cache-Control"):
+        assert whole[name] == answer[name] == refused[name]
+
+
+def test_a_part_has_no_ranges(ana, lease):
+    answer = ana.get(path_of(lease.task, "parts/intent"), headers={"range": "bytes=0-0"})
+
+    assert (answer.status_code, answer.headers.get("Accept-Ranges")) == (200, None)
+
+
 def test_a_sound_has_a_player_in_place_that_loads_nothing_before_it_is_asked(ana, bob, lease):
     seq = talking.made(bob, lease.task, media.sound(), media.picture(), file(WAV, "application/pdf"))
 
