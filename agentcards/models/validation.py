@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError
 from mailbox.words import json_text, tokens
+from mailbox.words.a2a.parts import DEEPEST
 
 MOST_NAMES = 1000
 LONGEST_NAME = 200
@@ -125,6 +126,8 @@ def _problems_of_params(params: dict[str, Any]) -> Iterator[str]:
             pending.extend(item)
         elif isinstance(item, (int, float)) and abs(item) > LARGEST_NUMBER:
             yield f"params must not have numbers beyond {LARGEST_NUMBER}"
+    if json_text.is_deeper(params, DEEPEST):
+        yield f"params must not nest deeper than {DEEPEST} levels, because the Python SDK could not read the card"
     if len(json_text.dumps(params)) > LONGEST_PARAMS:
         yield f"params must have at most {LONGEST_PARAMS} characters of JSON"
 

@@ -11,8 +11,10 @@ from agentcards import erasing, official_card, profiles
 from agentcards.models import AgentProfile
 from agentcards.models.validation import LARGEST_NUMBER, LONGEST_PARAMS, MOST_EXTENSIONS, MOST_MODES
 from mailbox.gate.callers import Caller, Role
+from mailbox.words.a2a.parts import DEEPEST
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
 from tests.support import factories, official
+from tests.support.nesting import nested
 
 pytestmark = pytest.mark.django_db
 
@@ -119,6 +121,7 @@ def extension(**fields: Any) -> list[dict[str, Any]]:
         ("extensions", extension(params={"a": float("nan")})),
         ("extensions", extension(params={"a": "\x00"})),
         ("extensions", extension(params={"a": "x" * LONGEST_PARAMS})),
+        ("extensions", extension(params=nested(DEEPEST + 1))),
         ("extensions", extension(unknown=1)),
         ("extensions", extension() * 2),
         ("extensions", [{"uri": f"urn:{number}"} for number in range(MOST_EXTENSIONS + 1)]),
@@ -184,3 +187,9 @@ def test_numbers_that_a_database_spells_otherwise_keep_the_signature_of_their_ca
     profiles.update_profile(ada, bob.agent, {"extensions": extension(params=params)})
 
     official.verify(official_card.for_clients(AgentProfile.of(bob.agent), is_open=False, version="1.0"))
+
+
+def test_the_official_sdk_reads_a_card_with_the_deepest_params(bob, ada):
+    profiles.update_profile(ada, bob.agent, {"extensions": extension(params=nested(DEEPEST))})
+
+    official.parsed(official_card.for_clients(AgentProfile.of(bob.agent), is_open=False, version="1.0"))
