@@ -15,6 +15,7 @@ from tests.support.hub import served, wait_until
 pytestmark = pytest.mark.one_database  # the tests bring a PostgreSQL server of their own
 
 BODY, KEY = {"message": message("once")}, {"Idempotency-Key": "k"}
+AT_ONCE = {**BODY, "configuration": {"returnImmediately": True}}
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def kill_and_complete(server, caller, holder):
 
 def assert_kept(caller, holder):
     """A repeat with the key and a read both find the one task, with its outcome."""
-    again, read = caller.rpc("SendMessage", BODY, **KEY)["task"], caller.rpc("GetTask", {"id": holder.task})
+    again, read = caller.rpc("SendMessage", AT_ONCE, **KEY)["task"], caller.rpc("GetTask", {"id": holder.task})
     assert again == read
     assert (read["id"], state(read)) == (holder.task, "COMPLETED")
     assert [part["text"] for part in read["artifacts"][0]["parts"]] == ["done"]
@@ -92,11 +93,10 @@ def test_a_message_whose_answer_has_begun_is_not_lost_with_its_database(parties,
 
 def test_a_message_that_comes_while_the_database_is_away_is_refused_and_can_be_repeated(parties, server):
     caller, holder = parties
-    at_once = {**BODY, "configuration": {"returnImmediately": True}}
     server.kill()
-    refused = error_of(caller.post("SendMessage", at_once, **KEY))
+    refused = error_of(caller.post("SendMessage", AT_ONCE, **KEY))
     server.start()
-    wait_until(lambda: caller.post("SendMessage", at_once, **KEY).status_code == HTTPStatus.OK)
+    wait_until(lambda: caller.post("SendMessage", AT_ONCE, **KEY).status_code == HTTPStatus.OK)
     holder.take()
     holder.complete("done")
 

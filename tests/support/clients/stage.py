@@ -59,8 +59,14 @@ class Stage:
 def staged(var: Path, database_url: str) -> Iterator[Stage]:
     """Serve a hub with its cast until the block ends."""
     with ExitStack() as kept:
-        own = {"A2A_OUTBOUND_ALLOW": "127.0.0.1", "A2A_ANONYMOUS_RATE_LIMIT_PER_MIN": "100000"}
-        hub = kept.enter_context(served(var, database_url=database_url, **own))
+        hub = kept.enter_context(
+            served(
+                var,
+                database_url=database_url,
+                A2A_OUTBOUND_ALLOW="127.0.0.1",
+                A2A_ANONYMOUS_RATE_LIMIT_PER_MIN="100000",
+            )
+        )
         with httpx.Client(
             base_url=hub.url,
             headers={"Authorization": f"Bearer {operator_key(hub)}"},
