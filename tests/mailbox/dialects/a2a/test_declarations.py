@@ -39,6 +39,15 @@ def test_a_declaration_is_stored_with_the_task_and_its_metadata_reach_the_worker
     assert task.official_metadata["metadata"] == body["metadata"]
 
 
+def test_clients_of_0_3_declare_in_the_same_member(alice, bob):
+    parts = [{"kind": "text", "text": "do it"}]
+    said = {"kind": "message", "messageId": "m", "role": "user", "parts": parts}
+    body = {"message": said, "metadata": request(SAFE)["metadata"], "configuration": {"blocking": False}}
+    OfficialClient(alice, bob, version=None).rpc("message/send", body)
+
+    assert Task.objects.get().is_idempotent
+
+
 def test_the_gate_requeues_declared_work_and_its_stream_goes_on(client, holder, olga):
     stream = client.stream("SendStreamingMessage", request(SAFE))
     seen = [next(stream)]
