@@ -156,8 +156,9 @@ def generation(value: object, path: str) -> int | None:
 Text = Annotated[str, Strict(), AfterValidator(_storable)]
 Id = Annotated[str, Strict(), Field(max_length=ID_MAX_LENGTH), AfterValidator(_storable)]
 ConfigId = Annotated[str, Strict(), Field(max_length=CONFIG_ID_MAX_LENGTH), AfterValidator(_storable)]
-Key = Annotated[str, Strict(), Field(max_length=KEY_MAX_LENGTH), AfterValidator(_storable), AfterValidator(_not_blank)]
-ContextId = Key
+ContextId = Annotated[
+    str, Strict(), Field(max_length=KEY_MAX_LENGTH), AfterValidator(_storable), AfterValidator(_not_blank)
+]
 WebAddress = Annotated[str, Strict(), Field(max_length=URL_MAX_LENGTH), AfterValidator(_storable)]
 HeaderText = Annotated[str, Strict(), Field(max_length=HEADER_MAX_LENGTH), AfterValidator(_for_header)]
 Base64 = Annotated[str, Strict(), AfterValidator(parts.standard_base64)]

@@ -30,7 +30,7 @@ from mailbox.dialects.a2a.fields import (
 from mailbox.words.a2a.opening import Opening
 from mailbox.words.a2a.parts import blocks_of, text_of_parts
 from mailbox.words.conversation import Words
-from mailbox.words.envelopes import A2A, AgentRef, Idempotency, TaskEnvelope
+from mailbox.words.envelopes import A2A, AgentRef, TaskEnvelope
 from mailbox.words.push import PushTarget
 
 CONTENTS = ("text", "raw", "url", "data")
@@ -140,12 +140,10 @@ class SendMessageRequest(Tenanted):
         context_id: str,
         extensions: Sequence[str],
         push: PushTarget | None = None,
-        idempotency: Idempotency | None = None,
     ) -> TaskEnvelope:
         """Return the task that the message makes.
 
-        The request has activated ``extensions``, and declares ``idempotency``. ``push`` is the receiver of the task's
-        events.
+        The request has activated ``extensions``. ``push`` is the receiver of the task's events.
         """
         given = self.message
         parts = [part.part() for part in given.parts]
@@ -169,7 +167,6 @@ class SendMessageRequest(Tenanted):
             recipient=recipient,
             intent_text=intent_text,
             id=task_id,
-            idempotency=idempotency,
             context_id=context_id,
             metadata={"message": opening.stored(intent_text)} | {key: value for key, value in more.items() if value},
             dialect=A2A,

@@ -14,7 +14,6 @@ from django.utils.crypto import salted_hmac
 
 from mailbox.database.bell import topics
 from mailbox.dialects.a2a.calls import Call
-from mailbox.dialects.a2a.declarations import idempotency_of
 from mailbox.dialects.a2a.errors import ContentTypeNotSupportedError, GenerationMismatchError, UnsupportedOperationError
 from mailbox.dialects.a2a.fields import generation
 from mailbox.dialects.a2a.push_operations import inline_paths, inline_target
@@ -79,7 +78,6 @@ def _begin(call: Call, body: SendMessageRequest) -> SentMessage:
         context_id=context_id,
         extensions=call.extensions,
         push=inline_target(call, body),
-        idempotency=idempotency_of(call, body.metadata),
     )
     try:
         with inline_paths():
