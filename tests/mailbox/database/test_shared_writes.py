@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import sqlite3
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 
 from mailbox.database import shared_writes, write_turns
+from mailbox.database.sqlite3.base import DatabaseWrapper
 from mailbox.models import RateWindow
 from tests.support.hub import PATIENCE, wait_until
 
@@ -68,7 +70,7 @@ def at_once():
                 for place, work in enumerate(works):
                     futures.append(threads.submit(in_thread, work))
                     wait_until(partial(is_waiting, place))
-                    wait_until(lambda: shared_writes._waiting.has_leader)
+                    wait_until(lambda: shared_writes._waiting.leader is not None)
             return futures
 
         yield run
@@ -93,21 +95,58 @@ def test_a_transaction_takes_a_limited_number_of_writes(at_once, sizes, monkeypa
     assert sizes == [2, 2, 1]
 
 
+def answers(futures):
+    """Return the answer of each thread, or the class of its error."""
+    return [type(error) if (error := future.exception(PATIENCE)) else future.result()[0] for future in futures]
+
+
 @pytest.mark.parametrize("bad", [0, 1, 3])
-def test_an_error_concerns_its_own_write_alone(at_once, bad):
+@pytest.mark.parametrize(
+    ("statement", "error"), [(INSERT, IntegrityError), ("SELECT nothing", OperationalError)], ids=["stopped", "wrong"]
+)
+def test_an_error_undoes_its_own_write_alone(at_once, sizes, bad, statement, error):
     RateWindow.objects.create(key="taken", started_at="2026-01-01T00:00Z", counted="")
+
+    def fail(cursor):
+        insert("half")(cursor)
+        cursor.execute(statement, {"key": "taken"})
+
     wanted = list("abcd")
-    wanted[bad] = "taken"
+    works = [*map(insert, wanted)]
+    works[bad], wanted[bad] = fail, error
 
-    futures = at_once(*map(insert, wanted))
+    assert answers(at_once(*works)) == wanted
+    assert keys() == {"taken", *wanted} - {error}
+    assert sizes == [4]
 
-    for place, future in enumerate(futures):
-        if place == bad:
-            with pytest.raises(IntegrityError):
-                future.result(PATIENCE)
-        else:
-            assert future.result(PATIENCE)[0] == wanted[place]
-    assert keys() == set(wanted)
+
+def test_an_error_that_ends_the_transaction_concerns_all_its_writes(at_once, sizes):
+    def end(cursor):
+        cursor.execute("ROLLBACK")
+        raise ValueError("ended")
+
+    assert answers(at_once(insert("a"), end, insert("b"))) == [ValueError] * 3
+    assert keys() == set()
+    assert sizes == [3]
+    assert shared_writes.run(insert("c")) == "c"
+
+
+@pytest.mark.parametrize("when", ["set_autocommit", "_commit"])
+def test_an_error_of_the_transaction_is_raised_for_all_its_writes(at_once, sizes, monkeypatch, when):
+    def refuse(*_, **__):
+        cause = sqlite3.OperationalError("the disk is full")
+        raise OperationalError(*cause.args) from cause
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DatabaseWrapper, when, refuse)
+        futures = at_once(*map(insert, "abc"))
+        errors = [future.exception(PATIENCE) for future in futures]
+
+    assert [(type(error), str(error.__cause__)) for error in errors] == [(OperationalError, "the disk is full")] * 3
+    assert len(set(map(id, errors))) == 3  # one for each thread
+    assert keys() == set()
+    assert sizes == [3]
+    assert shared_writes.run(insert("d")) == "d"
 
 
 def test_a_failed_write_leaves_nothing_and_others_go_on():
@@ -122,14 +161,26 @@ def test_a_failed_write_leaves_nothing_and_others_go_on():
     assert keys() == {"whole"}
 
 
-def test_a_thread_that_dies_while_it_leads_leaves_the_others_their_writes(at_once):
+def test_the_threads_of_an_interrupted_leader_get_an_error(at_once):
     def die(_):
         raise SystemExit
 
-    dead, *others = at_once(die, insert("a"), insert("b"))
+    assert answers(at_once(die, insert("a"), insert("b"))) == [SystemExit, OperationalError, OperationalError]
+    assert keys() == set()
+    assert shared_writes.run(insert("c")) == "c"
 
-    assert [other.result(PATIENCE)[0] for other in others] == ["a", "b"]
-    assert isinstance(dead.exception(PATIENCE), SystemExit)
+
+def test_an_interrupted_thread_neither_writes_nor_leads(at_once, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, write_turns.turn():
+        patch.setattr(shared_writes, "Future", type("Interrupted", (Future,), {"result": interrupted}))
+        with pytest.raises(KeyboardInterrupt):  # appointed, but does not lead
+            shared_writes.run(insert("a"))
+
+    assert answers(at_once(insert("b"))) == ["b"]
+    assert keys() == {"b"}
 
 
 def test_a_transaction_of_the_caller_is_refused():
@@ -151,4 +202,4 @@ def test_many_writers_lose_nothing():
 
     assert len(answers) == len(set(answers)) == 80
     assert keys() == set(answers)
-    assert not shared_writes._waiting.has_leader
+    assert shared_writes._waiting.leader is None
