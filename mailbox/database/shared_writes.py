@@ -70,8 +70,9 @@ def run(work: Callable[[Any], Answer]) -> Answer:
     """Return what ``work`` returns for a `named_cursor` in a transaction, which is committed by then.
 
     One thread of the process leads: it waits for its turn among the writers, and does the work of all threads that came
-    meanwhile. So ``work`` runs in any thread, and must use nothing but its cursor. An error of ``work`` is raised here;
-    its writes are undone, and the writes of others stay. An error of the transaction is raised for all writes.
+    meanwhile. So ``work`` runs in any thread: it reads and writes by its cursor alone, and must not catch an error of
+    the database. An error of ``work`` is raised here; its writes are undone, and the writes of others stay. An error of
+    the transaction is raised for all writes.
     Raises `RuntimeError` within a transaction of the caller, which might undo the write later.
     """
     if connections[DEFAULT_DB_ALIAS].in_atomic_block:

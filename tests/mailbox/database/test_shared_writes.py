@@ -35,6 +35,13 @@ def keys():
     return set(RateWindow.objects.values_list("key", flat=True))
 
 
+def in_thread(work):
+    try:
+        return shared_writes.run(work), keys()
+    finally:
+        connection.close()
+
+
 @pytest.fixture
 def sizes(monkeypatch):
     """Return the list of how many writes each transaction tried."""
@@ -54,13 +61,6 @@ def at_once():
 
     It returns the futures of the threads, in the order of the writes. The first write leads.
     """
-
-    def in_thread(work):
-        try:
-            return shared_writes.run(work), keys()
-        finally:
-            connection.close()
-
     with ThreadPoolExecutor(16) as threads:
 
         def run(*works):
@@ -170,17 +170,37 @@ def test_the_threads_of_an_interrupted_leader_get_an_error(at_once):
     assert shared_writes.run(insert("c")) == "c"
 
 
-def test_an_interrupted_thread_neither_writes_nor_leads(at_once, monkeypatch):
-    def interrupted(_):
+@pytest.fixture
+def interrupted(monkeypatch):
+    """Return a function that runs a write in this thread, which an interrupt ends while it waits."""
+
+    def interrupt(_):
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patch, write_turns.turn():
-        patch.setattr(shared_writes, "Future", type("Interrupted", (Future,), {"result": interrupted}))
-        with pytest.raises(KeyboardInterrupt):  # appointed, but does not lead
-            shared_writes.run(insert("a"))
+    def run(work):
+        with monkeypatch.context() as patch:
+            patch.setattr(shared_writes, "Future", type("Interrupted", (Future,), {"result": interrupt}))
+            with pytest.raises(KeyboardInterrupt):
+                shared_writes.run(work)
+
+    return run
+
+
+def test_an_interrupted_thread_does_not_lead(at_once, interrupted):
+    interrupted(insert("a"))
 
     assert answers(at_once(insert("b"))) == ["b"]
     assert keys() == {"b"}
+
+
+def test_an_interrupted_thread_that_waits_for_its_leader_writes_nothing(interrupted):
+    with ThreadPoolExecutor(1) as threads, write_turns.turn():
+        leader = threads.submit(in_thread, insert("a"))
+        wait_until(lambda: shared_writes._waiting.leader is not None)
+        interrupted(insert("b"))
+
+    assert answers([leader]) == ["a"]
+    assert keys() == {"a"}
 
 
 def test_a_transaction_of_the_caller_is_refused():
