@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import uuid
 from collections.abc import Generator, Iterator
@@ -17,7 +18,7 @@ from xdist.remote import Producer
 
 from agentcards import official_agents
 from mailbox.database.bell import attendance, ringing
-from mailbox.gate import password_checks, repeats, seals
+from mailbox.gate import own_limits, password_checks, repeats, seals
 from mailbox.verbs.hot import plain
 from mailbox.verbs.people import sign_ins
 from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
@@ -132,6 +133,17 @@ def _each_test_records_heads_of_its_own(
 @pytest.fixture(autouse=True)
 def _no_agent_is_known_from_another_test() -> None:
     official_agents.forget()
+
+
+@pytest.fixture(autouse=True)
+def _no_clock_reads_the_limits_of_agents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no request of a test take one query more because a few seconds have passed.
+
+    No agent has a limit of its own. A test that sets one calls `own_limits.forget`, and the next request reads it.
+    """
+    monkeypatch.setattr(own_limits, "READ_EVERY", math.inf)
+    monkeypatch.setattr(own_limits._own, "_by_agent", {})
+    monkeypatch.setattr(own_limits._own, "_read_at", 0.0)
 
 
 @pytest.fixture(scope="session", autouse=True)
