@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from agentcards import official_agents
 from mailbox.inspection import feed, official_tasks
 from mailbox.models import Task
 from tests.mailbox.verbs.test_query_counts import COUNTED, SAVEPOINT
@@ -22,8 +23,9 @@ MANY = 3_000
 
 
 @pytest.fixture
-def known(client):
-    """Let the process know the agent, as it does between two requests."""
+def known(client, monkeypatch):
+    """Let the process know the agent for the whole test, as it does between two requests."""
+    monkeypatch.setattr(official_agents, "KEPT_FOR", 3600)
     client.send()
     return client
 
