@@ -97,6 +97,9 @@ format: .venv/dev.stamp ## Format the code and fix what can be fixed
 compile := uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 \
 	--no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock"
 
+# The hub runs with its own client: its command line and its worker.
+hub := pyproject.toml clients/python/pyproject.toml --extra cli --extra signing --group build
+
 # The tools of these two targets have an environment of their own, because the tests do not need them.
 .PHONY: audit
 audit: .venv-audit/stamp ## Look the pinned packages up in the list of known vulnerabilities (needs a network)
@@ -112,8 +115,8 @@ sbom: .venv-audit/stamp ## List the packages that the hub runs with, as CycloneD
 
 .PHONY: lock
 lock: ## Pin the newest allowed version of every requirement (needs uv)
-	$(compile) pyproject.toml --output-file requirements/base.txt
-	$(compile) pyproject.toml --group dev --constraints requirements/base.txt --output-file requirements/dev.txt
+	$(compile) $(hub) --output-file requirements/base.txt
+	$(compile) $(hub) --group dev --constraints requirements/base.txt --output-file requirements/dev.txt
 	$(compile) --group audit --output-file requirements/audit.txt
 	$(compile) --group a2a-client-1 --output-file requirements/a2a-client-1.txt
 	$(compile) --group a2a-client-0-3 --output-file requirements/a2a-client-0.3.txt
@@ -126,12 +129,12 @@ clean: ## Delete the environment and the caches, but no data
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # The second holds all packages of the first, so one install serves both.
-.venv/base.stamp: requirements/base.txt
-	@requirements/install.sh $<
+.venv/base.stamp: requirements/base.txt clients/python/pyproject.toml
+	@requirements/install.sh $< clients/python
 	@touch $@
 
-.venv/dev.stamp: requirements/dev.txt
-	@requirements/install.sh $<
+.venv/dev.stamp: requirements/dev.txt clients/python/pyproject.toml
+	@requirements/install.sh $< clients/python
 	@touch .venv/base.stamp $@
 
 .venv-audit/stamp: requirements/audit.txt

@@ -1,11 +1,13 @@
 #!/bin/sh
 # Install one pinned requirements file into .venv, or the environment that VENV names. It is made when it is missing.
-# Usage: PYTHON=python3 VENV=.venv requirements/install.sh FILE
+# The folders of PROJECT are installed, too, as links to their sources. The file must pin all that they need.
+# Usage: PYTHON=python3 VENV=.venv requirements/install.sh FILE [PROJECT ...]
 # With uv on the PATH it is used for speed; otherwise the standard library's venv and pip do the same.
 # Neither leaves pip or setuptools behind unless the file pins them: the bundled ones have known weaknesses.
 set -eu
 
 file=$1
+shift
 python=${PYTHON:-python3}
 venv=${VENV:-.venv}
 
@@ -58,13 +60,24 @@ remove_pip() {
     done
 }
 
+install() {
+    if has_uv; then
+        uv pip install --quiet --python "$venv/bin/python" "$@"
+    else
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"
+    fi
+}
+
 is_usable || make_venv
 
 echo "Installing $file (up to a minute)"
 if has_uv; then
-    uv pip install --quiet --compile-bytecode --python "$venv/bin/python" --require-hashes -r "$file"
+    install --compile-bytecode --require-hashes -r "$file"
 else
     add_pip >/dev/null 2>&1
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --require-hashes -r "$file"
+    install --require-hashes -r "$file"
 fi
+for project in "$@"; do
+    install --no-index --no-deps --no-build-isolation --editable "$project"
+done
 remove_pip

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import a2a_hub_client
 from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = pytest.mark.one_database
@@ -28,6 +29,7 @@ FAULTS = {  # a module: its forbidden import
     "mailbox/dialects/base/planted.py": "mailbox.dialects.marianne.wire",
     "mailbox/background/planted.py": "dashboard.wording.journal",
     "mailbox/management/worker/planted.py": "django.conf",
+    "a2a_hub_client/planted.py": "mailbox.words.content",
     "agentcards/planted.py": "mailbox.in_process",
     "dashboard/views/planted.py": "a2aproject.web.errors",
 }
@@ -38,6 +40,8 @@ def copy(tmp_path):
     """Return a copy of the code and its contracts."""
     for name in ("a2aproject", "agentcards", "dashboard", "mailbox"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    client = Path(a2a_hub_client.__file__).parent
+    shutil.copytree(client, tmp_path / client.name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 

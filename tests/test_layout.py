@@ -2,16 +2,21 @@ from __future__ import annotations
 
 import re
 import subprocess
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+import a2a_hub_client
 import mailbox
 
 pytestmark = pytest.mark.one_database
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = [ROOT / name for name in ("a2aproject", "agentcards", "dashboard", "mailbox", "tests")]
+PACKAGES = [
+    *(ROOT / name for name in ("a2aproject", "agentcards", "dashboard", "mailbox", "tests")),
+    ROOT / "clients" / "python" / "src" / "a2a_hub_client",
+]
 MODULES = [path for package in PACKAGES for path in package.rglob("*.py") if "migrations" not in path.parts]
 ROOT_ENTRIES = {
     *(
@@ -27,6 +32,7 @@ ROOT_ENTRIES = {
     ),
     *(
         "agentcards",
+        "clients",
         "dashboard",
         "docs",
         "mailbox",
@@ -44,6 +50,11 @@ PRODUCT = [module for module in MODULES if module.relative_to(ROOT).parts[0] != 
 
 def test_the_mailbox_package_is_not_the_standard_library_s():
     assert Path(mailbox.__file__) == ROOT / "mailbox" / "__init__.py"
+
+
+def test_the_installed_client_package_is_a_link_to_its_sources():
+    assert Path(a2a_hub_client.__file__).parent == ROOT / "clients" / "python" / "src" / "a2a_hub_client"
+    assert version("a2a-hub-client") == a2a_hub_client.__version__
 
 
 def test_the_root_has_no_stray_entry():

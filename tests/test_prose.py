@@ -10,12 +10,13 @@ from tests.support import prose
 pytestmark = pytest.mark.one_database
 
 ROOT = Path(__file__).resolve().parent.parent
-PRODUCT = ("a2aproject", "agentcards", "dashboard", "mailbox")
-WITH_MESSAGES = ("a2aproject", "agentcards", "mailbox")
+CLIENT = "clients/python/src/a2a_hub_client"
+PRODUCT = ("a2aproject", "agentcards", CLIENT, "dashboard", "mailbox")
+WITH_MESSAGES = ("a2aproject", "agentcards", CLIENT, "mailbox")
 
 
 def passages() -> Iterator[prose.Passage]:
-    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]):
+    for path in sorted([*ROOT.glob("*.md"), *(ROOT / "clients").glob("*/*.md"), *(ROOT / "docs").rglob("*.md")]):
         yield from prose.of_markdown(path, str(path.relative_to(ROOT)))
     for package in (*PRODUCT, "tests", "docs"):
         for path in sorted((ROOT / package).rglob("*.py")):
