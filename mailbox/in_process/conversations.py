@@ -70,7 +70,7 @@ class Conversations:
         return expiry.read(
             Caller.local(),
             task,
-            lambda: conversation.read(Caller.local(), task, after=least, limit=most),
+            lambda _: conversation.read(Caller.local(), task, after=least, limit=most),
             wait=arguments.timeout(timeout),
         )
 

@@ -34,6 +34,7 @@ FURTHER = (
     ("POST", "/a2a/tasks", '{{"recipient": "bob@local", "intent_text": "more", "parent": "{task}"}}'),
     ("POST", "/a2a/results/next", '{{"ack": "{task}"}}'),
     ("GET", "/a2a/results/next?ack={task}", ""),
+    ("GET", "/a2a/tasks/{task}/result?wait_ms=1000", ""),
     ("POST", "/a2a/results", '{{"task_id": "{task}", "status": "ok"}}'),
     ("POST", "/a2a/results", '{{"task_id": "{task}", "status": "ok", "lease_id": "{lease}"}}'),
     ("POST", "/a2a/repair", '{{"task_id": "{task}", "reason": "a test", "command": {force}}}'),

@@ -48,7 +48,7 @@ class MessagesView(MailboxView):
         read = expiry.read(
             self.caller,
             task_id,
-            lambda: conversation.read(self.caller, task_id, after=query.after, limit=query.limit),
+            lambda _: conversation.read(self.caller, task_id, after=query.after, limit=query.limit),
             wait=timedelta(milliseconds=query.wait_ms),
         )
         return Response(wire.messages(read))

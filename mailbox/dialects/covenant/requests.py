@@ -215,6 +215,12 @@ class NoQuery(Exact):
     """The query of a route that has no parameters."""
 
 
+class WaitQuery(Exact):
+    """With ``wait_ms`` the hub holds the request until the task has ended, and answers as without it then."""
+
+    wait_ms: QueryInteger = Field(0, ge=0, le=times.LONGEST_WAIT_MS)
+
+
 class TreeQuery(Exact):
     cursor: str | None = None
 

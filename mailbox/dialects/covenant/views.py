@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -165,10 +166,16 @@ class EntryView(MailboxView):
 
 
 class TaskResultView(MailboxView):
-    @describe(summary="Read a task's result without draining it", tag="task", answer=answers.ResultOpt, errors=(404,))
+    @describe(
+        summary="Read a task's result without draining it, and wait for it",
+        tag="task",
+        query=requests.WaitQuery,
+        answer=answers.ResultOpt,
+        errors=(404,),
+    )
     def get(self, request: Request, task_id: UUID) -> Response:
-        self.query(requests.NoQuery)
-        result = expiry.current(self.caller, task_id).result_or_none
+        wait = timedelta(milliseconds=self.query(requests.WaitQuery).wait_ms)
+        result = expiry.read(self.caller, task_id, lambda task: task.result_or_none, wait=wait)
         return Response(wire.next_result(result, whole.beside([result] if result else ())))
 
 

@@ -76,7 +76,7 @@ def _messages(options: Namespace) -> str:
     read = expiry.read(
         Caller.command_line(),
         options.task_id,
-        lambda: conversation.read(Caller.command_line(), options.task_id, after=options.after, limit=options.limit),
+        lambda _: conversation.read(Caller.command_line(), options.task_id, after=options.after, limit=options.limit),
         wait=timedelta(milliseconds=options.wait_ms),
     )
     if options.json:

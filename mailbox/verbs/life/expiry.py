@@ -101,19 +101,19 @@ def current(caller: Caller, task_id: UUID) -> Task:
     return task
 
 
-def read(caller: Caller, task_id: UUID, look: Callable[[], Found], *, wait: timedelta | None) -> Found:
+def read(caller: Caller, task_id: UUID, look: Callable[[Task], Found], *, wait: timedelta | None) -> Found:
     """Call ``look``, and again at each change of the task, until it returns a true value; return its last value.
 
-    Before each look, a task past its deadline or work timeout is expired as `current` does, with its error. The watch
-    rings at that moment, so the wait ends then, if ``look`` returns a true value for a resolved task. A task that
-    becomes due as the wait ends is expired and looked at once more. ``wait`` None has no limit; zero looks once. Also
-    raises as `waits.until`.
+    ``look`` gets the task as `current` returns it. Before each look, a task past its deadline or work timeout is
+    expired as `current` does, with its error. The watch rings at that moment, so the wait ends then, if ``look``
+    returns a true value for a resolved task. A task that becomes due as the wait ends is expired and looked at once
+    more. ``wait`` None has no limit; zero looks once. Also raises as `waits.until`.
     """
     seen: list[Task] = []
 
     def look_when_current() -> Found:
         seen[:] = [current(caller, task_id)]
-        return look()
+        return look(seen[0])
 
     found = waits.for_change(caller, task_id, look_when_current, wait)
     return look_when_current() if not found and _is_due(seen[0], timezone.now()) else found

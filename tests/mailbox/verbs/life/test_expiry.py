@@ -241,7 +241,7 @@ def wait_for_the_end(caller, task):
     """Return the task after a wait of an hour for messages after its newest one."""
     last = Task.objects.get(pk=task.pk).journal_seq
     wait = timedelta(hours=1)
-    return expiry.read(caller, task.uuid, lambda: conversation.read(caller, task.uuid, after=last), wait=wait).task
+    return expiry.read(caller, task.uuid, lambda _: conversation.read(caller, task.uuid, after=last), wait=wait).task
 
 
 def test_a_wait_ends_when_its_task_becomes_due(alice, timed, clock, monkeypatch):
