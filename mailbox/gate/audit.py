@@ -108,6 +108,15 @@ def decision(caller: Caller) -> Iterator[Journal]:
         raise
 
 
+def require(caller: Caller, request: Request) -> None:
+    """Raise as `capabilities.require` does for a caller that may not read what ``request`` names.
+
+    Journals a refusal, and nothing else. Counts no use.
+    """
+    with decision(caller) as journal:
+        capabilities.require(caller, request, journal.now)
+
+
 def refuse(caller: Caller, entry: Entry[Any]) -> None:
     """Commit the row of a refusal. Beyond `repeats.MOST_ROWS` a minute, count it for one later row instead."""
     note_repeats()

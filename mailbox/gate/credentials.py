@@ -136,7 +136,7 @@ def role_of(user: User) -> Role | None:
     """Return the strongest role of a person's groups; None without one. A superuser is an admin."""
     if user.is_superuser:
         return Role.ADMIN
-    groups = set(user.groups.values_list("name", flat=True))
+    groups = {group.name for group in user.groups.all()}  # a list has read the groups of all its people
     return next((role for role in (Role.ADMIN, Role.OPERATOR, Role.VIEWER) if role in groups), None)
 
 

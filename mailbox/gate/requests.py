@@ -136,17 +136,17 @@ class Request:
 
     @classmethod
     def to_manage_keys(cls, owner: str) -> Self:
-        """Add or revoke an API key; ``owner`` is an agent's display or a person's username."""
+        """Add, list or revoke API keys; ``owner`` is an agent's display or a person's username, ``*`` for all keys."""
         return cls(verb=actions.GRANT, scope_id=f"a2a-key:{owner}")
 
     @classmethod
     def to_manage_person(cls, username: str) -> Self:
-        """Add or change a person."""
+        """Add, list or change people; ``username`` is ``*`` for all people."""
         return cls(verb=actions.GRANT, scope_id=f"a2a-person:{username}")
 
     @classmethod
-    def to_manage_route(cls, agent: Agent | None) -> Self:
-        """Add or revoke a public route; ``agent`` None when the route to revoke is unknown."""
+    def to_manage_route(cls, agent: Agent | str | None) -> Self:
+        """Add, list or revoke public routes; ``agent`` is ``*`` for all routes, None for an unknown route."""
         return cls(verb=actions.ROUTES, scope_id=f"a2a-route:{agent or 'unknown'}")
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mailbox.gate import audit, capabilities, seals
+from mailbox.gate import audit, seals
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.gate.seals import Head
@@ -53,8 +53,7 @@ def admit(caller: Caller) -> None:
 
     Journals a refusal, and nothing else.
     """
-    with audit.decision(caller) as journal:
-        capabilities.require(caller, Request.to_verify(), journal.now)
+    audit.require(caller, Request.to_verify())
 
 
 def verify(

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from heapq import merge
+from operator import itemgetter
 
 from django.utils import timezone
 
@@ -20,7 +22,6 @@ from mailbox.models import (
     AuditEvent,
     CapabilityGrant,
     Lease,
-    PublicRoute,
     PushDelivery,
     ReplayEntry,
     Result,
@@ -64,6 +65,18 @@ def recent_tasks(caller: Caller, *, limit: int = 10, cursor: str | None = None) 
     """Return a page of queued tasks, oldest first. Leases no task."""
     tasks = visible_tasks(caller).queued().with_parties()
     return keyset(tasks, "queued_at", datetime, limit=limit, cursor=cursor, name="tasks")
+
+
+def all_tasks(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[QueueEntry]:
+    """Return a page of tasks in any state, newest first: an agent's own tasks, sent or received, all for people."""
+    position = after(cursor, "all tasks", (int,))
+    found = Task.objects.with_parties().with_leader()
+    sides = [found] if caller.party is None else [found.sent_by(caller.party), found.received_only_by(caller.party)]
+    rows = [in_turn(side, ("pk",), position, newest_first=True, most=limit + 1) for side in sides]
+    read = page(merge(*rows, key=itemgetter(1), reverse=True), limit, "all tasks")
+    live = Lease.objects.live().filter(task__in=[task.pk for task in read.items]).select_related("holder")
+    leases = {lease.task_id: lease for lease in live}
+    return Page([QueueEntry(task=task, lease=leases.get(task.pk)) for task in read.items], read.next_cursor)
 
 
 def recent_results(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[Result]:
@@ -147,11 +160,6 @@ def agents(*, limit: int = 10, cursor: str | None = None) -> Page[Agent]:
     """Return a page of agents by name. Every caller may list all agents."""
     found = Agent.objects.all()
     return keyset(found, "display", str, is_unique=True, limit=limit, cursor=cursor, name="agents")
-
-
-def public_routes() -> Sequence[PublicRoute]:
-    """Return every public route with its agent, newest first, also closed routes."""
-    return list(PublicRoute.objects.newest_first().select_related("agent"))
 
 
 def _entries(

@@ -11,9 +11,6 @@ class PublicRouteQuerySet(models.QuerySet["PublicRoute"]):
     def live(self) -> PublicRouteQuerySet:
         return self.filter(revoked_at=None)
 
-    def newest_first(self) -> PublicRouteQuerySet:
-        return self.order_by("-pk")
-
 
 class PublicRoute(models.Model):
     """A secret URL, ``/p/<token>/``, that acts as an agent, for clients that cannot authenticate.

@@ -63,6 +63,10 @@ class TaskQuerySet(models.QuerySet["Task"]):
         held = Lease.objects.live().filter(task=OuterRef("pk"), holder=party)
         return self.filter(Q(sender=party) | Q(recipient=party) | Exists(held))
 
+    def received_only_by(self, recipient: Agent) -> TaskQuerySet:
+        """Narrow to the tasks that this agent receives and did not send itself."""
+        return self.filter(recipient=recipient).exclude(sender=recipient)
+
     def sent_by(self, sender: Agent | None) -> TaskQuerySet:
         return self if sender is None else self.filter(sender=sender)  # None: any sender
 

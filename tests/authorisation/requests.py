@@ -124,6 +124,8 @@ BODIES: dict[tuple[str, str], Body] = {
     ("POST", "/a2a/keys"): lambda _: {"agent": "bob@local"},
     ("POST", "/a2a/keys/revoke"): lambda world: {"public_id": tokens.public_id(world.key_of_bob)},
     ("POST", "/a2a/keys/rotate"): lambda _: {},
+    ("POST", "/a2a/routes"): lambda _: {"agent": "bob@local"},
+    ("POST", "/a2a/routes/revoke"): lambda world: {"public_id": world.route_id},
     ("POST", "/capabilities/grant"): lambda _: {"subject": "bob@local", "action": "a2a.send.*"},
     ("POST", "/capabilities/revoke"): lambda world: {"grant_id": str(world.grant.grant_id)},
     ("POST", "/a2a/tasks/send"): lambda _: {"message": "more"},

@@ -60,7 +60,8 @@ class Foreign:
         self.tasks = [str(task.uuid) for task in (hub.queued, leased, hub.pending, hub.delivered)] + [str(compacted)]
         public_id = tokens.public_id(hub.key_of_bob) or ""
         ids = [*self.tasks, str(hub.leased.lease_id), str(hub.delivery.delivery_id), str(hub.grant.grant_id)]
-        self.absent = dict.fromkeys(ids, ABSENT) | {public_id: public_id[::-1].swapcase()}
+        public_ids = (public_id, hub.route_id)
+        self.absent = dict.fromkeys(ids, ABSENT) | {each: each[::-1].swapcase() for each in public_ids}
 
     def replaced(self, path: str, body: str) -> tuple[tuple[str, str], tuple[str, ...]]:
         """Return the request with absent ids for the foreign ids, and all ids that either names."""

@@ -84,6 +84,7 @@ class World:
         self.grant = CapabilityGrant.objects.filter(subject=self.bob.agent)[0]
         self.key_of_bob = factories.key_of(self.bob)  # his only one, because an agent has two at most
         self.token = factories.route(self.alice, rate_limit=1_000_000)
+        self.route_id = tokens.public_id(self.token.removeprefix("/p/"), tokens.ROUTE) or ""
         self.ended_token = factories.route(self.alice)
         PublicRoute.objects.filter(
             public_id=tokens.public_id(self.ended_token.removeprefix("/p/"), tokens.ROUTE)

@@ -76,6 +76,20 @@ class Agents(BaseModel):
     next_cursor: str | None
 
 
+class AgentEntry(BaseModel):
+    """An agent. ``paused_at_ms`` and ``paused_reason`` are null unless it is paused.
+
+    ``is_open``: callers without a key may send tasks to it.
+    """
+
+    kind: Literal["a2a_agent_entry"]
+    agent: AgentId
+    created_at_ms: int
+    paused_at_ms: int | None
+    paused_reason: str | None
+    is_open: bool
+
+
 class AgentPaused(BaseModel):
     """The agent's tasks stay queued until it is resumed."""
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from mailbox.dialects.base.fields import MAX_DATE_MS, AgentField, DateMs, Exact, Integer, QueryInteger, Text
 from mailbox.dialects.covenant.requests import ListQuery
+from mailbox.verbs.agents.public_routes import HIGHEST_RATE
 
 
 class GrantBody(Exact):
@@ -79,6 +80,22 @@ class RevokeKeyBody(Exact):
 
     public_id: Text
     with_made: bool = Field(False, strict=True)
+
+
+class RouteBody(Exact):
+    """The agent that the new public route acts as, and the limit of its requests a minute.
+
+    Without ``rate_limit`` the operator's setting counts.
+    """
+
+    agent: AgentField
+    rate_limit: Integer | None = Field(None, ge=1, le=HIGHEST_RATE)
+
+
+class RevokeRouteBody(Exact):
+    """The public route to revoke, by its public id: the eight characters after ``p_`` in its URL."""
+
+    public_id: Text
 
 
 class AuditQuery(ListQuery):

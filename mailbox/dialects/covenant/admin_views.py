@@ -1,8 +1,8 @@
-"""Grants, agents, keys and the journal over HTTP, for operators and for agents that hold the capability."""
+"""Grants, agents and the journal over HTTP, for operators and for agents that hold the capability."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 from django.utils import timezone
@@ -17,7 +17,7 @@ from mailbox.dialects.covenant import admin_answers, admin_requests, admin_wire,
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
 from mailbox.models import Peer
-from mailbox.verbs.agents import finding, grants, key_rotation, keys, peers, registration
+from mailbox.verbs.agents import finding, grants, openness, peers, registration
 from mailbox.words.key_proofs import KeyProof
 from mailbox.words.times import epoch_ms
 
@@ -102,6 +102,20 @@ class AgentsView(MailboxView):
         return Response(admin_wire.registration(made))
 
 
+class OneAgentView(MailboxView):
+    @describe(
+        summary="Read one agent: whether it is paused, and whether it is open to anyone",
+        tag="agents",
+        answer=admin_answers.AgentEntry,
+        errors=(404,),
+        operation_id="read_agent",
+    )
+    def get(self, request: Request, name: str) -> Response:
+        self.query(requests.NoQuery)
+        agent = finding.typed(self.caller, name)
+        return Response(admin_wire.agent_entry(agent, is_open=openness.is_open(agent)))
+
+
 class PauseView(MailboxView):
     @describe(
         summary="Pause an agent: its tasks stay queued",
@@ -131,52 +145,6 @@ class ResumeView(MailboxView):
         reason = self.body(admin_requests.ResumeBody).reason
         resumed = registration.resume_agent(self.caller, finding.typed(self.caller, name), reason=reason)
         return Response({"kind": "a2a_agent_resumed", "agent": wire.agent_id(resumed)})
-
-
-class KeysView(MailboxView):
-    @describe(
-        summary="Add an API key",
-        tag="agents",
-        body=admin_requests.KeyBody,
-        answer=admin_answers.KeyAdded,
-        errors=(403, 404, 409),
-        operation_id="add_key",
-    )
-    def post(self, request: Request) -> Response:
-        body = self.body(admin_requests.KeyBody)
-        agent = finding.identified(self.caller, body.agent) if body.agent else None
-        if agent is None and body.username is None:
-            agent = self.caller.agent
-        made = keys.add_key(self.caller, agent=agent, username=body.username, expires_at=moment(body.expires_at))
-        return Response(admin_wire.key(made))
-
-
-class RotateKeyView(MailboxView):
-    @describe(
-        summary="Replace the API key of this request; both are valid for a while",
-        tag="agents",
-        body=admin_requests.RotateKeyBody,
-        answer=admin_answers.KeyRotated,
-        errors=(403, 404, 409),
-        operation_id="rotate_key",
-    )
-    def post(self, request: Request) -> Response:
-        overlap = timedelta(milliseconds=self.body(admin_requests.RotateKeyBody).overlap_ms)
-        return Response(admin_wire.rotated(key_rotation.rotate_key(self.caller, overlap=overlap)))
-
-
-class RevokeKeyView(MailboxView):
-    @describe(
-        summary="Revoke an API key",
-        tag="agents",
-        body=admin_requests.RevokeKeyBody,
-        answer=admin_answers.KeyRevoked,
-        errors=(403, 404),
-        operation_id="revoke_key",
-    )
-    def post(self, request: Request) -> Response:
-        body = self.body(admin_requests.RevokeKeyBody)
-        return Response(admin_wire.key_revoked(keys.revoke_key(self.caller, body.public_id, with_made=body.with_made)))
 
 
 class AuditView(MailboxView):

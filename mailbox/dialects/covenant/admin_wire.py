@@ -33,6 +33,18 @@ def me(caller: Caller) -> dict[str, Any]:
     return {"kind": "a2a_me", "agent": agent, "person": person, "role": caller.role}
 
 
+def agent_entry(row: Agent, *, is_open: bool) -> dict[str, Any]:
+    """Render an agent with the reason of its pause. ``is_open``: callers without a key may send to it."""
+    return {
+        "kind": "a2a_agent_entry",
+        "agent": agent_id(row),
+        "created_at_ms": epoch_ms(row.created_at),
+        "paused_at_ms": ms(row.paused_at),
+        "paused_reason": row.paused_reason or None,
+        "is_open": is_open,
+    }
+
+
 def key(made: NewKey) -> dict[str, Any]:
     """Render a new API key with its secret, which no later answer shows."""
     return {

@@ -243,6 +243,14 @@ class TaskEntryAnswer(BaseModel):
     entry: TaskEntry
 
 
+class TaskEntries(BaseModel):
+    """Tasks in any state. An agent sees the tasks that it sent or receives, a person sees all tasks."""
+
+    kind: Literal["a2a_task_entries"]
+    entries: list[TaskEntry]
+    next_cursor: str | None
+
+
 class Tree(BaseModel):
     kind: Literal["a2a_tree"]
     root: UUID

@@ -4,6 +4,7 @@ from django.urls import path
 
 from mailbox.dialects.base import paths  # noqa: F401 (brings <id:...>)
 from mailbox.dialects.covenant import (
+    access_views,
     admin_views,
     audit_views,
     batch_views,
@@ -52,13 +53,17 @@ urlpatterns = [
     path("a2a/peers", admin_views.PeersView.as_view()),
     path("a2a/me", admin_views.MeView.as_view()),
     path("a2a/agents", admin_views.AgentsView.as_view()),
+    path("a2a/agents/<str:name>", admin_views.OneAgentView.as_view()),
     path("a2a/agents/<str:name>/pause", admin_views.PauseView.as_view()),
     path("a2a/agents/<str:name>/resume", admin_views.ResumeView.as_view()),
     path("a2a/agents/<str:name>/quotas", quota_views.QuotasView.as_view()),
     path("a2a/agents/<str:name>/pubkey", signing_views.SigningKeysView.as_view()),
-    path("a2a/keys", admin_views.KeysView.as_view()),
-    path("a2a/keys/rotate", admin_views.RotateKeyView.as_view()),
-    path("a2a/keys/revoke", admin_views.RevokeKeyView.as_view()),
+    path("a2a/keys", access_views.KeysView.as_view()),
+    path("a2a/keys/rotate", access_views.RotateKeyView.as_view()),
+    path("a2a/keys/revoke", access_views.RevokeKeyView.as_view()),
+    path("a2a/people", access_views.PeopleView.as_view()),
+    path("a2a/routes", access_views.RoutesView.as_view()),
+    path("a2a/routes/revoke", access_views.RevokeRouteView.as_view()),
     path("capabilities/grant", admin_views.GrantView.as_view()),
     path("capabilities/revoke", admin_views.RevokeView.as_view()),
     path("capabilities/recent", admin_views.RecentGrantsView.as_view()),

@@ -27,6 +27,19 @@ class MailboxView(DialectView):
 
 class TasksView(MailboxView):
     @describe(
+        summary="List tasks in any state, newest first",
+        tag="tasks",
+        query=requests.ListQuery,
+        answer=answers.TaskEntries,
+        operation_id="list_tasks",
+    )
+    def get(self, request: Request) -> Response:
+        query = self.query(requests.ListQuery)
+        page = lists.all_tasks(self.caller, limit=query.limit, cursor=query.cursor)
+        rendered = [wire.task_entry(entry) for entry in page.items]
+        return Response({"kind": "a2a_task_entries", "entries": rendered, "next_cursor": page.next_cursor})
+
+    @describe(
         summary="Send a task",
         tag="tasks",
         body=requests.TaskBody,

@@ -6,12 +6,15 @@ from argparse import Namespace
 
 from django.conf import settings
 
+from mailbox.database import paging
+from mailbox.dialects.covenant import access_wire
 from mailbox.gate.callers import Caller
-from mailbox.inspection import lists
+from mailbox.inspection import access
 from mailbox.management.cli import arguments, output
 from mailbox.models import PublicRoute
 from mailbox.verbs.agents import public_routes
-from mailbox.words.times import epoch_ms
+
+PAGE = 1000
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -46,35 +49,25 @@ def add_commands(commands: arguments.Commands) -> None:
 
 def _add(options: Namespace) -> str:
     made = public_routes.add(Caller.command_line(), arguments.agent(options.name), rate_limit=options.rate)
-    url = f"{settings.PUBLIC_URL}/p/{made.token}"
+    shown = access_wire.new_route(made)
     if options.json:
-        return output.as_json({"kind": "a2a_route", "public_id": made.route.public_id, "url": url})
-    return f"{url}\nGive it to the client as its base URL. Keep it: the hub never prints it again."
+        return output.as_json(shown)
+    return f"{shown['url']}\nGive it to the client as its base URL. Keep it: the hub never prints it again."
 
 
 def _list(options: Namespace) -> str:
-    found = lists.public_routes()
+    caller = Caller.command_line()
+    found = paging.every(lambda cursor: access.public_routes(caller, limit=PAGE, cursor=cursor))
     if options.json:
-        return output.as_json({"kind": "a2a_routes", "routes": [_wire(route) for route in found]})
+        return output.as_json({"kind": "a2a_routes", "routes": [access_wire.route(route) for route in found]})
     return output.lines(output.columns([_row(route) for route in found]), none="(no routes)")
 
 
 def _revoke(options: Namespace) -> str:
     route = public_routes.revoke(Caller.command_line(), options.public_id)
     if options.json:
-        return output.as_json({"kind": "a2a_route_revoked", "public_id": route.public_id})
+        return output.as_json(access_wire.route_revoked(route))
     return f"revoked route {route.public_id} of {route.agent}"
-
-
-def _wire(route: PublicRoute) -> dict[str, object]:
-    return {
-        "public_id": route.public_id,
-        "agent": {"display": route.agent.display, "pubkey": route.agent.pubkey},
-        "rate_limit": route.rate_limit,
-        "created_at_ms": epoch_ms(route.created_at),
-        "revoked_at_ms": route.revoked_at and epoch_ms(route.revoked_at),
-        "last_used_at_ms": route.last_used_at and epoch_ms(route.last_used_at),
-    }
 
 
 def _row(route: PublicRoute) -> tuple[str, ...]:

@@ -215,7 +215,7 @@ def test_a_path_without_a_route_is_404(alice, path):
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "GET"])
 def test_a_wrong_method_is_405_with_the_right_ones_in_allow(alice, method):
-    answer = Api(alice).call(method, "/a2a/tasks")
+    answer = Api(alice).call(method, "/a2a/results")
 
     assert error_of(answer) == (405, "method_not_allowed")
     assert "POST" in answer["Allow"]
