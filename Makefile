@@ -109,7 +109,7 @@ SBOM ?= var/sbom.json
 
 .PHONY: sbom
 sbom: .venv-audit/stamp ## List the packages that the hub runs with, as CycloneDX JSON (SBOM=var/sbom.json)
-	@mkdir -p "$$(dirname "$(SBOM)")"
+	@umask 077; mkdir -p "$$(dirname "$(SBOM)")"
 	.venv-audit/bin/cyclonedx-py requirements requirements/base.txt --pyproject pyproject.toml --output-reproducible \
 		--output-format JSON --output-file "$(SBOM)"
 

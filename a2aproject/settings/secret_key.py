@@ -6,11 +6,14 @@ import errno
 import os
 import re
 import secrets
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
 from a2aproject.errors import UnusableSettingError
 
+OTHERS = 0o077  # the bits of a mode that let users other than the owner read, write or enter
+ENTERED_BY_OTHERS = 0o011
 _SEED = re.compile(r"[0-9a-fA-F]{64}")
 
 
@@ -19,7 +22,7 @@ def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool
 
     ``database`` is the SQLite file; None: the database is not a file. If the file is missing and ``make`` is off,
     nothing is created, and the secret is a new one for this process alone.
-    Raises `UnusableSettingError` if the folder or a file cannot be used.
+    Raises `UnusableSettingError` if the folder or a file cannot be used, or if other users can read or write it.
     """
     if database is not None and not make and not database.exists():
         return given_secret or _new_secret()
@@ -72,25 +75,37 @@ def opened_seal_key(folder: Path, database: Path | None, *, given: str, make: bo
 
 
 def private_folder(path: Path) -> Path:
-    """Create the folder if it is missing, and let only its owner enter it."""
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if path.stat().st_mode & 0o077:
-        path.chmod(0o700)
+    """Create the folder and its missing parents for their owner alone.
+
+    The hub never changes the mode of a folder that exists. Raises `UnusableSettingError` if other users can use it.
+    """
+    for parent in [*reversed(path.parents), path]:
+        if not parent.is_dir():
+            parent.mkdir(exist_ok=True, mode=0o700)  # another process may make it first
+    if (mode := stat.S_IMODE(path.stat().st_mode)) & OTHERS:
+        raise UnusableSettingError(
+            f"A2A_VAR: other users can use {path} (mode {mode:04o}): run `chmod 700 {path}` if it is the hub's alone, "
+            f"or set A2A_VAR to a folder such as {path / 'a2a-hub'}."
+        )
     return path
 
 
 def private_file(path: Path) -> Path:
-    """Create an empty file if it is missing, and let only its owner read it.
+    """Create an empty file for its owner alone if it is missing.
 
-    SQLite gives its write-ahead log the permissions of the database file.
+    SQLite gives its write-ahead log the permissions of the database file. The hub never changes the mode of a file
+    that exists. Raises `UnusableSettingError` if other users can open it.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
-        if path.stat().st_mode & 0o077:
-            path.chmod(0o600)
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if mode & OTHERS and path.parent.stat().st_mode & ENTERED_BY_OTHERS:
+            raise UnusableSettingError(
+                f"DATABASE_URL: other users can open {path} (mode {mode:04o}), so run `chmod 600 {path}`."
+            ) from None
     return path
 
 

@@ -215,7 +215,7 @@ def test_a_restored_hub_has_the_seal_key_and_a_whole_journal(database: Database,
     done(a2a(database, "backup", file))
 
     with new_hub(tmp_path / "new") as hub:
-        hub.folder.mkdir(exist_ok=True)
+        hub.folder.mkdir(exist_ok=True, mode=0o700)
         (hub.folder / "seal_head").write_text("the head of another journal")
         (hub.folder / "seal_key").write_text("ab" * 32)
         assert "WARNING: the journal" not in done(a2a(hub, "restore", file))

@@ -103,7 +103,7 @@ class Stage:
 @contextlib.contextmanager
 def opened(stage: Stage) -> Iterator[Stage]:
     """Start the hub of ``stage`` for the block. The history is closed at its end."""
-    stage.folder.mkdir(parents=True, exist_ok=True)
+    stage.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     try:
         stage.start_hub()
         yield stage

@@ -133,7 +133,7 @@ def served(
     the folder of the project that serves.
     """
     port = port or free_port()
-    var.mkdir(exist_ok=True)
+    var.mkdir(exist_ok=True, mode=0o700)
     log = var / "printed"
     own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": ""}
     own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **NO_LIMITS, **environment}

@@ -63,7 +63,7 @@ def missed(history: History, restored: Rows, until: float) -> Iterator[Violation
 
 
 def _stage(database: str, folder: Path, server: servers.Server | None) -> Stage:
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, mode=0o700)
     return Stage(
         database=database,
         folder=folder,

@@ -40,7 +40,7 @@ def run(_: str, folder: Path, seed: int) -> Sequence[Part]:
 
 
 def _stage(folder: Path, server: servers.Server) -> Stage:
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, mode=0o700)
     return Stage(
         database="postgresql",
         folder=folder,

@@ -79,7 +79,7 @@ def checked_out(folder: Path, revision: str) -> Path:
 def _stage(database: str, folder: Path, server: servers.Server | None, code: Path) -> Stage:
     """Make a stage. Both share a folder where the database is a file in it."""
     own = folder / "hub" if server is None else folder / ("new" if code == ROOT else "old")
-    own.mkdir(parents=True, exist_ok=True)
+    own.mkdir(parents=True, exist_ok=True, mode=0o700)
     return Stage(
         database=database,
         folder=own,
