@@ -30,6 +30,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = A2A_MAX_BODY_BYTES
 # Seconds in which the body of a request must arrive. A slower connection is cut, so that it holds a thread no longer.
 A2A_BODY_TIMEOUT_S = env.integer("A2A_BODY_TIMEOUT_S", 30, least=1, most=60)
 
+# The longest time for which the hub holds a waiting request. Many proxies cut a silent connection after 60 seconds.
+A2A_LONGEST_WAIT_MS = env.integer("A2A_LONGEST_WAIT_MS", 50_000, least=0, most=600_000)
+
 # Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto count. A hub at an https URL has one, mostly on its
 # own machine.
 A2A_TRUSTED_PROXIES = env.networks("A2A_TRUSTED_PROXIES", ["127.0.0.0/8", "::1/128"] if _is_https else [])

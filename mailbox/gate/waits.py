@@ -12,6 +12,7 @@ from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
 
 from mailbox.database import waiting
@@ -37,6 +38,11 @@ class _Key:
 _seats = threading.Lock()
 _waiting: Counter[int | str] = Counter()  # waits of this process by the key of the agent's row, or the person's name
 _keys: dict[Waiter, _Key] = {}  # of the waits of this process
+
+
+def span(wait_ms: int) -> timedelta:
+    """Return how long the hub holds a request that would wait so many milliseconds: at most ``A2A_LONGEST_WAIT_MS``."""
+    return timedelta(milliseconds=min(wait_ms, settings.A2A_LONGEST_WAIT_MS))
 
 
 def until(caller: Caller, look: Callable[[], Found], timeout: timedelta | None, topics: Sequence[str]) -> Found:

@@ -6,7 +6,7 @@ import re
 from datetime import datetime, time, timedelta
 
 MOST_MS = 2**53  # the largest number of milliseconds in a request: far longer than any real duration
-LONGEST_WAIT_MS = 60_000  # of one request
+LONGEST_WAIT_MS = 600_000  # that a request may name; the hub may hold it for less
 LONGEST = timedelta(days=365_000)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _TIME = re.compile(r"\d\d:\d\d(:\d\d)?")

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from tests.bench.cycles import PATIENCE
 from tests.load.client import LENGTH
 
-WAIT_MS = 60_000  # the longest wait that the hub allows
+WAIT_MS = 60_000  # which the measured hubs allow
 JOINING = 400  # agents that begin to wait in a second
 PAUSE = 1.0  # seconds before the next wait, if the hub answered one too early
 

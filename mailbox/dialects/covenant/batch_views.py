@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TypeVar
 
 from rest_framework.request import Request
@@ -13,7 +12,7 @@ from mailbox.dialects.covenant import batch_answers, batch_requests, batch_wire
 from mailbox.dialects.covenant.receive_views import ReceivingView, given_twice
 from mailbox.dialects.covenant.requests import NextTask
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.gate import rates
+from mailbox.gate import rates, waits
 from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation
 from mailbox.verbs.life import batches
@@ -92,7 +91,7 @@ class LeaseBatchView(ReceivingBatchView):
             most=how.max,
             attempt_id=how.attempt_id,
             answers=batch_requests.valid(read),
-            wait=timedelta(milliseconds=how.wait_ms),
+            wait=waits.span(how.wait_ms),
         )
         rates.take_for_items(self.caller, len(how.results) + len(answered.leases))
         outcomes = batch_requests.outcomes(read, answered.results.of_each)
@@ -118,7 +117,7 @@ class DrainBatchView(ReceivingBatchView):
             most=how.max,
             attempt_id=how.attempt_id,
             ack=batch_requests.valid(read),
-            wait=timedelta(milliseconds=how.wait_ms),
+            wait=waits.span(how.wait_ms),
         )
         rates.take_for_items(self.caller, len(how.ack) + len(answered.results))
         return Response(batch_wire.drained(answered, whole.beside(answered.results), read))

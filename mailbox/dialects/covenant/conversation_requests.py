@@ -125,7 +125,10 @@ class UpdatesBody(Exact):
 
 
 class MessagesQuery(Exact):
-    """The messages after the number ``after``. With ``wait_ms`` the hub holds the request until there is one."""
+    """The messages after the number ``after``. With ``wait_ms`` the hub holds the request until there is one.
+
+    By default the hub holds it for at most 50 seconds.
+    """
 
     after: QueryInteger = Field(0, ge=0, le=2**31 - 1)
     limit: QueryInteger = Field(100, ge=1, le=1000)

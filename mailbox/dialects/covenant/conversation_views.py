@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from uuid import UUID
 
 from rest_framework.request import Request
@@ -14,6 +13,7 @@ from mailbox.dialects.covenant import conversation_requests as requests
 from mailbox.dialects.covenant import conversation_wire as wire
 from mailbox.dialects.covenant import lease_answers
 from mailbox.dialects.covenant.views import MailboxView
+from mailbox.gate import waits
 from mailbox.inspection import conversation
 from mailbox.verbs.life import expiry, leasing, updates
 from mailbox.verbs.life.conversation import say
@@ -49,7 +49,7 @@ class MessagesView(MailboxView):
             self.caller,
             task_id,
             lambda _: conversation.read(self.caller, task_id, after=query.after, limit=query.limit),
-            wait=timedelta(milliseconds=query.wait_ms),
+            wait=waits.span(query.wait_ms),
         )
         return Response(wire.messages(read))
 

@@ -5,7 +5,6 @@ Source: Covenant A2A, "Daemon-mediated flow".
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +14,7 @@ from rest_framework.response import Response
 from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
 from mailbox.dialects.covenant import answers, conversation_wire, lease_answers, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
+from mailbox.gate import waits
 from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation
 from mailbox.verbs.life import leasing, results
@@ -72,7 +72,7 @@ class NextTaskView(ReceivingView):
     )
     def get(self, request: Request) -> Response:
         how = self.received(requests.NextTask)
-        wait = timedelta(milliseconds=how.wait_ms)
+        wait = waits.span(how.wait_ms)
         lease = leasing.next_task(self.caller, attempt_id=how.attempt_id, wait=wait)
         spent = lease is None and leasing.is_spent(self.caller, how.attempt_id)
         newest = conversation.newest_of_senders([lease.task] if lease else ())
@@ -105,7 +105,7 @@ class NextResultView(ReceivingView):
     )
     def get(self, request: Request) -> Response:
         how = self.received(requests.NextResult)
-        wait = timedelta(milliseconds=how.wait_ms)
+        wait = waits.span(how.wait_ms)
         result = results.next_result(self.caller, attempt_id=how.attempt_id, ack=how.ack, wait=wait)
         spent = result is None and results.is_spent(self.caller, how.attempt_id)
         return Response(wire.next_result(result, whole.beside([result] if result else ()), spent=spent))

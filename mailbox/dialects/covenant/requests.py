@@ -99,9 +99,10 @@ class ResultBody(Lax):
 class NextTask(Exact):
     """How to receive, in the query or the body.
 
-    With ``wait_ms`` the hub holds the request until something arrives. The same ``attempt_id`` gets the same answer
-    again. Keep the id until it has brought something, also after an empty answer. Then use a new id. Once its leases
-    have ended or its results were acknowledged, an id is spent. The answer then has ``attempt_spent`` and nothing else.
+    With ``wait_ms`` the hub holds the request until something arrives, by default for at most 50 seconds. Without it
+    the hub answers at once. The same ``attempt_id`` gets the same answer again. Keep the id until it has brought
+    something, also after an empty answer. Then use a new id. Once its leases have ended or its results were
+    acknowledged, an id is spent. The answer then has ``attempt_spent`` and nothing else.
     """
 
     wait_ms: int = Field(default=0, ge=0, le=times.LONGEST_WAIT_MS)
@@ -216,7 +217,10 @@ class NoQuery(Exact):
 
 
 class WaitQuery(Exact):
-    """With ``wait_ms`` the hub holds the request until the task has ended, and answers as without it then."""
+    """With ``wait_ms`` the hub holds the request until the task has ended, and answers as without it then.
+
+    By default the hub holds it for at most 50 seconds.
+    """
 
     wait_ms: QueryInteger = Field(0, ge=0, le=times.LONGEST_WAIT_MS)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -14,6 +13,7 @@ from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.covenant import answers, requests, wire
+from mailbox.gate import waits
 from mailbox.inspection import answers as whole
 from mailbox.inspection import lists, trees
 from mailbox.inspection import tasks as tasks_
@@ -187,7 +187,7 @@ class TaskResultView(MailboxView):
         errors=(404,),
     )
     def get(self, request: Request, task_id: UUID) -> Response:
-        wait = timedelta(milliseconds=self.query(requests.WaitQuery).wait_ms)
+        wait = waits.span(self.query(requests.WaitQuery).wait_ms)
         result = expiry.read(self.caller, task_id, lambda task: task.result_or_none, wait=wait)
         return Response(wire.next_result(result, whole.beside([result] if result else ())))
 

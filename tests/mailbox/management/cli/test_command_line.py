@@ -135,7 +135,7 @@ SEND = ["send", "--from", "a", "--to", "b", "t"]
         (["keys", "add", "a", "--user", "b"], "not allowed with argument"),
         ([*SEND, "--deadline-ms", str(2**63)], "--deadline-ms must be between 0 and 9223372036854775807"),
         ([*SEND, "--duplicate-safety", "x"], "unknown duplicate safety 'x' (expected unsafe|idempotent)"),
-        (["recv", "b", "--wait-ms", "60001"], "--wait-ms must be between 0 and 60000"),
+        (["recv", "b", "--wait-ms", "600001"], "--wait-ms must be between 0 and 600000"),
         (["post-result", UUID, "--status", "done"], "unknown status 'done' (expected ok|error|partial|rejected)"),
         (["post-result", UUID, "--status", "ok", "--content", '{"type":"text"}'], "must be a JSON array of content"),
         (["post-result", UUID, "--status", "ok", "--content", "[]", "--text", "t"], "not allowed with argument"),
