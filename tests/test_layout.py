@@ -21,9 +21,11 @@ MODULES = [path for package in PACKAGES for path in package.rglob("*.py") if "mi
 ROOT_ENTRIES = {
     *(
         ".ci",
+        ".dockerignore",
         ".gitignore",
         "CHANGELOG.md",
         "CONTRIBUTING.md",
+        "Dockerfile",
         "LICENSE",
         "Makefile",
         "README.md",
@@ -33,7 +35,9 @@ ROOT_ENTRIES = {
     *(
         "agentcards",
         "clients",
+        "compose.yaml",
         "dashboard",
+        "deploy",
         "docs",
         "mailbox",
         "manage.py",

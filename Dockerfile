@@ -1,0 +1,31 @@
+# The hub in one image. `docker build -t a2a-hub .` builds it; docs/deploy.md says how to run it.
+ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-trixie
+
+FROM ${PYTHON_IMAGE} AS packages
+WORKDIR /opt/a2a-hub
+COPY requirements/install.sh requirements/base.txt requirements/
+RUN PYTHON=python3 requirements/install.sh requirements/base.txt
+
+FROM ${PYTHON_IMAGE}
+# tini passes stop signals on and reaps orphans. pg_dump and psql make and restore backups of PostgreSQL.
+RUN apt-get update -qq \
+    && apt-get install -y -qq --no-install-recommends tini postgresql-client \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --uid 10001 --user-group --no-create-home --home-dir /var/lib/a2a-hub a2a \
+    && install -d -o a2a -g a2a -m 0700 /var/lib/a2a-hub
+WORKDIR /opt/a2a-hub
+COPY --from=packages /opt/a2a-hub/.venv .venv
+COPY . .
+RUN .venv/bin/python -m compileall -q a2aproject agentcards dashboard mailbox
+ENV PATH=/opt/a2a-hub/.venv/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1 \
+    BIND_HOST=0.0.0.0 \
+    PORT=3000 \
+    A2A_VAR=/var/lib/a2a-hub
+USER 10001:10001
+VOLUME /var/lib/a2a-hub
+EXPOSE 3000
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=10s --timeout=6s --start-period=60s --retries=3 CMD ["python", "deploy/health.py"]
+ENTRYPOINT ["tini", "--", "python", "manage.py"]
+CMD ["serve"]
