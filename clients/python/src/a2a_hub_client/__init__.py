@@ -2,4 +2,48 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from a2a_hub_client.credentials import KeyFile as KeyFile
+    from a2a_hub_client.errors import HubError as HubError
+    from a2a_hub_client.errors import NotNowError as NotNowError
+    from a2a_hub_client.errors import RefusedError as RefusedError
+    from a2a_hub_client.errors import ResultTimeoutError as ResultTimeoutError
+    from a2a_hub_client.errors import UnreachableError as UnreachableError
+    from a2a_hub_client.models.content import JsonBlock as JsonBlock
+    from a2a_hub_client.models.content import TextBlock as TextBlock
+    from a2a_hub_client.models.conversation import Update as Update
+    from a2a_hub_client.models.sent import Answer as Answer
+    from a2a_hub_client.models.sent import NewTask as NewTask
+    from a2a_hub_client.models.tasks import Result as Result
+    from a2a_hub_client.retry import Retry as Retry
+
 __version__ = "0.1.0"
+
+# The modules of the names above. They are imported at their first use, so that importing this package is cheap.
+_MODULES = {
+    "Answer": "models.sent",
+    "HubError": "errors",
+    "JsonBlock": "models.content",
+    "KeyFile": "credentials",
+    "NewTask": "models.sent",
+    "NotNowError": "errors",
+    "RefusedError": "errors",
+    "Result": "models.tasks",
+    "ResultTimeoutError": "errors",
+    "Retry": "retry",
+    "TextBlock": "models.content",
+    "UnreachableError": "errors",
+    "Update": "models.conversation",
+}
+__all__ = sorted(_MODULES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = found
+    return found

@@ -1,0 +1,74 @@
+"""Sends calls to a hub, and repeats those that may be repeated."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TypeVar
+
+import httpx
+
+from a2a_hub_client import _failures
+from a2a_hub_client._calls.call import Call
+from a2a_hub_client.credentials import Credentials
+from a2a_hub_client.errors import HubError, UnreachableError
+from a2a_hub_client.retry import Backoff, Duration, Retry, seconds
+
+T = TypeVar("T")
+KEPT_CONNECTIONS = 20
+
+
+class AsyncTransport:
+    """Sends calls to one hub over one pool of connections."""
+
+    def __init__(
+        self,
+        url: str,
+        credentials: Credentials,
+        *,
+        retry: Retry,
+        timeout: Duration,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        """``timeout`` is how long the hub may take to answer, beside the wait of a long poll."""
+        self.url = url
+        self.retry = retry
+        self._credentials = credentials
+        self._timeout = seconds(timeout)
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS)
+        self._http = httpx.AsyncClient(limits=limits, transport=transport)
+
+    async def perform(self, call: Call[T], *, retry: Retry | None = None) -> T:
+        """Send the call and return its answer. Raises `HubError`.
+
+        The call is repeated under ``retry``, None for that of the client, if it may be repeated.
+        """
+        backoff = Backoff(retry or self.retry)
+        while True:
+            try:
+                return call.answer(await self._try(call))
+            except HubError as error:
+                pause = backoff.pause(error, is_repeatable=call.is_repeatable)
+                if pause is None:
+                    raise
+            await asyncio.sleep(pause)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def _try(self, call: Call[T]) -> bytes:
+        url = self.url + call.target
+        signed = self._credentials.headers(method=call.method, url=url, body=call.body)
+        timeout = httpx.Timeout(self._timeout, read=self._timeout + call.wait)
+        request = self._http.build_request(
+            call.method, url, content=call.body or None, headers={**call.headers, **signed}, timeout=timeout
+        )
+        try:
+            response = await self._http.send(request)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            raise UnreachableError(f"cannot connect to the hub: {error}", may_have_arrived=False) from error
+        except httpx.RequestError as error:
+            raise UnreachableError(f"no answer from the hub: {str(error) or type(error).__name__}") from error
+        if not response.is_success:
+            raise _failures.of_answer(response.status_code, response.reason_phrase, response.content, response.headers)
+        return response.content

@@ -1,0 +1,93 @@
+"""How a client says who it is: by an API key, or by the signature of each request."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+URL, KEY = "A2A_URL", "A2A_API_KEY"  # environment variables
+GivenKey = str | Callable[[], str]
+
+
+class Credentials(Protocol):
+    """Says who sends a request."""
+
+    def headers(self, *, method: str, url: str, body: bytes) -> Mapping[str, str]:
+        """Return the headers of one request."""
+        ...
+
+
+class Bearer:
+    """Sends an API key. A function that returns the key is called for each request, so that the key can change."""
+
+    def __init__(self, key: GivenKey) -> None:
+        self._key = key
+
+    def headers(self, *, method: str, url: str, body: bytes) -> Mapping[str, str]:
+        """Return the header with the key."""
+        return {"Authorization": f"Bearer {self._key() if callable(self._key) else self._key}"}
+
+
+class KeyFile:
+    """Returns the key in a file when called, and reads the file again when it was changed or replaced."""
+
+    def __init__(self, path: Path | str) -> None:
+        """Read the key. Raises `OSError` for a file that cannot be read, and `ValueError` for a file without a key."""
+        self._path = Path(path)
+        self._seen: tuple[int, ...] = ()
+        self._key = ""
+        self._read()
+
+    def __call__(self) -> str:
+        """Return the key. While the file is missing or has no key, it is the key before."""
+        with contextlib.suppress(OSError, ValueError):
+            self._read()
+        return self._key
+
+    def _read(self) -> None:
+        status = os.stat(self._path)
+        seen = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if seen == self._seen:
+            return
+        key = self._path.read_text("utf-8").strip()
+        if not is_sendable(key):
+            raise ValueError(f"{self._path} has no key")
+        self._seen, self._key = seen, key
+
+
+def is_sendable(key: str) -> bool:
+    """Whether the text can be sent as a key, in the header of a request."""
+    return key.isascii() and key.isprintable() and bool(key.strip())
+
+
+def address(url: str | None) -> str:
+    """Return the hub's URL without a final slash: ``url``, or that of the environment. Raises `ValueError`."""
+    found = os.environ.get(URL, "") if url is None else url
+    if not found:
+        raise ValueError(f"name the hub: Hub(url), or {URL} in the environment")
+    if not found.startswith(("http://", "https://")):
+        raise ValueError(f'the URL of a hub starts with http:// or https://, not "{found}"')
+    return found.rstrip("/")
+
+
+def credentials(key: GivenKey | None, signing_key: Ed25519PrivateKey | str | None) -> Credentials:
+    """Return the credentials of a client. Without either key the environment has one. Raises `ValueError`."""
+    if signing_key is not None:
+        if key is not None:
+            raise ValueError("give a key or a signing_key, not both")
+        from a2a_hub_client.signing import Signer  # an extra
+
+        return Signer(signing_key)
+    if key is None:
+        key = os.environ.get(KEY)
+    if key is None:
+        raise ValueError(f"give a key: Hub(url, key), or {KEY} in the environment")
+    if isinstance(key, str) and not is_sendable(key):
+        raise ValueError("the key is empty, or has a character that cannot be sent")
+    return Bearer(key)

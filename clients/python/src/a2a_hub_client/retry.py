@@ -1,0 +1,70 @@
+"""How a client repeats requests that fail for now: with growing random pauses, for a limited time."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from a2a_hub_client.errors import HubError, NotNowError
+
+Duration = timedelta | float  # a float is in seconds
+
+
+def seconds(duration: Duration) -> float:
+    """Return the seconds of a duration."""
+    return duration.total_seconds() if isinstance(duration, timedelta) else float(duration)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """How long a client repeats a request, and how long it pauses.
+
+    The client repeats only requests that it may repeat: the hub answers their repeat as it answered them, or the hub
+    has done nothing. ``patience`` is the time from the first failure until the client gives up; None has no end, and 0
+    repeats nothing. Pauses double from ``first_pause`` to ``longest_pause``, each shortened by up to half at random. A
+    pause is at least the hub's Retry-After, up to ``longest_pause``. ``on_trouble`` is called with each failure that is
+    repeated.
+    """
+
+    patience: Duration | None = 30.0
+    first_pause: Duration = 0.25
+    longest_pause: Duration = 15.0
+    on_trouble: Callable[[HubError], object] | None = field(default=None, repr=False)
+
+
+class Backoff:
+    """The pauses of one request that fails again and again."""
+
+    def __init__(self, retry: Retry, clock: Callable[[], float] = time.monotonic) -> None:
+        """``clock`` returns seconds."""
+        self._retry = retry
+        self._clock = clock
+        self._next = seconds(retry.first_pause)
+        self._give_up_at: float | None = None
+
+    def pause(self, error: HubError, *, is_repeatable: bool) -> float | None:
+        """Return the seconds to wait before the request is repeated; None to give up.
+
+        ``is_repeatable``: a repeat of the request does no harm, even if the request has arrived.
+        """
+        if not isinstance(error, NotNowError) or not (is_repeatable or not error.may_have_arrived):
+            return None
+        longest = seconds(self._retry.longest_pause)
+        pause = max(self._next * random.uniform(0.5, 1), min(error.retry_after or 0.0, longest))  # noqa: S311 (no secret)
+        if not self._has_time_for(pause):
+            return None
+        self._next = min(self._next * 2, longest)
+        if self._retry.on_trouble is not None:
+            self._retry.on_trouble(error)
+        return pause
+
+    def _has_time_for(self, pause: float) -> bool:
+        if self._retry.patience is None:
+            return True
+        now = self._clock()
+        if self._give_up_at is None:
+            self._give_up_at = now + seconds(self._retry.patience)
+        return now + pause < self._give_up_at

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import closing
+
+import httpx
+import pytest
+
+from a2a_hub_client._async.transport import AsyncTransport
+from a2a_hub_client._calls import access, tasks
+from a2a_hub_client._sync.transport import Transport
+from a2a_hub_client.credentials import credentials
+from a2a_hub_client.errors import AnswerError, UnavailableError, UnreachableError
+from a2a_hub_client.refusals import UnauthenticatedError
+from a2a_hub_client.retry import Retry
+
+pytestmark = pytest.mark.one_database
+
+ME = {"kind": "a2a_me", "agent": {"display": "bob@hub", "pubkey": "P", "new": 1}, "person": None, "role": None}
+QUICK = Retry(first_pause=0.001, longest_pause=0.002, patience=30)
+
+
+class Server:
+    """Answers requests in turn: by a response, or by an error of the network."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.requests: list[httpx.Request] = []
+
+    def __call__(self, request):
+        self.requests.append(request)
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def ask_sync(server, call, **how):
+    sender = Transport("http://hub", credentials("k1", None), transport=httpx.MockTransport(server), **_how(how))
+    with closing(sender):
+        return sender.perform(call)
+
+
+def ask_async(server, call, **how):
+    async def ask():
+        sender = AsyncTransport(
+            "http://hub", credentials("k1", None), transport=httpx.MockTransport(server), **_how(how)
+        )
+        try:
+            return await sender.perform(call)
+        finally:
+            await sender.close()
+
+    return asyncio.run(ask())
+
+
+def _how(how):
+    return {"retry": QUICK, "timeout": 10.0, **how}
+
+
+@pytest.fixture(params=[ask_sync, ask_async])
+def ask(request):
+    return request.param
+
+
+def test_a_call_carries_the_key_and_returns_the_model(ask):
+    server = Server(httpx.Response(200, json=ME))
+
+    me = ask(server, access.me())
+
+    assert me.agent.display == "bob@hub"
+    assert str(server.requests[0].url) == "http://hub/a2a/me"
+    assert server.requests[0].headers["Authorization"] == "Bearer k1"
+
+
+def test_a_long_poll_may_take_its_wait_and_the_timeout(ask):
+    server = Server(httpx.Response(200, json={"result": None}))
+
+    ask(server, tasks.result("t", wait=50.0), timeout=7.0)
+
+    allowed = server.requests[0].extensions["timeout"]
+    assert (allowed["read"], allowed["connect"]) == (57.0, 7.0)
+
+
+def test_a_repeat_sends_the_same_bytes_until_the_hub_answers(ask):
+    server = Server(httpx.ReadError("cut"), httpx.Response(503), httpx.Response(200, json={"task_id": None}))
+    server.answers[-1] = httpx.Response(200, json={"task_id": "00000000-0000-4000-8000-000000000000"})
+
+    ask(server, tasks.send({"recipient": "bob"}))
+
+    assert {request.content for request in server.requests} == {b'{"recipient":"bob"}'}
+    assert len(server.requests) == 3
+
+
+def test_a_request_that_may_do_its_work_twice_is_not_repeated_after_it_arrived(ask):
+    server = Server(httpx.ReadTimeout("late"))
+
+    with pytest.raises(UnreachableError, match="late") as caught:
+        ask(server, access.add_agent("bob"))
+
+    assert caught.value.may_have_arrived
+
+
+def test_a_request_that_was_not_sent_is_repeated(ask):
+    server = Server(httpx.ConnectError("refused"), httpx.Response(429), httpx.Response(403, json={"message": "No."}))
+
+    with pytest.raises(Exception, match=r"No\."):
+        ask(server, access.add_agent("bob"))
+
+
+def test_patience_ends_with_the_last_failure(ask):
+    with pytest.raises(UnavailableError):
+        ask(Server(httpx.Response(503)), access.me(), retry=Retry(patience=0))
+
+
+def test_a_refusal_is_raised_at_once(ask):
+    with pytest.raises(UnauthenticatedError):
+        ask(Server(httpx.Response(401)), access.me())
+
+
+@pytest.mark.parametrize("answer", [{"text": "<html>"}, {"json": []}, {"json": {"agent": 1}}])
+def test_an_answer_of_another_server_is_reported(ask, answer):
+    with pytest.raises(AnswerError, match="GET /a2a/me"):
+        ask(Server(httpx.Response(200, **answer)), access.me(), retry=Retry(patience=0))
+
+
+def test_threads_share_one_client():
+    server = Server(*[httpx.Response(200, json=ME) for _ in range(20)])
+    sender = Transport("http://hub", credentials("k1", None), transport=httpx.MockTransport(server), **_how({}))
+    with closing(sender):
+        threads = [threading.Thread(target=sender.perform, args=[access.me()]) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert len(server.requests) == 20
