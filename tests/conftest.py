@@ -43,7 +43,7 @@ SLOW = (
     "tests/mailbox/dialects/a2a/clients/",
     "tests/mailbox/dialects/corvid/test_conversation.py",
     "tests/mailbox/dialects/yeoman/test_served.py",
-    "tests/mailbox/management/worker/",
+    "tests/clients/python/worker/",
     "tests/test_demo.py",
     "tests/docs/test_operations.py",
     "tests/docs/test_tour.py",

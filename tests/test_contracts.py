@@ -28,7 +28,7 @@ FAULTS = {  # a module: its forbidden import
     "mailbox/dialects/planted/views.py": "mailbox.dialects.corvid.wire",
     "mailbox/dialects/base/planted.py": "mailbox.dialects.marianne.wire",
     "mailbox/background/planted.py": "dashboard.wording.journal",
-    "mailbox/management/worker/planted.py": "django.conf",
+    "a2a_hub_client/worker/planted.py": "django.conf",
     "a2a_hub_client/planted.py": "mailbox.words.content",
     "agentcards/planted.py": "mailbox.in_process",
     "dashboard/views/planted.py": "a2aproject.web.errors",

@@ -15,7 +15,7 @@ SHARED = {
     "tests/mailbox/dialects/a2a/clients/": "stage",
     "tests/mailbox/dialects/corvid/test_conversation.py": "served hub",
     "tests/mailbox/dialects/yeoman/test_served.py": "recorded hub",
-    "tests/mailbox/management/worker/": "served hub",
+    "tests/clients/python/worker/": "served hub",
     "tests/test_readme.py": "readme hub",
     "tests/test_restarts.py": "restarted hub",
 }

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from a2a_hub_client.worker.attempt import ProgramSettings
+from a2a_hub_client.worker.batches import BatchingHub
+from a2a_hub_client.worker.client import Hub as HubClient
+from a2a_hub_client.worker.client import bearer
+from a2a_hub_client.worker.worker import Worker
 from mailbox.management.cli.work import environment_without
-from mailbox.management.worker.attempt import ProgramSettings
-from mailbox.management.worker.batches import BatchingHub
-from mailbox.management.worker.client import Hub as HubClient
-from mailbox.management.worker.worker import Worker
 from mailbox.models import Lease, Message, Result, Task
 from tests.support.hub import PATIENCE, ROOT, wait_until
 
@@ -44,7 +45,7 @@ class Desk:
         """Run a worker in this process for that many tasks; return its failure."""
         client_of = HubClient if batch is None else BatchingHub
         work = ProgramSettings(command=command, environment=environment_without(self.key), **{"grace": GRACE, **how})
-        with contextlib.closing(client_of(self.url, lambda: self.key)) as client:
+        with contextlib.closing(client_of(self.url, bearer(lambda: self.key))) as client:
             worker = Worker(
                 client, name, work, concurrency=concurrency, batch=batch, max_tasks=tasks, say=self.said.append
             )

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
+from a2a_hub_client.worker.key_file import KeyFile
 from agentcards import profiles
 from agentcards.models.validation import LONGEST_NAME, LONGEST_TEXT
 from mailbox.gate.callers import Caller
 from mailbox.management.cli.work import WRONG_USAGE
-from mailbox.management.worker.key_file import KeyFile
 from mailbox.verbs.agents.registration import Registration
 from mailbox.words.key_proofs import KeyProof
 

@@ -9,6 +9,7 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -17,7 +18,12 @@ from django.conf import ENVIRONMENT_VARIABLE, settings
 from django.core.management.base import CommandError
 
 from mailbox.management.cli import arguments
-from mailbox.words import ed25519, redaction
+from mailbox.words import ed25519, redaction, signatures
+
+if TYPE_CHECKING:
+    import httpx
+
+    from a2a_hub_client.worker.client import Authorize
 
 KEY_VARIABLE = "A2A_API_KEY"
 MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
@@ -116,10 +122,10 @@ def add_commands(commands: arguments.Commands) -> None:
 
 def _work(options: Namespace) -> str:
     # Imported here, so that the other commands start without httpx.
-    from mailbox.management.worker.attempt import ProgramSettings
-    from mailbox.management.worker.batches import BatchingHub
-    from mailbox.management.worker.client import Hub
-    from mailbox.management.worker.worker import Worker
+    from a2a_hub_client.worker.attempt import ProgramSettings
+    from a2a_hub_client.worker.batches import BatchingHub
+    from a2a_hub_client.worker.client import Hub, bearer
+    from a2a_hub_client.worker.worker import Worker
 
     source = _key_source(options) if options.sign is None else private_key(options.sign, "--sign")
     if shutil.which(options.command[0]) is None:
@@ -133,7 +139,8 @@ def _work(options: Namespace) -> str:
         heartbeat=options.heartbeat,
         grace=options.grace,
     )
-    hub = (Hub if options.batch is None else BatchingHub)(options.url, source)
+    authorize = bearer(source) if callable(source) else signing(source)
+    hub = (Hub if options.batch is None else BatchingHub)(options.url, authorize)
     worker = Worker(
         hub,
         options.name,
@@ -149,6 +156,17 @@ def _work(options: Namespace) -> str:
     finally:
         hub.close()
     return ""
+
+
+def signing(key: Ed25519PrivateKey) -> Authorize:
+    """Return the authorization by signatures of the private key. The URL of the requests is the hub's public URL."""
+
+    def authorize(request: httpx.Request) -> httpx.Request:
+        method, body = request.method, request.content
+        request.headers.update(signatures.sign(key, method=method, url=str(request.url), body=body))
+        return request
+
+    return authorize
 
 
 def _concurrency(options: Namespace) -> int:
@@ -171,7 +189,7 @@ def private_key(path: Path, option: str) -> Ed25519PrivateKey:
 
 def _key_source(options: Namespace) -> Callable[[], str]:
     """Return the function that returns the agent's API key. Raise `CommandError` if there is no key."""
-    from mailbox.management.worker.key_file import KeyFile, is_sendable
+    from a2a_hub_client.worker.key_file import KeyFile, is_sendable
 
     if options.key_file is not None:
         try:

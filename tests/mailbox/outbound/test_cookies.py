@@ -73,7 +73,6 @@ def test_no_call_takes_or_sends_a_cookie(hostile):
 
 
 def test_the_hub_has_one_outbound_client():
-    """A worker is a client of its own hub, and no part of the hub."""
     made = [
         str(path.relative_to(ROOT))
         for package in PRODUCT
@@ -83,4 +82,4 @@ def test_the_hub_has_one_outbound_client():
         )
     ]
 
-    assert sorted(made) == ["mailbox/management/worker/client.py", "mailbox/outbound/exchange.py"]
+    assert sorted(made) == ["mailbox/outbound/exchange.py"]

@@ -9,8 +9,8 @@ import sys
 import pytest
 from django.core.management.base import CommandError
 
+from a2a_hub_client.worker.key_file import KeyFile
 from agentcards.models import AgentProfile
-from mailbox.management.worker.key_file import KeyFile
 
 pytestmark = pytest.mark.django_db
 

@@ -10,10 +10,10 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from mailbox.management.worker.client import Hub
-from mailbox.management.worker.errors import HubError
-from mailbox.management.worker.key_file import KeyFile
-from mailbox.management.worker.leased_task import ProgramResult
+from a2a_hub_client.worker.client import Hub, bearer
+from a2a_hub_client.worker.errors import HubError
+from a2a_hub_client.worker.key_file import KeyFile
+from a2a_hub_client.worker.leased_task import ProgramResult
 from mailbox.models import ApiKey, Task
 from tests.support import factories
 from tests.support.hub import wait_until
@@ -54,7 +54,7 @@ def test_a_worker_under_load_gets_new_keys_without_a_refused_request(served_hub,
         factories.sent_task(alice, bob)
     file = tmp_path / "key"
     file.write_text(factories.key_of(bob))
-    with closing(Hub(served_hub.url, KeyFile(file))) as hub:
+    with closing(Hub(served_hub.url, bearer(KeyFile(file)))) as hub:
         work = Work(hub)
         for thread in work.threads:
             thread.start()

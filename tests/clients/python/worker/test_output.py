@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.management.worker.output import Limits, Output
+from a2a_hub_client.worker.output import Limits, Output
 
 pytestmark = pytest.mark.one_database
 

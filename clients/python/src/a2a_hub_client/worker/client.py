@@ -8,37 +8,35 @@ from typing import Any
 from uuid import UUID
 
 import httpx
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from mailbox.management.worker.errors import AttemptSpentError, NotNowError, failure
-from mailbox.management.worker.leased_task import LeasedTask, ProgramResult
-from mailbox.words import signatures
+from a2a_hub_client.worker.errors import AttemptSpentError, NotNowError, failure
+from a2a_hub_client.worker.leased_task import LeasedTask, ProgramResult
 
 ANSWER_WITHIN = 10.0  # seconds, beside the wait of a long poll
 PAGE = 100  # messages of one request
 
+Authorize = Callable[[httpx.Request], httpx.Request]
+
+
+def bearer(key: Callable[[], str]) -> Authorize:
+    """Return the authorization by an API key. ``key`` returns it, and is called for each request."""
+
+    def authorize(request: httpx.Request) -> httpx.Request:
+        request.headers["Authorization"] = f"Bearer {key()}"
+        return request
+
+    return authorize
+
 
 class Hub:
-    """A client of the hub with one agent's API key, or with its private key. Threads may share it.
+    """A client of the hub for one agent. Threads may share it.
 
     Every method raises `NotNowError` or `RefusedError` on failure. Methods that take a lease also raise
     `LeaseEndedError`.
     """
 
-    def __init__(self, url: str, key: Callable[[], str] | Ed25519PrivateKey) -> None:
-        """``key`` returns the agent's API key, and is called for each request. A private key signs each request.
-
-        The ``url`` of signed requests is the hub's public URL.
-        """
-
-        def authorize(request: httpx.Request) -> httpx.Request:
-            if callable(key):
-                request.headers["Authorization"] = f"Bearer {key()}"
-            else:
-                method, body = request.method, request.content
-                request.headers.update(signatures.sign(key, method=method, url=str(request.url), body=body))
-            return request
-
+    def __init__(self, url: str, authorize: Authorize) -> None:
+        """``authorize`` adds the headers that tell the agent to each request."""
         self.url = url
         self.changed = threading.Event()  # set when a result becomes pending
         self._http = httpx.Client(

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from mailbox.management.worker.backoff import insist
-from mailbox.management.worker.client import Hub
-from mailbox.management.worker.errors import HubError, RefusedError
+from a2a_hub_client.worker.backoff import insist
+from a2a_hub_client.worker.client import Hub
+from a2a_hub_client.worker.errors import HubError, RefusedError
 
 
 def foreign_key(hub: Hub, name: str, *, stopping: threading.Event, say: Callable[[str], object]) -> str | None:

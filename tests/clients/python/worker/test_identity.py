@@ -8,11 +8,11 @@ from contextlib import closing
 import pytest
 from django.core.management.base import CommandError
 
+from a2a_hub_client.worker import backoff
+from a2a_hub_client.worker.client import Hub, bearer
+from a2a_hub_client.worker.errors import ForbiddenError, NotNowError, RefusedError
+from a2a_hub_client.worker.identity import foreign_key
 from mailbox.gate.callers import Role
-from mailbox.management.worker import backoff
-from mailbox.management.worker.client import Hub
-from mailbox.management.worker.errors import ForbiddenError, NotNowError, RefusedError
-from mailbox.management.worker.identity import foreign_key
 from mailbox.models import Lease, Task
 from tests.support import factories
 from tests.support.workers import lease_of
@@ -24,7 +24,7 @@ class Oracle(Hub):
     """A hub whose answers are scripted: each is returned, or raised if it is an error."""
 
     def __init__(self, *script):
-        super().__init__("http://hub.test", lambda: "key")
+        super().__init__("http://hub.test", bearer(lambda: "key"))
         self.script = list(script)
 
     def me(self):
@@ -99,7 +99,7 @@ def test_the_key_of_a_person_is_refused_by_name(desk):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_client_reads_the_owner_of_its_key(desk, bob):
-    with closing(Hub(desk.url, lambda: desk.key)) as hub:
+    with closing(Hub(desk.url, bearer(lambda: desk.key))) as hub:
         assert hub.me()["agent"] == {"display": "bob@local", "pubkey": bob.agent.pubkey}
 
 

@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Sequence
 from uuid import uuid4
 
-from mailbox.management.worker.attempt import Attempt, AttemptOutcome, ProgramSettings
-from mailbox.management.worker.backoff import Backoff, insist
-from mailbox.management.worker.client import Hub
-from mailbox.management.worker.errors import AttemptSpentError, HubError, NotNowError, RefusedError
-from mailbox.management.worker.guard import Guard
-from mailbox.management.worker.identity import foreign_key, is_called
-from mailbox.management.worker.leased_task import LeasedTask
-from mailbox.management.worker.stop_signals import StopSignals, stop_signals
-from mailbox.management.worker.turns import Turn
+from a2a_hub_client.worker.attempt import Attempt, AttemptOutcome, ProgramSettings
+from a2a_hub_client.worker.backoff import Backoff, insist
+from a2a_hub_client.worker.client import Hub
+from a2a_hub_client.worker.errors import AttemptSpentError, HubError, NotNowError, RefusedError
+from a2a_hub_client.worker.guard import Guard
+from a2a_hub_client.worker.identity import foreign_key, is_called
+from a2a_hub_client.worker.leased_task import LeasedTask
+from a2a_hub_client.worker.stop_signals import StopSignals, stop_signals
+from a2a_hub_client.worker.turns import Turn
 
 # The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
 POLL = 3.0  # seconds

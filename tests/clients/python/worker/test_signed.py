@@ -7,9 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.management.worker.client import Hub
-from mailbox.management.worker.errors import ForbiddenError
-from mailbox.management.worker.leased_task import ProgramResult
+from a2a_hub_client.worker.client import Hub
+from a2a_hub_client.worker.errors import ForbiddenError
+from a2a_hub_client.worker.leased_task import ProgramResult
+from mailbox.management.cli.work import signing
 from mailbox.models import ApiKey, SigningKey, SpentNonce, Task
 from mailbox.words import ed25519
 from tests.support import factories
@@ -23,7 +24,7 @@ def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):
     signer, task = Signer(bob), factories.sent_task(alice, bob)
     ApiKey.objects.all().delete()
 
-    with closing(Hub(desk.url, signer.key)) as hub:
+    with closing(Hub(desk.url, signing(signer.key))) as hub:
         (leased,) = hub.receive(uuid4(), most=1, wait=1)
         assert leased is not None
         hub.heartbeat(leased)

@@ -13,7 +13,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from typing import Self
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Guard:

@@ -6,7 +6,7 @@ import random
 import threading
 from collections.abc import Callable
 
-from mailbox.management.worker.errors import ForbiddenError, HubError, NotNowError
+from a2a_hub_client.worker.errors import ForbiddenError, HubError, NotNowError
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 15.0  # seconds
 
@@ -40,7 +40,7 @@ def insist(
     while True:
         try:
             request()
-        except (NotNowError, ForbiddenError) as error:
+        except (NotNowError, ForbiddenError) as error:  # noqa: PERF203 (a request takes far longer)
             if first:
                 on_trouble(error)
             first = False

@@ -7,10 +7,9 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any
 
-import orjson
+import msgspec
 
-from mailbox.management.worker.leased_task import LeasedTask
-from mailbox.words import content
+from a2a_hub_client.worker.leased_task import LeasedTask
 
 TASK_BYTES = 100_000  # Linux starts no program with an environment variable beyond 128 KiB
 
@@ -23,8 +22,13 @@ def first_message(leased: LeasedTask) -> Mapping[str, Any]:
 
 def text_of(leased: LeasedTask, conversation: Sequence[Mapping[str, Any]]) -> str:
     """Return the task's text and the texts of the sender's later messages, each on lines of its own."""
-    later = [content.text_of(message["content"]) for message in conversation[1:] if message["role"] == "user"]
+    later = [content_text(message["content"]) for message in conversation[1:] if message["role"] == "user"]
     return "\n".join([leased.task["intent_text"], *later])
+
+
+def content_text(blocks: Sequence[Mapping[str, Any]]) -> str:
+    """Return the text blocks joined by newlines; other blocks are left out."""
+    return "\n".join(str(block["text"]) for block in blocks if block.get("type") == "text")
 
 
 class ConversationFile:
@@ -36,7 +40,7 @@ class ConversationFile:
         self._file = file
 
     def add(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        self._file.write(b"".join(orjson.dumps(message) + b"\n" for message in messages))
+        self._file.write(b"".join(msgspec.json.encode(message) + b"\n" for message in messages))
         self._file.flush()
         self.last = messages[-1].get("seq", 0) if messages else self.last
 
@@ -72,12 +76,12 @@ def _spelled(task: Mapping[str, Any]) -> bytes:
 
     These are the text if that is enough, else the longest fields. The id always stays.
     """
-    if len(spelled := orjson.dumps(task)) <= TASK_BYTES:
+    if len(spelled := msgspec.json.encode(task)) <= TASK_BYTES:
         return spelled
-    by_length = sorted(task.keys() - {"id"}, key=lambda name: len(orjson.dumps(task[name])), reverse=True)
+    by_length = sorted(task.keys() - {"id"}, key=lambda name: len(msgspec.json.encode(task[name])), reverse=True)
     for left_out in (["intent_text"], *(by_length[:number] for number in range(1, len(by_length) + 1))):
         kept = {name: value for name, value in task.items() if name not in left_out}
-        spelled = orjson.dumps({**kept, "left_out": left_out})
+        spelled = msgspec.json.encode({**kept, "left_out": left_out})
         if len(spelled) <= TASK_BYTES:
             break
     return spelled

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.management.worker import output as outputs
+from a2a_hub_client.worker import output as outputs
 from mailbox.models import Artifact, Lease, Message
 from mailbox.verbs.life import conversation, leasing
 from mailbox.words.conversation import Words

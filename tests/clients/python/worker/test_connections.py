@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from mailbox.management.worker import backoff as persistence
-from mailbox.management.worker.attempt import ProgramSettings
-from mailbox.management.worker.client import Hub
-from mailbox.management.worker.errors import (
+from a2a_hub_client.worker import backoff as persistence
+from a2a_hub_client.worker.attempt import ProgramSettings
+from a2a_hub_client.worker.client import Hub, bearer
+from a2a_hub_client.worker.errors import (
     AttemptSpentError,
     ForbiddenError,
     HubError,
@@ -20,7 +20,7 @@ from mailbox.management.worker.errors import (
     NotNowError,
     RefusedError,
 )
-from mailbox.management.worker.worker import Worker
+from a2a_hub_client.worker.worker import Worker
 from mailbox.models import Lease, Task
 from tests.support import factories
 from tests.support.hub import PATIENCE
@@ -169,7 +169,7 @@ def test_a_stopped_worker_outwaits_the_poll_whose_answer_was_lost(monkeypatch):
 )
 def test_each_answer_of_the_hub_raises_its_error(monkeypatch, status, body, error):
     answer = httpx.Response(status, json=body) if body else httpx.Response(status, text="<html>")
-    hub = Hub("http://hub.test", lambda: "key")
+    hub = Hub("http://hub.test", bearer(lambda: "key"))
     monkeypatch.setattr(hub, "_http", httpx.Client(base_url=hub.url, transport=httpx.MockTransport(lambda _: answer)))
 
     with pytest.raises(HubError) as raised:

@@ -10,19 +10,19 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Literal, assert_never
+from typing import Any, Literal
 from uuid import uuid4
 
-from mailbox.management.worker import given
-from mailbox.management.worker.client import Hub
-from mailbox.management.worker.control import ASKING, ControlledOutput
-from mailbox.management.worker.errors import LeaseEndedError, RefusedError
-from mailbox.management.worker.guard import Guard
-from mailbox.management.worker.leased_task import LeasedTask, ProgramResult
-from mailbox.management.worker.output import Output
-from mailbox.management.worker.program import Program, Stop
-from mailbox.management.worker.speech import Speech
-from mailbox.management.worker.turns import Turn
+from a2a_hub_client.worker import given
+from a2a_hub_client.worker.client import Hub
+from a2a_hub_client.worker.control import ASKING, ControlledOutput
+from a2a_hub_client.worker.errors import LeaseEndedError, RefusedError
+from a2a_hub_client.worker.guard import Guard
+from a2a_hub_client.worker.leased_task import LeasedTask, ProgramResult
+from a2a_hub_client.worker.output import Output
+from a2a_hub_client.worker.program import Program, Stop
+from a2a_hub_client.worker.speech import Speech
+from a2a_hub_client.worker.turns import Turn
 
 SPEAK_EVERY = 0.5  # seconds between requests for one task, if there are no control lines
 TOGETHER = 0.05  # seconds in which control lines go into one request
@@ -160,8 +160,6 @@ class Attempt:
                 return self._answer(ProgramResult(error_message=TIMED_OUT))
             case Stop.CONCLUDED | Stop.FAULTY | None:
                 return self._conclude()
-            case never:
-                assert_never(never)
 
     def stop(self, *, at_once: bool = False) -> None:
         """Stop the program. Its task is then released, unless its last control line has come."""

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-import orjson
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+import msgspec
 
-from mailbox.management.worker.client import ANSWER_WITHIN, Hub
-from mailbox.management.worker.errors import AttemptSpentError, ForbiddenError, HubError, RefusedError, refusal
-from mailbox.management.worker.leased_task import LeasedTask, ProgramResult
+from a2a_hub_client.worker.client import ANSWER_WITHIN, Authorize, Hub
+from a2a_hub_client.worker.errors import AttemptSpentError, ForbiddenError, HubError, RefusedError, refusal
+from a2a_hub_client.worker.leased_task import LeasedTask, ProgramResult
 
 MOST = 100  # tasks or results of one request; the hub takes no more
 RESULT_BYTES = 800_000  # of JSON in one request, well below the default body limit of a hub
@@ -25,8 +24,8 @@ class BatchingHub(Hub):
     Only one thread may call `receive` and `post_pending`, which post the results.
     """
 
-    def __init__(self, url: str, key: Callable[[], str] | Ed25519PrivateKey) -> None:
-        super().__init__(url, key)
+    def __init__(self, url: str, authorize: Authorize) -> None:
+        super().__init__(url, authorize)
         self._lock = threading.Lock()
         self._pending: list[_Posting] = []
         self._is_closed = False
@@ -120,7 +119,7 @@ class _Posting:
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         self.body = body
-        self.size = len(orjson.dumps(body))
+        self.size = len(msgspec.json.encode(body))
         self.since = time.monotonic()
         self._decided = threading.Event()
         self._error: HubError | None = None

@@ -10,18 +10,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from mailbox.management.worker import attempt, batches
-from mailbox.management.worker.errors import (
+from a2a_hub_client.worker import attempt, batches
+from a2a_hub_client.worker.client import bearer
+from a2a_hub_client.worker.errors import (
     ForbiddenError,
     LeaseEndedError,
     NotNowError,
     RefusedError,
     refusal,
 )
-from mailbox.management.worker.worker import LINGER, POLL
+from a2a_hub_client.worker.worker import LINGER, POLL
 from mailbox.models import AuditEvent, Lease, Message, Task
 from mailbox.verbs.life import sending
-from tests.mailbox.management.worker.test_connections import Cutter
+from tests.clients.python.worker.test_connections import Cutter
 from tests.support import factories
 from tests.support.hub import wait_until
 from tests.support.workers import lease_of, result_of, text_of
@@ -186,7 +187,7 @@ def test_the_results_of_a_refused_batch_are_posted_alone(desk, tasks, monkeypatc
 
 def test_a_batch_of_results_is_bounded_in_bytes(monkeypatch):
     monkeypatch.setattr(batches, "RESULT_BYTES", 100)
-    hub = batches.BatchingHub("http://hub.test", lambda: "key")
+    hub = batches.BatchingHub("http://hub.test", bearer(lambda: "key"))
     hub._pending = [batches._Posting({"content": "x" * size}) for size in (300, 20, 20, 20)]
 
     assert hub._batch() == hub._pending[:1]

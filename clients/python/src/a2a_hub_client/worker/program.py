@@ -12,17 +12,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum, auto
+from enum import Enum, auto
 
-from mailbox.management.worker.guard import Guard, kill_group
-from mailbox.management.worker.output import Output
+from a2a_hub_client.worker.guard import Guard, kill_group
+from a2a_hub_client.worker.output import Output
 
 TICK = 0.1  # seconds between checks of a program that writes nothing
 CHUNK = 65_536
 LAST_WORDS = 1.0  # seconds to read what is left in the pipes after the program has ended
 
 
-class Stop(StrEnum):
+class Stop(Enum):
     """The reason to stop a program."""
 
     TIMED_OUT = auto()

@@ -9,8 +9,8 @@ from datetime import timedelta
 import psutil
 import pytest
 
-from mailbox.management.worker import given
-from mailbox.management.worker.output import Output
+from a2a_hub_client.worker import given
+from a2a_hub_client.worker.output import Output
 from mailbox.models import Task
 from tests.support import factories
 from tests.support.hub import has_ended, wait_until

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from mailbox.management.worker.backoff import Backoff, insist
-from mailbox.management.worker.client import Hub
-from mailbox.management.worker.errors import ForbiddenError, HubError, LeaseEndedError, NotNowError, RefusedError
-from mailbox.management.worker.leased_task import LeasedTask
-from mailbox.management.worker.output import Output
+from a2a_hub_client.worker.backoff import Backoff, insist
+from a2a_hub_client.worker.client import Hub
+from a2a_hub_client.worker.errors import ForbiddenError, HubError, LeaseEndedError, NotNowError, RefusedError
+from a2a_hub_client.worker.leased_task import LeasedTask
+from a2a_hub_client.worker.output import Output
 
 
 class Speech:

@@ -5,9 +5,8 @@ The token is random and new for each run, so that no program prints a control li
 
 from __future__ import annotations
 
-from mailbox.management.worker.output import Output
-from mailbox.words import json_text
-from mailbox.words.errors import InvalidJsonError
+from a2a_hub_client.worker import strict_json
+from a2a_hub_client.worker.output import Output
 
 LINE_BYTES = 600_000  # of one control line, well below the default body limit of a hub
 SHOWN = 200  # characters of a faulty line
@@ -91,10 +90,7 @@ class ControlledOutput(Output):
             raise ValueError(f"a line has at most {LINE_BYTES} bytes")
         if self.conclusion is not None:
             raise ValueError("the line before was the last, as its status ended the attempt")
-        try:
-            said = json_text.loads(line)
-        except InvalidJsonError as error:
-            raise ValueError(str(error)) from error
+        said = strict_json.loads(line)
         if not isinstance(said, dict):
             raise ValueError("the JSON must be an object")
         status = said.get("status")

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from mailbox.management.worker import output as outputs
-from mailbox.management.worker.control import LINE_BYTES, ControlledOutput
+from a2a_hub_client.worker import output as outputs
+from a2a_hub_client.worker.control import LINE_BYTES, ControlledOutput
 
 pytestmark = pytest.mark.one_database
 
