@@ -16,6 +16,10 @@ serve: .venv/base.stamp ## Run the hub (settings: PORT, PUBLIC_URL, DATABASE_URL
 
 FILE ?= README.md
 
+.PHONY: extras
+extras: requirements/extras.txt clients/python/pyproject.toml ## Install what traces and the sign-in by OpenID Connect need
+	@requirements/install.sh $< clients/python
+
 .PHONY: demo
 demo: .venv/base.stamp ## Run a hub, an orchestrator and three workers on a text (FILE=README.md)
 	@$(python) docs/demo/run.py "$(FILE)"
@@ -99,11 +103,12 @@ compile := uv pip compile --quiet --upgrade --universal --generate-hashes --pyth
 
 # The hub runs with its own client: its command line and its worker.
 hub := pyproject.toml clients/python/pyproject.toml --extra cli --extra signing --group build
+extras := --extra oidc --extra otel
 
 # The tools of these two targets have an environment of their own, because the tests do not need them.
 .PHONY: audit
 audit: .venv-audit/stamp ## Look the pinned packages up in the list of known vulnerabilities (needs a network)
-	@.venv-audit/bin/python requirements/audit.py requirements/base.txt requirements/dev.txt requirements/audit.txt
+	@.venv-audit/bin/python requirements/audit.py requirements/base.txt requirements/extras.txt requirements/dev.txt requirements/audit.txt
 
 SBOM ?= var/sbom.json
 
@@ -116,7 +121,8 @@ sbom: .venv-audit/stamp ## List the packages that the hub runs with, as CycloneD
 .PHONY: lock
 lock: ## Pin the newest allowed version of every requirement (needs uv)
 	$(compile) $(hub) --output-file requirements/base.txt
-	$(compile) $(hub) --group dev --constraints requirements/base.txt --output-file requirements/dev.txt
+	$(compile) $(hub) $(extras) --constraints requirements/base.txt --output-file requirements/extras.txt
+	$(compile) $(hub) $(extras) --group dev --constraints requirements/extras.txt --output-file requirements/dev.txt
 	$(compile) --group audit --output-file requirements/audit.txt
 	$(compile) --group a2a-client-1 --output-file requirements/a2a-client-1.txt
 	$(compile) --group a2a-client-0-3 --output-file requirements/a2a-client-0.3.txt

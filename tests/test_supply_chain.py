@@ -15,7 +15,7 @@ from tests.support.hub import ROOT
 pytestmark = pytest.mark.one_database
 
 OFFICIAL = ("a2a-client-1.txt", "a2a-client-0.3.txt", "a2a-server.txt")
-FILES = ("base.txt", "dev.txt", "audit.txt", *OFFICIAL)
+FILES = ("base.txt", "extras.txt", "dev.txt", "audit.txt", *OFFICIAL)
 SOUND = {"name": "sound", "version": "1.0", "vulns": []}
 WEAK = {"name": "weak", "version": "1.0", "vulns": [{"id": "CVE-2026-1", "fix_versions": ["1.1"]}]}
 UNKNOWN = {"name": "hidden", "skip_reason": "not found"}
@@ -85,3 +85,11 @@ def test_an_audit_without_data_says_so(audit, tmp_path, monkeypatch, capsys, ans
 
     assert audit.main(["base.txt", "dev.txt"]) == status
     assert ("NOT CHECKED" in capsys.readouterr().out) == (status == 3)
+
+
+def test_the_extras_add_packages_to_those_of_the_hub_and_change_none():
+    def pins(file: str) -> set[str]:
+        return set(re.findall(r"^[\w.\[\]-]+==[\w.]+", pinned(file), re.MULTILINE))
+
+    assert pins("base.txt") < pins("extras.txt") < pins("dev.txt")
+    assert {"mozilla-django-oidc", "opentelemetry-sdk"} <= names("extras.txt") - names("base.txt")
