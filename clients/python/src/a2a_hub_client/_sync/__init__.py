@@ -1,2 +1,2 @@
-# Written by clients/python/generate.py from _async. Change that folder.
+# Written by clients/python/write_sync.py from _async. Change that folder.
 """The client for threads."""

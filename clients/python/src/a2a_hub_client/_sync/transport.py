@@ -1,4 +1,4 @@
-# Written by clients/python/generate.py from _async. Change that folder.
+# Written by clients/python/write_sync.py from _async. Change that folder.
 """Sends calls to a hub, and repeats those that may be repeated."""
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent / "src" / "a2a_hub_client"
 SOURCE, TARGET = PACKAGE / "_async", PACKAGE / "_sync"
-NOTE = "# Written by clients/python/generate.py from _async. Change that folder.\n"
+NOTE = "# Written by clients/python/write_sync.py from _async. Change that folder.\n"
 NAMES = {
     "AsyncBaseTransport": "BaseTransport",
     "AsyncClient": "Client",
