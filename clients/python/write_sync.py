@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import sys
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,9 +14,6 @@ PACKAGE = Path(__file__).resolve().parent / "src" / "a2a_hub_client"
 SOURCE, TARGET = PACKAGE / "_async", PACKAGE / "_sync"
 NOTE = "# Written by clients/python/write_sync.py from _async. Change that folder.\n"
 NAMES = {
-    "AsyncBaseTransport": "BaseTransport",
-    "AsyncClient": "Client",
-    "AsyncIterator": "Iterator",
     "StopAsyncIteration": "StopIteration",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
@@ -31,7 +30,11 @@ WORDS = {"for asyncio": "for threads", "async with": "with", "async for": "for",
 def texts() -> Iterator[tuple[Path, str]]:
     """Yield the path and the text of each module of ``_sync``."""
     for path in sorted(SOURCE.glob("*.py")):
-        yield TARGET / path.name, of(path.read_text("utf-8"))
+        target = TARGET / path.name
+        sorted_imports = _ruff(
+            "check", "--select=I", "--fix-only", "--quiet", path=target, text=of(path.read_text("utf-8"))
+        )
+        yield target, _ruff("format", path=target, text=sorted_imports)
 
 
 def of(source: str) -> str:
@@ -49,6 +52,11 @@ def of(source: str) -> str:
         rest = lines[end_row - 1][end:]
         lines[row - 1 : end_row] = [lines[row - 1][:column] + text + rest]
     return NOTE + "".join(lines)
+
+
+def _ruff(command: str, *options: str, path: Path, text: str) -> str:
+    words = [sys.executable, "-m", "ruff", command, *options, f"--stdin-filename={path}", "-"]
+    return subprocess.run(words, input=text, capture_output=True, text=True, check=True).stdout  # noqa: S603
 
 
 def _name(name: str) -> str:

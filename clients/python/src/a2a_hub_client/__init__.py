@@ -6,6 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from a2a_hub_client._async.handle import AsyncTaskHandle as AsyncTaskHandle
+    from a2a_hub_client._async.hub import AsyncHub as AsyncHub
+    from a2a_hub_client._sync.handle import TaskHandle as TaskHandle
+    from a2a_hub_client._sync.hub import Hub as Hub
     from a2a_hub_client.credentials import KeyFile as KeyFile
     from a2a_hub_client.errors import HubError as HubError
     from a2a_hub_client.errors import NotNowError as NotNowError
@@ -25,6 +29,9 @@ __version__ = "0.1.0"
 # The modules of the names above. They are imported at their first use, so that importing this package is cheap.
 _MODULES = {
     "Answer": "models.sent",
+    "AsyncHub": "_async.hub",
+    "AsyncTaskHandle": "_async.handle",
+    "Hub": "_sync.hub",
     "HubError": "errors",
     "JsonBlock": "models.content",
     "KeyFile": "credentials",
@@ -34,6 +41,7 @@ _MODULES = {
     "Result": "models.tasks",
     "ResultTimeoutError": "errors",
     "Retry": "retry",
+    "TaskHandle": "_sync.handle",
     "TextBlock": "models.content",
     "UnreachableError": "errors",
     "Update": "models.conversation",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import time
 from collections.abc import Callable
@@ -68,3 +69,28 @@ class Backoff:
         if self._give_up_at is None:
             self._give_up_at = now + seconds(self._retry.patience)
         return now + pause < self._give_up_at
+
+
+class Patience:
+    """The time that a caller gives to something that waits."""
+
+    def __init__(self, timeout: Duration | None, clock: Callable[[], float] = time.monotonic) -> None:
+        """``timeout`` None: it has no end. ``clock`` returns seconds."""
+        self._clock = clock
+        self._ends_at = None if timeout is None else clock() + seconds(timeout)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return self._ends_at is not None and self._clock() >= self._ends_at
+
+    def left(self, *, most: float) -> float:
+        """Return the seconds that are left, at most ``most``."""
+        return most if self._ends_at is None else min(max(self._ends_at - self._clock(), 0.0), most)
+
+    def limit(self, retry: Retry) -> Retry:
+        """Return the policy that repeats for no longer than the time that is left."""
+        if self._ends_at is None:
+            return retry
+        most = float("inf") if retry.patience is None else seconds(retry.patience)
+        return dataclasses.replace(retry, patience=self.left(most=most))

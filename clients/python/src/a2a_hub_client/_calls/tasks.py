@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from a2a_hub_client._calls.call import Call, Id, Page, get, inner, nothing, page, path, post, whole
 from a2a_hub_client.models.content import GivenContent, blocks_of
 from a2a_hub_client.models.conversation import Artifact, Messages, MessageSent
@@ -32,7 +34,7 @@ def send(task: Mapping[str, Any]) -> Call[TaskQueued]:
     return post("/a2a/tasks", task, _queued)
 
 
-def send_many(tasks: Sequence[Mapping[str, Any]]) -> Call[Posted]:
+def send_many(tasks: Sequence[Mapping[str, Any] | msgspec.Raw]) -> Call[Posted]:
     """Send ``tasks``, at most `MOST_SENT`."""
     return post("/a2a/tasks/batch", {"tasks": tasks}, _posted)
 
