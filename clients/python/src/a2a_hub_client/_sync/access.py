@@ -1,4 +1,4 @@
-# Written by clients/python/generate.py from _async. Change that folder.
+# Written by clients/python/write_sync.py from _async. Change that folder.
 """The methods for agents, people, keys, public routes and grants. Most need an operator's or an admin's key."""
 
 from __future__ import annotations

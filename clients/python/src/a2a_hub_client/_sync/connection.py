@@ -1,4 +1,4 @@
-# Written by clients/python/generate.py from _async. Change that folder.
+# Written by clients/python/write_sync.py from _async. Change that folder.
 """The part of a hub's client that every group of its methods stands on."""
 
 from __future__ import annotations

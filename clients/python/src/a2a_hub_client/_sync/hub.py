@@ -1,4 +1,4 @@
-# Written by clients/python/generate.py from _async. Change that folder.
+# Written by clients/python/write_sync.py from _async. Change that folder.
 """A client of a hub."""
 
 from __future__ import annotations

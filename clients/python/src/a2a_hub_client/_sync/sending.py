@@ -1,4 +1,4 @@
-# Written by clients/python/generate.py from _async. Change that folder.
+# Written by clients/python/write_sync.py from _async. Change that folder.
 """The methods of senders: send tasks, and get their results."""
 
 from __future__ import annotations
