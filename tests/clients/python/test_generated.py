@@ -10,7 +10,7 @@ from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
-_spec = importlib.util.spec_from_file_location("generate", ROOT / "clients" / "python" / "generate.py")
+_spec = importlib.util.spec_from_file_location("generate", ROOT / "clients" / "python" / "write_sync.py")
 assert _spec
 assert _spec.loader
 generate = importlib.util.module_from_spec(_spec)
