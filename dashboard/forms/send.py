@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 from django import forms
 
-from mailbox.words import content, json_text
+from mailbox.words import content, json_text, times
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 from mailbox.words.errors import InvalidJsonError
 
@@ -40,6 +41,9 @@ class SendForm(forms.Form):
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
         error_messages={"invalid": "Write a moment like 2026-11-21 14:00, in your time zone."},
     )
+    work_timeout = forms.CharField(
+        label="Work timeout", help_text="such as 90s, 10m or 2h; past it, the work is given up", required=False
+    )
     parent = forms.UUIDField(
         help_text="the id of the task that this is a part of",
         required=False,
@@ -68,6 +72,14 @@ class SendForm(forms.Form):
     def clean_intent_text(self) -> str:
         text: str = self.cleaned_data["intent_text"]
         return text.replace("\r\n", "\n")
+
+    def clean_work_timeout(self) -> timedelta | None:
+        if not (text := self.cleaned_data["work_timeout"]):
+            return None
+        span = times.parse(text)
+        if not span:
+            raise forms.ValidationError("Write a duration such as 90s, 10m, 2h or 1d.")
+        return span
 
     def clean_content(self) -> list[dict[str, Any]]:
         blocks = _json(self.cleaned_data["content"], [])
@@ -106,6 +118,7 @@ class SendForm(forms.Form):
             task_kind=said["task_kind"] or None,
             parent=said["parent"],
             deadline_ms=int(deadline.timestamp() * 1000) if deadline else None,
+            work_timeout=said["work_timeout"],
             idempotency=Idempotency(duplicate_safety=DuplicateSafety(safety), key=key) if safety else None,
             metadata={**said["metadata"], **({"content": said["content"]} if said["content"] else {})},
         )

@@ -8,6 +8,7 @@ from datetime import datetime, time, timedelta
 MOST_MS = 2**53  # the largest number of milliseconds in a request: far longer than any real duration
 LONGEST_WAIT_MS = 600_000  # that a request may name; the hub may hold it for less
 LONGEST = timedelta(days=365_000)
+LONGEST_MS = LONGEST // timedelta(milliseconds=1)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _TIME = re.compile(r"\d\d:\d\d(:\d\d)?")
 _SPAN = re.compile(r"(\d{1,9})\s*([smhd])")
@@ -64,6 +65,11 @@ def write(span: timedelta) -> str:
 def from_ms(milliseconds: int | None) -> timedelta | None:
     """Return the duration of that many milliseconds, at most `LONGEST`; None for None."""
     return None if milliseconds is None else min(timedelta(milliseconds=milliseconds), LONGEST)
+
+
+def to_ms(span: timedelta | None) -> int | None:
+    """Return a duration in whole milliseconds; None for None."""
+    return None if span is None else span // timedelta(milliseconds=1)
 
 
 def epoch_ms(moment: datetime) -> int:

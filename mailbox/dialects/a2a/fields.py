@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 from pydantic.alias_generators import to_camel
 
-from mailbox.words import json_text
+from mailbox.words import json_text, times
 from mailbox.words.a2a import parts
 from mailbox.words.conversation import ID_MAX_LENGTH
 from mailbox.words.envelopes import KEY_MAX_LENGTH
@@ -34,6 +34,7 @@ STATES = (
     "TASK_STATE_REJECTED",
     "TASK_STATE_AUTH_REQUIRED",
 )
+WORK_TIMEOUT = "urn:a2a-hub:work-timeout-ms"  # a key of a request's metadata, of the hub's own
 CONFIG_ID_MAX_LENGTH = 200
 HEADER_MAX_LENGTH = 4096  # of a token or credentials that go into a header
 _NUMBER = "must be a whole number"
@@ -151,6 +152,19 @@ def generation(value: object, path: str) -> int | None:
     if not 0 <= number <= MAX_INT64:
         raise InvalidRequestError({path: f"must be between 0 and {MAX_INT64}"})
     return number
+
+
+def work_timeout(metadata: Mapping[str, Any]) -> timedelta | None:
+    """Return the work timeout that the metadata of a request name; None without one. Raises `InvalidRequestError`."""
+    if (value := metadata.get(WORK_TIMEOUT)) is None:
+        return None
+    try:
+        if 1 <= (milliseconds := _integer(value)) <= times.LONGEST_MS:
+            return times.from_ms(milliseconds)
+        problem = f"must be between 1 and {times.LONGEST_MS} milliseconds"
+    except ValueError as error:
+        problem = str(error)
+    raise InvalidRequestError({f"metadata.{WORK_TIMEOUT}": problem})
 
 
 Text = Annotated[str, Strict(), AfterValidator(_storable)]

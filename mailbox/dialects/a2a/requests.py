@@ -26,6 +26,7 @@ from mailbox.dialects.a2a.fields import (
     StateFilter,
     Text,
     WebAddress,
+    work_timeout,
 )
 from mailbox.words.a2a.opening import Opening
 from mailbox.words.a2a.parts import blocks_of, text_of_parts
@@ -141,7 +142,7 @@ class SendMessageRequest(Tenanted):
         extensions: Sequence[str],
         push: PushTarget | None = None,
     ) -> TaskEnvelope:
-        """Return the task that the message makes.
+        """Return the task that the message makes; raise `InvalidRequestError` for an invalid work timeout.
 
         The request has activated ``extensions``. ``push`` is the receiver of the task's events.
         """
@@ -169,6 +170,7 @@ class SendMessageRequest(Tenanted):
             id=task_id,
             context_id=context_id,
             metadata={"message": opening.stored(intent_text)} | {key: value for key, value in more.items() if value},
+            work_timeout=work_timeout(self.metadata),
             dialect=A2A,
             converses=True,
             reads_result=True,

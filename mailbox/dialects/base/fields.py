@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef
 from mailbox.words.errors import InvalidRequestError
+from mailbox.words.times import LONGEST_MS
 
 MAX_DATE_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 
@@ -19,6 +20,7 @@ Integer = Annotated[int, Strict()]
 Number = Annotated[float, Strict()]  # also a whole one
 EpochMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DEADLINE_MS, description="Unix epoch milliseconds")]
 DateMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DATE_MS, description="Unix epoch milliseconds")]
+WorkTimeoutMs = Annotated[int, Strict(), Field(ge=1, le=LONGEST_MS, description="Milliseconds from the lease")]
 
 _DIGITS = re.compile(r"-?[0-9]{1,40}")
 

@@ -117,10 +117,14 @@ class WireQueueEntry(TypedDict):
 
 
 class TaskEntry(WireQueueEntry):
-    """A task with its state and its times. ``outcome`` is null until the task is resolved."""
+    """A task with its state and its times. ``outcome`` is null until the task is resolved.
+
+    ``work_timeout_ms`` is how long the task may stay leased, null for no limit.
+    """
 
     task: WireWork  # type: ignore[misc]
     outcome: Outcome | None
+    work_timeout_ms: int | None
     sent_at_ms: int
     queued_at_ms: int
     resolved_at_ms: int | None

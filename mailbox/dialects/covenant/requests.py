@@ -11,7 +11,17 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.base.fields import AgentField, Blocks, EpochMs, Exact, Integer, Lax, QueryInteger, Text
+from mailbox.dialects.base.fields import (
+    AgentField,
+    Blocks,
+    EpochMs,
+    Exact,
+    Integer,
+    Lax,
+    QueryInteger,
+    Text,
+    WorkTimeoutMs,
+)
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
 from mailbox.verbs.repairs.retry import BOUNDS, RetryPolicy
@@ -31,8 +41,8 @@ class TaskBody(Lax):
 
     A request that names its ``id`` can be repeated: the task is stored once. Without an ``id`` the hub chooses one.
     ``sender`` must be the caller and may be left out. ``deadline_ms`` is a point in time: a task that is still queued
-    then expires. When the task ends, the hub posts its state to ``callback_url``, signed if there is a
-    ``callback_secret``.
+    then expires. ``work_timeout_ms`` is a duration: a task whose lease lasts longer expires. When the task ends, the
+    hub posts its state to ``callback_url``, signed if there is a ``callback_secret``.
     """
 
     id: UUID | None = None
@@ -42,6 +52,7 @@ class TaskBody(Lax):
     task_kind: Text | None = None
     parent: UUID | None = None
     deadline_ms: EpochMs | None = None
+    work_timeout_ms: WorkTimeoutMs | None = None
     idempotency: IdempotencyBody | None = None
     callback_url: Text | None = None
     callback_secret: Text | None = None
@@ -58,6 +69,7 @@ class TaskBody(Lax):
             task_kind=self.task_kind,
             parent=self.parent,
             deadline_ms=self.deadline_ms,
+            work_timeout=times.from_ms(self.work_timeout_ms),
             idempotency=idempotency,
             callback_url=self.callback_url,
             callback_secret=self.callback_secret,

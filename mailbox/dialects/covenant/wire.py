@@ -6,7 +6,7 @@ Source: Covenant A2A, "Wire types" and "Daemon-mediated flow". ``kind`` is spell
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
@@ -18,6 +18,7 @@ from mailbox.inspection.answers import Beside, Named
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
+from mailbox.words import times
 from mailbox.words.envelopes import DISPLAY
 from mailbox.words.times import epoch_ms
 
@@ -144,7 +145,7 @@ def lease(row: Lease) -> answers.WireLease:
         "attempt": row.attempt,
         "leased_at_ms": epoch_ms(row.leased_at),
         "last_seen_at_ms": epoch_ms(row.last_seen_at),
-        "work_timeout_ms": None if limit is None else limit // timedelta(milliseconds=1),
+        "work_timeout_ms": times.to_ms(limit),
     }
 
 
@@ -178,6 +179,7 @@ def task_entry(entry: QueueEntry) -> answers.TaskEntry:
         **queue_entry(entry),
         "task": work(row),
         "outcome": choice(row.outcome),
+        "work_timeout_ms": times.to_ms(row.work_timeout),
         "sent_at_ms": epoch_ms(row.sent_at),
         "queued_at_ms": epoch_ms(row.queued_at),
         "resolved_at_ms": ms(row.resolved_at),

@@ -7,17 +7,21 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.base.fields import Exact, Text
+from mailbox.dialects.base.fields import Exact, Text, WorkTimeoutMs
 from mailbox.dialects.marianne.values import A2ATask
 
 
 class SubmitBody(Exact):
-    """A task for the inbox, sent by the caller. A request that names its ``task_id`` can be repeated."""
+    """A task for the inbox, sent by the caller. A request that names its ``task_id`` can be repeated.
+
+    ``work_timeout_ms`` is a duration: an accepted task that is not finished by then fails.
+    """
 
     task_id: UUID | None = None
     description: Text
     source_job_id: Text = ""
     context: dict[str, Any] = {}
+    work_timeout_ms: WorkTimeoutMs | None = None
 
 
 class AcceptBody(Exact):

@@ -21,7 +21,7 @@ from mailbox.models import Agent
 from mailbox.verbs.agents import finding
 from mailbox.verbs.life import leasing, results, sending
 from mailbox.verbs.upkeep import importing
-from mailbox.words import advice, names
+from mailbox.words import advice, names, times
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
@@ -93,6 +93,7 @@ class InboxTasksView(InboxView):
                 source_job_id=body.source_job_id,
                 context=body.context,
                 task_id=body.task_id,
+                work_timeout=times.from_ms(body.work_timeout_ms),
             ),
         )
         return _shown(inbox.render(sent), is_compacted=compacted.is_compacted(sent))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -80,6 +81,7 @@ def envelope(
     source_job_id: str,
     context: Mapping[str, Any] | None,
     task_id: UUID | None = None,
+    work_timeout: timedelta | None = None,
 ) -> TaskEnvelope:
     """Return a task for the agent of that display. Its job and context are metadata.
 
@@ -93,6 +95,7 @@ def envelope(
         recipient=AgentRef(recipient),
         intent_text=description,
         metadata={"source_job_id": source_job_id, "context": dict(context or {})},
+        work_timeout=work_timeout,
         dialect=DIALECT,
         converses=False,
     )

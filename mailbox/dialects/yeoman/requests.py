@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -15,12 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import PydanticCustomError
 
 from mailbox.dialects.yeoman import wire
-from mailbox.words import json_text
+from mailbox.words import json_text, times
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
 DEFAULT_TITLE = "A2A QA Task"
 MOST_IN_BATCH = 100
 INTENT_KEYS = ("task", "description")
+WORK_TIMEOUT = "work_timeout_ms"
 # Values that may be secrets. No answer repeats them, because the sender may print it.
 WITHHELD = ("payload", "callback_url", "callback_secret")
 
@@ -118,6 +120,7 @@ class SubmittedWork:
 
     intent: str
     metadata: Mapping[str, Any]
+    work_timeout: timedelta | None = None
     callback_url: str | None = None
     callback_secret: str | None = field(default=None, repr=False)
 
@@ -134,17 +137,19 @@ def parse(shape: type[Shape], value: object, *, place: str = "body") -> Shape:
 def delegated(content: Mapping[str, Any], *path: str | int) -> SubmittedWork:
     """Return the task in a delegate's payload.
 
-    Its text is the first of ``task``, ``description`` and ``title`` that has words.
-    Raises `UnprocessableError`, which names each value under ``path`` that must be text.
+    Its text is the first of ``task``, ``description`` and ``title`` that has words. `WORK_TIMEOUT` is a key of the
+    hub's own. Raises `UnprocessableError`, which names each value under ``path`` that is of a wrong type or range.
     """
     problems = list(_text_problems(content, ("task", "description", "title", "callback_url", "callback_secret"), path))
+    problems += _timeout_problems(content.get(WORK_TIMEOUT), (*path, WORK_TIMEOUT))
     if problems:
         raise UnprocessableError(problems)
     named = next((key for key in INTENT_KEYS if (content.get(key) or "").strip()), None)
     title = (content.get("title") or "").strip() or DEFAULT_TITLE
     return SubmittedWork(
         intent=content[named] if named else title,
-        metadata={key: value for key, value in content.items() if key not in (named, *WITHHELD)},
+        metadata={key: value for key, value in content.items() if key not in (named, WORK_TIMEOUT, *WITHHELD)},
+        work_timeout=times.from_ms(content.get(WORK_TIMEOUT)),
         callback_url=content.get("callback_url") or None,
         callback_secret=content.get("callback_secret") or None,
     )
@@ -214,6 +219,15 @@ def _text_problems(content: Mapping[str, Any], keys: tuple[str, ...], path: tupl
     for key in keys:
         if not isinstance(content.get(key), str | None):
             yield problem("string_type", (*path, key), "Input should be a valid string")
+
+
+def _timeout_problems(value: object, path: tuple[str | int, ...]) -> Iterator[Problem]:
+    if value is None:
+        return
+    if type(value) is not int:
+        yield problem("int_type", path, "Input should be a valid integer")
+    elif not 1 <= value <= times.LONGEST_MS:
+        yield problem("value_error", path, f"Input should be between 1 and {times.LONGEST_MS}")
 
 
 def _reported(error: Mapping[str, Any], place: str) -> Problem:

@@ -59,6 +59,7 @@ def draft(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id:
         intent_text=work.intent,
         metadata=work.metadata,
         context_id=earlier.context_id if earlier else status.session_id(task_id, timezone.now()),
+        work_timeout=work.work_timeout,
         callback_url=work.callback_url,
         callback_secret=work.callback_secret,
         dialect=DIALECT,

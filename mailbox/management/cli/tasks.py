@@ -13,10 +13,11 @@ from mailbox.gate.callers import Caller
 from mailbox.inspection import conversation
 from mailbox.management.cli import arguments, output
 from mailbox.verbs.life import leasing, sending
+from mailbox.words import times
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 
 WRONG_USAGE = 2
-OF_ONE_TASK = ("id", "kind", "parent", "deadline_ms", "idempotency_key", "duplicate_safety")
+OF_ONE_TASK = ("id", "kind", "parent", "deadline_ms", "work_timeout_ms", "idempotency_key", "duplicate_safety")
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -59,6 +60,12 @@ def add_commands(commands: arguments.Commands) -> None:
         help="epoch ms; the task expires if it is still queued then (default: never)",
     )
     send.add_argument(
+        "--work-timeout-ms",
+        type=arguments.integer("--work-timeout-ms", least=1, most=times.LONGEST_MS),
+        metavar="N",
+        help="the task expires N milliseconds after it was leased (default: never)",
+    )
+    send.add_argument(
         "--idempotency-key",
         metavar="KEY",
         help="tasks with the same key ask for the same work; needs --duplicate-safety",
@@ -93,6 +100,7 @@ def _send(options: Namespace) -> str:
         task_kind=options.kind,
         parent=options.parent,
         deadline_ms=options.deadline_ms,
+        work_timeout=times.from_ms(options.work_timeout_ms),
         idempotency=_idempotency(options),
     )
     task = sending.send_task(Caller.command_line(arguments.agent(options.sender)), envelope)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -59,6 +59,7 @@ def test_every_field_of_the_form_reaches_the_task(ana, bob):
         duplicate_safety="idempotent",
         idempotency_key="inv-7",
         deadline="2126-01-01T12:30",
+        work_timeout="10m",
         parent=str(parent),
         content='[{"type": "json", "value": 1152921504606846976}]',
         metadata='{"ticket": "INC-4412"}',
@@ -69,6 +70,8 @@ def test_every_field_of_the_form_reaches_the_task(ana, bob):
     assert (task.task_kind, task.duplicate_safety, task.idempotency_key) == ("booking", "idempotent", "inv-7")
     assert task.parent == parent
     assert task.deadline_ms == epoch_ms(datetime(2126, 1, 1, 12, 30, tzinfo=UTC))
+    assert task.work_timeout == timedelta(minutes=10)
+    assert "<dd>10 m, from its lease</dd>" in squeezed(ana.get(f"/ops/tasks/{task.uuid}/").text)
     assert task.metadata == '{"ticket":"INC-4412","content":[{"type":"json","value":1152921504606846976}]}'
 
 
@@ -91,6 +94,8 @@ def test_a_deadline_is_read_in_the_persons_time_zone(ana, bob):
         ("duplicate_safety", "idempotent", "go together"),
         ("idempotency_key", "inv-7", "go together"),
         ("deadline", "tomorrow", "Write a moment"),
+        ("work_timeout", "soon", "Write a duration"),
+        ("work_timeout", "0s", "Write a duration"),
         ("parent", "7f3c", "the whole id"),
         ("content", "{", "not JSON"),
         ("content", "{}", "Write an array"),

@@ -202,6 +202,7 @@ def test_a_stream_of_unknown_size_shows_a_count_and_the_time_left_of_a_file_is_s
     [
         (("--file", "f", "--kind", "math"), "--kind does not go with --file"),
         (("--file", "f", "--deadline-ms", "7"), "--deadline-ms does not go with --file"),
+        (("--file", "f", "--work-timeout-ms", "7"), "--work-timeout-ms does not go with --file"),
         (("--file", "f", "text"), "not allowed with argument"),
         (("--to", "bob"), "one of the arguments"),
         (("text",), "give --to"),

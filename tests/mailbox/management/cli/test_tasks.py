@@ -58,11 +58,21 @@ def test_send_passes_all_options_on(a2a, a2a_json, cast):
 
     printed = a2a(
         *("send", "--from", "alice", "--to", "bob@local", "sum", "--id", task_id, "--kind", "math", "--parent", parent),
-        *("--deadline-ms", 2**53, "--idempotency-key", "k", "--duplicate-safety", "idempotent"),
+        *(
+            "--deadline-ms",
+            2**53,
+            "--work-timeout-ms",
+            1500,
+            "--idempotency-key",
+            "k",
+            "--duplicate-safety",
+            "idempotent",
+        ),
     )
 
-    task = a2a_json("recv", "bob", "--json")["task"]
-    assert printed == task_id
+    leased = a2a_json("recv", "bob", "--json")
+    task = leased["task"]
+    assert (printed, leased["lease"]["work_timeout_ms"]) == (task_id, 1500)
     assert {name: task[name] for name in task if name not in ("sender", "recipient")} == {
         "id": task_id,
         "intent_text": "sum",
