@@ -25,6 +25,7 @@ urlpatterns = [
     path("", include("mailbox.dialects.marianne.urls")),
     path("", include("mailbox.dialects.yeoman.urls")),
     path("", include("mailbox.dialects.a2a.urls")),
+    path("", include("mailbox.dialects.mcp.urls")),
     path("ops/", include("dashboard.urls")),
     path("api/schema/", DocumentView.as_view(), name="api-schema"),
     path("api/docs/", _docs, name="api-docs"),

@@ -42,6 +42,7 @@ SLOW = (
     "tests/mailbox/background/test_remote_sender_process.py",
     "tests/mailbox/dialects/a2a/clients/",
     "tests/mailbox/dialects/corvid/test_conversation.py",
+    "tests/mailbox/dialects/mcp/clients/",
     "tests/mailbox/dialects/yeoman/test_served.py",
     "tests/clients/python/worker/",
     "tests/test_demo.py",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from heapq import merge
 from operator import itemgetter
 
@@ -31,6 +32,14 @@ from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.times import epoch_ms
+
+class Side(StrEnum):
+    """Which tasks of an agent a list has: those that it sent, those that it received, or both."""
+
+    ANY = "any"
+    SENT = "sent"
+    RECEIVED = "received"
+
 
 _STATES = (Task.State.QUEUED, Task.State.IN_FLIGHT, Task.State.INTERRUPTED)  # of the queue, in its order
 
@@ -67,12 +76,28 @@ def recent_tasks(caller: Caller, *, limit: int = 10, cursor: str | None = None) 
     return keyset(tasks, "queued_at", datetime, limit=limit, cursor=cursor, name="tasks")
 
 
-def all_tasks(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[QueueEntry]:
-    """Return a page of tasks in any state, newest first: an agent's own tasks, sent or received, all for people."""
+def all_tasks(
+    caller: Caller,
+    *,
+    side: Side = Side.ANY,
+    state: Task.State | None = None,
+    limit: int = 10,
+    cursor: str | None = None,
+) -> Page[QueueEntry]:
+    """Return a page of tasks, newest first: an agent's own tasks of this side, all for people.
+
+    ``state`` None: tasks in any state.
+    """
     position = after(cursor, "all tasks", (int,))
-    found = Task.objects.with_parties().with_leader()
-    sides = [found] if caller.party is None else [found.sent_by(caller.party), found.received_only_by(caller.party)]
-    rows = [in_turn(side, ("pk",), position, newest_first=True, most=limit + 1) for side in sides]
+    tasks = Task.objects.all() if state is None else Task.objects.filter(state=state)
+    found, party = tasks.with_parties().with_leader(), caller.party
+    if party is None:
+        sides = [found]
+    elif side == Side.ANY:
+        sides = [found.sent_by(party), found.received_only_by(party)]
+    else:
+        sides = [found.sent_by(party) if side == Side.SENT else found.addressed_to(party)]
+    rows = [in_turn(tasks, ("pk",), position, newest_first=True, most=limit + 1) for tasks in sides]
     read = page(merge(*rows, key=itemgetter(1), reverse=True), limit, "all tasks")
     live = Lease.objects.live().filter(task__in=[task.pk for task in read.items]).select_related("holder")
     leases = {lease.task_id: lease for lease in live}

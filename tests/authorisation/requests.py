@@ -82,6 +82,11 @@ def _rpc(world: World) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": params}
 
 
+def _mcp(world: World) -> dict[str, Any]:
+    call = {"name": "read_task", "arguments": {"task_id": str(world.queued.uuid)}}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+
+
 def _official() -> dict[tuple[str, str], Body]:
     rest = [f"{start}rest/" if start.startswith("/agents") else start for start in OFFICIAL]
     sends = {
@@ -143,6 +148,7 @@ BODIES: dict[tuple[str, str], Body] = {
     ("POST", "/api/v1/a2a/tasks"): lambda _: {"task": "more"},
     ("POST", "/api/tasks"): _submitted,
     ("POST", "/api/v1/tasks"): _submitted,
+    ("POST", "/mcp"): _mcp,
     **_official(),
 }
 # The fields of each form of the pages.

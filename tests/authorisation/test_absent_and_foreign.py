@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 ABSENT = str(UUID(int=2**127 - 1, version=4))
 STRANGERS = ("anonymous", "stranger", "wildcard", "registrar", "repairer", "hub")
+_MCP = '{{{{"jsonrpc": "2.0", "id": 1, "method": "{}", "params": {{{{{}}}}}}}}}'
 # Requests that name an id elsewhere than in the path, beside those of `requests.BODIES`.
 FURTHER = (
     ("POST", "/a2a/tasks", '{{"recipient": "bob@local", "intent_text": "more", "parent": "{task}"}}'),
@@ -42,6 +43,21 @@ FURTHER = (
     ("POST", "/a2a/inboxes/{own}/tasks/{task}/accept", ""),
     ("POST", "/a2a/inboxes/{own}/tasks/{task}/complete", "{{}}"),
     ("POST", "/a2a/inboxes/{own}/tasks/{task}/fail", '{{"reason": "a test"}}'),
+    ("POST", "/mcp", _MCP.format("resources/read", '"uri": "a2a://tasks/{task}"')),
+    ("POST", "/mcp", _MCP.format("resources/read", '"uri": "a2a://tasks/{task}/artifacts/result"')),
+    *(
+        ("POST", "/mcp", _MCP.format("tools/call", f'"name": "{name}", "arguments": {{{{{arguments}}}}}'))
+        for name, arguments in (
+            ("wait_for_result", '"task_id": "{task}", "wait_ms": 0'),
+            ("cancel_task", '"task_id": "{task}"'),
+            ("say", '"task_id": "{task}", "content": "more"'),
+            ("send_task", '"recipient": "bob@local", "text": "more", "parent": "{task}"'),
+            ("answer_task", '"task_id": "{task}", "lease_id": "{lease}"'),
+            ("report_progress", '"task_id": "{task}", "lease_id": "{lease}"'),
+            ("ask_sender", '"task_id": "{task}", "lease_id": "{lease}", "question": "?"'),
+            ("release_task", '"task_id": "{task}", "lease_id": "{lease}", "reason": "a test"'),
+        )
+    ),
 )
 # The hub makes these anew for each answer: ids of tasks, tokens of forms.
 MADE = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b\w{64}\b")

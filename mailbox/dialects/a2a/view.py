@@ -22,17 +22,17 @@ from mailbox.dialects.a2a.errors import http_status
 from mailbox.dialects.a2a.operations import Operation, require
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.sending import KEY_HEADER
-from mailbox.dialects.a2a.sse import Begun
 from mailbox.dialects.a2a.streaming import LAST_EVENT_ID
-from mailbox.dialects.base import bodies, signed
+from mailbox.dialects.base import bodies, cors, signed
 from mailbox.dialects.base.json_requests import encoded
+from mailbox.dialects.base.sse import Begun, stream
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
 from mailbox.gate import rates
 from mailbox.verbs.agents import openness
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
 
 VERSION, EXTENSIONS, EXTENSIONS_0_3 = "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"
-_CORS_HEADERS = "Content-Type, Authorization, X-API-Key, A2A-Version, A2A-Extensions, Idempotency-Key, Last-Event-ID"
+_CORS_HEADERS = ("Content-Type", "Authorization", "X-API-Key", VERSION, EXTENSIONS, KEY_HEADER, LAST_EVENT_ID)
 _logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
@@ -113,7 +113,7 @@ class OfficialView(DialectView):
         if params.tenant not in ("", self.agent_name, official.display, official.local):
             raise InvalidRequestError({"tenant": "is not the agent of this URL"})
         if operation.stream is not None:
-            return sse.stream(sse.events(operation.stream(call, params), self.wrap, self.broken))
+            return stream(sse.events(operation.stream(call, params), self.wrap, self.broken))
         if operation.run is None:
             raise TypeError(f"{operation} does nothing")
         found = operation.run(call, params)
@@ -180,13 +180,7 @@ class OfficialView(DialectView):
         raise NotImplementedError
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        origin = request.headers.get("Origin")
-        if settings.A2A_CORS_ORIGINS:
-            response.headers["Vary"] = "Origin"
-        if origin in settings.A2A_CORS_ORIGINS:
-            response.headers["Access-Control-Allow-Origin"] = origin
-            response.headers["Access-Control-Allow-Headers"] = _CORS_HEADERS
-            response.headers["Access-Control-Allow-Methods"] = ", ".join(self.allowed_methods)
+        cors.admit(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
         if self.activated:
             response.headers[EXTENSIONS] = ", ".join(self.activated)
         return super().finalize_response(request, response, *args, **kwargs)

@@ -17,7 +17,7 @@ from mailbox.words.signatures import RequestParts, RequestSignature
 # A signature covers each of these headers that is sent, since the hub acts on them.
 COVERED_IF_SENT = (
     *(signatures.DIGEST, "A2A-Receive-Attempt-Id", "Idempotency-Key"),
-    *("A2A-Version", "A2A-Extensions", "X-A2A-Extensions", "Last-Event-ID"),
+    *("A2A-Version", "A2A-Extensions", "X-A2A-Extensions", "Last-Event-ID", "MCP-Protocol-Version"),
 )
 _KEYID = re.compile(r';keyid="([1-9A-HJ-NP-Za-km-z]{32,44})"')
 _RESERVED = "!$&'()*+,;=:@"  # characters that a path may hold as they are or percent-encoded

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from mailbox.database.paging import Page
+from mailbox.dialects.base import actors
 from mailbox.gate import compacted
 from mailbox.gate.callers import Caller
 from mailbox.inspection.answers import Beside, Named
@@ -19,7 +20,6 @@ from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.words import times
-from mailbox.words.envelopes import DISPLAY
 from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without i
     from mailbox.dialects.covenant import answers, lease_answers
 
 NOTHING: Mapping[int, Beside] = {}  # for results whose closing words and artifacts are shown elsewhere
-SOME_OPERATOR = "operator"  # stands for a person or the command line where an agent reads the journal
 
 
 def agent_id(agent: Agent) -> AgentId:
@@ -226,12 +225,12 @@ def event(row: AuditEvent, caller: Caller) -> answers.JournalEvent:
     """Render a journal row. ``seq`` numbers the rows of one task.
 
     An agent sees neither the number of the row, which counts the rows of the whole hub, nor an address. It sees other
-    agents by name, people and the command line as `SOME_OPERATOR`, and the ids of its own requests alone.
+    agents by name, people and the command line as `actors.SOME_OPERATOR`, and the ids of its own requests alone.
     """
     is_own = caller.agent is None or caller.agent.pubkey == row.actor_pubkey
     rendered: answers.JournalEvent = {
         "kind": row.kind,
-        "actor": _actor_for_agents(row.actor) if caller.agent else row.actor,
+        "actor": actors.shown(row, caller),
         "task_id": row.task_id,
         "seq": row.seq,
         "at_ms": epoch_ms(row.at),
@@ -240,12 +239,6 @@ def event(row: AuditEvent, caller: Caller) -> answers.JournalEvent:
         "data": json(row.data),
     }
     return rendered if caller.agent else {**rendered, "id": row.pk, "address": row.address}
-
-
-def _actor_for_agents(actor: str) -> str:
-    """Return the display of an agent, also of an agent that acted by a public route; otherwise `SOME_OPERATOR`."""
-    display = actor.partition(" (route ")[0]
-    return display if DISPLAY.fullmatch(display) else SOME_OPERATOR
 
 
 def ms(moment: datetime | None) -> int | None:

@@ -16,6 +16,7 @@ OWN_PATHS = {
     "corvid": "/a2a/tasks/00000000-0000-4000-8000-000000000000",
     "yeoman": "/api/v1/tasks",
     "a2a": "/agents/alice@local/rest/tasks?A2A-Version=1.0",
+    "mcp": "/mcp",
 }
 PUBLIC_PATHS = [
     "/.well-known/agent-card.json",
@@ -24,7 +25,14 @@ PUBLIC_PATHS = [
     "/.well-known/jwks.json",
 ]
 HUB_S = {"kind", "code", "message"}
-SHAPES = {"covenant": HUB_S, "marianne": HUB_S, "corvid": {"error"}, "yeoman": {"detail"}, "a2a": {"error"}}
+SHAPES = {
+    "covenant": HUB_S,
+    "marianne": HUB_S,
+    "corvid": {"error"},
+    "yeoman": {"detail"},
+    "a2a": {"error"},
+    "mcp": {"jsonrpc", "id", "error"},
+}
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,1 @@
+"""The door for clients of the Model Context Protocol, at `/mcp`: tools and resources over streamable HTTP."""

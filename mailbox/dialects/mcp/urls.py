@@ -1,0 +1,7 @@
+from __future__ import annotations
+
+from django.urls import path
+
+from mailbox.dialects.mcp import views
+
+urlpatterns = [path("mcp", views.McpView.as_view())]

@@ -1,0 +1,178 @@
+"""MCP over streamable HTTP, without sessions. Source: MCP, "Streamable HTTP"."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator, Iterator
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox.dialects.base import cors
+from mailbox.dialects.base.json_requests import encoded
+from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.sse import Begun, stream
+from mailbox.dialects.base.statuses import STATUS
+from mailbox.dialects.base.transport import TRANSPORT_STATUS
+from mailbox.dialects.base.view import DialectView, as_mailbox_error
+from mailbox.dialects.mcp import answers, messages, methods
+from mailbox.dialects.mcp.errors import ForeignOriginError, InvalidMessageError, McpError, rpc_error
+from mailbox.dialects.mcp.messages import (
+    BY_HANDSHAKE,
+    METHOD_HEADER,
+    NAME_HEADER,
+    VERSION_HEADER,
+    McpMessage,
+    MessageId,
+)
+from mailbox.dialects.mcp.waiting import McpCall, Waiting, WaitProgress, finished
+from mailbox.gate import rates
+from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError
+
+MOST_IN_BATCH = 100
+_CORS_HEADERS = (
+    *("Content-Type", "Authorization", "X-API-Key", "Last-Event-ID", "Mcp-Session-Id"),
+    *(VERSION_HEADER, METHOD_HEADER, NAME_HEADER),
+)
+_logger = logging.getLogger(__name__)
+
+Json = dict[str, Any]
+
+
+class McpView(DialectView):
+    http_method_names = ("post", "options")
+    error_status = {**STATUS, ForeignOriginError: HTTPStatus.FORBIDDEN}
+    rpc_id: MessageId | None = None  # of the request, once its body was read
+    message: McpMessage | None = None  # None until the whole envelope was read
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        if cors.is_foreign(request.headers):
+            raise ForeignOriginError
+        if request.method != "OPTIONS":
+            super().initial(request, *args, **kwargs)
+
+    @describe(
+        summary="Call the hub as a server of the Model Context Protocol",
+        tag="MCP",
+        body=answers.McpBody,
+        answer=answers.McpAnswer,
+        refusal=answers.McpRefusal,
+        errors=(403, 404),
+        operation_id="mcp",
+        media_types=("application/json", "text/event-stream"),
+    )
+    def post(self, request: Request) -> HttpResponseBase:
+        body = self.json()
+        if isinstance(body, list):
+            return self._batch(body)
+        self.rpc_id = messages.id_of(body)
+        self.message = message = messages.read(body, request.headers)
+        if message.id is None:
+            return HttpResponse(status=HTTPStatus.ACCEPTED)
+        found = methods.run(McpCall(caller=self.caller, message=message))
+        if not isinstance(found, Generator):
+            return Response(_answer(message.id, found))
+        takes_events = "text/event-stream" in request.headers.get("Accept", "")
+        if message.progress_token is not None and takes_events:
+            return self._stream(message, found)
+        return Response(_answer(message.id, finished(found)))
+
+    def _batch(self, bodies: list[Any]) -> HttpResponseBase:
+        """Answer the requests of a batch in their order. Each looks once and does not wait."""
+        version = messages.named_version(self.request.headers) or messages.ASSUMED
+        if version not in messages.WITH_BATCHES:
+            raise InvalidMessageError(f"MCP {version} has no batches. Send one message at a time.")
+        if not 1 <= len(bodies) <= MOST_IN_BATCH:
+            raise InvalidMessageError(f"A batch has from 1 to {MOST_IN_BATCH} messages.")
+        rates.take_for_items(self.caller, len(bodies))
+        answered = [answer for body in bodies if (answer := self._one_of_batch(body)) is not None]
+        return Response(answered) if answered else HttpResponse(status=HTTPStatus.ACCEPTED)
+
+    def _one_of_batch(self, body: object) -> Json | None:
+        try:
+            message = messages.read(body, self.request.headers)
+            if message.id is None:
+                return None
+            if message.method == "initialize":
+                raise InvalidMessageError("A batch has no initialize.")
+            found = methods.run(McpCall(caller=self.caller, message=message, may_wait=False))
+            return _answer(message.id, finished(found) if isinstance(found, Generator) else found)
+        except UnauthenticatedError:
+            raise
+        except MailboxError as error:
+            return _fault(messages.id_of(body), error)
+
+    def _stream(self, message: McpMessage, steps: Waiting[Json]) -> HttpResponseBase:
+        """Return the stream of a call that waits, or an ordinary answer if it need not wait."""
+        try:
+            first = next(steps)
+        except StopIteration as end:
+            return Response(_answer(message.id, end.value))
+        return stream(Begun(self._events(message, first, steps), steps))
+
+    def _events(self, message: McpMessage, first: WaitProgress, steps: Waiting[Json]) -> Iterator[bytes]:
+        yield _event(_progress(message, first))
+        try:
+            while True:
+                try:
+                    yield _event(_progress(message, next(steps)))
+                except StopIteration as end:
+                    yield _event(_answer(message.id, end.value))
+                    return
+        except Exception as error:  # noqa: BLE001 (the status was sent, so that the stream must report it)
+            yield _event(_fault(message.id, self._reported(error)))
+
+    def handle_exception(self, exc: Exception) -> Response:
+        error = self._reported(exc)
+        if isinstance(error, MailboxError):
+            return super().handle_exception(error)
+        return Response(self.fault(error), status=HTTPStatus.INTERNAL_SERVER_ERROR)
+
+    def _reported(self, exc: Exception) -> Exception:
+        """Return the error that the client gets. A bug of the hub is logged."""
+        error = as_mailbox_error(exc, self.request)
+        if error is None:
+            _logger.error("a request of MCP failed", exc_info=exc)
+        return error or exc
+
+    def status_of(self, error: MailboxError) -> HTTPStatus:
+        """Return the HTTP status. Clients before 2026-07-28 get the errors of a request that was read with 200."""
+        is_old = self.message is not None and self.message.version in BY_HANDSHAKE
+        match error:
+            case McpError():
+                return HTTPStatus.OK if is_old else error.status
+            case InvalidRequestError():
+                return HTTPStatus.OK if is_old else HTTPStatus.BAD_REQUEST
+        return self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
+
+    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
+        return self.fault(error)
+
+    def fault(self, error: Exception) -> Json:
+        return _fault(self.rpc_id, error)
+
+    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
+        cors.admit(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+
+def _answer(rpc_id: MessageId | None, result: Json) -> Json:
+    return {"jsonrpc": "2.0", "id": rpc_id, "result": result}
+
+
+def _fault(rpc_id: MessageId | None, error: Exception) -> Json:
+    return {"jsonrpc": "2.0", "id": rpc_id, "error": rpc_error(error)}
+
+
+def _progress(message: McpMessage, seen: WaitProgress) -> Json:
+    told = {"progress": seen.waited, "total": seen.longest, "message": seen.message}
+    params = {"progressToken": message.progress_token, **told}
+    return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
+
+
+def _event(message: Json) -> bytes:
+    return b"event: message\ndata: %b\n\n" % encoded(message)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+from uuid import UUID, uuid4
+
+from mailbox.dialects.mcp.requests import DIALECT
+from tests.support.doors import RECIPIENT, Act, Door, HttpDoor, Refused, Seen
+
+# The status that HTTP has for the errors of a tool.
+STATUSES = {
+    "invalid_request": 400,
+    "capability_missing": 403,
+    "not_an_agent": 403,
+    "unknown_task": 404,
+    "unknown_agent": 404,
+    "task_conflict": 409,
+}
+
+
+class McpDoor(HttpDoor):
+    """One agent as a client of MCP."""
+
+    dialect = DIALECT
+    does = frozenset(Act) - {Act.DEFAULT, Act.DRAIN, Act.OWN}
+    send_path = "/mcp"
+
+    def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
+        named = {"id": str(name)} if name else {}
+        return UUID(self.tool("send_task", recipient=to, text=text, **named)["task_id"])
+
+    def lease(self) -> UUID | None:
+        task = self.tool("receive_task")["task"]
+        return UUID(task["id"]) if task else None
+
+    def answer(self, task_id: UUID, text: str) -> None:
+        held = {one["task"]["id"]: one["lease"]["lease_id"] for one in self.tool("held_tasks")["held"]}
+        lease_id = held.get(str(task_id), str(uuid4()))
+        self.tool("answer_task", task_id=str(task_id), lease_id=lease_id, content=text)
+
+    def read(self, task_id: UUID) -> Seen:
+        seen = self.tool("wait_for_result", task_id=str(task_id), wait_ms=0)
+        if (result := seen.get("result")) is None:
+            return Seen("open", None)
+        is_failed = result["status"] == "error"
+        return Seen("failed", result["error_message"]) if is_failed else Seen("done", result["content"][0]["text"])
+
+    def tool(self, name: str, **arguments: Any) -> Any:
+        """Return the structured answer of a tool; raise `Refused` for its error."""
+        params = {"name": name, "arguments": arguments}
+        result = self.post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})["result"]
+        if not result.get("isError"):
+            return result["structuredContent"]
+        code, _, message = result["content"][0]["text"].partition(": ")
+        raise Refused(STATUSES[code], message)
+
+    def call(self, method: str, path: str, body: Any = None, **how: Any) -> Any:
+        told = super().call(method, path, body, **how)
+        [only] = told if isinstance(told, list) else [told]
+        if "error" in only:
+            raise Refused(HTTPStatus.BAD_REQUEST, self.refusal(only))
+        return only
+
+    def refusal(self, body: Any) -> str:
+        assert body.keys() == {"jsonrpc", "id", "error"}
+        assert {"code", "message"} <= body["error"].keys()
+        return str(body["error"]["message"])
+
+
+DOORS: list[type[Door]] = [McpDoor]
