@@ -4,7 +4,8 @@ ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-trixie
 FROM ${PYTHON_IMAGE} AS packages
 WORKDIR /opt/a2a-hub
 COPY requirements/install.sh requirements/base.txt requirements/
-RUN PYTHON=python3 requirements/install.sh requirements/base.txt
+COPY clients/python clients/python
+RUN PYTHON=python3 requirements/install.sh requirements/base.txt clients/python
 
 FROM ${PYTHON_IMAGE}
 # tini passes stop signals on and reaps orphans. pg_dump and psql make and restore backups of PostgreSQL.
@@ -16,7 +17,7 @@ RUN apt-get update -qq \
 WORKDIR /opt/a2a-hub
 COPY --from=packages /opt/a2a-hub/.venv .venv
 COPY . .
-RUN .venv/bin/python -m compileall -q a2aproject agentcards dashboard mailbox
+RUN .venv/bin/python -m compileall -q a2aproject agentcards clients dashboard mailbox
 ENV PATH=/opt/a2a-hub/.venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     BIND_HOST=0.0.0.0 \

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import httpx
@@ -23,6 +25,35 @@ pytestmark = [pytest.mark.one_database, pytest.mark.slow]
 PROXIES = {"nginx": proxies.nginx, "caddy": proxies.caddy}
 CLAIMED = "203.0.113.9"  # the address that a client claims to have
 STREAM = {"message": {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Count the lines"}]}}
+
+
+class Backend:
+    """A server in place of the hub, which keeps the names of the headers that reach it."""
+
+    def __init__(self) -> None:
+        seen = self.seen = set[str]()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                seen.update(name.lower() for name in self.headers)
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_port
+        self._thread = threading.Thread(target=self._server.serve_forever)
+
+    def __enter__(self) -> Backend:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
 
 
 class Site:
@@ -120,6 +151,20 @@ def test_the_hub_believes_no_address_that_a_client_claims(site):
         site.send(client).raise_for_status()
 
     assert site.addresses() == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("program", PROXIES)
+def test_no_header_name_with_an_underscore_reaches_the_hub(program, tmp_path):
+    """The hub reads `X_Client_Cert` as `X-Client-Cert`. The proxy sets only the second one, if it sets any."""
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program} on this machine")
+    with Backend() as backend, PROXIES[program](tmp_path, free_port(), backend.port) as proxy:
+        names = {"X_Client_Cert": "a", "X_Forwarded_For": "b", "x_real_ip": "c", "X-Seen": "d"}
+        with httpx.Client(verify=proxy.trust, timeout=PATIENCE) as client:
+            client.get(f"{proxy.url}/healthz", headers=names).raise_for_status()
+
+    assert "x-seen" in backend.seen
+    assert [name for name in backend.seen if "_" in name] == []
 
 
 def test_the_hub_would_believe_the_claim_without_the_proxy(tmp_path):
