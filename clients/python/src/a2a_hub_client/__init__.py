@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from a2a_hub_client.errors import RefusedError as RefusedError
     from a2a_hub_client.errors import ResultTimeoutError as ResultTimeoutError
     from a2a_hub_client.errors import UnreachableError as UnreachableError
+    from a2a_hub_client.fake.hub import FakeHub as FakeHub
     from a2a_hub_client.models.content import JsonBlock as JsonBlock
     from a2a_hub_client.models.content import TextBlock as TextBlock
     from a2a_hub_client.models.conversation import Update as Update
@@ -31,6 +32,7 @@ _MODULES = {
     "Answer": "models.sent",
     "AsyncHub": "_async.hub",
     "AsyncTaskHandle": "_async.handle",
+    "FakeHub": "fake.hub",
     "Hub": "_sync.hub",
     "HubError": "errors",
     "JsonBlock": "models.content",

@@ -8,7 +8,7 @@ from datetime import datetime
 from a2a_hub_client._async.connection import AsyncConnection
 from a2a_hub_client._calls import upkeep
 from a2a_hub_client._calls.call import Id
-from a2a_hub_client.models.tasks import QueueEntry, State, Task
+from a2a_hub_client.models.tasks import QueueEntry, State, Task, TaskEntry
 from a2a_hub_client.models.upkeep import Delivery, HubStatus, JournalEvent, ReplayEntry, RetryReport, Verification
 from a2a_hub_client.retry import Duration
 
@@ -16,7 +16,11 @@ from a2a_hub_client.retry import Duration
 class AsyncUpkeep(AsyncConnection):
     """Reads and repairs the hub. An agent sees its own tasks, an operator sees all."""
 
-    def tasks(self) -> AsyncIterator[Task]:
+    def tasks(self) -> AsyncIterator[TaskEntry]:
+        """Yield the tasks in any state, the newest first."""
+        return self.listed(upkeep.tasks)
+
+    def queued_tasks(self) -> AsyncIterator[Task]:
         """Yield the queued tasks, without leasing them."""
         return self.listed(upkeep.queued_tasks)
 

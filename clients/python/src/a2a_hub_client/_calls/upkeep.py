@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from a2a_hub_client._calls.call import Call, Id, Page, get, inner, nothing, page, path, post, whole
-from a2a_hub_client.models.tasks import QueueEntry, Task
+from a2a_hub_client.models.tasks import QueueEntry, Task, TaskEntry
 from a2a_hub_client.models.upkeep import (
     Delivery,
     HubStatus,
@@ -24,6 +24,7 @@ MANY = 100  # items of a page
 _queue, _tasks, _events = page("tasks", QueueEntry), page("tasks", Task), page("events", JournalEvent)
 _entries, _deliveries = page("entries", ReplayEntry), page("deliveries", Delivery)
 _outcome, _report, _dropped = inner("outcome", RepairOutcome), inner("report", RetryReport), inner("dropped", int)
+_task_entries = page("entries", TaskEntry)
 _status, _verification = whole(HubStatus), whole(Verification)
 
 
@@ -47,6 +48,10 @@ def queue(
 
 def status(limit: int = 10) -> Call[HubStatus]:
     return get("/a2a/status", _status, limit=limit)
+
+
+def tasks(cursor: str | None = None) -> Call[Page[TaskEntry]]:
+    return get("/a2a/tasks", _task_entries, cursor=cursor, limit=MANY)
 
 
 def queued_tasks(cursor: str | None = None) -> Call[Page[Task]]:

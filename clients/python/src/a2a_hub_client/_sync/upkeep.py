@@ -9,7 +9,7 @@ from datetime import datetime
 from a2a_hub_client._calls import upkeep
 from a2a_hub_client._calls.call import Id
 from a2a_hub_client._sync.connection import Connection
-from a2a_hub_client.models.tasks import QueueEntry, State, Task
+from a2a_hub_client.models.tasks import QueueEntry, State, Task, TaskEntry
 from a2a_hub_client.models.upkeep import Delivery, HubStatus, JournalEvent, ReplayEntry, RetryReport, Verification
 from a2a_hub_client.retry import Duration
 
@@ -17,7 +17,11 @@ from a2a_hub_client.retry import Duration
 class Upkeep(Connection):
     """Reads and repairs the hub. An agent sees its own tasks, an operator sees all."""
 
-    def tasks(self) -> Iterator[Task]:
+    def tasks(self) -> Iterator[TaskEntry]:
+        """Yield the tasks in any state, the newest first."""
+        return self.listed(upkeep.tasks)
+
+    def queued_tasks(self) -> Iterator[Task]:
         """Yield the queued tasks, without leasing them."""
         return self.listed(upkeep.queued_tasks)
 

@@ -1,0 +1,78 @@
+"""Each test of this folder runs against a served hub and against the hub in memory."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+
+from a2a_hub_client import AsyncHub, FakeHub, Hub
+from mailbox.gate.callers import Role
+from tests.support import factories
+
+AGENTS = {"alice": ["a2a.send.*"], "anna": ["a2a.send.*"], "bob": ["a2a.respond.*"], "mallory": []}
+ADMIN = "olga"
+
+
+class ServedWorld:
+    """Clients of a served hub."""
+
+    def __init__(self, url):
+        self.url = url
+        callers = {name: factories.agent(name, *actions) for name, actions in AGENTS.items()}
+        callers[ADMIN] = factories.person(ADMIN, Role.ADMIN)
+        self._keys = {name: factories.key_of(caller) for name, caller in callers.items()}
+
+    def hub(self, name):
+        return Hub(self.url, self._keys[name])
+
+    def async_hub(self, name):
+        return AsyncHub(self.url, self._keys[name])
+
+    def with_key(self, key):
+        return Hub(self.url, key)
+
+
+class FakeWorld:
+    """Clients of a hub in memory."""
+
+    def __init__(self):
+        self._fake = FakeHub()
+        for name, actions in AGENTS.items():
+            self._fake.add_agent(name, actions=actions)
+        self._fake.add_person(ADMIN)
+        self.hub, self.async_hub = self._fake.hub, self._fake.async_hub
+
+    def with_key(self, key):
+        return Hub("http://fake", key, transport=self._fake.transport)
+
+
+@pytest.fixture(
+    params=[pytest.param("served", marks=[pytest.mark.slow, pytest.mark.django_db(transaction=True)]), "fake"]
+)
+def world(request):
+    if request.param == "fake":
+        return FakeWorld()
+    return ServedWorld(request.getfixturevalue("served_hub").url)
+
+
+@pytest.fixture
+def hub_of(world):
+    """Return a client by the name of an agent or person. It is closed after the test."""
+    with ExitStack() as opened:
+        yield lambda name: opened.enter_context(world.hub(name))
+
+
+@pytest.fixture
+def alice(hub_of):
+    return hub_of("alice")
+
+
+@pytest.fixture
+def bob(hub_of):
+    return hub_of("bob")
+
+
+@pytest.fixture
+def olga(hub_of):
+    return hub_of(ADMIN)
