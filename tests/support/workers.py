@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from a2a_hub_client.worker.attempt import ProgramSettings
 from a2a_hub_client.worker.batches import BatchingHub
 from a2a_hub_client.worker.client import Hub as HubClient
 from a2a_hub_client.worker.client import bearer
+from a2a_hub_client.worker.programs import Programs, ProgramSettings
 from a2a_hub_client.worker.worker import Worker
 from mailbox.management.cli.work import environment_without
 from mailbox.models import Lease, Message, Result, Task
@@ -40,6 +40,7 @@ class Desk:
         tasks: int = 1,
         concurrency: int = 1,
         batch: int | None = None,
+        resume_after: float | None = None,
         **how: Any,
     ) -> str | None:
         """Run a worker in this process for that many tasks; return its failure."""
@@ -47,7 +48,14 @@ class Desk:
         work = ProgramSettings(command=command, environment=environment_without(self.key), **{"grace": GRACE, **how})
         with contextlib.closing(client_of(self.url, bearer(lambda: self.key))) as client:
             worker = Worker(
-                client, name, work, concurrency=concurrency, batch=batch, max_tasks=tasks, say=self.said.append
+                client,
+                name,
+                Programs(work),
+                concurrency=concurrency,
+                batch=batch,
+                max_tasks=tasks,
+                resume_after=resume_after,
+                say=self.said.append,
             )
             return worker.run()
 

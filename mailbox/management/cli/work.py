@@ -115,6 +115,13 @@ def add_commands(commands: arguments.Commands) -> None:
         metavar="plain|lines",
         help="lines: CMD may write control lines, to ask, send artifacts and refuse (default: %(default)s)",
     )
+    work.add_argument(
+        "--resume",
+        type=arguments.one_of("resume", "all", "idempotent", "none"),
+        default="all",
+        metavar="all|idempotent|none",
+        help="which leases of a crashed worker to take over, after 3 heartbeats of silence (default: %(default)s)",
+    )
     work.add_argument("command", nargs="+", metavar="CMD", help="the program and its arguments, after --")
     # The checks open the database, which the machine of a worker need not have.
     work.set_defaults(run=_work, skip_checks=True)
@@ -122,9 +129,9 @@ def add_commands(commands: arguments.Commands) -> None:
 
 def _work(options: Namespace) -> str:
     # Imported here, so that the other commands start without httpx.
-    from a2a_hub_client.worker.attempt import ProgramSettings
     from a2a_hub_client.worker.batches import BatchingHub
     from a2a_hub_client.worker.client import Hub, bearer
+    from a2a_hub_client.worker.programs import Programs, ProgramSettings
     from a2a_hub_client.worker.worker import Worker
 
     source = _key_source(options) if options.sign is None else private_key(options.sign, "--sign")
@@ -144,10 +151,11 @@ def _work(options: Namespace) -> str:
     worker = Worker(
         hub,
         options.name,
-        work,
+        Programs(work),
         concurrency=_concurrency(options),
         batch=options.batch,
         max_tasks=options.max_tasks,
+        resume=options.resume,
         say=_say,
     )
     try:

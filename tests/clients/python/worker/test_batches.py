@@ -19,7 +19,8 @@ from a2a_hub_client.worker.errors import (
     RefusedError,
     refusal,
 )
-from a2a_hub_client.worker.worker import LINGER, POLL
+from a2a_hub_client.worker.receiving import POLL
+from a2a_hub_client.worker.worker import LINGER
 from mailbox.models import AuditEvent, Lease, Message, Task
 from mailbox.verbs.life import sending
 from tests.clients.python.worker.test_connections import Cutter
@@ -103,7 +104,7 @@ def test_a_slow_task_holds_up_no_result_of_its_batch(desk, tasks):
 
     tasks[0].refresh_from_db()
     assert tasks[0].state == Task.State.QUEUED
-    assert "released: the worker was stopped before the program had ended" in worker.printed
+    assert "released: the worker was stopped before the task was done" in worker.printed
 
 
 def test_ctrl_c_releases_the_tasks_of_the_batch_that_were_not_begun(desk, tasks):
@@ -116,7 +117,7 @@ def test_ctrl_c_releases_the_tasks_of_the_batch_that_were_not_begun(desk, tasks)
 
     assert not Lease.objects.live().exists()
     assert set(Task.objects.values_list("state", flat=True)) == {Task.State.QUEUED}
-    assert worker.printed.count("released: the worker was stopped before the program was started") == 3
+    assert worker.printed.count("released: the worker was stopped before the task was begun") == 3
 
 
 def test_the_duration_of_a_task_ends_with_its_program(desk, tasks, monkeypatch):
@@ -153,7 +154,7 @@ def test_a_task_that_was_cancelled_in_its_batch_is_not_begun(desk, tasks, alice)
             assert result_of(task).status == "ok"
 
     assert not Message.objects.filter(task=tasks[1]).exists()
-    assert "the program was not started: " in worker.printed
+    assert "the task was not begun: " in worker.printed
 
 
 def test_lost_answers_to_batches_cost_no_lease_and_repeat_no_result(served_hub, desk, tasks):

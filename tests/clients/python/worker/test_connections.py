@@ -10,7 +10,6 @@ import httpx
 import pytest
 
 from a2a_hub_client.worker import backoff as persistence
-from a2a_hub_client.worker.attempt import ProgramSettings
 from a2a_hub_client.worker.client import Hub, bearer
 from a2a_hub_client.worker.errors import (
     AttemptSpentError,
@@ -20,6 +19,8 @@ from a2a_hub_client.worker.errors import (
     NotNowError,
     RefusedError,
 )
+from a2a_hub_client.worker.programs import Programs, ProgramSettings
+from a2a_hub_client.worker.receiving import Receiving
 from a2a_hub_client.worker.worker import Worker
 from mailbox.models import Lease, Task
 from tests.support import factories
@@ -95,15 +96,18 @@ class ScriptedHub:
 
     def __init__(self, *script):
         self.script = list(script)
-        self.leases = []
+        self.receives = []
         self.changed = threading.Event()
         self.pending = 0
 
     def me(self):
         return {"agent": {"display": "bob@local", "pubkey": "key"}, "person": None}
 
+    def leases(self):
+        return []
+
     def receive(self, attempt_id, *, most, wait):
-        self.leases.append((attempt_id, wait))
+        self.receives.append((attempt_id, wait))
         step = self.script.pop(0)
         if isinstance(step, Exception):
             raise step
@@ -114,7 +118,8 @@ class ScriptedHub:
 
 
 def worker_of(hub):
-    return Worker(hub, "bob", ProgramSettings(command=("true",), environment={}, grace=0.1), say=lambda _: None)
+    work = Programs(ProgramSettings(command=("true",), environment={}, grace=0.1))
+    return Worker(hub, "bob", work, say=lambda _: None)
 
 
 def test_an_empty_answer_keeps_the_attempt_id():
@@ -122,7 +127,7 @@ def test_an_empty_answer_keeps_the_attempt_id():
 
     assert worker_of(hub).run() == "closed"
 
-    (first, _), (second, _) = hub.leases
+    (first, _), (second, _) = hub.receives
     assert first == second
 
 
@@ -131,7 +136,7 @@ def test_a_spent_attempt_id_is_replaced():
 
     assert worker_of(hub).run() == "closed"
 
-    (first, _), (second, _) = hub.leases
+    (first, _), (second, _) = hub.receives
     assert first != second
 
 
@@ -142,11 +147,11 @@ def test_a_stopped_worker_outwaits_the_poll_whose_answer_was_lost(monkeypatch):
 
     hub = ScriptedHub(NotNowError("cut", may_have_arrived=True), [])
     worker = worker_of(hub)
-    monkeypatch.setattr(worker, "_say", stop_in_trouble)
+    monkeypatch.setattr(worker._receiving, "_say", stop_in_trouble)
 
     assert worker.run() is None
 
-    (first, _), (second, wait) = hub.leases
+    (first, _), (second, wait) = hub.receives
     assert first == second
     assert wait > 0
 
@@ -214,9 +219,10 @@ def test_insist_ends_on_success_on_refusal_or_when_abandoned():
 
 @pytest.mark.parametrize(("wait", "rests"), [(3.0, [1.0]), (0.5, [])])
 def test_an_empty_answer_that_comes_early_is_followed_by_a_rest(monkeypatch, wait, rests):
-    worker = worker_of(ScriptedHub([]))
+    stopping = threading.Event()
+    receiving = Receiving(ScriptedHub([]), stopping=stopping, abandon=threading.Event(), say=lambda _: None)  # type: ignore[arg-type]
     seen: list[float] = []
-    monkeypatch.setattr(worker._stopping, "wait", seen.append)
+    monkeypatch.setattr(stopping, "wait", seen.append)
 
-    assert worker._receive(1, wait) == []
+    assert receiving.next(1, wait) == []
     assert seen == rests

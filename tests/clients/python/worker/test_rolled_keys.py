@@ -13,7 +13,7 @@ import pytest
 from a2a_hub_client.worker.client import Hub, bearer
 from a2a_hub_client.worker.errors import HubError
 from a2a_hub_client.worker.key_file import KeyFile
-from a2a_hub_client.worker.leased_task import ProgramResult
+from a2a_hub_client.worker.leased_task import TaskResult
 from mailbox.models import ApiKey, Task
 from tests.support import factories
 from tests.support.hub import wait_until
@@ -36,7 +36,7 @@ class Work:
             try:
                 for leased in self.hub.receive(uuid4(), most=1, wait=0):
                     self.hub.heartbeat(leased)
-                    self.hub.answer(leased, ProgramResult(text="done"))
+                    self.hub.answer(leased, TaskResult(text="done"))
             except HubError as error:
                 self.refused.append(f"{type(error).__name__}: {error}")
                 return

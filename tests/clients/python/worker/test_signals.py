@@ -139,7 +139,7 @@ def test_a_program_that_outlasts_the_grace_is_stopped_and_released(desk, alice, 
     (released,) = factories.journal("a2a_task_released")
     assert all_end(processes)
     assert (task.state, lease_of(task)) == (Task.State.QUEUED, None)
-    assert released.fields["reason"] == "the worker was stopped before the program had ended"
+    assert released.fields["reason"] == "the worker was stopped before the task was done"
 
 
 def test_a_second_ctrl_c_stops_at_once_and_still_releases(desk, alice, bob):

@@ -9,7 +9,7 @@ import pytest
 
 from a2a_hub_client.worker.client import Hub
 from a2a_hub_client.worker.errors import ForbiddenError
-from a2a_hub_client.worker.leased_task import ProgramResult
+from a2a_hub_client.worker.leased_task import TaskResult
 from mailbox.management.cli.work import signing
 from mailbox.models import ApiKey, SigningKey, SpentNonce, Task
 from mailbox.words import ed25519
@@ -29,7 +29,7 @@ def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):
         assert leased is not None
         hub.heartbeat(leased)
         hub.update(leased, [{"message": "half"}], uuid4())
-        hub.answer(leased, ProgramResult(text="done"))
+        hub.answer(leased, TaskResult(text="done"))
 
         assert Task.objects.get(pk=task.pk).state == Task.State.RESOLVED
         assert SpentNonce.objects.count() == 4

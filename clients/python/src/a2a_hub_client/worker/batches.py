@@ -12,7 +12,7 @@ import msgspec
 
 from a2a_hub_client.worker.client import ANSWER_WITHIN, Authorize, Hub
 from a2a_hub_client.worker.errors import AttemptSpentError, ForbiddenError, HubError, RefusedError, refusal
-from a2a_hub_client.worker.leased_task import LeasedTask, ProgramResult
+from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 
 MOST = 100  # tasks or results of one request; the hub takes no more
 RESULT_BYTES = 800_000  # of JSON in one request, well below the default body limit of a hub
@@ -39,7 +39,7 @@ class BatchingHub(Hub):
         with self._lock:
             return time.monotonic() - self._pending[0].since if self._pending else 0.0
 
-    def answer(self, leased: LeasedTask, answer: ProgramResult) -> None:
+    def answer(self, leased: LeasedTask, answer: TaskResult) -> None:
         """Post the result with the next batch, and return once the hub has it. Raises the error of this result."""
         posting = _Posting(answer.body(leased))
         with self._lock:

@@ -10,10 +10,10 @@ from uuid import UUID
 import httpx
 
 from a2a_hub_client.worker.errors import AttemptSpentError, NotNowError, failure
-from a2a_hub_client.worker.leased_task import LeasedTask, ProgramResult
+from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 
 ANSWER_WITHIN = 10.0  # seconds, beside the wait of a long poll
-PAGE = 100  # messages of one request
+PAGE = 100  # messages or leases of one request
 
 Authorize = Callable[[httpx.Request], httpx.Request]
 
@@ -74,6 +74,20 @@ class Hub:
             return []
         return [LeasedTask.of(answer)]
 
+    def lease(self, task_id: str, attempt_id: UUID) -> LeasedTask:
+        """Lease this task, before older ones. A repeat gets the same lease while it is live."""
+        return LeasedTask.of(self._post(f"a2a/tasks/{task_id}/lease", {"attempt_id": str(attempt_id)}))
+
+    def leases(self) -> list[dict[str, Any]]:
+        """Return all live leases of the agent, oldest first, also those of other workers."""
+        leases: list[dict[str, Any]] = []
+        page: dict[str, Any] = {"next_cursor": ""}
+        while page["next_cursor"] is not None:
+            query = {"limit": PAGE, **({"cursor": page["next_cursor"]} if page["next_cursor"] else {})}
+            page = self._get("a2a/leases", query)
+            leases += page["leases"]
+        return leases
+
     def conversation(self, leased: LeasedTask, *, after: int | None = 0) -> list[dict[str, Any]]:
         """Return the messages of the task after the number ``after``, oldest first. The first made the task."""
         messages: list[dict[str, Any]] = []
@@ -93,12 +107,17 @@ class Hub:
         body = {"lease_id": leased.lease_id, "attempt_id": str(attempt_id), "updates": updates}
         return int(self._post(f"a2a/tasks/{leased.id}/updates", body).get("turn", leased.turn))
 
-    def answer(self, leased: LeasedTask, answer: ProgramResult) -> None:
+    def answer(self, leased: LeasedTask, answer: TaskResult) -> None:
         """Post the result under the lease. Repeating the call changes nothing."""
         self._post("a2a/results", answer.body(leased))
 
     def release(self, leased: LeasedTask, reason: str) -> None:
-        self._post(f"a2a/tasks/{leased.id}/release", {"lease_id": leased.lease_id, "reason": reason[:500]})
+        """Hand the lease back. A repeat changes nothing."""
+        self.release_lease(leased.id, leased.lease_id, reason)
+
+    def release_lease(self, task_id: str, lease_id: str, reason: str) -> None:
+        """Hand a lease of the agent back, also that of another worker. A repeat changes nothing."""
+        self._post(f"a2a/tasks/{task_id}/release", {"lease_id": lease_id, "reason": reason[:500]})
 
     def post_pending(self) -> None:
         """Post the results that wait to be posted."""

@@ -6,11 +6,11 @@ The token is random and new for each run, so that no program prints a control li
 from __future__ import annotations
 
 from a2a_hub_client.worker import strict_json
+from a2a_hub_client.worker.leased_task import ASKING
 from a2a_hub_client.worker.output import Output
 
 LINE_BYTES = 600_000  # of one control line, well below the default body limit of a hub
 SHOWN = 200  # characters of a faulty line
-ASKING = ("input_required", "auth_required")
 RESOLVING = ("ok", "partial", "error", "rejected")
 UPDATES = ("message", "progress", "artifact")
 

@@ -36,13 +36,11 @@ class ConversationFile:
 
     def __init__(self, file: IO[bytes], path: str) -> None:
         self.path = path
-        self.last = 0  # the number of its last message; 0 if it has only the first, whose number is not known
         self._file = file
 
     def add(self, messages: Sequence[Mapping[str, Any]]) -> None:
         self._file.write(b"".join(msgspec.json.encode(message) + b"\n" for message in messages))
         self._file.flush()
-        self.last = messages[-1].get("seq", 0) if messages else self.last
 
 
 @contextlib.contextmanager

@@ -13,10 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class Guard:
@@ -33,10 +29,8 @@ class Guard:
             start_new_session=True,
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """End the groups that are still watched, and wait for that."""
         assert self._process.stdin is not None  # noqa: S101 (Popen made a pipe)
         self._process.stdin.close()
         self._process.wait()

@@ -11,8 +11,10 @@ from a2a_hub_client.worker.client import Hub
 from a2a_hub_client.worker.errors import HubError, RefusedError
 
 
-def foreign_key(hub: Hub, name: str, *, stopping: threading.Event, say: Callable[[str], object]) -> str | None:
+def foreign_key(hub: Hub, name: str | None, *, stopping: threading.Event, say: Callable[[str], object]) -> str | None:
     """Ask the hub for the owner of the key until it answers; return an owner that is not ``name``, None otherwise.
+
+    ``name`` None stands for any agent.
 
     The answer is also None for a hub of an earlier version and for a refused key. Then the next request shows the
     problem, or the first lease does. It is None, too, once ``stopping`` is set.
@@ -40,7 +42,7 @@ def foreign_key(hub: Hub, name: str, *, stopping: threading.Event, say: Callable
     agent = found["agent"]
     if agent is None:
         return f"the person {found['person']}"
-    return None if is_called(agent, name) else str(agent["display"])
+    return None if name is None or is_called(agent, name) else str(agent["display"])
 
 
 def is_called(agent: Mapping[str, Any], name: str) -> bool:

@@ -1,4 +1,4 @@
-"""A leased task and the result of its program, as the hub's JSON has them."""
+"""A leased task and the result of the work, as the hub's JSON has them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-POSTED_WITHIN = 1.0  # seconds by which programs are stopped before the hub's limit, so that their messages still count
+ASKING = ("input_required", "auth_required")  # the statuses of questions
+POSTED_WITHIN = 1.0  # seconds by which jobs are stopped before the hub's limit, so that their messages still count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +47,20 @@ class LeasedTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramResult:
+class TaskResult:
     """The result of a task: ``error_message`` if it failed, else ``text``, None without any.
 
-    ``spoken`` is the result as the program's last control line has it. Then the other fields are None.
+    ``spoken`` is the result as the hub's JSON has it, or a question. Then the other fields are None.
     """
 
     text: str | None = None
     error_message: str | None = None
     spoken: Mapping[str, Any] | None = None
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is a question to the sender, which ends the lease and not the task."""
+        return self.spoken is not None and self.spoken["status"] in ASKING
 
     @property
     def summary(self) -> str:

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-MAX_BATCH = 100  # updates; the hub takes no more at once
-BATCH_BYTES = 200_000  # of JSON, far below the smallest body limit
-MOST_WAITING = 4_000_000  # bytes of control lines that wait for the hub, beyond which the program has to wait
+from a2a_hub_client.worker.updates import Updates, json_bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +20,7 @@ class Limits:
     answer: int = 600_000  # well below the default body limit of a hub
 
 
-class Output:
+class Output(Updates):
     """The output of a program. One thread feeds it, another takes updates. Call `close` before reading the rest.
 
     Each line of stdout that is not blank is a message, unless the output is silent. Invalid UTF-8 is replaced, NUL is
@@ -36,24 +31,15 @@ class Output:
     fault: str | None = None  # the problem of the first faulty control line
 
     def __init__(self, limits: Limits = Limits(), *, is_silent: bool = False) -> None:
+        super().__init__()
         self._limits = limits
         self._is_silent = is_silent
-        self._lock = threading.Lock()
-        self._updates: deque[tuple[Mapping[str, Any], int]] = deque()  # each with its bytes if from a control line
         self._line = bytearray()  # the unfinished line, at most Limits.line bytes of it
         self._is_cut = False
         self._kept: list[str] = []
         self._bytes = 0
         self._beyond: bytes | None = None  # the end of the output beyond the limits; None: within them
         self._stderr = b""
-        self._waiting = 0  # bytes of control lines in the queue
-        self._is_closed = False
-        self._stirred = threading.Condition(self._lock)
-
-    @property
-    def is_full(self) -> bool:
-        """Whether nothing must be fed until updates were taken."""
-        return self._waiting > MOST_WAITING
 
     @property
     def is_overflowing(self) -> bool:
@@ -83,32 +69,7 @@ class Output:
         with self._lock:
             if self._line and self._beyond is None:
                 self._end_line()
-            self._is_closed = True
-            self._stirred.notify_all()
-
-    def add(self, update: Mapping[str, Any], *, size: int) -> None:
-        """Queue an update of ``size`` bytes after the lines that came before it."""
-        with self._lock:
-            self._updates.append((update, size))
-            self._waiting += size
-            self._stirred.notify_all()
-
-    def await_update(self, seconds: float) -> bool:
-        """Wait until `add` has queued an update, or the output has ended; return whether that is so."""
-        with self._lock:
-            return self._stirred.wait_for(lambda: self._waiting > 0 or self._is_closed, seconds)
-
-    def take(self) -> list[Mapping[str, Any]]:
-        """Remove and return the oldest updates, as many as go into one request."""
-        batch: list[Mapping[str, Any]] = []
-        size = 0
-        with self._lock:
-            while self._updates and len(batch) < MAX_BATCH and size < BATCH_BYTES:
-                update, waited = self._updates.popleft()
-                self._waiting -= waited
-                batch.append(update)
-                size += waited or _json_bytes(update)
-        return batch
+        super().close()
 
     @property
     def last(self) -> str | None:
@@ -121,7 +82,7 @@ class Output:
     def whole(self) -> str | None:
         """All kept lines, also blank lines; None without any. If too long as JSON: a notice and the last line."""
         text = "\n".join([*self._kept, *([] if self._beyond is None else [self._notice()])])
-        if _json_bytes(text) > self._limits.answer:
+        if json_bytes(text) > self._limits.answer:
             notice = f"[the output exceeds {self._limits.answer} bytes of JSON; this is its last line]"
             return f"{notice}\n{self.last or ''}"
         return text or None
@@ -154,7 +115,7 @@ class Output:
     def _say(self, text: str) -> None:
         if self._is_silent:
             return
-        self._updates.append(({"message": text}, 0))
+        self._queue.append(({"message": text}, 0))
 
     def _text(self, line: bytes, *, is_cut: bool = False) -> str:
         is_cut |= len(line) > self._limits.line
@@ -168,7 +129,3 @@ class Output:
         return (
             f"[output capped at {limits.lines} lines or {limits.total} bytes; only the last line of the rest is kept]"
         )
-
-
-def _json_bytes(value: object) -> int:
-    return len(json.dumps(value, ensure_ascii=False).encode())

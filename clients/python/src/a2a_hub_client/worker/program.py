@@ -12,24 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 
 from a2a_hub_client.worker.guard import Guard, kill_group
+from a2a_hub_client.worker.job import Stop
 from a2a_hub_client.worker.output import Output
 
 TICK = 0.1  # seconds between checks of a program that writes nothing
 CHUNK = 65_536
 LAST_WORDS = 1.0  # seconds to read what is left in the pipes after the program has ended
-
-
-class Stop(Enum):
-    """The reason to stop a program."""
-
-    TIMED_OUT = auto()
-    LEASE_ENDED = auto()
-    WORKER_STOPPED = auto()
-    CONCLUDED = auto()  # it did not end by itself after its last control line
-    FAULTY = auto()  # it wrote a control line that cannot be obeyed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The reports of one attempt to the hub while its program runs: updates in their order, or heartbeats."""
+"""The reports of one attempt to the hub while its job runs: updates in their order, or heartbeats."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from a2a_hub_client.worker.backoff import Backoff, insist
 from a2a_hub_client.worker.client import Hub
 from a2a_hub_client.worker.errors import ForbiddenError, HubError, LeaseEndedError, NotNowError, RefusedError
 from a2a_hub_client.worker.leased_task import LeasedTask
-from a2a_hub_client.worker.output import Output
+from a2a_hub_client.worker.updates import Updates
 
 
 class Speech:
-    """Posts the updates of a program's output under the lease, each once and in order."""
+    """Posts the updates of a job under the lease, each once and in order."""
 
     def __init__(
         self,
         hub: Hub,
         leased: LeasedTask,
-        output: Output,
+        updates: Updates,
         *,
         is_strict: bool,
         heartbeat: float,
@@ -39,7 +39,7 @@ class Speech:
         self.refusal: str | None = None  # of updates that the hub refused, if it is strict
         self._hub = hub
         self._leased = leased
-        self._output = output
+        self._updates = updates
         self._is_strict = is_strict
         self._heartbeat = heartbeat
         self._abandon = abandon
@@ -53,7 +53,7 @@ class Speech:
         self._quiet_until = 0.0
 
     def speak(self) -> None:
-        """Post the program's new updates, or a heartbeat if it is due. If the hub cannot be reached, try later.
+        """Post the job's new updates, or a heartbeat if it is due. If the hub cannot be reached, try later.
 
         Read on if the answer tells of new messages. Raises `LeaseEndedError`.
         """
@@ -100,9 +100,9 @@ class Speech:
         return insist(request, abandon=self._abandon, on_trouble=self._trouble)
 
     def _gather(self) -> None:
-        """Take the next batch of updates from the program's output, once the hub has the last batch."""
+        """Take the next batch of updates from the job, once the hub has the last batch."""
         if not self._unposted:
-            self._unposted, self._batch_id = self._output.take(), uuid4()
+            self._unposted, self._batch_id = self._updates.take(), uuid4()
 
     def _post(self) -> None:
         """Post the batch, once. A batch that the hub refuses for good is dropped."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOP_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @dataclass(slots=True)
@@ -16,18 +17,21 @@ class StopSignals:
 
     count: int = 0
 
+    @contextlib.contextmanager
+    def heard(self) -> Iterator[None]:
+        """Count stop signals within the block, and restore the earlier handlers after it.
 
-@contextlib.contextmanager
-def stop_signals() -> Iterator[StopSignals]:
-    """Count stop signals within the block, and restore the earlier handlers after it."""
-    signals = StopSignals()
+        Only the main thread can set handlers; in another one the block counts nothing.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        earlier = {number: signal.signal(number, self._hear) for number in STOP_SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in earlier.items():
+                signal.signal(number, handler)
 
-    def hear(*_: object) -> None:
-        signals.count += 1
-
-    earlier = {number: signal.signal(number, hear) for number in STOP_SIGNALS}
-    try:
-        yield signals
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
+    def _hear(self, *_: object) -> None:
+        self.count += 1

@@ -1,4 +1,4 @@
-"""Turns to run a program, when a worker holds more tasks than it runs programs at once."""
+"""Turns to work, when a worker holds more tasks than it works on at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 
 
 class Turn:
-    """The turn of one program. ``free`` counts the programs that may start, and none may once ``stopping`` is set."""
+    """The turn of one job. ``free`` counts the jobs that may start, and none may once ``stopping`` is set."""
 
     def __init__(self, free: threading.Semaphore, stopping: threading.Event) -> None:
         self._free = free
@@ -15,16 +15,16 @@ class Turn:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the program must not start any more."""
+        """Whether the job must not start any more."""
         return self._stopping.is_set()
 
     def take(self, seconds: float) -> bool:
-        """Wait up to ``seconds`` for the turn. Return whether it is the program's turn."""
+        """Wait up to ``seconds`` for the turn. Return whether it is the job's turn."""
         self._is_taken = self._free.acquire(timeout=seconds)
         return self._is_taken
 
     def end(self) -> None:
-        """Let another program start. A second call changes nothing, and so does a call without a turn."""
+        """Let another job start. A second call changes nothing, and so does a call without a turn."""
         if self._is_taken:
             self._is_taken = False
             self._free.release()

@@ -1,35 +1,34 @@
-"""Leases tasks for one agent and runs a program for each, until a signal stops it."""
+"""Leases tasks for one agent and does a job for each, until a signal stops it."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Sequence
-from uuid import uuid4
 
-from a2a_hub_client.worker.attempt import Attempt, AttemptOutcome, ProgramSettings
-from a2a_hub_client.worker.backoff import Backoff, insist
+from a2a_hub_client.worker.attempt import Attempt, AttemptOutcome
+from a2a_hub_client.worker.backoff import insist
 from a2a_hub_client.worker.client import Hub
-from a2a_hub_client.worker.errors import AttemptSpentError, HubError, NotNowError, RefusedError
-from a2a_hub_client.worker.guard import Guard
+from a2a_hub_client.worker.errors import HubError, RefusedError
 from a2a_hub_client.worker.identity import foreign_key, is_called
+from a2a_hub_client.worker.job import Work
 from a2a_hub_client.worker.leased_task import LeasedTask
-from a2a_hub_client.worker.stop_signals import StopSignals, stop_signals
+from a2a_hub_client.worker.orphans import Orphans, Resume
+from a2a_hub_client.worker.receiving import POLL, Receiving
+from a2a_hub_client.worker.stop_signals import StopSignals
 from a2a_hub_client.worker.turns import Turn
 
-# The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
-POLL = 3.0  # seconds
-REST = 1.0  # second after an answer without a task that came earlier, as from a hub without a free seat
 TICK = 0.05
 TOGETHER = 0.05  # seconds; results that are ready within this time are posted in one request
 LINGER = 0.5  # seconds that a result waits at most for others
 START_FAILURES = 3  # in a row, after which the worker gives up
-TO_REPORT = 10.0  # seconds to post outcomes to the hub once the programs were stopped
+TO_REPORT = 10.0  # seconds to post outcomes to the hub once the jobs were stopped
 TO_REPORT_AT_ONCE = 2.0
+SILENT_HEARTBEATS = 3  # a worker that has sent none for so many intervals has ended
 
 
 class Worker:
-    """Runs programs for the tasks of one agent, ``concurrency`` at once.
+    """Works on the tasks of one agent, ``concurrency`` at once.
 
     With a ``batch`` it leases up to that many tasks at once, and posts their results with the request that leases the
     next tasks. ``hub`` is then a client of batches.
@@ -38,15 +37,21 @@ class Worker:
     def __init__(
         self,
         hub: Hub,
-        name: str,
-        work: ProgramSettings,
+        name: str | None,
+        work: Work,
         *,
         concurrency: int = 1,
         batch: int | None = None,
         max_tasks: int | None = None,
+        resume: Resume = "all",
+        resume_after: float | None = None,
         say: Callable[[str], object],
     ) -> None:
-        """``max_tasks`` None: work until a signal. Tasks whose program could not be started do not count."""
+        """``name`` None: the key's agent. ``max_tasks`` None: work until a signal.
+
+        Tasks whose job could not be started do not count. ``resume`` says which leases of crashed workers it takes
+        over, ``resume_after`` seconds of silence; None: after `SILENT_HEARTBEATS` intervals.
+        """
         self._hub = hub
         self._name = name
         self._work = work
@@ -58,46 +63,53 @@ class Worker:
         self._turns = threading.BoundedSemaphore(concurrency)
         self._lock = threading.Lock()
         self._attempts: set[Attempt] = set()
-        self._taken = self._finished = self._start_failures = 0
+        self._taken = self._finished = self._start_failures = self._lingering = 0
+        self._signals = StopSignals()
         self._stopping = threading.Event()
         self._abandon = threading.Event()
         self._failure: str | None = None
         self.is_wrong_usage = False  # whether it failed because the key is not that of its agent
-        self._guard: Guard
-        self._attempt_id = uuid4()
+        self._receiving = Receiving(hub, stopping=self._stopping, abandon=self._abandon, say=say)
+        silence = SILENT_HEARTBEATS * work.heartbeat if resume_after is None else resume_after
+        self._orphans = Orphans(
+            hub, which=resume, silence=silence, stopping=self._stopping, abandon=self._abandon, say=say
+        )
 
     def run(self) -> str | None:
-        """Work until ``max_tasks`` tasks are done or a signal arrives. Return the failure, None without any.
+        """Work until ``max_tasks`` tasks are done or the worker is stopped. Return the failure, None without any.
 
-        After the first signal, programs may run for another grace; then they are stopped and their tasks released.
-        The second signal kills them at once. A live lease left behind is a failure. Call this in the main thread.
+        In the main thread, signals stop the worker, as `stop` does. A live lease left behind is a failure.
         """
-        with stop_signals() as signals, Guard(grace=self._work.grace) as self._guard:
-            self._say(f"Working as {self._name} at {self._hub.url}. Stop it with Ctrl-C.")
+        with self._signals.heard(), self._work:
+            self._say(f"Working{f' as {self._name}' if self._name else ''} at {self._hub.url}. Stop it with Ctrl-C.")
             leasing = threading.Thread(target=self._lease, daemon=True)
             leasing.start()
-            self._watch(leasing, signals)
+            self._watch(leasing)
         for attempt in tuple(self._attempts):
             self._say(f"task {attempt.leased.id}: given up; lease {attempt.leased.lease_id} stays live")
             self._count(AttemptOutcome.LEFT)
         return self._failure
 
-    def _watch(self, leasing: threading.Thread, signals: StopSignals) -> None:
+    def stop(self) -> None:
+        """Let jobs run for another grace; then stop them, and release their tasks. A second call stops them at once."""
+        self._signals.count += 1
+
+    def _watch(self, leasing: threading.Thread) -> None:
         stop_at = give_up_at = float("inf")
-        seen = 0
+        seen, signals = 0, self._signals
         while leasing.is_alive() or self._attempts:
             time.sleep(TICK)
             now = time.monotonic()
             if signals.count and not self._stopping.is_set():
-                self._say(f"Stopping: running programs have {self._work.grace:g} s to finish. Ctrl-C again kills them.")
+                self._say(f"Stopping: running work has {self._work.grace:g} s to finish. Ctrl-C again kills it.")
                 self._stopping.set()
             if self._stopping.is_set() and stop_at > now + self._work.grace:
                 stop_at = now + self._work.grace
             if now >= stop_at and give_up_at == float("inf"):
-                self._stop_programs()
+                self._stop_jobs()
                 give_up_at = now + self._work.grace + TO_REPORT
             if signals.count > 1 and seen < 2:
-                self._stop_programs(at_once=True)
+                self._stop_jobs(at_once=True)
                 stop_at, give_up_at = now, now + TO_REPORT_AT_ONCE
             seen = signals.count
             if now >= give_up_at:
@@ -105,7 +117,7 @@ class Worker:
             if now >= give_up_at + 1:
                 return
 
-    def _stop_programs(self, *, at_once: bool = False) -> None:
+    def _stop_jobs(self, *, at_once: bool = False) -> None:
         with self._lock:
             for attempt in self._attempts:
                 attempt.stop(at_once=at_once)
@@ -127,8 +139,18 @@ class Worker:
         finally:
             self._hub.stop_batches()
 
+    def _next(self, most: int) -> Sequence[LeasedTask]:
+        """Take over a lease that a crashed worker left, else lease tasks, at most ``most``."""
+        try:
+            self._orphans.look()
+            orphan = self._orphans.take_over()
+            return self._receiving.next(most, self._poll) if orphan is None else [orphan]
+        except RefusedError as error:
+            self._fail(str(error))
+            return []
+
     def _rest(self) -> None:
-        """Wait after programs that could not be started."""
+        """Wait after jobs that could not be started."""
         if self._start_failures:
             self._stopping.wait(2.0 ** (self._start_failures - 1))
 
@@ -137,9 +159,7 @@ class Worker:
             if not self._may_begin(leased):
                 continue
             turn = Turn(self._turns, self._stopping)
-            attempt = Attempt(
-                self._hub, leased, self._work, turn=turn, guard=self._guard, abandon=self._abandon, say=self._say
-            )
+            attempt = Attempt(self._hub, leased, self._work, turn=turn, abandon=self._abandon, say=self._say)
             with self._lock:
                 self._attempts.add(attempt)
                 self._taken += 1
@@ -149,7 +169,7 @@ class Worker:
         """Return how many tasks the worker may lease now, beside those whose result the hub gets first."""
         if self._stopping.is_set():
             return 0
-        room = self._limit - len(self._attempts) + self._hub.pending
+        room = self._limit - len(self._attempts) - self._lingering + self._hub.pending
         return max(0, room if self._max_tasks is None else min(room, self._max_tasks - self._taken))
 
     def _is_due(self, most: int) -> bool:
@@ -163,8 +183,8 @@ class Worker:
 
     @property
     def _active(self) -> int:
-        """The number of tasks whose program runs, or will run."""
-        return len(self._attempts) - self._hub.pending
+        """The number of tasks whose job runs, or will run."""
+        return len(self._attempts) + self._lingering - self._hub.pending
 
     def _is_over(self) -> bool:
         if self._stopping.is_set():
@@ -174,62 +194,19 @@ class Worker:
     def _is_done(self) -> bool:
         return self._max_tasks is not None and self._finished >= self._max_tasks
 
-    def _next(self, most: int) -> Sequence[LeasedTask]:
-        """Lease tasks, at most ``most``, repeating the request until it is answered, so that no lease is lost.
-
-        The list is empty if there is no task, and if the worker stops. The attempt id stays until it brings a task. An
-        earlier request under it may go on in the hub and take a task, which the hub returns under this id only.
-        """
-        backoff = Backoff()
-        trouble = False
-        lost_until = None  # the latest end of an unanswered request in the hub; None: every request was answered
-        while True:
-            stopping = self._stopping.is_set()
-            if self._abandon.is_set() or (stopping and lost_until is None):
-                return []
-            try:
-                wait = max(0.0, lost_until - time.monotonic()) if stopping and lost_until else self._poll
-                leases = self._receive(most, wait)
-            except NotNowError as error:
-                if not trouble:
-                    self._say(f"Cannot lease a task now, trying again: {error}")
-                trouble = True
-                lost_until = time.monotonic() + POLL if error.may_have_arrived else lost_until
-                (self._abandon if stopping else self._stopping).wait(backoff.pause(error))
-            except RefusedError as error:
-                self._fail(str(error))
-                return []
-            else:
-                if trouble:
-                    self._say("The hub answers again.")
-                return leases
-
     @property
     def _poll(self) -> float:
         """The seconds that a request waits for a task.
 
-        The results of running programs are not to wait for long. Nor are the outcomes of the results in the request,
-        which come with its answer.
+        The results of running jobs are not to wait for long. Nor are the outcomes of the results in the request, which
+        come with its answer.
         """
         return LINGER if self._is_batching and self._attempts else POLL
-
-    def _receive(self, most: int, wait: float) -> Sequence[LeasedTask]:
-        """Request tasks once. An attempt id that has brought a task, or is spent, is replaced by a new one."""
-        ends_at = time.monotonic() + wait
-        try:
-            leases = self._hub.receive(self._attempt_id, most=most, wait=wait)
-            if not leases and ends_at - time.monotonic() > REST:
-                self._stopping.wait(REST)
-        except AttemptSpentError:
-            self._attempt_id = uuid4()
-            return []
-        self._attempt_id = uuid4() if leases else self._attempt_id
-        return leases
 
     def _may_begin(self, leased: LeasedTask) -> bool:
         """Release a task that must not be begun, and return False for it."""
         recipient = leased.task["recipient"]
-        if not is_called(recipient, self._name):
+        if self._name is not None and not is_called(recipient, self._name):
             self._fail_by_key(recipient["display"])
             self._decline(leased, f"leased by a worker for {self._name} with this agent's API key")
             return False
@@ -254,9 +231,14 @@ class Worker:
         finally:
             with self._lock:
                 self._attempts.discard(attempt)
+                self._lingering += 1
                 self._count(outcome)
-            turn.end()
             self._hub.changed.set()
+        attempt.await_end()
+        with self._lock:
+            self._lingering -= 1
+        turn.end()
+        self._hub.changed.set()
 
     def _count(self, outcome: AttemptOutcome) -> None:
         if outcome == AttemptOutcome.LEFT:
@@ -268,12 +250,12 @@ class Worker:
         self._taken -= 1
         self._start_failures += 1
         if self._start_failures >= START_FAILURES:
-            self._fail(f"{self._work.command[0]} could not be started {START_FAILURES} times in a row")
+            self._fail(f"{self._work.name} could not be started {START_FAILURES} times in a row")
 
     def _fail_by_key(self, owner: str | None) -> None:
         """Fail because the key belongs to ``owner``; None: it belongs to the worker's agent."""
         if owner is not None:
-            self._fail(f"the API key belongs to {owner}, not to {self._name}")
+            self._fail(f"the API key belongs to {owner}, not to {self._name or 'an agent'}")
             self.is_wrong_usage = True
 
     def _fail(self, why: str) -> None:
