@@ -33,6 +33,7 @@ from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.times import epoch_ms
 
+
 class Side(StrEnum):
     """Which tasks of an agent a list has: those that it sent, those that it received, or both."""
 
