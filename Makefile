@@ -32,6 +32,7 @@ lint: .venv/dev.stamp ## Check format, style, types, imports, settings and migra
 	$(python) -m ruff format --check .
 	$(python) -m ruff check .
 	$(python) -m mypy .
+	$(python) -m mypy --python-version 3.10 clients/python/src
 	.venv/bin/lint-imports
 	$(python) manage.py check --fail-level WARNING
 	$(python) manage.py makemigrations --check --dry-run

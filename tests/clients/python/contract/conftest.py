@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+import httpx
 import pytest
 
 from a2a_hub_client import AsyncHub, FakeHub, Hub
@@ -23,8 +24,9 @@ class ServedWorld:
         callers[ADMIN] = factories.person(ADMIN, Role.ADMIN)
         self._keys = {name: factories.key_of(caller) for name, caller in callers.items()}
 
-    def hub(self, name):
-        return Hub(self.url, self._keys[name])
+    def hub(self, name, *, faults=None, **options):
+        transport = faults(httpx.HTTPTransport()) if faults else None
+        return Hub(self.url, self._keys[name], transport=transport, **options)
 
     def async_hub(self, name):
         return AsyncHub(self.url, self._keys[name])
@@ -41,15 +43,22 @@ class FakeWorld:
         for name, actions in AGENTS.items():
             self._fake.add_agent(name, actions=actions)
         self._fake.add_person(ADMIN)
-        self.hub, self.async_hub = self._fake.hub, self._fake.async_hub
+        self.async_hub = self._fake.async_hub
+
+    def hub(self, name, *, faults=None, **options):
+        if faults:
+            options["transport"] = faults(self._fake.transport)
+        return self._fake.hub(name, **options)
 
     def with_key(self, key):
         return Hub("http://fake", key, transport=self._fake.transport)
 
 
-@pytest.fixture(
-    params=[pytest.param("served", marks=[pytest.mark.slow, pytest.mark.django_db(transaction=True)]), "fake"]
-)
+SERVED = pytest.param("served", marks=[pytest.mark.slow, pytest.mark.django_db(transaction=True)])
+IN_MEMORY = pytest.param("fake", marks=pytest.mark.one_database)
+
+
+@pytest.fixture(params=[SERVED, IN_MEMORY])
 def world(request):
     if request.param == "fake":
         return FakeWorld()

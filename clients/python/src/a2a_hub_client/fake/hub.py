@@ -61,11 +61,11 @@ class FakeHub:
 
     def hub(self, name: str, **options: Any) -> Hub:
         """Return a client with the key of an agent or a person. ``options`` are those of `Hub`."""
-        return Hub(URL, self._keys[name], transport=self.transport, **options)
+        return Hub(URL, self._keys[name], **{"transport": self.transport, **options})
 
     def async_hub(self, name: str, **options: Any) -> AsyncHub:
         """Return a client for asyncio with the key of an agent or a person. ``options`` are those of `AsyncHub`."""
-        return AsyncHub(URL, self._keys[name], transport=self.transport, **options)
+        return AsyncHub(URL, self._keys[name], **{"transport": self.transport, **options})
 
     def pass_time(self, span: timedelta) -> None:
         """Set the clock of this hub forward, so that deadlines and work timeouts pass."""

@@ -1,0 +1,53 @@
+"""The examples of the client's README run, one after the other, with a hub in memory."""
+
+from __future__ import annotations
+
+import re
+import threading
+
+import pytest
+
+import a2a_hub_client
+from a2a_hub_client import Answer, FakeHub, Update
+from tests.support.hub import ROOT
+
+pytestmark = pytest.mark.one_database
+
+README = (ROOT / "clients" / "python" / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+HOTELS_ASK = "a room in Porto"
+
+
+@pytest.fixture
+def hotels(monkeypatch):
+    """Answer the tasks for hotels until the test ends. The clients of the README are those of a planner."""
+    fake = FakeHub("planner", "hotels")
+    monkeypatch.setattr(a2a_hub_client, "Hub", lambda *_, **options: fake.hub("planner", **options), raising=False)
+    monkeypatch.setattr(a2a_hub_client, "AsyncHub", lambda *_: fake.async_hub("planner"), raising=False)
+    ended = threading.Event()
+    worker = threading.Thread(target=serve, args=[fake.hub("hotels"), ended])
+    worker.start()
+    yield
+    ended.set()
+    worker.join()
+
+
+def serve(hub, ended):
+    while not ended.is_set():
+        for leased in hub.receive(wait=0.01).leases:
+            if leased.task.text == HOTELS_ASK and leased.turn == 1:
+                hub.post_updates(leased.task.id, [Update.asking("which room?")], lease_id=leased.lease.id)
+                continue
+            hub.post_result(Answer(task_id=leased.task.id, lease_id=leased.lease.id, content="Hotel Alfa"))
+
+
+def test_the_examples_run(hotels, capsys):
+    namespace = {"__name__": "readme"}
+    for block in BLOCKS:
+        exec(compile(block, "README.md", "exec"), namespace)  # noqa: S102
+
+    printed = capsys.readouterr().out
+    assert len(BLOCKS) == 9
+    assert printed.startswith("ok Hotel Alfa\nsent: TaskHandle(")
+    assert "agent which room?\nuser with a view, please\nok\n" in printed
+    assert printed.endswith("['Hotel Alfa', 'Hotel Alfa']\n")
