@@ -122,6 +122,16 @@ def test_an_expired_task_has_its_result(alice, bob):
     assert task.entry().outcome == "expired"
 
 
+def test_a_task_that_takes_too_long_expires(alice, bob):
+    task = alice.send("bob", "a", work_timeout=timedelta(milliseconds=20))
+    (leased,) = bob.receive().leases
+
+    result = task.result(timeout=30)
+
+    assert leased.lease.work_timeout == timedelta(milliseconds=20)
+    assert (result.status, result.error_message) == ("error", "Task timed out")
+
+
 def test_a_cancelled_task_is_resolved(alice, bob):
     task = alice.send("bob", "a")
 
