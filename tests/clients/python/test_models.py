@@ -8,7 +8,7 @@ import pytest
 from a2a_hub_client.models.content import Block, ImageBlock, JsonBlock, TextBlock, blocks_of
 from a2a_hub_client.models.conversation import Update
 from a2a_hub_client.models.sent import Answer, NewTask
-from a2a_hub_client.models.tasks import Lease, Result
+from a2a_hub_client.models.tasks import Lease, Result, Task
 from a2a_hub_client.models.wire import epoch_ms, milliseconds, read, to_json
 from mailbox.words import content
 
@@ -25,6 +25,17 @@ def test_times_and_spans_are_those_of_python():
     assert lease.leased_at == datetime(1970, 1, 1, 0, 0, 1, 500_000, tzinfo=UTC)
     assert lease.last_seen_at - lease.leased_at == timedelta(seconds=1)
     assert lease.work_timeout == timedelta(milliseconds=9)
+
+
+@pytest.mark.parametrize(("ms", "year"), [(253_402_300_799_999, 9999), (2**63 - 1, 9999), (0, 1970)])
+def test_each_time_that_a_hub_takes_is_read(ms, year):
+    agent = '{"display":"bob","pubkey":"P"}'
+
+    task = read(Task, f'{{"id":"{ID}","sender":{agent},"recipient":{agent},"intent_text":"a","deadline_ms":{ms}}}')
+
+    assert task.deadline
+    assert task.deadline.year == year
+    assert epoch_ms(task.deadline) == min(ms, 253_402_300_799_999)
 
 
 def test_a_model_is_written_as_the_hub_wrote_it():

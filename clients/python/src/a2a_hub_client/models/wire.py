@@ -28,6 +28,10 @@ else:
         """Content blocks."""
 
 
+EPOCH = Moment(1970, 1, 1, tzinfo=timezone.utc)
+LATEST = EPOCH + timedelta(milliseconds=253_402_300_799_999)  # the end of the year 9999 stands for all later times
+
+
 class Wire(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The base of all models. Unknown fields are ignored, so that a later hub can add some."""
 
@@ -51,18 +55,25 @@ def epoch_ms(moment: datetime) -> int:
     """Return Unix epoch milliseconds. Raises `ValueError` for a datetime without a time zone."""
     if moment.tzinfo is None:
         raise ValueError(f"{moment} has no time zone: use datetime.now(timezone.utc) or datetime.astimezone()")
-    return (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(milliseconds=1)
+    return (moment - EPOCH) // timedelta(milliseconds=1)
 
 
 def hook(type_: type, value: Any) -> Any:
     """Return a value of JSON as ``type_``, for msgspec."""
     if type_ is Moment:
-        return Moment.fromtimestamp(value / 1000, timezone.utc)
+        return _moment(value)
     if type_ is Span:
         return Span(milliseconds=value)
     if type_ is Content:
         return Content(map(block_of, value))
     raise NotImplementedError(type_)
+
+
+def _moment(milliseconds: int) -> Moment:
+    try:
+        return EPOCH + timedelta(milliseconds=milliseconds)
+    except OverflowError:
+        return LATEST
 
 
 def _plain(value: object) -> object:
