@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from a2a_hub_client.worker.batches import BatchingHub
-from a2a_hub_client.worker.client import Hub as HubClient
-from a2a_hub_client.worker.client import bearer
+from a2a_hub_client import Hub
+from a2a_hub_client.worker.batches import BatchingClient
+from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.programs import Programs, ProgramSettings
 from a2a_hub_client.worker.worker import Worker
 from mailbox.management.cli.work import environment_without
@@ -44,11 +44,11 @@ class Desk:
         **how: Any,
     ) -> str | None:
         """Run a worker in this process for that many tasks; return its failure."""
-        client_of = HubClient if batch is None else BatchingHub
+        client_of = WorkerClient if batch is None else BatchingClient
         work = ProgramSettings(command=command, environment=environment_without(self.key), **{"grace": GRACE, **how})
-        with contextlib.closing(client_of(self.url, bearer(lambda: self.key))) as client:
+        with Hub(self.url, lambda: self.key) as hub:
             worker = Worker(
-                client,
+                client_of(hub),
                 name,
                 Programs(work),
                 concurrency=concurrency,

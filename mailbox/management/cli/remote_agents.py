@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from a2a_hub_client.worker.key_file import KeyFile
+from a2a_hub_client.credentials import KeyFile
 from agentcards import profiles
 from agentcards.models.validation import LONGEST_NAME, LONGEST_TEXT
 from mailbox.gate.callers import Caller

@@ -9,7 +9,6 @@ from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -18,12 +17,7 @@ from django.conf import ENVIRONMENT_VARIABLE, settings
 from django.core.management.base import CommandError
 
 from mailbox.management.cli import arguments
-from mailbox.words import ed25519, redaction, signatures
-
-if TYPE_CHECKING:
-    import httpx
-
-    from a2a_hub_client.worker.client import Authorize
+from mailbox.words import ed25519, redaction
 
 KEY_VARIABLE = "A2A_API_KEY"
 MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
@@ -129,8 +123,9 @@ def add_commands(commands: arguments.Commands) -> None:
 
 def _work(options: Namespace) -> str:
     # Imported here, so that the other commands start without httpx.
-    from a2a_hub_client.worker.batches import BatchingHub
-    from a2a_hub_client.worker.client import Hub, bearer
+    from a2a_hub_client import Hub
+    from a2a_hub_client.worker.batches import BatchingClient
+    from a2a_hub_client.worker.client import WorkerClient
     from a2a_hub_client.worker.programs import Programs, ProgramSettings
     from a2a_hub_client.worker.worker import Worker
 
@@ -146,10 +141,9 @@ def _work(options: Namespace) -> str:
         heartbeat=options.heartbeat,
         grace=options.grace,
     )
-    authorize = bearer(source) if callable(source) else signing(source)
-    hub = (Hub if options.batch is None else BatchingHub)(options.url, authorize)
+    hub = Hub(options.url, source) if callable(source) else Hub(options.url, signing_key=source)
     worker = Worker(
-        hub,
+        (WorkerClient if options.batch is None else BatchingClient)(hub),
         options.name,
         Programs(work),
         concurrency=_concurrency(options),
@@ -164,17 +158,6 @@ def _work(options: Namespace) -> str:
     finally:
         hub.close()
     return ""
-
-
-def signing(key: Ed25519PrivateKey) -> Authorize:
-    """Return the authorization by signatures of the private key. The URL of the requests is the hub's public URL."""
-
-    def authorize(request: httpx.Request) -> httpx.Request:
-        method, body = request.method, request.content
-        request.headers.update(signatures.sign(key, method=method, url=str(request.url), body=body))
-        return request
-
-    return authorize
 
 
 def _concurrency(options: Namespace) -> int:
@@ -197,7 +180,7 @@ def private_key(path: Path, option: str) -> Ed25519PrivateKey:
 
 def _key_source(options: Namespace) -> Callable[[], str]:
     """Return the function that returns the agent's API key. Raise `CommandError` if there is no key."""
-    from a2a_hub_client.worker.key_file import KeyFile, is_sendable
+    from a2a_hub_client.credentials import KeyFile, is_sendable
 
     if options.key_file is not None:
         try:

@@ -53,13 +53,18 @@ class Backoff:
         """
         if not isinstance(error, NotNowError) or not (is_repeatable or not error.may_have_arrived):
             return None
-        longest = seconds(self._retry.longest_pause)
-        pause = max(self._next * random.uniform(0.5, 1), min(error.retry_after or 0.0, longest))  # noqa: S311 (no secret)
+        pause = self.next_pause(error.retry_after)
         if not self._has_time_for(pause):
             return None
-        self._next = min(self._next * 2, longest)
         if self._retry.on_trouble is not None:
             self._retry.on_trouble(error)
+        return pause
+
+    def next_pause(self, retry_after: float | None = None) -> float:
+        """Return the next pause in seconds, whatever the patience. ``retry_after`` is what the hub asks for."""
+        longest = seconds(self._retry.longest_pause)
+        pause = max(self._next * random.uniform(0.5, 1), min(retry_after or 0.0, longest))  # noqa: S311 (no secret)
+        self._next = min(self._next * 2, longest)
         return pause
 
     def _has_time_for(self, pause: float) -> bool:

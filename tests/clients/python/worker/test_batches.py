@@ -10,15 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from a2a_hub_client import Hub
+from a2a_hub_client.errors import RefusedError
 from a2a_hub_client.worker import attempt, batches
-from a2a_hub_client.worker.client import bearer
-from a2a_hub_client.worker.errors import (
-    ForbiddenError,
-    LeaseEndedError,
-    NotNowError,
-    RefusedError,
-    refusal,
-)
 from a2a_hub_client.worker.receiving import POLL
 from a2a_hub_client.worker.worker import LINGER
 from mailbox.models import AuditEvent, Lease, Message, Task
@@ -56,29 +50,29 @@ def test_the_results_of_a_batch_and_the_next_leases_are_one_request(desk, tasks)
 
 
 def test_without_messages_the_only_request_of_a_batch_is_its_lease(desk, tasks, monkeypatch):
-    post, paths = batches.BatchingHub._post, []
+    post, paths = batches.BatchingClient._post, []
 
     def noted(hub, path, body, **how):
         paths.append(path)
         return post(hub, path, body, **how)
 
-    monkeypatch.setattr(batches.BatchingHub, "_post", noted)
+    monkeypatch.setattr(batches.BatchingClient, "_post", noted)
 
     assert desk.run("cat", tasks=4, batch=2, concurrency=2, messages="none") is None
 
     assert [text_of(result_of(task)) for task in tasks[:4]] == [f"task {number}" for number in range(4)]
     assert not Message.objects.exists()
-    assert set(paths) == {"a2a/tasks/lease", "a2a/results/batch"}
+    assert set(paths) == {"/a2a/tasks/lease", "/a2a/results/batch"}
 
 
 def test_a_request_with_results_waits_only_briefly_for_tasks(desk, tasks, monkeypatch):
-    receive, waits = batches.BatchingHub.receive, []
+    receive, waits = batches.BatchingClient.receive, []
 
     def noted(hub, attempt_id, *, most, wait):
         waits.append((hub.pending, wait))
         return receive(hub, attempt_id, most=most, wait=wait)
 
-    monkeypatch.setattr(batches.BatchingHub, "receive", noted)
+    monkeypatch.setattr(batches.BatchingClient, "receive", noted)
 
     assert desk.run("cat", tasks=2, batch=1) is None
 
@@ -121,13 +115,13 @@ def test_ctrl_c_releases_the_tasks_of_the_batch_that_were_not_begun(desk, tasks)
 
 
 def test_the_duration_of_a_task_ends_with_its_program(desk, tasks, monkeypatch):
-    answer, hours = batches.BatchingHub.answer, []
+    answer, hours = batches.BatchingClient.answer, []
 
     def answer_an_hour_later(hub, leased, result):
         answer(hub, leased, result)
         hours.append(3600)
 
-    monkeypatch.setattr(batches.BatchingHub, "answer", answer_an_hour_later)
+    monkeypatch.setattr(batches.BatchingClient, "answer", answer_an_hour_later)
     monkeypatch.setattr(attempt, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + sum(hours)))
 
     assert desk.run("cat", batch=1) is None
@@ -170,15 +164,15 @@ def test_lost_answers_to_batches_cost_no_lease_and_repeat_no_result(served_hub, 
 
 
 def test_the_results_of_a_refused_batch_are_posted_alone(desk, tasks, monkeypatch):
-    post, refused = batches.BatchingHub._post, []
+    post, refused = batches.BatchingClient._post, []
 
     def refuse_results(hub, path, body, **how):
-        if path == "a2a/tasks/lease" and body.get("results"):
+        if path == "/a2a/tasks/lease" and body.get("results"):
             refused.append(len(body["results"]))
             raise RefusedError("too large")
         return post(hub, path, body, **how)
 
-    monkeypatch.setattr(batches.BatchingHub, "_post", refuse_results)
+    monkeypatch.setattr(batches.BatchingClient, "_post", refuse_results)
 
     assert desk.run("cat", tasks=4, batch=2) is None
 
@@ -188,24 +182,9 @@ def test_the_results_of_a_refused_batch_are_posted_alone(desk, tasks, monkeypatc
 
 def test_a_batch_of_results_is_bounded_in_bytes(monkeypatch):
     monkeypatch.setattr(batches, "RESULT_BYTES", 100)
-    hub = batches.BatchingHub("http://hub.test", bearer(lambda: "key"))
+    hub = batches.BatchingClient(Hub("http://hub.test", "key"))
     hub._pending = [batches._Posting({"content": "x" * size}) for size in (300, 20, 20, 20)]
 
     assert hub._batch() == hub._pending[:1]
     del hub._pending[0]
     assert hub._batch() == hub._pending[:2]
-
-
-@pytest.mark.parametrize(
-    ("code", "error"),
-    [
-        ("lease_mismatch", LeaseEndedError),
-        ("already_resolved", LeaseEndedError),
-        ("unknown_task", LeaseEndedError),
-        ("capability_missing", ForbiddenError),
-        ("unavailable", NotNowError),
-        ("invalid_request", RefusedError),
-    ],
-)
-def test_each_refused_item_raises_the_error_of_a_single_request(code, error):
-    assert type(refusal(code, "m")) is error

@@ -9,16 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
+from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError, RefusedError
+from a2a_hub_client.refusals import ForbiddenError, LeaseMismatchError
 from a2a_hub_client.worker import backoff as persistence
-from a2a_hub_client.worker.client import Hub, bearer
-from a2a_hub_client.worker.errors import (
-    AttemptSpentError,
-    ForbiddenError,
-    HubError,
-    LeaseEndedError,
-    NotNowError,
-    RefusedError,
-)
 from a2a_hub_client.worker.programs import Programs, ProgramSettings
 from a2a_hub_client.worker.receiving import Receiving
 from a2a_hub_client.worker.worker import Worker
@@ -156,43 +149,6 @@ def test_a_stopped_worker_outwaits_the_poll_whose_answer_was_lost(monkeypatch):
     assert wait > 0
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "error"),
-    [
-        (503, {"code": "unavailable", "message": "m"}, NotNowError),
-        (502, None, NotNowError),
-        (429, {"code": "too_many", "message": "m"}, NotNowError),
-        (401, {"code": "unauthenticated", "message": "m"}, ForbiddenError),
-        (403, {"code": "capability_missing", "message": "m"}, ForbiddenError),
-        (404, {"code": "unknown_task", "message": "m"}, LeaseEndedError),
-        (404, None, RefusedError),
-        (409, {"code": "lease_mismatch", "message": "m"}, LeaseEndedError),
-        (413, {"code": "body_too_large", "message": "m"}, RefusedError),
-        (302, None, RefusedError),
-        (200, None, NotNowError),
-    ],
-)
-def test_each_answer_of_the_hub_raises_its_error(monkeypatch, status, body, error):
-    answer = httpx.Response(status, json=body) if body else httpx.Response(status, text="<html>")
-    hub = Hub("http://hub.test", bearer(lambda: "key"))
-    monkeypatch.setattr(hub, "_http", httpx.Client(base_url=hub.url, transport=httpx.MockTransport(lambda _: answer)))
-
-    with pytest.raises(HubError) as raised:
-        hub._post("a2a/results", {})
-
-    assert type(raised.value) is error
-
-
-def test_pauses_grow_up_to_a_limit_and_respect_retry_after():
-    backoff = persistence.Backoff()
-    pauses = [backoff.pause(NotNowError("m")) for _ in range(12)]
-
-    assert 0.125 <= pauses[0] <= 0.25
-    assert 7.5 <= pauses[-1] <= 15
-    assert persistence.Backoff().pause(NotNowError("m", retry_after=5)) == 5
-    assert persistence.Backoff().pause(NotNowError("m", retry_after=86_400)) == 15
-
-
 def test_insist_ends_on_success_on_refusal_or_when_abandoned():
     abandon, tries = threading.Event(), iter([NotNowError("busy"), ForbiddenError("key"), None])
     heard: list[HubError] = []
@@ -205,9 +161,9 @@ def test_insist_ends_on_success_on_refusal_or_when_abandoned():
     assert [str(error) for error in heard] == ["busy"]
 
     def refuse():
-        raise LeaseEndedError("gone")
+        raise LeaseMismatchError("gone")
 
-    with pytest.raises(LeaseEndedError):
+    with pytest.raises(LeaseMismatchError):
         persistence.insist(refuse, abandon=abandon, on_trouble=heard.append)
 
     def wait():

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from contextlib import closing
 
 import pytest
 from django.core.management.base import CommandError
 
+from a2a_hub_client import Hub
+from a2a_hub_client.errors import NotNowError, RefusedError
+from a2a_hub_client.refusals import ForbiddenError
+from a2a_hub_client.retry import Retry
 from a2a_hub_client.worker import backoff
-from a2a_hub_client.worker.client import Hub, bearer
-from a2a_hub_client.worker.errors import ForbiddenError, NotNowError, RefusedError
+from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.identity import foreign_key
 from mailbox.gate.callers import Role
 from mailbox.models import Lease, Task
@@ -20,11 +22,11 @@ from tests.support.workers import lease_of
 BOB = {"agent": {"display": "bob@local", "pubkey": "the key"}, "person": None}
 
 
-class Oracle(Hub):
+class Oracle(WorkerClient):
     """A hub whose answers are scripted: each is returned, or raised if it is an error."""
 
     def __init__(self, *script):
-        super().__init__("http://hub.test", bearer(lambda: "key"))
+        super().__init__(Hub("http://hub.test", "key"))
         self.script = list(script)
 
     def me(self):
@@ -55,7 +57,7 @@ def test_a_hub_that_does_not_tell_is_not_asked_again(refusal):
 
 
 def test_a_hub_without_an_answer_is_asked_again(monkeypatch):
-    monkeypatch.setattr(backoff, "FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(backoff, "PAUSES", Retry(patience=None, first_pause=0.0))
     said: list[str] = []
 
     assert owner(NotNowError("down"), NotNowError("down"), BOB, name="carol", said=said) == "bob@local"
@@ -99,8 +101,8 @@ def test_the_key_of_a_person_is_refused_by_name(desk):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_client_reads_the_owner_of_its_key(desk, bob):
-    with closing(Hub(desk.url, bearer(lambda: desk.key))) as hub:
-        assert hub.me()["agent"] == {"display": "bob@local", "pubkey": bob.agent.pubkey}
+    with Hub(desk.url, desk.key) as hub:
+        assert WorkerClient(hub).me()["agent"] == {"display": "bob@local", "pubkey": bob.agent.pubkey}
 
 
 @pytest.mark.django_db(transaction=True)
@@ -108,7 +110,7 @@ def test_at_a_hub_of_an_earlier_version_the_first_task_shows_the_key_and_is_rele
     def refuse(_):
         raise RefusedError("Nothing is served at this path.")
 
-    monkeypatch.setattr(Hub, "me", refuse)
+    monkeypatch.setattr(WorkerClient, "me", refuse)
     task = factories.sent_task(alice, bob)
 
     assert desk.run("cat", name="carol") == "the API key belongs to bob@local, not to carol"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
-from contextlib import closing
 from uuid import uuid4
 
 import pytest
 
-from a2a_hub_client.worker.client import Hub, bearer
-from a2a_hub_client.worker.errors import ForbiddenError, LeaseEndedError
+from a2a_hub_client import Hub
+from a2a_hub_client.refusals import ForbiddenError, LeaseMismatchError
+from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 from a2a_hub_client.worker.orphans import Orphans
 from tests.support import factories
 from tests.support.races import answers
-from tests.support.workers import lease_of, result_of, text_of
+from tests.support.workers import await_lease, result_of, text_of
 
 KEY = {"duplicate_safety": "idempotent", "key": "k"}
 
@@ -99,8 +99,8 @@ def test_a_refused_key_ends_the_look():
 def orphan(desk, alice, bob):
     """Send a task and lease it as a worker that crashed would; return both."""
     task = factories.sent_task(alice, bob)
-    with closing(Hub(desk.url, bearer(lambda: desk.key))) as hub:
-        (leased,) = hub.receive(uuid4(), most=1, wait=0)
+    with Hub(desk.url, desk.key) as hub:
+        (leased,) = WorkerClient(hub).receive(uuid4(), most=1, wait=0)
     return task, leased
 
 
@@ -117,7 +117,8 @@ def test_a_restarted_worker_goes_on_with_the_tasks_of_its_predecessor(desk, orph
 
 def test_of_two_workers_that_take_over_at_once_one_gets_the_task(desk, orphan):
     task, old = orphan
-    with closing(Hub(desk.url, bearer(lambda: desk.key))) as hub:
+    with Hub(desk.url, desk.key) as line:
+        hub = WorkerClient(line)
         both = [orphans_of(hub), orphans_of(hub)]
         for orphans in (*both, *both):
             orphans.look()
@@ -125,9 +126,9 @@ def test_of_two_workers_that_take_over_at_once_one_gets_the_task(desk, orphan):
         taken = answers(both[0].take_over, both[1].take_over)
 
         (leased,) = [one for one in taken if one is not None]
-        assert str(lease_of(task).lease_id) == leased.lease_id
+        assert str(await_lease(task).lease_id) == leased.lease_id
         assert leased.attempt == 2
-        with pytest.raises(LeaseEndedError):
+        with pytest.raises(LeaseMismatchError):
             hub.answer(old, TaskResult(text="late"))
         hub.answer(leased, TaskResult(text="done"))
     assert text_of(result_of(task)) == "done"

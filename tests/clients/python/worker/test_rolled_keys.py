@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import closing
 from uuid import uuid4
 
 import httpx
 import pytest
 
-from a2a_hub_client.worker.client import Hub, bearer
-from a2a_hub_client.worker.errors import HubError
-from a2a_hub_client.worker.key_file import KeyFile
+from a2a_hub_client import Hub
+from a2a_hub_client.credentials import KeyFile
+from a2a_hub_client.errors import HubError
+from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.leased_task import TaskResult
 from mailbox.models import ApiKey, Task
 from tests.support import factories
@@ -26,7 +26,7 @@ HANDS, ROLLS, TASKS = 4, 3, 40
 class Work:
     """Threads that lease and answer tasks until stopped. ``refused`` holds the errors of their requests."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: WorkerClient) -> None:
         self.hub, self.refused, self.rounds = hub, list[str](), [0] * HANDS
         self.stop = threading.Event()
         self.threads = [threading.Thread(target=self.run, args=(number,)) for number in range(HANDS)]
@@ -54,8 +54,8 @@ def test_a_worker_under_load_gets_new_keys_without_a_refused_request(served_hub,
         factories.sent_task(alice, bob)
     file = tmp_path / "key"
     file.write_text(factories.key_of(bob))
-    with closing(Hub(served_hub.url, bearer(KeyFile(file)))) as hub:
-        work = Work(hub)
+    with Hub(served_hub.url, KeyFile(file)) as hub:
+        work = Work(WorkerClient(hub))
         for thread in work.threads:
             thread.start()
         try:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from uuid import uuid4
 
 import pytest
 
-from a2a_hub_client.worker.client import Hub
-from a2a_hub_client.worker.errors import ForbiddenError
+from a2a_hub_client import Hub
+from a2a_hub_client.refusals import ForbiddenError
+from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.leased_task import TaskResult
-from mailbox.management.cli.work import signing
 from mailbox.models import ApiKey, SigningKey, SpentNonce, Task
 from mailbox.words import ed25519
 from tests.support import factories
@@ -24,7 +23,8 @@ def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):
     signer, task = Signer(bob), factories.sent_task(alice, bob)
     ApiKey.objects.all().delete()
 
-    with closing(Hub(desk.url, signing(signer.key))) as hub:
+    with Hub(desk.url, signing_key=signer.key) as line:
+        hub = WorkerClient(line)
         (leased,) = hub.receive(uuid4(), most=1, wait=1)
         assert leased is not None
         hub.heartbeat(leased)

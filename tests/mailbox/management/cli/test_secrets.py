@@ -9,7 +9,7 @@ import sys
 import pytest
 from django.core.management.base import CommandError
 
-from a2a_hub_client.worker.key_file import KeyFile
+from a2a_hub_client.credentials import KeyFile
 from agentcards.models import AgentProfile
 
 pytestmark = pytest.mark.django_db

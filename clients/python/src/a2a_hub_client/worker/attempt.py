@@ -10,9 +10,9 @@ from enum import Enum, auto
 from typing import Any
 from uuid import uuid4
 
+from a2a_hub_client.errors import RefusedError
 from a2a_hub_client.worker import given
-from a2a_hub_client.worker.client import Hub
-from a2a_hub_client.worker.errors import LeaseEndedError, RefusedError
+from a2a_hub_client.worker.client import LEASE_ENDED, WorkerClient
 from a2a_hub_client.worker.job import Stop, Work
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 from a2a_hub_client.worker.speech import Speech
@@ -35,7 +35,7 @@ class Attempt:
 
     def __init__(
         self,
-        hub: Hub,
+        hub: WorkerClient,
         leased: LeasedTask,
         work: Work,
         *,
@@ -68,7 +68,7 @@ class Attempt:
             if not self._await_turn():
                 return self._release("the worker was stopped before the task was begun")
             conversation = self._conversation()
-        except LeaseEndedError as error:
+        except LEASE_ENDED as error:
             return self._settled(f"the task was not begun: {error}")
         except RefusedError as error:
             return self._release(f"the messages of the task cannot be read: {error}")
@@ -85,7 +85,7 @@ class Attempt:
             self._job.await_end()
 
     def _await_turn(self) -> bool:
-        """Send heartbeats until the job's turn; return False if the worker stops. Raises `LeaseEndedError`."""
+        """Send heartbeats until the job's turn; return False if the worker stops. Raises an error of `LEASE_ENDED`."""
         while not self._turn.take(SPEAK_EVERY) and not self._turn.is_lost:
             self._speech.speak()
         return not self._turn.is_lost
@@ -99,7 +99,7 @@ class Attempt:
         return messages if is_read else None
 
     def _read_on(self) -> None:
-        """Pass the new messages on to the running job. Raises as `Hub.conversation`."""
+        """Pass the new messages on to the running job. Raises as `WorkerClient.conversation`."""
         if self._is_started:
             messages = self._hub.conversation(self.leased, after=self._last_heard)
             self._job.hear(messages if self._last_heard else messages[1:])
@@ -146,7 +146,7 @@ class Attempt:
         while not self._job.wait(TOGETHER if self._job.updates.await_update(SPEAK_EVERY) else 0):
             try:
                 self._speech.speak()
-            except LeaseEndedError:
+            except LEASE_ENDED:
                 self._job.stop(Stop.LEASE_ENDED)
             if self._fault is not None:
                 self._job.stop(Stop.FAULTY)
@@ -163,7 +163,7 @@ class Attempt:
         try:
             if not self._speech.flush():
                 return self._left()
-        except LeaseEndedError as error:
+        except LEASE_ENDED as error:
             return self._settled(f"the hub did not take the last messages: {error}")
         except RefusedError as error:
             self._log(str(error))
@@ -179,7 +179,7 @@ class Attempt:
         call_id = uuid4()
         try:
             is_posted = self._speech.insist(lambda: self._hub.update(self.leased, [question], call_id))
-        except LeaseEndedError as error:
+        except LEASE_ENDED as error:
             return self._settled(f"the hub did not take the question: {error}")
         except RefusedError as error:
             return self._answer(TaskResult(error_message=f"the hub refused the question: {error}"))
@@ -190,7 +190,7 @@ class Attempt:
     def _answer(self, answer: TaskResult) -> AttemptOutcome:
         try:
             posted = self._post(answer) if self._speech.flush() else None
-        except LeaseEndedError as error:
+        except LEASE_ENDED as error:
             return self._settled(f"the hub did not take the result: {error}")
         except RefusedError as error:
             self._log(str(error))
@@ -204,7 +204,7 @@ class Attempt:
         """
         try:
             return answer if self._speech.insist(lambda: self._hub.answer(self.leased, answer)) else None
-        except LeaseEndedError:
+        except LEASE_ENDED:
             raise
         except RefusedError as error:
             refused = TaskResult(error_message=f"the hub refused the result: {error}")

@@ -1,31 +1,20 @@
-"""Repeats requests to the hub, with growing random pauses."""
+"""Repeats requests to the hub for as long as it takes, with growing random pauses."""
 
 from __future__ import annotations
 
-import random
 import threading
 from collections.abc import Callable
 
-from a2a_hub_client.worker.errors import ForbiddenError, HubError, NotNowError
+from a2a_hub_client.errors import HubError, NotNowError
+from a2a_hub_client.refusals import ForbiddenError
+from a2a_hub_client.retry import Backoff, Retry
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.25, 15.0  # seconds
+PAUSES = Retry(patience=None)
 
 
-class Backoff:
-    """Pauses that double from `FIRST_PAUSE` to `LONGEST_PAUSE`, each shortened by up to half at random."""
-
-    def __init__(self) -> None:
-        self._next = FIRST_PAUSE
-
-    def pause(self, error: HubError) -> float:
-        """Return the seconds to wait after ``error``: at least the hub's Retry-After, up to `LONGEST_PAUSE`."""
-        pause = self._next * random.uniform(0.5, 1)  # noqa: S311 (spreads load, hides nothing)
-        self._next = min(self._next * 2, LONGEST_PAUSE)
-        requested = error.retry_after if isinstance(error, NotNowError) else None
-        return max(pause, min(requested or 0.0, LONGEST_PAUSE))
-
-    def reset(self) -> None:
-        self._next = FIRST_PAUSE
+def pause(backoff: Backoff, error: HubError) -> float:
+    """Return the seconds to wait after ``error``: at least the hub's Retry-After, up to the longest pause."""
+    return backoff.next_pause(error.retry_after if isinstance(error, NotNowError) else None)
 
 
 def insist(
@@ -35,7 +24,7 @@ def insist(
 
     ``on_trouble`` is called with the first failure. Errors that repeating cannot mend are raised.
     """
-    backoff = Backoff()
+    backoff = Backoff(PAUSES)
     first = True
     while True:
         try:
@@ -44,7 +33,7 @@ def insist(
             if first:
                 on_trouble(error)
             first = False
-            if abandon.wait(backoff.pause(error)):
+            if abandon.wait(pause(backoff, error)):
                 return False
         else:
             return True

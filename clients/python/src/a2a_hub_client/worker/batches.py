@@ -10,22 +10,24 @@ from uuid import UUID
 
 import msgspec
 
-from a2a_hub_client.worker.client import ANSWER_WITHIN, Authorize, Hub
-from a2a_hub_client.worker.errors import AttemptSpentError, ForbiddenError, HubError, RefusedError, refusal
+from a2a_hub_client import _failures
+from a2a_hub_client.errors import AttemptSpentError, HubError, RefusedError
+from a2a_hub_client.refusals import ForbiddenError
+from a2a_hub_client.worker.client import Line, WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 
 MOST = 100  # tasks or results of one request; the hub takes no more
 RESULT_BYTES = 800_000  # of JSON in one request, well below the default body limit of a hub
 
 
-class BatchingHub(Hub):
+class BatchingClient(WorkerClient):
     """A client that posts results in batches. A thread with a result waits until another thread has posted it.
 
     Only one thread may call `receive` and `post_pending`, which post the results.
     """
 
-    def __init__(self, url: str, authorize: Authorize) -> None:
-        super().__init__(url, authorize)
+    def __init__(self, line: Line) -> None:
+        super().__init__(line)
         self._lock = threading.Lock()
         self._pending: list[_Posting] = []
         self._is_closed = False
@@ -52,12 +54,12 @@ class BatchingHub(Hub):
             super().answer(leased, answer)
 
     def receive(self, attempt_id: UUID, *, most: int, wait: float) -> list[LeasedTask]:
-        """Post the pending results, then lease the oldest tasks, at most ``most``. Raises as `Hub.lease`.
+        """Post the pending results, then lease the oldest tasks, at most ``most``. Raises as `WorkerClient.receive`.
 
         A repeat gets the same leases. The results of a failed request stay pending, and the next request posts them.
         """
         body = {"attempt_id": str(attempt_id), "wait_ms": int(wait * 1000), "max": min(most, MOST)}
-        answer = self._post_batch("a2a/tasks/lease", body, timeout=wait + ANSWER_WITHIN)
+        answer = self._post_batch("/a2a/tasks/lease", body, wait=wait)
         if answer.get("attempt_spent"):
             raise AttemptSpentError("the leases of this attempt id have ended")
         return [LeasedTask.of(leased) for leased in answer["leases"]]
@@ -65,7 +67,7 @@ class BatchingHub(Hub):
     def post_pending(self) -> None:
         """Post the pending results, without leasing."""
         while self._pending:
-            self._post_batch("a2a/results/batch", {}, timeout=ANSWER_WITHIN)
+            self._post_batch("/a2a/results/batch", {})
 
     def stop_batches(self) -> None:
         """Let each result, also each pending one, be posted by a request of its own from now on."""
@@ -73,12 +75,12 @@ class BatchingHub(Hub):
             self._is_closed = True
             self._settle(self._pending, alone=True)
 
-    def _post_batch(self, path: str, body: Mapping[str, Any], *, timeout: float) -> Any:
+    def _post_batch(self, path: str, body: Mapping[str, Any], *, wait: float = 0.0) -> Any:
         """Send the request with the pending results, and settle them. Results of a refused request go out alone."""
         batch = self._batch()
         results = {"results": [posting.body for posting in batch]} if batch else {}
         try:
-            answer = self._post(path, {**body, **results}, timeout=timeout)
+            answer = self._post(path, {**body, **results}, wait=wait)
         except ForbiddenError:
             raise
         except RefusedError:
@@ -88,7 +90,7 @@ class BatchingHub(Hub):
                 self._settle(batch, alone=True)
             return {"leases": []}
         with self._lock:
-            refused = {one["index"]: refusal(one["code"], one["message"]) for one in answer["refused"]}
+            refused = {one["index"]: _failures.of_item(one) for one in answer["refused"]}
             self._settle(batch, refused)
         return answer
 

@@ -6,12 +6,14 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from a2a_hub_client.errors import HubError, RefusedError
 from a2a_hub_client.worker.backoff import insist
-from a2a_hub_client.worker.client import Hub
-from a2a_hub_client.worker.errors import HubError, RefusedError
+from a2a_hub_client.worker.client import WorkerClient
 
 
-def foreign_key(hub: Hub, name: str | None, *, stopping: threading.Event, say: Callable[[str], object]) -> str | None:
+def foreign_key(
+    hub: WorkerClient, name: str | None, *, stopping: threading.Event, say: Callable[[str], object]
+) -> str | None:
     """Ask the hub for the owner of the key until it answers; return an owner that is not ``name``, None otherwise.
 
     ``name`` None stands for any agent.

@@ -18,9 +18,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 from uuid import uuid4
 
+from a2a_hub_client.errors import HubError, RefusedError
 from a2a_hub_client.worker.backoff import insist
-from a2a_hub_client.worker.client import Hub
-from a2a_hub_client.worker.errors import HubError, RefusedError
+from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask
 
 Resume = Literal["all", "idempotent", "none"]
@@ -31,7 +31,7 @@ class Orphans:
 
     def __init__(
         self,
-        hub: Hub,
+        hub: WorkerClient,
         *,
         which: Resume,
         silence: float,

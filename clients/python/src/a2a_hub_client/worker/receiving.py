@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from uuid import uuid4
 
-from a2a_hub_client.worker.backoff import Backoff
-from a2a_hub_client.worker.client import Hub
-from a2a_hub_client.worker.errors import AttemptSpentError, NotNowError
+from a2a_hub_client.errors import AttemptSpentError, NotNowError
+from a2a_hub_client.retry import Backoff
+from a2a_hub_client.worker.backoff import PAUSES, pause
+from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask
 
 # The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
@@ -22,7 +23,7 @@ class Receiving:
 
     def __init__(
         self,
-        hub: Hub,
+        hub: WorkerClient,
         *,
         stopping: threading.Event,
         abandon: threading.Event,
@@ -42,7 +43,7 @@ class Receiving:
         until it brings a task. An earlier request under it may go on in the hub and take a task, which the hub returns
         under this id only.
         """
-        backoff = Backoff()
+        backoff = Backoff(PAUSES)
         trouble = False
         lost_until = None  # the latest end of an unanswered request in the hub; None: every request was answered
         while True:
@@ -57,7 +58,7 @@ class Receiving:
                     self._say(f"Cannot lease a task now, trying again: {error}")
                 trouble = True
                 lost_until = time.monotonic() + POLL if error.may_have_arrived else lost_until
-                (self._abandon if stopping else self._stopping).wait(backoff.pause(error))
+                (self._abandon if stopping else self._stopping).wait(pause(backoff, error))
             else:
                 if trouble:
                     self._say("The hub answers again.")

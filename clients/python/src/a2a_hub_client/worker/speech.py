@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
-from a2a_hub_client.worker.backoff import Backoff, insist
-from a2a_hub_client.worker.client import Hub
-from a2a_hub_client.worker.errors import ForbiddenError, HubError, LeaseEndedError, NotNowError, RefusedError
+from a2a_hub_client.errors import HubError, NotNowError, RefusedError
+from a2a_hub_client.refusals import ForbiddenError
+from a2a_hub_client.retry import Backoff
+from a2a_hub_client.worker.backoff import PAUSES, insist, pause
+from a2a_hub_client.worker.client import LEASE_ENDED, WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask
 from a2a_hub_client.worker.updates import Updates
 
@@ -20,7 +22,7 @@ class Speech:
 
     def __init__(
         self,
-        hub: Hub,
+        hub: WorkerClient,
         leased: LeasedTask,
         updates: Updates,
         *,
@@ -48,14 +50,14 @@ class Speech:
         self._log = log
         self._unposted: Sequence[Mapping[str, Any]] = ()
         self._batch_id = uuid4()  # new for each batch
-        self._backoff = Backoff()
+        self._backoff = Backoff(PAUSES)
         self._heard_at = time.monotonic()
         self._quiet_until = 0.0
 
     def speak(self) -> None:
         """Post the job's new updates, or a heartbeat if it is due. If the hub cannot be reached, try later.
 
-        Read on if the answer tells of new messages. Raises `LeaseEndedError`.
+        Read on if the answer tells of new messages. Raises an error of `LEASE_ENDED`.
         """
         now = time.monotonic()
         if now < self._quiet_until:
@@ -65,15 +67,15 @@ class Speech:
             return
         try:
             self._report()
-        except LeaseEndedError:
+        except LEASE_ENDED:
             raise
         except (NotNowError, ForbiddenError) as error:
-            self._quiet_until = now + self._backoff.pause(error)
+            self._quiet_until = now + pause(self._backoff, error)
         except RefusedError as error:
             self._log(f"the hub refused a heartbeat, or to show the new messages: {error}")
             self._heard_at = now
         else:
-            self._backoff.reset()
+            self._backoff = Backoff(PAUSES)
             self._heard_at = now
 
     def _report(self) -> None:
@@ -108,7 +110,7 @@ class Speech:
         """Post the batch, once. A batch that the hub refuses for good is dropped."""
         try:
             self.turn = self._hub.update(self._leased, self._unposted, self._batch_id)
-        except (LeaseEndedError, ForbiddenError):
+        except (*LEASE_ENDED, ForbiddenError):
             raise
         except RefusedError as error:
             refusal = f"the hub refused {len(self._unposted)} update(s): {error}"

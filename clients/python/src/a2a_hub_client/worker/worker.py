@@ -6,10 +6,10 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from a2a_hub_client.errors import HubError, RefusedError
 from a2a_hub_client.worker.attempt import Attempt, AttemptOutcome
 from a2a_hub_client.worker.backoff import insist
-from a2a_hub_client.worker.client import Hub
-from a2a_hub_client.worker.errors import HubError, RefusedError
+from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.identity import foreign_key, is_called
 from a2a_hub_client.worker.job import Work
 from a2a_hub_client.worker.leased_task import LeasedTask
@@ -36,7 +36,7 @@ class Worker:
 
     def __init__(
         self,
-        hub: Hub,
+        hub: WorkerClient,
         name: str | None,
         work: Work,
         *,
