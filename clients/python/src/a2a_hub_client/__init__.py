@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from a2a_hub_client.models.sent import NewTask as NewTask
     from a2a_hub_client.models.tasks import Result as Result
     from a2a_hub_client.retry import Retry as Retry
+    from a2a_hub_client.worker.running import WorkerFailedError as WorkerFailedError
+    from a2a_hub_client.worker.task import LeaseEndedError as LeaseEndedError
+    from a2a_hub_client.worker.task import Task as Task
 
 __version__ = "0.1.0"
 
@@ -37,16 +40,19 @@ _MODULES = {
     "HubError": "errors",
     "JsonBlock": "models.content",
     "KeyFile": "credentials",
+    "LeaseEndedError": "worker.task",
     "NewTask": "models.sent",
     "NotNowError": "errors",
     "RefusedError": "errors",
     "Result": "models.tasks",
     "ResultTimeoutError": "errors",
     "Retry": "retry",
+    "Task": "worker.task",
     "TaskHandle": "_sync.handle",
     "TextBlock": "models.content",
     "UnreachableError": "errors",
     "Update": "models.conversation",
+    "WorkerFailedError": "worker.running",
 }
 __all__ = sorted(_MODULES)
 

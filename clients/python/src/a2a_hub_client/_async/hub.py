@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from a2a_hub_client._async.access import AsyncAccess
+from a2a_hub_client._async.handling import AsyncHandling
 from a2a_hub_client._async.sending import AsyncSending
 from a2a_hub_client._async.transport import AsyncTransport
 from a2a_hub_client._async.upkeep import AsyncUpkeep
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
-class AsyncHub(AsyncSending, AsyncWorking, AsyncAccess, AsyncUpkeep):
+class AsyncHub(AsyncSending, AsyncWorking, AsyncHandling, AsyncAccess, AsyncUpkeep):
     """A client of one hub, with one key, for asyncio.
 
     Every method raises `RefusedError` when the hub refuses the request, and `NotNowError` when the hub does not answer

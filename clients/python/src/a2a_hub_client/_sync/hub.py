@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import httpx
 
 from a2a_hub_client._sync.access import Access
+from a2a_hub_client._sync.handling import Handling
 from a2a_hub_client._sync.sending import Sending
 from a2a_hub_client._sync.transport import Transport
 from a2a_hub_client._sync.upkeep import Upkeep
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 
-class Hub(Sending, Working, Access, Upkeep):
+class Hub(Sending, Working, Handling, Access, Upkeep):
     """A client of one hub, with one key, for threads.
 
     Every method raises `RefusedError` when the hub refuses the request, and `NotNowError` when the hub does not answer

@@ -33,9 +33,10 @@ class Transport:
         """``timeout`` is how long the hub may take to answer, beside the wait of a long poll."""
         self.url = url
         self.retry = retry
-        self._credentials = credentials
-        self._timeout = seconds(timeout)
+        self.credentials = credentials
+        self.timeout = seconds(timeout)
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS)
+        self.replaced = transport
         self._http = httpx.Client(limits=limits, transport=transport)
 
     def perform(self, call: Call[T], *, retry: Retry | None = None) -> T:
@@ -59,8 +60,8 @@ class Transport:
 
     def _try(self, call: Call[T]) -> bytes:
         url = self.url + call.target
-        signed = self._credentials.headers(method=call.method, url=url, body=call.body)
-        timeout = httpx.Timeout(self._timeout, read=self._timeout + call.wait)
+        signed = self.credentials.headers(method=call.method, url=url, body=call.body)
+        timeout = httpx.Timeout(self.timeout, read=self.timeout + call.wait)
         request = self._http.build_request(
             call.method, url, content=call.body or None, headers={**call.headers, **signed}, timeout=timeout
         )

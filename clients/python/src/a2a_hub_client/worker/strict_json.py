@@ -1,4 +1,4 @@
-"""A strict reader of JSON that a program wrote: what the hub would refuse is an error here, with its reason."""
+"""Strict JSON: what the hub would refuse of a job is an error here, with its reason."""
 
 from __future__ import annotations
 
@@ -27,6 +27,14 @@ def loads(text: bytes) -> Any:
         if any("\ud800" <= character <= "\udfff" for character in part):
             raise ValueError("a string contains a lone surrogate")
     return value
+
+
+def size_of(value: object) -> int:
+    """Return the bytes of the value as JSON. Raises `ValueError` for what is not JSON, such as NaN or a set."""
+    try:
+        return len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from error
 
 
 def _strings(value: object) -> Iterator[str]:

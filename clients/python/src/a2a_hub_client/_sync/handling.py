@@ -1,0 +1,84 @@
+# Written by clients/python/write_sync.py from _async. Change that folder.
+"""The worker of a client: a function that handles the tasks of the agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from a2a_hub_client._sync.connection import Connection
+from a2a_hub_client.retry import Duration, seconds
+from a2a_hub_client.worker.functions import FunctionSettings, Handler
+from a2a_hub_client.worker.orphans import Resume
+from a2a_hub_client.worker.running import Running, WorkerSettings
+
+AnyHandler = TypeVar("AnyHandler", bound=Handler)
+
+
+class Handling(Connection):
+    """Works on the tasks of the key's agent with a function."""
+
+    _worker: WorkerSettings | None = None
+    _running: Running | None = None
+
+    def worker(
+        self,
+        *,
+        concurrency: int = 1,
+        batch: int | None = None,
+        heartbeat: Duration = 10.0,
+        grace: Duration = 10.0,
+        resume: Resume = "all",
+        resume_after: Duration | None = None,
+        show_traceback: bool = False,
+    ) -> Callable[[AnyHandler], AnyHandler]:
+        """Let the decorated function handle each task that `run` leases.
+
+        The function gets a `Task`. It returns a text, a dict as one JSON block, a list of content blocks, None, or what
+        a method of the task made. An exception becomes an error result with its type and message, and with
+        ``show_traceback`` its traceback. A plain function runs in a thread, a coroutine function on an event loop.
+
+        ``concurrency`` tasks are handled at once. Up to ``batch`` tasks are leased, None for as many as are handled. A
+        heartbeat is sent every ``heartbeat``. When the worker stops, running handlers have ``grace`` to finish, and
+        another after ``task.cancelled`` is set.
+
+        ``resume`` says which leases of crashed workers `run` takes over: "all", "idempotent" for tasks whose sender
+        allows them to be done twice, or "none". A worker counts as crashed when its heartbeats stand still for
+        ``resume_after``, None for three heartbeats. It must be longer than the heartbeat of each worker of the agent.
+
+        Raises `ValueError` for settings that make no sense, and if the client has a handler already.
+        """
+        if self._worker is not None:
+            raise ValueError("this client has a handler already: an agent has one queue, so decide by task.kind")
+
+        def register(handler: AnyHandler) -> AnyHandler:
+            function = FunctionSettings(
+                handler=handler, heartbeat=seconds(heartbeat), grace=seconds(grace), show_traceback=show_traceback
+            )
+            self._worker = WorkerSettings(
+                function=function,
+                concurrency=concurrency,
+                batch=batch,
+                resume=resume,
+                resume_after=None if resume_after is None else seconds(resume_after),
+            )
+            return handler
+
+        return register
+
+    def run(self, *, max_tasks: int | None = None) -> None:
+        """Lease tasks and handle them, until a signal or `stop` stops the worker, or ``max_tasks`` are done.
+
+        In the main thread SIGINT and SIGTERM stop the worker; a second signal stops it at once. Each task is then
+        answered or released. Raises `WorkerFailedError` if the key is refused, or if the hub could not be told the
+        outcome of a task. Raises `ValueError` without a handler.
+        """
+        if self._worker is None:
+            raise ValueError("this client has no handler: decorate a function with @hub.worker()")
+        self._running = Running(self._transport)
+        self._running.run(self._worker, max_tasks=max_tasks)
+
+    def stop(self) -> None:
+        """Stop `run`, from any thread, as one signal does."""
+        if self._running is not None:
+            self._running.stop()

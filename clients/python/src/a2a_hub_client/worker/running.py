@@ -1,0 +1,158 @@
+"""Runs the worker of a client: for threads, or for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx
+
+from a2a_hub_client.errors import HubError
+from a2a_hub_client.retry import Retry
+from a2a_hub_client.worker.batches import BatchingClient
+from a2a_hub_client.worker.client import Line
+from a2a_hub_client.worker.functions import Functions, FunctionSettings
+from a2a_hub_client.worker.orphans import Resume
+from a2a_hub_client.worker.stop_signals import STOP_SIGNALS
+from a2a_hub_client.worker.worker import Worker
+
+if TYPE_CHECKING:
+    from a2a_hub_client._async.transport import AsyncTransport
+    from a2a_hub_client._sync.transport import Transport
+
+log = logging.getLogger("a2a_hub_client")
+
+
+class WorkerFailedError(HubError):
+    """The worker could not go on; the message says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSettings:
+    """A handler, and how the worker calls it. ``batch`` None: as many as ``concurrency``. Times are in seconds."""
+
+    function: FunctionSettings
+    concurrency: int = 1
+    batch: int | None = None
+    resume: Resume = "all"
+    resume_after: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for a setting that makes no sense."""
+        if self.concurrency < 1:
+            raise ValueError("concurrency must be at least 1")
+        if self.batch is not None and self.batch < self.concurrency:
+            raise ValueError("batch must be at least concurrency, or the worker never does so much at once")
+        if self.function.heartbeat <= 0 or self.function.grace < 0:
+            raise ValueError("heartbeat must be positive, and grace at least 0")
+        if self.resume_after is not None and self.resume_after <= self.function.heartbeat:
+            raise ValueError("resume_after must be longer than the heartbeat, or it takes the tasks of live workers")
+
+    def worker(self, line: Line, *, max_tasks: int | None, loop: asyncio.AbstractEventLoop | None = None) -> Worker:
+        """Return a worker that has not begun."""
+        return Worker(
+            BatchingClient(line),
+            None,
+            Functions(self.function, loop=loop),
+            concurrency=self.concurrency,
+            batch=self.batch or self.concurrency,
+            max_tasks=max_tasks,
+            resume=self.resume,
+            resume_after=self.resume_after,
+            say=log.info,
+        )
+
+
+class Running:
+    """Runs workers until they end."""
+
+    def __init__(self, line: Transport) -> None:
+        self._line = line
+        self._worker: Worker | None = None
+
+    def run(self, settings: WorkerSettings, *, max_tasks: int | None = None) -> None:
+        """Work until the worker is stopped. Raises `WorkerFailedError`."""
+        self._worker = settings.worker(self._line, max_tasks=max_tasks)
+        check(self._worker.run())
+
+    def stop(self) -> None:
+        """Stop the worker. A second call stops it at once."""
+        if self._worker is not None:
+            self._worker.stop()
+
+
+class AsyncRunning:
+    """Runs workers in a thread until they end. Coroutines run on the loop of the caller."""
+
+    def __init__(self, line: AsyncTransport) -> None:
+        self._line = line
+        self._worker: Worker | None = None
+
+    async def run(self, settings: WorkerSettings, *, max_tasks: int | None = None) -> None:
+        """Work until the worker is stopped. Raises `WorkerFailedError`. A cancelled call stops it first."""
+        loop = asyncio.get_running_loop()
+        line = line_for_threads(self._line)
+        self._worker = worker = settings.worker(line, max_tasks=max_tasks, loop=loop)
+        ended: asyncio.Future[str | None] = loop.create_future()
+
+        def work() -> None:
+            failure: str | None = "the worker broke"
+            try:
+                failure = worker.run()
+            finally:
+                loop.call_soon_threadsafe(ended.set_result, failure)
+
+        with signals_stop(worker, loop):
+            threading.Thread(target=work, name="a2a worker", daemon=True).start()
+            try:
+                check(await asyncio.shield(ended))
+            except asyncio.CancelledError:
+                worker.stop()
+                await ended
+                raise
+            finally:
+                line.close()
+
+    def stop(self) -> None:
+        """Stop the worker. A second call stops it at once."""
+        if self._worker is not None:
+            self._worker.stop()
+
+
+def check(failure: str | None) -> None:
+    """Raise the failure of a worker, if there is one."""
+    if failure is not None:
+        raise WorkerFailedError(failure)
+
+
+def line_for_threads(line: AsyncTransport) -> Transport:
+    """Return a connection for threads with the same credentials. Raises `ValueError` if the network was replaced.
+
+    A replaced network may serve threads, too.
+    """
+    from a2a_hub_client._sync.transport import Transport
+
+    if line.replaced is not None and not isinstance(line.replaced, httpx.BaseTransport):
+        raise ValueError("the transport of a worker must be an httpx.BaseTransport, too")
+    return Transport(line.url, line.credentials, retry=Retry(patience=0), timeout=line.timeout, transport=line.replaced)
+
+
+@contextmanager
+def signals_stop(worker: Worker, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Let signals stop the worker within the block, where the loop can hear them."""
+    heard: list[signal.Signals] = []
+    with suppress(NotImplementedError, RuntimeError, ValueError):
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, worker.stop)
+            heard.append(number)
+    try:
+        yield
+    finally:
+        for number in heard:
+            loop.remove_signal_handler(number)
