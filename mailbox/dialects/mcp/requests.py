@@ -36,7 +36,7 @@ Cursor = Annotated[Text | None, Field(description="The next_cursor of the page b
 
 
 def _wait(usual: int) -> Any:
-    words = f"How many milliseconds to wait for it, at most {times.LONGEST_WAIT_MS}; 0 looks once."
+    words = "How many milliseconds to wait; 0 looks once. The hub may answer sooner. Then call again."
     return Field(usual, ge=0, le=times.LONGEST_WAIT_MS, description=words)
 
 

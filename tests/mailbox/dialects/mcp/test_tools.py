@@ -99,7 +99,7 @@ def test_a_foreign_task_is_as_an_absent_one(stranger, alice, bob, tool):
         ("send_task", {"recipient": "bob", "text": "x", "deadline": "2030-01-01T00:00:00"}, "deadline: "),
         ("send_task", {"recipient": "bob", "text": "x", "duplicate_safety": "idempotent"}, "needs an idempotency_key"),
         ("wait_for_result", {"task_id": "x"}, "task_id: must be a UUID"),
-        ("wait_for_result", {"task_id": str(uuid4()), "wait_ms": 60_001}, "wait_ms: must be at most 60000"),
+        ("wait_for_result", {"task_id": str(uuid4()), "wait_ms": -1}, "wait_ms: must be at least 0"),
         ("report_progress", {"task_id": str(uuid4()), "lease_id": str(uuid4()), "note": "x"}, "needs a fraction"),
         ("answer_task", {"task_id": str(uuid4())}, "lease_id: is required"),
     ],
