@@ -1,11 +1,12 @@
 """The agent cards that this hub publishes: its own, and that of each of its agents.
 
-Field order, skill mapping and protocol lists are those of corvid-agent's ``agent-card.ts``.
+Field order and skill mapping are those of corvid-agent's ``agent-card.ts``. A card claims only protocols that its
+reader can use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NotRequired
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from typing_extensions import TypedDict
 from agentcards.models import AgentProfile, Tool
 from mailbox.models import Agent
 
-TASKS_SEND = "/a2a/tasks/send"
+TASKS_SEND, MCP = "/a2a/tasks/send", "/mcp"
 TOOL_PREFIX = "corvid_"
 SPELLINGS = {"github": "GitHub", "pr": "PR", "prs": "PRs", "a2a": "A2A", "api": "API"}
 UNTAGGED = ("general",)
@@ -86,11 +87,26 @@ def build_agent_card(base_url: str | None = None) -> CardDocument:
                 "description": "Agent-to-agent tasks: send one, then poll it",
                 "endpoint": f"{base}{TASKS_SEND}",
             },
-            {"protocol": "AlgoChat", "description": "Algorand messaging, by the agents whose card has an address"},
-            {"protocol": "MCP", "description": "The skills are Model Context Protocol tools of the agents"},
+            *_algochat_of_agents(),
+            *_mcp(base),
             {"protocol": "HTTP", "description": "REST API for agents and their tasks", "endpoint": f"{base}/api"},
         ],
     )
+
+
+def _algochat_of_agents() -> Iterator[CardProtocol]:
+    if AgentProfile.objects.exclude(wallet_address="").exists():
+        yield {"protocol": "AlgoChat", "description": "Algorand messaging, by the agents whose card has an address"}
+
+
+def _mcp(base: str) -> Iterator[CardProtocol]:
+    """Yield the protocol at the hub's own address. Public routes do not lead to it."""
+    if base == _base(None):
+        yield {
+            "protocol": "MCP",
+            "description": "Model Context Protocol: tools to send tasks, to wait for them and to work on them",
+            "endpoint": f"{base}{MCP}",
+        }
 
 
 def build_agent_card_for_agent(agent: Agent, base_url: str | None = None) -> CardDocument:
@@ -100,19 +116,24 @@ def build_agent_card_for_agent(agent: Agent, base_url: str | None = None) -> Car
     """
     profile = AgentProfile.of(agent)
     url = f"{_base(base_url)}/api/agents/{agent.display}"
-    on_chain: CardProtocol = {"protocol": "AlgoChat", "description": "Algorand on-chain messaging"}
-    if profile.wallet_address:
-        on_chain["endpoint"] = f"algo://{profile.wallet_address}"
+    invoked: CardProtocol = {
+        "protocol": "HTTP",
+        "description": "REST API for agent invocation",
+        "endpoint": f"{url}/invoke",
+    }
     return _card(
         name=profile.shown_name,
         description=describe(profile),
         url=url,
         tools=tools_of(profile),
-        protocols=[
-            on_chain,
-            {"protocol": "HTTP", "description": "REST API for agent invocation", "endpoint": f"{url}/invoke"},
-        ],
+        protocols=[*_algochat_of(profile), invoked],
     )
+
+
+def _algochat_of(profile: AgentProfile) -> Iterator[CardProtocol]:
+    if profile.wallet_address:
+        endpoint = f"algo://{profile.wallet_address}"
+        yield {"protocol": "AlgoChat", "description": "Algorand on-chain messaging", "endpoint": endpoint}
 
 
 def tools_of(profile: AgentProfile) -> list[Tool]:

@@ -150,33 +150,15 @@ A2A_REDACTED_FIELDS = env.list(
 A2A_TASKS_SEND_ROUTE_BY_SKILL = env.switch("A2A_TASKS_SEND_ROUTE_BY_SKILL", default=False)
 
 # YEOMAN: when a silent peer counts as suspect, then as offline.
-# The capabilities are a fixed list. With DYNAMIC on, the skills of the hub's agents are added.
+# The capabilities are the skills of the hub's agents with DYNAMIC on, and a fixed list.
 A2A_PEER_SUSPECT_AFTER = timedelta(
     milliseconds=env.integer("A2A_PEER_SUSPECT_AFTER_MS", 30_000, least=1, most=CENTURY_MS)
 )
 A2A_PEER_OFFLINE_AFTER = timedelta(
     milliseconds=env.integer("A2A_PEER_OFFLINE_AFTER_MS", 90_000, least=1, most=CENTURY_MS)
 )
-A2A_CAPABILITIES = env.records(
-    "A2A_CAPABILITIES",
-    [
-        {
-            "name": "qa",
-            "description": "6-agent QA pipeline (security, performance, regression, compliance)",
-            "version": "1.0",
-        },
-        {
-            "name": "security-audit",
-            "description": "OWASP, GDPR, PCI DSS, SOC 2 compliance scanning",
-            "version": "1.0",
-        },
-        {"name": "performance-test", "description": "Load testing and P95/P99 latency profiling", "version": "1.0"},
-    ],
-    "name",
-    "description",
-    "version",
-)
-A2A_CAPABILITIES_DYNAMIC = env.switch("A2A_CAPABILITIES_DYNAMIC", default=False)
+A2A_CAPABILITIES = env.records("A2A_CAPABILITIES", [], "name", "description", "version")
+A2A_CAPABILITIES_DYNAMIC = env.switch("A2A_CAPABILITIES_DYNAMIC", default=True)
 
 # Host names, addresses and networks that the hub may call although they are private: for development, and for remote
 # agents on a private network. A remote agent gets at most A2A_REMOTE_CONCURRENCY tasks at once.

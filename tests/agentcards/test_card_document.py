@@ -126,16 +126,35 @@ def test_the_hub_s_card_has_corvid_agent_s_fields_in_the_same_order(settings):
     ]
 
 
-def test_the_hub_s_card_lists_its_protocols_and_their_endpoints():
-    protocols = build_agent_card(BASE)["supportedProtocols"]
+def protocols_of(card):
+    return [(one["protocol"], one.get("endpoint")) for one in card["supportedProtocols"]]
 
-    assert [(one["protocol"], one.get("endpoint")) for one in protocols] == [
+
+def test_the_hub_s_card_lists_the_protocols_that_it_speaks(settings):
+    settings.PUBLIC_URL = BASE
+
+    assert protocols_of(build_agent_card()) == [
         ("A2A", f"{BASE}/a2a/tasks/send"),
-        ("AlgoChat", None),
-        ("MCP", None),
+        ("MCP", f"{BASE}/mcp"),
         ("HTTP", f"{BASE}/api"),
     ]
-    assert all(one["description"] for one in protocols)
+    assert all(one["description"] for one in build_agent_card()["supportedProtocols"])
+
+
+def test_the_hub_s_card_under_a_public_route_leaves_out_mcp_which_no_route_leads_to(settings):
+    settings.PUBLIC_URL = BASE
+    base = f"{BASE}/p/token"
+
+    assert protocols_of(build_agent_card(base)) == [("A2A", f"{base}/a2a/tasks/send"), ("HTTP", f"{base}/api")]
+
+
+def test_the_hub_s_card_claims_algochat_only_if_an_agent_has_an_address(alice, bob):
+    factories.profile(bob)
+    assert "AlgoChat" not in dict(protocols_of(build_agent_card(BASE)))
+
+    factories.profile(alice, wallet_address="ALGO7")
+
+    assert "AlgoChat" in dict(protocols_of(build_agent_card(BASE)))
 
 
 @pytest.mark.parametrize("base", ["https://hub.example", "https://hub.example/", None])
@@ -152,7 +171,7 @@ def test_an_agent_s_card_shows_its_profile(alice):
     card = build_agent_card_for_agent(alice.agent, BASE)
 
     assert (card["name"], card["description"]) == ("Alice the Reviewer", "Reviews code")
-    assert [(one["protocol"], one.get("endpoint")) for one in card["supportedProtocols"]] == [
+    assert protocols_of(card) == [
         ("AlgoChat", "algo://ALGO7"),
         ("HTTP", f"{BASE}/api/agents/alice@local/invoke"),
     ]
@@ -164,7 +183,7 @@ def test_an_agent_without_a_profile_has_a_card(settings, alice):
     card = build_agent_card_for_agent(alice.agent, BASE)
 
     assert (card["name"], card["description"]) == ("alice", "Our hub instance")
-    assert "endpoint" not in card["supportedProtocols"][0]
+    assert protocols_of(card) == [("HTTP", f"{BASE}/api/agents/alice@local/invoke")]
     assert not AgentProfile.objects.exists()
 
 

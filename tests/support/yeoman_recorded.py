@@ -15,8 +15,16 @@ JSON = {"Content-Type": "application/json"}
 CORE = JSON | {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
 GO = JSON | {"User-Agent": "Go-http-client/1.1"}
 HTTPX = JSON | {"Accept": "*/*", "User-Agent": "python-httpx/0.28.1"}
-ITEM = {"name": ANY, "description": ANY, "version": "1.0"}
-STATIC = [ITEM | {"name": name} for name in ("qa", "security-audit", "performance-test")]
+# The capabilities that ADR-019's peer names, as an operator would set them.
+STATIC = [
+    {
+        "name": "qa",
+        "description": "6-agent QA pipeline (security, performance, regression, compliance)",
+        "version": "1.0",
+    },
+    {"name": "security-audit", "description": "OWASP, GDPR, PCI DSS, SOC 2 compliance scanning", "version": "1.0"},
+    {"name": "performance-test", "description": "Load testing and P95/P99 latency profiling", "version": "1.0"},
+]
 UNKNOWN = {"task_id": "gone", "status": None, "result": None, "data": None, "warning": "Task not found"}
 PENDING = {
     "task_id": ANY,

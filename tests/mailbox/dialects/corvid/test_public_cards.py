@@ -164,7 +164,7 @@ def test_the_addresses_of_a_card_read_under_a_route_answer_its_client(anyone, pr
     hub = anyone.get(f"{prefix}{HUB}").json()
     agent = anyone.get(f"{prefix}/.well-known/agents/bob").json()
     sends = hub["supportedProtocols"][0]["endpoint"].removeprefix(settings.PUBLIC_URL)
-    invokes = agent["supportedProtocols"][1]["endpoint"].removeprefix(settings.PUBLIC_URL)
+    invokes = agent["supportedProtocols"][0]["endpoint"].removeprefix(settings.PUBLIC_URL)
 
     sent = anyone.post(sends, {"message": "hi"}).json()["id"]
     invoked = anyone.post(invokes, {"content": "hi"}).json()["messageId"]

@@ -12,14 +12,9 @@ from mailbox.models import Agent, Peer
 from mailbox.verbs.agents import peers
 from tests.support import factories, yeoman
 from tests.support.yeoman import envelope
+from tests.support.yeoman_recorded import STATIC
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
-
-SEED = [
-    ("qa", "6-agent QA pipeline (security, performance, regression, compliance)", "1.0"),
-    ("security-audit", "OWASP, GDPR, PCI DSS, SOC 2 compliance scanning", "1.0"),
-    ("performance-test", "Load testing and P95/P99 latency profiling", "1.0"),
-]
 
 
 def listed(caller):
@@ -150,12 +145,16 @@ def test_a_person_registers_no_node(olga, client):
     assert client.post("/api/v1/a2a/peers/local", body, content_type="application/json").status_code == 401
 
 
-def test_the_hub_s_capabilities_are_public(client):
+def test_a_hub_without_skills_claims_no_capability(client):
+    assert client.get("/api/v1/a2a/capabilities").json() == {"capabilities": []}
+
+
+def test_the_capabilities_that_an_operator_sets_are_public(client, settings):
+    settings.A2A_CAPABILITIES = STATIC
+
     response = client.get("/api/v1/a2a/capabilities")
 
-    shown = [(one["name"], one["description"], one["version"]) for one in response.json()["capabilities"]]
-    assert response.status_code == 200
-    assert shown == SEED
+    assert (response.status_code, response.json()) == (200, {"capabilities": STATIC})
     assert client.post("/api/v1/a2a/capabilities").status_code == 405
 
 
@@ -165,6 +164,7 @@ def test_the_skills_of_agents_are_listed_only_when_wanted(client, bob, settings)
     factories.tool("search", description="Finds", is_default=True)
     factories.tool("summarise")
     settings.A2A_CAPABILITIES = [{"name": "own", "description": "d", "version": "2"}]
+    settings.A2A_CAPABILITIES_DYNAMIC = False
     fixed = client.get("/api/v1/a2a/capabilities").json()["capabilities"]
 
     settings.A2A_CAPABILITIES_DYNAMIC = True
@@ -196,12 +196,13 @@ def test_skills_are_public_only_if_cards_are_public(peer, client, bob, settings)
     assert [one["name"] for one in peer.send("a2a:capability-query")["capabilities"]] == ["search"]
 
 
-def test_discovery_names_the_default_agent_and_its_key(client, bob):
+def test_discovery_names_the_default_agent_and_its_key(client, bob, settings):
+    settings.A2A_CAPABILITIES = STATIC
     document = client.get("/.well-known/a2a-agent", headers={"Accept": "application/json"}).json()
 
     assert (document["id"], document["publicKey"]) == ("bob@local", bob.agent.pubkey)
     assert document["name"]
-    assert [one["name"] for one in document["capabilities"]] == [name for name, *_ in SEED]
+    assert document["capabilities"] == STATIC
 
 
 def test_discovery_works_before_there_is_an_agent(client, settings):
@@ -212,7 +213,8 @@ def test_discovery_works_before_there_is_an_agent(client, settings):
     assert client.get("/.well-known/a2a-agent").json()["id"] == "hub.example"
 
 
-def test_a_peer_can_discover_the_hub_by_a_message(peer, bob):
+def test_a_peer_can_discover_the_hub_by_a_message(peer, bob, settings):
+    settings.A2A_CAPABILITIES = STATIC
     can = peer.send("a2a:capability-query")
     who = peer.send("a2a:discover")
 

@@ -28,7 +28,12 @@ def recorded_hub(tmp_path_factory, migrated_database):
     with (
         migrated_database() as database_url,
         served(
-            tmp_path_factory.mktemp("hub"), "--only", "web", database_url=database_url, LOG_LEVEL="DEBUG"
+            tmp_path_factory.mktemp("hub"),
+            "--only",
+            "web",
+            database_url=database_url,
+            LOG_LEVEL="DEBUG",
+            A2A_CAPABILITIES=json.dumps(recorded.STATIC),
         ) as running,
     ):
         yield running, {"A2A_VAR": str(running.log.parent), "DATABASE_URL": database_url, "PUBLIC_URL": running.url}
