@@ -94,6 +94,11 @@ bench-dashboard: .venv/dev.stamp ## Measure the dashboard over a million tasks o
 docs: .venv/dev.stamp ## Write the generated parts of the documentation
 	$(python) -m docs.generate
 
+.PHONY: client-types
+client-types: .venv/dev.stamp ## Write the types of the JavaScript client from the hub's OpenAPI document (needs node)
+	npm ci --prefix clients/javascript --ignore-scripts --no-audit --no-fund --omit-lockfile-registry-resolved
+	$(python) manage.py spectacular --format openapi-json | npm run --prefix clients/javascript --silent generate
+
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and fix what can be fixed
 	$(python) -m ruff format .
@@ -129,10 +134,12 @@ lock: ## Pin the newest allowed version of every requirement (needs uv)
 	$(compile) --group a2a-client-0-3 --output-file requirements/a2a-client-0.3.txt
 	$(compile) --group a2a-server --output-file requirements/a2a-server.txt
 	npm install --prefix requirements/a2a-client-js --package-lock-only --omit-lockfile-registry-resolved
+	npm install --prefix clients/javascript --package-lock-only --omit-lockfile-registry-resolved
 
 .PHONY: clean
 clean: ## Delete the environment and the caches, but no data
 	rm -rf .venv .venv-audit .venv-clients .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
+	rm -rf clients/javascript/node_modules clients/javascript/dist
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
 # The second holds all packages of the first, so one install serves both.

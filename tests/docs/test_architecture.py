@@ -13,7 +13,7 @@ pytestmark = pytest.mark.one_database
 
 PAGE = pages.page("docs/architecture.md")
 FOLDER = re.compile(r"^( *)(\S+)/(?: |$)")
-MADE = {"screenshots", "staticfiles", "var"}  # as .gitignore lists them
+MADE = {"clients/javascript/dist", "clients/javascript/node_modules", "screenshots", "staticfiles", "var"}  # .gitignore
 
 
 def named_folders() -> set[PurePosixPath]:

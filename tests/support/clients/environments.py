@@ -1,7 +1,7 @@
 """The environments of the official SDKs, in `.venv-clients/`. The first test or benchmark that needs one installs it.
 
-The two Python SDKs exclude each other, and neither is a package of the hub. Without a fitting node the JavaScript
-clients are not to be had.
+The two Python SDKs exclude each other, and neither is a package of the hub. The hub's own JavaScript client is built
+there, too. Without a fitting node the JavaScript clients are not to be had.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from tests.support.hub import ROOT
 PLACE = ROOT / ".venv-clients"
 DRIVERS = Path(__file__).parent / "drivers"
 PINNED = ROOT / "requirements"
+PACKAGE = ROOT / "clients" / "javascript"
+MADE = {"dist", "node_modules"}
 OLDEST_NODE = 20
 _NO_REGISTRY = re.compile(r"code (ENOTFOUND|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EAI_AGAIN|ERR_SOCKET_TIMEOUT)")
 _unreachable: list[str] = []  # why this process cannot install the JavaScript clients
@@ -47,12 +49,23 @@ def javascript_driver(name: str) -> list[str]:
     node = _node()
     folder = PLACE / "javascript"
     files = [*sorted((PINNED / "a2a-client-js").iterdir()), *sorted(DRIVERS.glob("*.mjs"))]
-    if not _unreachable:
-        _once(folder, _digest(*files), lambda: _install_javascript(folder))
-    for reason in _unreachable:
-        (PLACE / "javascript.stamp").unlink(missing_ok=True)
-        pytest.skip(reason)
+    _install_from_npm(folder, files)
     return [node, str(folder / f"{name}.mjs")]
+
+
+def javascript_package() -> tuple[str, Path]:
+    """Return node and the folder of the hub's own client, built. Skip the test as `javascript_driver` does."""
+    node = _node()
+    folder = PLACE / "hub-client"
+    _install_from_npm(folder, [PACKAGE / "package.json", PACKAGE / "package-lock.json"])
+    _once(PLACE / "hub-client-build", _digest(*package_files()), lambda: _build(folder))
+    return node, folder
+
+
+def package_files() -> list[Path]:
+    """Return the source files of the hub's JavaScript client."""
+    found = (path for path in PACKAGE.rglob("*") if not MADE & set(path.relative_to(PACKAGE).parts))
+    return sorted(path for path in found if path.is_file())
 
 
 def _node() -> str:
@@ -85,9 +98,18 @@ def _install_python(folder: Path, pinned: Path) -> None:
     _run([str(PINNED / "install.sh"), str(pinned)], cwd=ROOT, **own)
 
 
-def _install_javascript(folder: Path) -> None:
+def _install_from_npm(folder: Path, files: list[Path]) -> None:
+    """Copy the files to the folder, and install the packages that they pin. Skip the test without a registry."""
+    if not _unreachable:
+        _once(folder, _digest(*files), lambda: _npm_ci(folder, files))
+    for reason in _unreachable:
+        (PLACE / f"{folder.name}.stamp").unlink(missing_ok=True)
+        pytest.skip(reason)
+
+
+def _npm_ci(folder: Path, files: list[Path]) -> None:
     folder.mkdir(exist_ok=True)
-    for file in (*(PINNED / "a2a-client-js").iterdir(), *DRIVERS.glob("*.mjs")):
+    for file in files:
         shutil.copy(file, folder)
     quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved"]
     try:
@@ -96,6 +118,16 @@ def _install_javascript(folder: Path) -> None:
         if not _NO_REGISTRY.search(str(error)):
             raise
         _unreachable.append("The JavaScript clients need npm's registry, which cannot be reached.")
+
+
+def _build(folder: Path) -> None:
+    for name in ("src", "test", "dist"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for file in package_files():
+        copy = folder / file.relative_to(PACKAGE)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
+    _run(["npm", "run", "build"], cwd=folder)
 
 
 def _run(command: list[str], *, cwd: Path, **environment: str) -> None:

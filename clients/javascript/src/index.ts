@@ -1,0 +1,13 @@
+export { ERROR_CODES, type ErrorCode, type KnownCode } from "./codes.js";
+export type { ConnectionOptions } from "./connection.js";
+export type { Block, Content } from "./content.js";
+export { HubError, RefusedError, TaskAbortedError, UnreachableError, ResultTimeoutError } from "./errors.js";
+export { TaskHandle, type TaskUpdate, type Waiting } from "./handle.js";
+export { Hub, type HubOptions, type QueueFilter } from "./hub.js";
+export type { Retry } from "./pauses.js";
+export { TaskResult } from "./result.js";
+export type { Draining } from "./results.js";
+export type { Sending, SendOptions, Sent } from "./sending.js";
+export type * from "./wire.js";
+export { Conclusion, WorkerTask, type ArtifactOptions, type Handler } from "./worker/task.js";
+export type { WorkerOptions } from "./worker/worker.js";

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cut, half, json, refusal } from "./fake_hub.js";
+import { fakeWith, Gate, LEASE, leases, RELEASE, RESULT, row, work } from "./workplace.js";
+
+test("a lease that is lost is repeated under its attempt id, and each new receive has a new id", async () => {
+  const fake = await fakeWith(cut, half, refusal(503, "unavailable"), leases(row("1")), leases(row("2")));
+  const done: string[] = [];
+
+  const running = work(fake, (task) => void done.push(task.id));
+  await fake.arrived(RESULT, 2);
+  await fake.arrived(LEASE, 6);
+  await running.stop();
+
+  assert.deepEqual(done, ["1", "2"]);
+  const ids = fake.to(LEASE).map(({ body }) => body.attempt_id);
+  assert.equal(new Set(ids.slice(0, 4)).size, 1);
+  assert.equal(new Set([ids[3], ids[4], ids[5]]).size, 3);
+});
+
+test("an attempt id stays after an empty answer, and is replaced once it is spent", async () => {
+  const spent = json({ leases: [], posted: [], refused: [], attempt_spent: true });
+  const fake = await fakeWith(leases(), leases(), spent);
+
+  const running = work(fake, () => {});
+  await fake.arrived(LEASE, 4);
+  await running.stop();
+
+  const ids = fake.to(LEASE).map(({ body }) => body.attempt_id);
+  assert.deepEqual([ids[0] === ids[1], ids[1] === ids[2], ids[2] === ids[3]], [true, true, false]);
+});
+
+test("a duplicate answer begins no second attempt", async () => {
+  const fake = await fakeWith(leases(row("1"), row("1")), leases(row("1")));
+  let begun = 0;
+  const finished = new Gate();
+
+  const running = work(fake, () => ((begun += 1), finished.opened), { concurrency: 2 });
+  await fake.arrived(LEASE, 3);
+  finished.open();
+  await running.stop();
+
+  assert.deepEqual([begun, fake.to(RESULT).length], [1, 1]);
+});
+
+test("a stopping worker fetches the lease that an unanswered request may have taken, and releases it", async () => {
+  const fake = await fakeWith(cut, leases(row("1")));
+  let begun = 0;
+
+  const running = work(fake, () => void (begun += 1), { wait: 5000 });
+  await fake.arrived(LEASE, 1);
+  await running.stop();
+
+  assert.deepEqual([begun, fake.to(RELEASE).length], [0, 1]);
+  assert.equal(new Set(fake.to(LEASE).map(({ body }) => body.attempt_id)).size, 1);
+});
+
+test("leases of crashed workers are released and leased anew, and those of live workers are left alone", async () => {
+  const held = (id: string, last_seen_at_ms: number, safety = "unsafe") => {
+    const idempotency = { duplicate_safety: safety, key: "k" };
+    return { ...row(id).lease, task: { ...row(id).task, idempotency }, last_seen_at_ms };
+  };
+  const fake = await fakeWith();
+  fake.on(
+    "GET /a2a/leases",
+    json({ leases: [held("1", 5), held("2", 6)], next_cursor: null }),
+    json({ leases: [held("1", 5), held("2", 7), held("3", 5)], next_cursor: null }),
+  );
+  fake.on(
+    "POST /a2a/tasks/1/lease",
+    cut,
+    json({ kind: "a2a_task_leased", ...row("1", { lease: { lease_id: "new" } }) }),
+  );
+
+  const running = work(fake, () => "done", { heartbeat: 1 });
+  const { body } = await fake.arrived(RESULT);
+  await running.stop();
+
+  assert.equal(body.lease_id, "new");
+  assert.deepEqual(fake.to(RELEASE)[0]?.body, {
+    lease_id: "lease 1",
+    reason: "taken over: its worker sent no heartbeat for 3 ms",
+  });
+  const attempts = fake.to("POST /a2a/tasks/1/lease").map(({ body }) => body.attempt_id);
+  assert.deepEqual([attempts.length, attempts[0]], [2, attempts[1]]);
+  assert.deepEqual([...new Set(fake.requests.map(({ route }) => route).filter((route) => /\/[23]\//.test(route)))], []);
+});
+
+test("only leases of idempotent tasks are taken over on demand, and a lost race is no failure", async () => {
+  const unsafe = { ...row("2").lease, task: row("2").task, last_seen_at_ms: 1 };
+  const task = { ...row("1").task, idempotency: { duplicate_safety: "idempotent", key: "k" } };
+  const fake = await fakeWith();
+  fake.on(
+    "GET /a2a/leases",
+    json({ leases: [unsafe, { ...row("1").lease, task, last_seen_at_ms: 1 }], next_cursor: null }),
+  );
+  fake.on(RELEASE, refusal(409, "lease_mismatch"));
+
+  const running = work(fake, () => "done", { resume: "idempotent", resumeAfter: 1 });
+  await fake.arrived(RELEASE);
+  await running.stop();
+
+  assert.match(running.log.join("\n"), /^task 1: not taken over: the message of lease_mismatch$/m);
+  assert.deepEqual(
+    fake.requests.filter(({ route }) => route.includes("/tasks/2/")),
+    [],
+  );
+});
+
+test("a worker whose key leases nothing fails", async () => {
+  const running = work(await fakeWith(refusal(403, "not_an_agent")), () => {});
+
+  await assert.rejects(running.ended, { code: "not_an_agent" });
+});

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.load.cast import operator_key
+from tests.support.clients.environments import javascript_package
+from tests.support.databases import Databases
+from tests.support.hub import PATIENCE, Hub, served
+
+GRANTS = {"alice": "a2a.send.*", "bob": "a2a.respond.*", "carol": "a2a.send.*", "dora": ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cast:
+    """A served hub with agents. ``keys`` holds the API keys, and ``private_keys`` those that sign, by their names."""
+
+    hub: Hub
+    keys: Mapping[str, str]
+    private_keys: Mapping[str, str]
+
+    def environment(self, name: str = "operator") -> dict[str, str]:
+        """Return the variables of a program that acts as the agent, or as the operator."""
+        agents = {each: {"key": key, "privateKey": self.private_keys.get(each, "")} for each, key in self.keys.items()}
+        own = {"A2A_URL": self.hub.url, "A2A_API_KEY": self.keys[name], "AGENTS": json.dumps(agents)}
+        return {**os.environ, **own}
+
+
+@pytest.fixture(scope="session")
+def package() -> tuple[str, Path]:
+    """Return node and the folder of the built client."""
+    return javascript_package()
+
+
+@pytest.fixture(scope="session")
+def cast(
+    package: tuple[str, Path], tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases
+) -> Iterator[Cast]:
+    var = tmp_path_factory.mktemp("hub")
+    with migrated_database() as database_url, served(var, database_url=database_url) as hub:
+        keys, private_keys = {"operator": operator_key(hub)}, {}
+        headers = {"Authorization": f"Bearer {keys['operator']}"}
+        with httpx.Client(base_url=hub.url, headers=headers, timeout=PATIENCE, trust_env=False) as operator:
+            for name, action in GRANTS.items():
+                made = operator.post("/a2a/agents", json={"display": f"{name}@local"}).raise_for_status().json()
+                keys[name], private_keys[name] = made["api_key"], made["private_key"]
+                if action:
+                    grant = {"subject": name, "action": action}
+                    operator.post("/capabilities/grant", json=grant).raise_for_status()
+        yield Cast(hub=hub, keys=keys, private_keys=private_keys)
+
+
+def run(command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> str:
+    """Run a program to its end, and return what it prints. Fail with all of that if it fails."""
+    ran = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    return ran.stdout

@@ -1,0 +1,117 @@
+"""The JavaScript client against a served hub."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.clients.javascript.conftest import Cast, run
+from tests.support.clients.environments import PACKAGE
+from tests.support.hub import PATIENCE, wait_until
+
+EXAMPLES = dict(
+    re.findall(r"^```js (\w+\.mjs)\n(.*?)^```$", (PACKAGE / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+)
+SLOW = """
+import { Hub } from "a2a-hub-client";
+const hub = new Hub();
+hub.worker({ heartbeat: 100, wait: 200, grace: Number(process.env.GRACE), resume: process.env.RESUME }, (task) => {
+  console.log(`begun ${task.attempt}`);
+  return process.env.ANSWER || new Promise(() => {});
+});
+await hub.run();
+"""
+SEND = """
+import { Hub } from "a2a-hub-client";
+console.log((await new Hub().send("bob", "work")).id);
+"""
+ASK = """
+import { Hub } from "a2a-hub-client";
+const task = await new Hub().send("bob", "work");
+console.log((await task.result()).text);
+"""
+
+
+@pytest.fixture
+def project(package: tuple[str, Path], tmp_path: Path) -> Path:
+    """Return the folder of a project that has installed the client."""
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "a2a-hub-client").symlink_to(package[1])
+    for name, text in {**EXAMPLES, "slow.mjs": SLOW, "send.mjs": SEND, "ask.mjs": ASK}.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@contextlib.contextmanager
+def started(
+    command: list[str], folder: Path, environment: Mapping[str, str]
+) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Start a program, and kill it at the end. Yield it with the file of its output."""
+    output = folder / "output"
+    with (
+        output.open("a") as file,
+        subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=file, stderr=subprocess.STDOUT, text=True
+        ) as process,
+    ):
+        try:
+            yield process, output
+        finally:
+            process.kill()
+
+
+def test_the_client_does_what_the_hub_promises(cast, package):
+    node, folder = package
+
+    printed = run([node, "--test", "dist/test/served/hub.test.js"], folder, cast.environment())
+
+    assert re.findall(r"^# pass (\d+)$", printed, re.MULTILINE) == ["6"]
+
+
+def test_the_examples_of_the_page_work(cast: Cast, package: tuple[str, Path], project: Path) -> None:
+    node, _ = package
+
+    with started([node, "worker.mjs"], project, cast.environment("bob")) as (worker, output):
+        printed = run([node, "sender.mjs"], project, cast.environment("alice"))
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(PATIENCE) == 0, output.read_text()
+
+    assert printed == "50 %\nok { words: 6 }\n"
+
+
+def test_a_worker_drains_at_sigterm(cast: Cast, package: tuple[str, Path], project: Path) -> None:
+    node, _ = package
+    environment = {**cast.environment("bob"), "GRACE": "50", "RESUME": "none"}
+
+    with started([node, "slow.mjs"], project, environment) as (worker, output):
+        task = run([node, "send.mjs"], project, cast.environment("alice")).strip()
+        wait_until(lambda: "begun" in output.read_text())
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(PATIENCE) == 0
+
+    assert f"task {task} attempt 1: released: the worker was stopped" in output.read_text()
+
+
+def test_the_task_of_a_killed_worker_is_taken_over(cast: Cast, package: tuple[str, Path], project: Path) -> None:
+    node, _ = package
+    environment = {**cast.environment("bob"), "GRACE": "50", "RESUME": "all"}
+    answering = {**environment, "ANSWER": "done by another"}
+
+    with started([node, "ask.mjs"], project, cast.environment("alice")) as (sender, output):
+        with started([node, "slow.mjs"], project, environment) as (worker, _):
+            wait_until(lambda: "begun 1" in output.read_text())
+            worker.kill()
+            worker.wait(PATIENCE)
+        with started([node, "slow.mjs"], project, answering) as (other, _):
+            assert sender.wait(PATIENCE) == 0, output.read_text()
+            other.send_signal(signal.SIGTERM)
+            assert other.wait(PATIENCE) == 0, output.read_text()
+
+    assert "begun 2" in output.read_text()
+    assert "done by another" in output.read_text()
