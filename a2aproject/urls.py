@@ -7,6 +7,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerView
 
+from a2aproject.web.metrics import metrics
 from a2aproject.web.probes import healthz, readyz
 from a2aproject.web.reference import DocumentView
 from dashboard.views.session import SignIn, SignOut
@@ -20,6 +21,7 @@ _docs = _docs_policy(SpectacularSwaggerView.as_view(url_name="api-schema", http_
 urlpatterns = [
     path("healthz", healthz),
     path("readyz", readyz),
+    path("metrics", metrics),
     path("", include("mailbox.dialects.covenant.urls")),
     path("", include("mailbox.dialects.corvid.urls")),
     path("", include("mailbox.dialects.marianne.urls")),

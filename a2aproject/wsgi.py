@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import django
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 
-from a2aproject.serving import connections, lifeline, stopping
+from a2aproject.serving import connections, lifeline, shared_counts, stopping
 
 if TYPE_CHECKING:
     from a2aproject.web.bodies import Application
@@ -17,6 +17,7 @@ stopping.end_at_once()
 lifeline.follow_parent()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
 os.environ["A2A_IS_WEB_PROCESS"] = "1"
+shared_counts.join()
 
 
 def _handler() -> WSGIHandler:
@@ -45,7 +46,14 @@ def _end_long_polls() -> None:
     waiting.end()
 
 
+def _count_waits() -> None:
+    from a2aproject.web import counters
+
+    counters.follow_waits()
+
+
 stopping.call_at_stop(_end_long_polls)
+_count_waits()
 
 
 def _with_bounded_bodies() -> Application:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from a2aproject.serving import program
+from a2aproject.serving import program, shared_counts
 from a2aproject.serving.supervisor import Service
 
 BACKLOG = 2048
@@ -48,8 +49,9 @@ def _web_server() -> Service:
     }
     arguments = [str(part) for option in options.items() for part in option]
     flags = ["--respawn-failed-workers", "--no-ws"]
-    memory = {name: value for name, value in MEMORY.items() if name not in os.environ}
-    return _service("web server", "granian", *arguments, *flags, "a2aproject.wsgi:application", environment=memory)
+    environment = {name: value for name, value in MEMORY.items() if name not in os.environ}
+    environment |= shared_counts.environment(Path(settings.A2A_VAR) / f"metrics-{settings.PORT}")
+    return _service("web server", "granian", *arguments, *flags, "a2aproject.wsgi:application", environment=environment)
 
 
 def _cluster() -> Service:

@@ -14,6 +14,7 @@ from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.edge import PUBLIC_URL
 from a2aproject.settings.environment import CENTURY_MS, env
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.official import *  # noqa: F403
 from a2aproject.settings.people import *  # noqa: F403
 from a2aproject.settings.processors import pool_size, web_workers
@@ -73,7 +74,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "a2aproject.web.proxies.ProxyMiddleware",  # first: all code after it sees the client's own address
+    "a2aproject.web.observation.ObservationMiddleware",  # first: it measures all that follows
+    "a2aproject.web.proxies.ProxyMiddleware",  # second: all code after it sees the client's own address
     "a2aproject.web.bodies.UnreadBodyMiddleware",
     "a2aproject.web.slashes.LeadingSlashesMiddleware",  # before the next, which looks for a token at the path's start
     "mailbox.dialects.base.public_routes.RouteMiddleware",  # first to read the path: hides the token of a public route

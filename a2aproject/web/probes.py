@@ -17,7 +17,7 @@ PATIENCE = 2.0  # seconds to wait for a connection
 OURS = ("mailbox", "agentcards")  # the apps whose migrations are the hub's own
 
 
-def _read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+def read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """Answer 405 to methods other than GET and HEAD, before Django checks the form token."""
 
     @csrf_exempt
@@ -31,13 +31,13 @@ def _read_only(view: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpReq
     return answer
 
 
-@_read_only
+@read_only
 def healthz(request: HttpRequest) -> HttpResponse:
     """Answer 200 while this process answers at all. Runs no query."""
     return _answer(200, "ok")
 
 
-@_read_only
+@read_only
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 if the database takes changes and has exactly the migrations of this version.
 

@@ -21,7 +21,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 PATHS = (
     *("/a2a/", "/capabilities/", "/audit/", "/.well-known/", "/api/agents", "/api/tasks", "/api/v1/"),
     *("/agents/", "/tenants/"),
-    *("/healthz", "/readyz"),
+    *("/healthz", "/readyz", "/metrics"),
 )
 
 

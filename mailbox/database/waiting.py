@@ -81,6 +81,8 @@ class Seats:
         self.taken = 0
         self.refused = 0  # waits without a free seat since the process started
         self._refused_at = float("-inf")
+        # Called after each change, with the number of taken seats and whether a wait found none.
+        self.told: Callable[[int, bool], object] = lambda taken, is_refused: None
 
     @property
     def all(self) -> int:
@@ -101,11 +103,13 @@ class Seats:
             if not is_free:
                 self.refused += 1
                 self._refused_at = time.monotonic()
+            self.told(self.taken, not is_free)
         try:
             yield is_free
         finally:
             with self._lock:
                 self.taken -= is_free
+                self.told(self.taken, False)
 
 
 seats = Seats()

@@ -15,15 +15,15 @@ QUIET_AFTER = timedelta(minutes=5)  # a poll lasts at most a minute, and is reco
 COUNTED_TO = 1_000  # of the tasks or leases of one agent; more are shown as "1 000+"
 
 
-def with_backlog(agents: AgentQuerySet) -> AgentQuerySet:
+def with_backlog(agents: AgentQuerySet, most: int = COUNTED_TO) -> AgentQuerySet:
     """Add ``queued``, the number of tasks that wait for the agent, and ``leased``, the number of its leases.
 
-    Each count stops at one more than `COUNTED_TO`. ``queued`` is the sum of two such counts.
+    Each count stops at one more than ``most``. ``queued`` is the sum of two such counts.
     """
     to_it = Task.objects.queued().filter(recipient=OuterRef("pk"))
     # Two counts, each by an index of its own: leasable tasks, and tasks that wait on another.
-    queued = [Counted.up_to(COUNTED_TO, to_it.filter(waits_on__isnull=waits)) for waits in (True, False)]
-    leased = Counted.up_to(COUNTED_TO, Lease.objects.live().filter(holder=OuterRef("pk")))
+    queued = [Counted.up_to(most, to_it.filter(waits_on__isnull=waits)) for waits in (True, False)]
+    leased = Counted.up_to(most, Lease.objects.live().filter(holder=OuterRef("pk")))
     return agents.annotate(queued=queued[0] + queued[1], leased=leased)
 
 

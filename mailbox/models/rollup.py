@@ -156,16 +156,33 @@ class RollUp(models.Model):
 
 
 class RollUpTurn(models.Model):
-    """A single row. Its lock is held while rows are rolled up, or deleted before they are rolled up."""
+    """A single row. Its lock is held while rows are rolled up, or deleted before they are rolled up.
+
+    It has the sums of all minutes that were rolled up since the row has them. No sum ever falls.
+    """
+
+    queued_in = models.PositiveBigIntegerField(default=0, db_default=0)
+    leased = models.PositiveBigIntegerField(default=0, db_default=0)
+    ok = models.PositiveBigIntegerField(default=0, db_default=0)
+    partial = models.PositiveBigIntegerField(default=0, db_default=0)
+    error = models.PositiveBigIntegerField(default=0, db_default=0)
+    replayed = models.PositiveBigIntegerField(default=0, db_default=0)
+    waits = models.TextField(default="{}", db_default="{}")  # `Latencies`, as in the roll-ups
+    runs = models.TextField(default="{}", db_default="{}")
 
     def __str__(self) -> str:
         return "turn"
 
     @classmethod
-    def take(cls) -> None:
+    def take(cls) -> RollUpTurn:
         """Wait until no other transaction counts, and let no other count until this transaction ends."""
         cls.objects.get_or_create(pk=1)
-        cls.objects.select_for_update().get(pk=1)
+        return cls.objects.select_for_update().get(pk=1)
+
+    @classmethod
+    def read(cls) -> RollUpTurn:
+        """Return the row, or one without sums before the first roll-up."""
+        return cls.objects.filter(pk=1).first() or cls()
 
 
 def floor(moment: datetime) -> datetime:

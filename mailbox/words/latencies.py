@@ -43,6 +43,16 @@ class Latencies:
                 return _MS * (2 ** ((bucket - 0.5) / PER_DOUBLING)) if bucket else _MS / 2
         return None
 
+    def under(self, bucket: int) -> int:
+        """Return the number of durations under 2^(``bucket`` / `PER_DOUBLING`) ms."""
+        return sum(count for at, count in self._counts.items() if at <= bucket)
+
+    def sum(self) -> timedelta:
+        """Return the sum of all durations, at most 10 % off."""
+        return _MS * sum(
+            count * (2 ** ((bucket - 0.5) / PER_DOUBLING) if bucket else 0.5) for bucket, count in self._counts.items()
+        )
+
     def as_text(self) -> str:
         """Return the counts as a JSON object, by bucket."""
         return json.dumps({str(bucket): count for bucket, count in sorted(self._counts.items())}, separators=(",", ":"))

@@ -6,8 +6,6 @@ import base64
 import binascii
 import errno
 import logging
-import re
-import uuid
 from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
@@ -25,7 +23,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from mailbox.database import outages
-from mailbox.dialects.base import bodies, signed
+from mailbox.dialects.base import bodies, request_ids, signed
 from mailbox.dialects.base.json_requests import AlwaysJSON, JSONRenderer, JSONRequest
 from mailbox.dialects.base.paths import MalformedId
 from mailbox.dialects.base.problems import problem
@@ -40,7 +38,7 @@ from mailbox.gate import credentials, limits, rates, signers
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.verbs.agents import public_routes
-from mailbox.words import advice, certificates, tokens
+from mailbox.words import advice, certificates
 from mailbox.words.allowances import Allowance
 from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
 from mailbox.words.signature_errors import BadSignatureError
@@ -50,7 +48,6 @@ _logger = logging.getLogger(__name__)
 
 # The PublicRoute of a request that came by a public route, and the path before the request's own, with the token.
 ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 
 
 class DialectView(APIView):
@@ -70,10 +67,7 @@ class DialectView(APIView):
     allowance: Allowance | None = None  # of the limit that counted the request; None if no limit has counted it
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        wanted = request.headers.get("X-Request-Id", "")
-        # A key or token in this header would be journalled and echoed, so it is not used as an id.
-        is_usable = _REQUEST_ID.fullmatch(wanted) and tokens.redact(wanted) == wanted
-        self.request_id = wanted if is_usable else uuid.uuid4().hex
+        self.request_id = request_ids.chosen(request.META.get(request_ids.META, ""))
         return JSONRequest(request)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -203,6 +197,8 @@ class DialectView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)  # type: ignore[arg-type]
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Request-Id"] = self.request_id
+        if (caller := getattr(self, "caller", None)) is not None:
+            self.request.META[request_ids.CALLER] = caller.name
         for name, value in self.allowance.headers().items() if self.allowance else ():
             response.headers[name] = value
         return response

@@ -63,8 +63,7 @@ def roll(now: datetime | None = None) -> int:
     total, wide = 0, 1
     while True:
         with write_turns.turn(), transaction.atomic():
-            RollUpTurn.take()
-            minutes, rows = _bite(now, wide)
+            minutes, rows = _bite(now, wide, RollUpTurn.take())
         if not minutes:
             break
         total += minutes
@@ -85,7 +84,7 @@ def keep(tasks: Sequence[int]) -> None:
     _store(found, is_open=True)
 
 
-def _bite(now: datetime, wide: int) -> tuple[int, int]:
+def _bite(now: datetime, wide: int, turn: RollUpTurn) -> tuple[int, int]:
     """Roll up at most the next ``wide`` minutes; return how many, and how many rows they had."""
     newest = RollUp.objects.newest()
     over = floor(now - SETTLES_AFTER)
@@ -106,7 +105,7 @@ def _bite(now: datetime, wide: int) -> tuple[int, int]:
         rows += len(read)
     marks["last_event"] = AuditEvent.objects.last_before(end, marks["last_event"])
     _store(found)
-    _sum_up(start, end, marks)
+    _add_up(turn, _sum_up(start, end, marks))
     return (end - start) // MINUTE, rows
 
 
@@ -177,13 +176,28 @@ def _store(found: Tallies, *, is_open: bool = False) -> None:
     )
 
 
-def _sum_up(start: datetime, end: datetime, marks: dict[str, int]) -> None:
-    """Close the roll-ups of these minutes, and store the sums of all agents."""
+def _sum_up(start: datetime, end: datetime, marks: dict[str, int]) -> list[RollUp]:
+    """Close the roll-ups of these minutes. Store and return the sums of all agents, one for each minute."""
     agents = RollUp.objects.exclude(agent=None).filter(minute__gte=start, minute__lt=end)
     agents.filter(is_open=True).update(is_open=False)
     sums: defaultdict[datetime, MinuteTally] = defaultdict(MinuteTally)
     for row in agents:
         sums[row.minute] += row
     last = sums.pop(end - MINUTE, MinuteTally())
-    RollUp.objects.bulk_create([tally.row(None, minute) for minute, tally in sums.items()])
-    last.row(None, end - MINUTE, **marks).save(force_insert=True)
+    rows = [tally.row(None, minute) for minute, tally in sums.items()]
+    RollUp.objects.bulk_create(rows)
+    newest = last.row(None, end - MINUTE, **marks)
+    newest.save(force_insert=True)
+    return [*rows, newest]
+
+
+def _add_up(turn: RollUpTurn, minutes: Iterable[RollUp]) -> None:
+    """Add the sums of these minutes to those of all minutes before."""
+    waits, runs = Latencies(turn.waits), Latencies(turn.runs)
+    for minute in minutes:
+        for name in _COUNTS:
+            setattr(turn, name, getattr(turn, name) + getattr(minute, name))
+        waits += Latencies(minute.waits)
+        runs += Latencies(minute.runs)
+    turn.waits, turn.runs = waits.as_text(), runs.as_text()
+    turn.save()

@@ -73,10 +73,10 @@ def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(t
 @pytest.mark.one_database
 def test_the_hub_s_data_are_private(lasting_hub):
     var = lasting_hub.log.parent
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in var.iterdir() if path != lasting_hub.log}
+    modes = {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in var.rglob("*") if path != lasting_hub.log}
 
     assert stat.S_IMODE(var.stat().st_mode) == 0o700
-    assert modes == {0o600}
+    assert modes == {(False, 0o600), (True, 0o700)}
 
 
 @pytest.mark.one_database

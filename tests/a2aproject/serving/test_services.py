@@ -107,11 +107,19 @@ def test_web_requests_get_two_thirds_of_the_stop_grace(settings):
 def test_waiting_threads_of_the_web_server_keep_no_freed_memory(monkeypatch):
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
 
-    assert services.SERVICES["web"]().environment == {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+    assert services.SERVICES["web"]().environment["GLIBC_TUNABLES"] == "glibc.malloc.tcache_count=0"
     assert services.SERVICES["carrier"]().environment == {}
 
 
 def test_the_operators_own_settings_of_the_c_library_stay(monkeypatch):
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")
 
-    assert services.SERVICES["web"]().environment == {}
+    assert "GLIBC_TUNABLES" not in services.SERVICES["web"]().environment
+
+
+def test_the_web_processes_of_one_port_count_together(settings, tmp_path):
+    settings.A2A_VAR, settings.PORT = tmp_path, 4000
+
+    environment = services.SERVICES["web"]().environment
+
+    assert environment["PROMETHEUS_MULTIPROC_DIR"] == str(tmp_path / "metrics-4000")

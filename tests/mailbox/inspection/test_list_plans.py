@@ -8,9 +8,10 @@ from uuid import uuid4
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.inspection import backlogs, search
+from mailbox.inspection import backlogs, gauges, search
 from mailbox.inspection.search import Moment
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.verbs.upkeep import rollups
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.django_db
 ROWS, AGENTS = 4_000, 100
 STATES = {3: "in_flight", 8: "interrupted"}
 MINUTE = timedelta(minutes=1)
+LARGE = r"mailbox_(task|lease|result|auditevent|pushdelivery)\b"
 
 
 @pytest.fixture(scope="module")
@@ -224,3 +226,17 @@ def assert_uses(found, indexes, table):
     plan = plan_of(found)
     assert any(index in plan for index in indexes.split("|")), plan
     assert f"Seq Scan on {table}" not in plan, plan
+
+
+def test_the_numbers_for_monitoring_take_few_queries_and_no_walk_through_a_table(at):
+    with CaptureQueriesContext(connection) as made:
+        found = gauges.read(at.now, stale_after=at.stale_after, most_agents=20)
+
+    assert len(found.queues) == 6
+    assert min(found.queued, found.leased, found.interrupted) >= ROWS / 100
+    assert len(made) == gauges.QUERIES
+    for query in made:
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN {'QUERY PLAN ' if connection.vendor == 'sqlite' else ''}{query['sql']}")
+            plan = "\n".join(str(row) for row in cursor.fetchall())
+        assert not re.search(rf"Seq Scan on {LARGE}|SCAN {LARGE}(?! USING)", plan), plan

@@ -90,7 +90,8 @@ def test_a_logged_text_in_the_place_of_a_token_is_cut(written, printed):
 
 def test_every_printed_line_passes_the_redaction(settings):
     assert settings.LOGGING["handlers"]["stderr"]["filters"] == ["redacted"]
-    assert settings.MIDDLEWARE[:4] == [
+    assert settings.MIDDLEWARE[:5] == [
+        "a2aproject.web.observation.ObservationMiddleware",  # looks at the pattern of the path alone
         "a2aproject.web.proxies.ProxyMiddleware",  # looks at no path
         "a2aproject.web.bodies.UnreadBodyMiddleware",  # looks at no path
         "a2aproject.web.slashes.LeadingSlashesMiddleware",  # keeps no path

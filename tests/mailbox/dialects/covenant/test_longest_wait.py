@@ -30,7 +30,7 @@ def spans(monkeypatch):
 def ask(bob, path, wait_ms):
     wait = {} if wait_ms is None else {"wait_ms": wait_ms}
     if "{}" in path:
-        task = factories.sent_task(factories.agent("carol@local", "a2a.send.*"), bob)
+        task = factories.sent_task(factories.agent("carol", "a2a.send.*"), bob)
         wait |= {"after": 1} if path.endswith("/messages") else {}
         return Api(bob).get(path.format(task.uuid), **wait)
     if path.endswith("/next"):

@@ -1,0 +1,16 @@
+"""Settings of those who watch the hub: metrics and the log."""
+
+from __future__ import annotations
+
+from a2aproject.errors import UnusableSettingError
+from a2aproject.settings.environment import env
+
+LEAST_TOKEN = 16  # characters
+
+# The clients that may read /metrics: those with the token, and those of the networks. By default there are none.
+A2A_METRICS_TOKEN: str = env.str("A2A_METRICS_TOKEN", "")
+if A2A_METRICS_TOKEN and len(A2A_METRICS_TOKEN) < LEAST_TOKEN:
+    raise UnusableSettingError(f"A2A_METRICS_TOKEN must have at least {LEAST_TOKEN} characters.")
+A2A_METRICS_ALLOW = env.networks("A2A_METRICS_ALLOW", [])
+# The busiest agents have metrics of their own; so many of them.
+A2A_METRICS_AGENTS = env.integer("A2A_METRICS_AGENTS", 100, least=0, most=10_000)

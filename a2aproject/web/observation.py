@@ -1,0 +1,71 @@
+"""Every request: its id, its time, its route and its caller, for the metrics and the log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from a2aproject.web import counters
+from mailbox.dialects.base import request_ids
+
+NO_ROUTE = "none"  # of a request that no route answers, such as one for a static file
+ADMIN = "/admin/"  # the route of all pages of Django's admin, which has hundreds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A request that was answered. ``route`` is the pattern of its path. ``caller`` is "" for a stranger."""
+
+    request_id: str
+    route: str
+    method: str
+    status: int
+    seconds: float
+    caller: str
+
+
+class ObservationMiddleware:
+    """Gives each request an id, and tells each answer to those who watch the hub.
+
+    The id is that of ``X-Request-Id``, unless it is missing or unfit. The answer has it in the same header.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        began = time.perf_counter()
+        request.META[request_ids.META] = request_id = request_ids.chosen(request.META.get(request_ids.META, ""))
+        response = self.get_response(request)
+        response.headers.setdefault("X-Request-Id", request_id)
+        answered = Answered(
+            request_id=request_id,
+            route=_route(request),
+            method=request.method or "",
+            status=response.status_code,
+            seconds=time.perf_counter() - began,
+            caller=_caller(request),
+        )
+        counters.count_request(answered.route, answered.method, answered.status, answered.seconds)
+        return response
+
+
+def _route(request: HttpRequest) -> str:
+    match = request.resolver_match
+    if match is None:
+        return NO_ROUTE
+    route = f"/{match.route}"
+    return ADMIN if route.startswith(ADMIN) else route
+
+
+def _caller(request: HttpRequest) -> str:
+    """Return the name of the agent or person, as far as the request was authenticated."""
+    named: str | None = request.META.get(request_ids.CALLER)
+    if named is not None:
+        return named
+    person = getattr(request, "_cached_user", None)  # what Django has read of the session; no query is made for it
+    return f"user:{person.get_username()}" if person is not None and person.is_authenticated else ""
