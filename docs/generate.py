@@ -17,6 +17,8 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_ty
 
 import grimp
 
+from mailbox.dialects.a2a import errors as official_errors
+from mailbox.dialects.base import codes
 from mailbox.gate.entries import about_tasks, access, agents, hub, people, quotas, task_life
 from mailbox.words.kinds import Kind, LifeEntry
 from tests.bench import page as measurements
@@ -68,6 +70,12 @@ def dialects() -> str:
     return _with_block(page, "checks", _checks_of_doors())
 
 
+def errors() -> str:
+    """Return docs/errors.md with the codes of errors, and with those of the official protocol."""
+    page = _with_block(_read("docs/errors.md"), "codes", codes.table(codes.of_errors()))
+    return _with_block(page, "official", official_errors.table())
+
+
 def journal() -> str:
     """Return docs/journal.md with every kind of journal row and the fields of its data."""
     return _with_block(_read("docs/journal.md"), "kinds", "\n".join(_kinds()))
@@ -104,6 +112,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/architecture.md": architecture,
     "docs/benchmarks.md": benchmarks,
     "docs/dialects.md": dialects,
+    "docs/errors.md": errors,
     "docs/journal.md": journal,
     "docs/mutations.md": mutations,
     "docs/states.md": states,

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from a2aproject.settings.api_document import spectacular_settings
 from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.credentials import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.database import database, sqlite_file
@@ -186,32 +187,7 @@ REST_FRAMEWORK = {
     "UNAUTHENTICATED_TOKEN": None,
 }
 
-SPECTACULAR_SETTINGS = {
-    "TITLE": "A2A Hub",
-    "DESCRIPTION": "A durable mailbox between agents.",
-    "VERSION": A2A_VERSION,
-    "POSTPROCESSING_HOOKS": [],
-    "PATH_CONVERTER_OVERRIDES": {"id": {"type": "string", "format": "uuid"}},
-    "OAS_VERSION": "3.1.0",  # its schemas are JSON Schema, as pydantic writes them
-    "APPEND_COMPONENTS": {
-        "securitySchemes": {
-            "bearer": {"type": "http", "scheme": "bearer"},
-            "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-            "basic": {"type": "http", "scheme": "basic", "description": "The API key is the password."},
-            "signature": {
-                "type": "apiKey",
-                "in": "header",
-                "name": "Signature",
-                "description": "An RFC 9421 signature with Signature-Input, by the agent's Ed25519 key.",
-            },
-        }
-    },
-    "SECURITY": [{"bearer": []}, {"apiKey": []}, {"basic": []}, {"signature": []}],
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
-}
+SPECTACULAR_SETTINGS = spectacular_settings(A2A_VERSION)
 
 # The cluster pickles job payloads, so jobs take only ids as arguments, and their results are not kept. A job that
 # outlives `retry` would start a second time beside the first, hence timeout < retry (a2a.E006).

@@ -22,7 +22,7 @@ from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.words.errors import MailboxError
 
-TAG = "official A2A"
+TAG = "A2A cards"
 VERSION = "A2A-Version"
 MAX_AGE = 300  # seconds
 CORS = {

@@ -156,6 +156,19 @@ def row_of(error: Exception) -> ErrorRow:
     return next((ROWS[kind] for kind in type(error).__mro__ if kind in ROWS), _INTERNAL)
 
 
+def table() -> str:
+    """Return the errors of the protocol as a table in Markdown, each under its own class rather than another's."""
+    found: dict[tuple[str, int], tuple[ErrorRow, str]] = {}
+    for kind, row in sorted(ROWS.items(), key=lambda pair: pair[0].__module__ != __name__):
+        if row.domain == A2A:
+            found.setdefault((row.reason, row.code), (row, " ".join((kind.__doc__ or "").split())))
+    lines = [
+        f"| `{row.reason}` | {row.code} | {row.http.value} | `{row.status}` | {meaning} |\n"
+        for _, (row, meaning) in sorted(found.items())
+    ]
+    return "".join(["| Reason | JSON-RPC | HTTP | Status | It means |\n|---|---|---|---|---|\n", *lines])
+
+
 def http_status(error: Exception, *, is_rpc: bool) -> HTTPStatus:
     """Return the HTTP status of an error in JSON-RPC or in HTTP+JSON. JSON-RPC answers its own errors with 200."""
     row = row_of(error)

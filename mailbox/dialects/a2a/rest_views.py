@@ -19,8 +19,9 @@ from mailbox.dialects.base.transport import PathNotFoundError
 from mailbox.dialects.base.view import parse
 from mailbox.words.errors import InvalidRequestError
 
-TAG = "A2A over HTTP"
+TAG = "A2A by HTTP+JSON"
 OFFICIAL_JSON, PLAIN_JSON = "application/a2a+json", "application/json"
+BODY_ERRORS = (411, 413)  # another media type is an invalid request here
 JSON_TYPES, STREAM_TYPES = (PLAIN_JSON, OFFICIAL_JSON), ("text/event-stream",)
 
 
@@ -72,6 +73,7 @@ class SendView(RestView):
         summary="Send a message to the agent, and wait for its answer",
         tag=TAG,
         body=requests.SendMessageRequest,
+        body_errors=BODY_ERRORS,
         answer=answers.SendMessageAnswer,
         refusal=answers.RestRefusal,
         errors=(403, 404),
@@ -87,6 +89,7 @@ class StreamView(RestView):
         summary="Send a message to the agent, and follow its task as a stream of server-sent events",
         tag=TAG,
         body=requests.SendMessageRequest,
+        body_errors=BODY_ERRORS,
         answer=answers.StreamAnswer,
         refusal=answers.RestRefusal,
         errors=(403, 404),
@@ -131,6 +134,7 @@ class CancelTaskView(RestView):
         summary="Cancel one of your tasks for the agent",
         tag=TAG,
         body=requests.NoParams,
+        body_errors=BODY_ERRORS,
         answer=answers.TaskShown,
         refusal=answers.RestRefusal,
         errors=(403, 404),
@@ -158,6 +162,7 @@ class SubscribeView(RestView):
         summary="Follow one of your tasks as a stream of server-sent events",
         tag=TAG,
         body=requests.NoParams,
+        body_errors=BODY_ERRORS,
         answer=answers.StreamAnswer,
         refusal=answers.RestRefusal,
         errors=(403, 404),
@@ -186,6 +191,7 @@ class PushConfigsView(RestView):
         summary="Add a receiver of a task's events, or replace it",
         tag=TAG,
         body=requests.PushConfigFields,
+        body_errors=BODY_ERRORS,
         answer=answers.PushConfigShown,
         refusal=answers.RestRefusal,
         errors=(403, 404),

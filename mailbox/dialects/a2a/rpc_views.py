@@ -28,7 +28,7 @@ from mailbox.words.a2a import v0_3, v0_3_requests
 from mailbox.words.a2a.v0_3_requests import OldRequest
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
-TAG = "A2A"
+TAG = "A2A by JSON-RPC"
 RpcId = str | int | None
 
 

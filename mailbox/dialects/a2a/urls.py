@@ -31,7 +31,7 @@ urlpatterns = [
     path("agents/<str:agent>/.well-known/agent-card.json", card_views.OfficialCardView.as_view()),
     path(".well-known/jwks.json", card_views.KeySetView.as_view()),
     path("agents/<str:agent>/a2a", rpc.RpcView.as_view()),
-    path("agents/<str:agent>/a2a/", rpc.RpcView.as_view(operation_suffix="_with_slash")),
+    path("agents/<str:agent>/a2a/", rpc.RpcView.as_view(schema=None)),
     path("agents/<str:agent>/rest", _UNKNOWN),
     path("agents/<str:agent>/rest/", include(_rest())),
     path("tenants/a2a", rpc.TenantRpcView.as_view(operation_suffix=_OF_TENANT)),

@@ -42,7 +42,6 @@ class OfficialView(DialectView):
     """A view of the official protocol in one of its bindings. Subclasses wrap results and errors."""
 
     is_rpc: ClassVar[bool]
-    operation_suffix = ""  # names the route in the OpenAPI document, where the view serves several
     agent_name: str | None = None  # as the URL or the tenant names the agent; None until it is known
     activated: tuple[str, ...] = ()
     is_anonymous = False

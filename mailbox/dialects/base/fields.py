@@ -6,9 +6,10 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, Strict, WithJsonSchema
-from typing_extensions import TypedDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, Strict
+from typing_extensions import TypeAliasType, TypedDict
 
+from mailbox.dialects.base.blocks import Content, shown_as
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.times import LONGEST_MS
@@ -41,23 +42,21 @@ def _agent_ref(value: object) -> AgentRef:
         raise ValueError(next(iter(error.fields.values()))) from error
 
 
-AgentField = Annotated[
-    AgentRef,
-    PlainValidator(_agent_ref),
-    WithJsonSchema(
-        {
-            "description": "An AgentId, or its display, or its local part where that is unambiguous.",
-            "anyOf": [
-                {"type": "string", "pattern": r"^[A-Za-z0-9_.\-]+(@[A-Za-z0-9_.\-]+)?$"},
-                {
-                    "type": "object",
-                    "properties": {"display": {"type": "string"}, "pubkey": {"type": "string"}},
-                    "required": ["display", "pubkey"],
-                },
-            ],
-        }
-    ),
-]
+class AgentId(TypedDict):
+    """An agent: its name and its Ed25519 public key in base58."""
+
+    display: str
+    pubkey: str
+
+
+AgentName = TypeAliasType(
+    "AgentName",
+    Annotated[
+        Annotated[str, Field(pattern=r"^[A-Za-z0-9_.\-]+(@[A-Za-z0-9_.\-]+)?$")] | AgentId,
+        Field(description="An agent: its id, its name `local@host`, or its local part where that is unambiguous."),
+    ],
+)
+AgentField = Annotated[AgentRef, PlainValidator(_agent_ref), shown_as(AgentName.__name__)]
 
 
 def _blocks(value: object) -> list[Any]:
@@ -69,18 +68,7 @@ def _blocks(value: object) -> list[Any]:
 
 
 # Text is one text block.
-Blocks = Annotated[
-    list[Any],
-    PlainValidator(_blocks),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "object"}}]}),
-]
-
-
-class AgentId(TypedDict):
-    """An agent: its name and its Ed25519 public key in base58."""
-
-    display: str
-    pubkey: str
+Blocks = Annotated[list[Any], PlainValidator(_blocks), shown_as(Content.__name__)]
 
 
 class Lax(BaseModel):

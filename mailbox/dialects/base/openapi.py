@@ -9,8 +9,12 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import BaseModel
 
+from mailbox.dialects.base import codes
+
 View = TypeVar("View", bound=Callable[..., Any])
 
+ERROR = {"$ref": "#/components/schemas/ErrorBody"}
+CODES = "x-codes"  # of a response: the codes of its errors
 NO_KEY: Any = [{}]  # the security of an operation that needs no key: an empty list would mean the document's own
 ATTEMPT_HEADER = OpenApiParameter(
     "A2A-Receive-Attempt-Id",
@@ -41,10 +45,17 @@ class RouteSchema(AutoSchema):
         return ""
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
-        """Return the operation. A view that serves several routes names each by its ``operation_suffix``."""
+        """Return the operation. A view that serves several routes names each by its ``operation_suffix``.
+
+        Each response of an `ErrorBody` lists its codes under `CODES`.
+        """
+        view: Any = self.view
         operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
         if operation is not None:
-            operation["operationId"] += getattr(self.view, "operation_suffix", "")
+            operation["operationId"] += view.operation_suffix
+            for status, response in operation["responses"].items():
+                if any(media["schema"] == ERROR for media in response.get("content", {}).values()):
+                    response[CODES] = codes.names_of(int(status), view.error_status)
         return operation
 
 
@@ -58,7 +69,8 @@ def describe(
     query: type[BaseModel] | None = None,
     headers: tuple[OpenApiParameter, ...] = (),
     errors: tuple[int, ...] = (),
-    operation_id: str | None = None,
+    body_errors: tuple[int, ...] = (411, 413, 415),
+    operation_id: str,
     status: int = 200,
     public: bool = False,
     media_types: tuple[str, ...] = ("application/json",),
@@ -66,11 +78,12 @@ def describe(
     """Describe one method of a view by its shapes.
 
     ``answer`` None is Markdown. ``status`` is the status of success. ``errors`` are the statuses of errors, without
-    those that every route shares. ``public`` routes need no key. ``media_types`` are those of the answer.
+    those that every route shares, and ``body_errors`` those of a body that is not read. ``public`` routes need no key.
+    ``media_types`` are those of the answer.
     """
     shared = (429, 503) if public else (400, 401, 429, 503)
     refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
-        sorted({*shared, *((411, 413, 415) if body else ()), *errors}), refusal
+        sorted({*shared, *(body_errors if body else ()), *errors}), refusal
     )
     return extend_schema(
         summary=summary,

@@ -62,6 +62,7 @@ class DialectView(APIView):
     error_status: ClassVar[Mapping[type[MailboxError], HTTPStatus]] = {}
     open_to_routes: ClassVar[frozenset[str]] = frozenset()
     media_types: ClassVar[frozenset[str]] = bodies.JSON  # of the bodies that it reads
+    operation_suffix = ""  # names the route in the OpenAPI document, where the view serves several
     caller: Caller
     request_id: str
     allowance: Allowance | None = None  # of the limit that counted the request; None if no limit has counted it

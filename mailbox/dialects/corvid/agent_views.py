@@ -132,7 +132,12 @@ class AgentView(AgentRoute):
 
 class AgentCardView(AgentRoute):
     @describe(
-        summary="Read an agent's card", tag=TAG, answer=answers.AgentCardAnswer, refusal=CorvidError, errors=(403, 404)
+        summary="Read an agent's card",
+        tag=TAG,
+        answer=answers.AgentCardAnswer,
+        refusal=CorvidError,
+        errors=(403, 404),
+        operation_id="read_agent_card",
     )
     def get(self, request: Request, name: str) -> Response:
         return Response(build_agent_card_for_agent(finding.typed(self.caller, name)))

@@ -60,7 +60,12 @@ class PublicView(AgentRoute):
 
 class HubCardView(PublicView):
     @describe(
-        summary="Read the hub's agent card", tag=TAG, answer=answers.AgentCardAnswer, refusal=CorvidError, public=True
+        summary="Read the hub's agent card",
+        tag=TAG,
+        answer=answers.AgentCardAnswer,
+        refusal=CorvidError,
+        public=True,
+        operation_id="read_hub_card",
     )
     def get(self, request: Request) -> HttpResponseBase | None:
         return self.shown(build_agent_card(self.base_url()))
@@ -74,6 +79,7 @@ class PublicAgentCardView(PublicView):
         refusal=CorvidError,
         errors=(404,),
         public=True,
+        operation_id="read_public_agent_card",
     )
     def get(self, request: Request, name: str) -> HttpResponseBase | None:
         if not settings.A2A_PUBLIC_AGENT_CARDS:

@@ -19,9 +19,9 @@ from mailbox.verbs.agents import finding, key_rotation, keys, public_routes
 class KeysView(MailboxView):
     @describe(
         summary="List API keys without their secrets: an agent sees its own, an admin sees all",
-        tag="agents",
+        tag="access",
         query=requests.ListQuery,
-        answer=access_answers.Keys,
+        answer=access_answers.KeyPage,
         errors=(403,),
         operation_id="list_keys",
     )
@@ -33,7 +33,7 @@ class KeysView(MailboxView):
 
     @describe(
         summary="Add an API key",
-        tag="agents",
+        tag="access",
         body=admin_requests.KeyBody,
         answer=admin_answers.KeyAdded,
         errors=(403, 404, 409),
@@ -51,7 +51,7 @@ class KeysView(MailboxView):
 class RotateKeyView(MailboxView):
     @describe(
         summary="Replace the API key of this request; both are valid for a while",
-        tag="agents",
+        tag="access",
         body=admin_requests.RotateKeyBody,
         answer=admin_answers.KeyRotated,
         errors=(403, 404, 409),
@@ -65,7 +65,7 @@ class RotateKeyView(MailboxView):
 class RevokeKeyView(MailboxView):
     @describe(
         summary="Revoke an API key",
-        tag="agents",
+        tag="access",
         body=admin_requests.RevokeKeyBody,
         answer=admin_answers.KeyRevoked,
         errors=(403, 404),
@@ -79,9 +79,9 @@ class RevokeKeyView(MailboxView):
 class PeopleView(MailboxView):
     @describe(
         summary="List people by name",
-        tag="people",
+        tag="access",
         query=requests.ListQuery,
-        answer=access_answers.People,
+        answer=access_answers.PersonPage,
         errors=(403,),
         operation_id="list_people",
     )
@@ -95,9 +95,9 @@ class PeopleView(MailboxView):
 class RoutesView(MailboxView):
     @describe(
         summary="List public routes without their URLs, newest first",
-        tag="agents",
+        tag="access",
         query=requests.ListQuery,
-        answer=access_answers.Routes,
+        answer=access_answers.RoutePage,
         errors=(403,),
         operation_id="list_routes",
     )
@@ -109,7 +109,7 @@ class RoutesView(MailboxView):
 
     @describe(
         summary="Add a public route: a secret URL that acts as an agent",
-        tag="agents",
+        tag="access",
         body=admin_requests.RouteBody,
         answer=access_answers.RouteAdded,
         errors=(403, 404),
@@ -125,7 +125,7 @@ class RoutesView(MailboxView):
 class RevokeRouteView(MailboxView):
     @describe(
         summary="Revoke a public route",
-        tag="agents",
+        tag="access",
         body=admin_requests.RevokeRouteBody,
         answer=access_answers.RouteRevoked,
         errors=(403, 404),

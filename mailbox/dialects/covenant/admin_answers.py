@@ -70,7 +70,7 @@ class Me(BaseModel):
     role: Literal["viewer", "operator", "admin"] | None
 
 
-class Agents(BaseModel):
+class AgentPage(BaseModel):
     kind: Literal["a2a_agents"]
     agents: list[AgentId]
     next_cursor: str | None

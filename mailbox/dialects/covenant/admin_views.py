@@ -64,6 +64,7 @@ class RecentGrantsView(MailboxView):
         tag="capabilities",
         query=requests.ListQuery,
         answer=admin_answers.CapabilityList,
+        operation_id="list_grants",
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
@@ -73,14 +74,22 @@ class RecentGrantsView(MailboxView):
 
 
 class MeView(MailboxView):
-    @describe(summary="Read who owns the key of this request", tag="agents", answer=admin_answers.Me)
+    @describe(
+        summary="Read who owns the key of this request", tag="agents", answer=admin_answers.Me, operation_id="read_me"
+    )
     def get(self, request: Request) -> Response:
         self.query(requests.NoQuery)
         return Response(admin_wire.me(self.caller))
 
 
 class AgentsView(MailboxView):
-    @describe(summary="List registered agents", tag="agents", query=requests.ListQuery, answer=admin_answers.Agents)
+    @describe(
+        summary="List registered agents",
+        tag="agents",
+        query=requests.ListQuery,
+        answer=admin_answers.AgentPage,
+        operation_id="list_agents",
+    )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
         page = lists.agents(limit=query.limit, cursor=query.cursor)
@@ -153,6 +162,7 @@ class AuditView(MailboxView):
         tag="audit",
         query=admin_requests.AuditQuery,
         answer=admin_answers.AuditEvents,
+        operation_id="list_journal",
     )
     def get(self, request: Request) -> Response:
         query = self.query(admin_requests.AuditQuery)
@@ -177,7 +187,7 @@ class WirePeer(TypedDict):
     last_seen_at_ms: int
 
 
-class Peers(BaseModel):
+class PeerPage(BaseModel):
     kind: Literal["a2a_peers"]
     peers: list[WirePeer]
     next_cursor: str | None
@@ -188,7 +198,7 @@ class PeersView(MailboxView):
         summary="List peers: an agent sees its own, a person sees all",
         tag="agents",
         query=requests.ListQuery,
-        answer=Peers,
+        answer=PeerPage,
         operation_id="list_peers",
     )
     def get(self, request: Request) -> Response:

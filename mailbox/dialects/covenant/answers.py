@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from mailbox.dialects.base.blocks import BlockList
 from mailbox.dialects.base.fields import AgentId
 
 ResultStatus = Literal["ok", "error", "partial"]
@@ -62,9 +63,9 @@ class WireResult(TypedDict):
 
     task_id: UUID
     status: ResultStatus
-    content: list[dict[str, Any]]
+    content: BlockList
     error_message: NotRequired[str]
-    message: NotRequired[list[dict[str, Any]]]
+    message: NotRequired[BlockList]
     artifacts: NotRequired[list[ResultArtifact]]
     artifacts_left: NotRequired[int]
     artifacts_route: NotRequired[str]
@@ -174,7 +175,7 @@ class TaskQueued(BaseModel):
     compacted: bool = False
 
 
-class Tasks(BaseModel):
+class TaskPage(BaseModel):
     kind: Literal["a2a_tasks"]
     tasks: list[WireTask]
     next_cursor: str | None
@@ -196,7 +197,7 @@ class ResultOpt(BaseModel):
     attempt_spent: bool = False
 
 
-class Results(BaseModel):
+class ResultPage(BaseModel):
     kind: Literal["a2a_results"]
     results: list[WireResult]
     next_cursor: str | None
@@ -236,7 +237,7 @@ class Status(BaseModel):
     results: list[WireResult]
 
 
-class Leases(BaseModel):
+class LeasePage(BaseModel):
     kind: Literal["a2a_leases"]
     leases: list[HeldLease]
     next_cursor: str | None

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 from pydantic import Field, RootModel, SkipValidation
 
+from mailbox.dialects.base.blocks import shown_as
 from mailbox.dialects.base.fields import Exact, Integer
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.covenant.requests import NextTask, ResultBody, TaskBody
@@ -26,13 +27,13 @@ Unreadable = InvalidRequestError | InvalidJsonError
 class TasksBody(Exact):
     """Tasks to send, in order. Each is decided by itself: a refused task keeps no other task from being sent."""
 
-    tasks: list[SkipValidation[TaskBody]] = Field(min_length=1, max_length=MOST_SENT)
+    tasks: list[Annotated[Any, shown_as(TaskBody.__name__)]] = Field(min_length=1, max_length=MOST_SENT)
 
 
 class ResultsBody(Exact):
     """Results to post, in order. Each is decided by itself: a refused result keeps no other from being posted."""
 
-    results: list[SkipValidation[ResultBody]] = Field(min_length=1, max_length=MOST_POSTED)
+    results: list[Annotated[Any, shown_as(ResultBody.__name__)]] = Field(min_length=1, max_length=MOST_POSTED)
 
 
 class LeaseBody(NextTask):
@@ -44,7 +45,7 @@ class LeaseBody(NextTask):
 
     max: Integer = Field(ge=1, le=MOST_LEASED)
     wait_ms: Integer = Field(0, ge=0, le=LONGEST_WAIT_MS)
-    results: list[SkipValidation[ResultBody]] = Field(default=[], max_length=MOST_POSTED)
+    results: list[Annotated[Any, shown_as(ResultBody.__name__)]] = Field(default=[], max_length=MOST_POSTED)
 
 
 class DrainBody(NextTask):

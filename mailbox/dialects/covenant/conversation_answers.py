@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from mailbox.dialects.base.blocks import BlockList
 from mailbox.dialects.covenant.lease_answers import SaidMessage
 
 State = Literal["queued", "in_flight", "interrupted", "resolved"]
@@ -41,14 +42,14 @@ class WireArtifact(TypedDict):
     last_chunk: bool
     seq: int
     said_at_ms: int
-    content: list[dict[str, Any]]
+    content: BlockList
     name: NotRequired[str]
     description: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
     extensions: NotRequired[list[str]]
 
 
-class Messages(BaseModel):
+class MessagePage(BaseModel):
     """Messages of both parties, oldest first. The first is the task's text.
 
     If more are left, ``next_after`` is the ``after`` of the next request, else null. A wait ends when the task is
@@ -87,7 +88,7 @@ class MessageSent(BaseModel):
     turn: int
 
 
-class Artifacts(BaseModel):
+class ArtifactPage(BaseModel):
     kind: Literal["a2a_artifacts"]
     task_id: UUID
     artifacts: list[WireArtifact]

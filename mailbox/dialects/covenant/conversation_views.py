@@ -22,7 +22,7 @@ from mailbox.verbs.life.conversation import say
 class LeaseTaskView(MailboxView):
     @describe(
         summary="Lease this task, queued or interrupted, before older tasks",
-        tag="task",
+        tag="one task",
         body=requests.LeaseTaskBody,
         answer=lease_answers.TaskLeased,
         errors=(403, 404, 409),
@@ -37,9 +37,9 @@ class LeaseTaskView(MailboxView):
 class MessagesView(MailboxView):
     @describe(
         summary="Read the messages of a task, and wait for more",
-        tag="task",
+        tag="one task",
         query=requests.MessagesQuery,
-        answer=answers.Messages,
+        answer=answers.MessagePage,
         errors=(404,),
         operation_id="read_messages",
     )
@@ -55,7 +55,7 @@ class MessagesView(MailboxView):
 
     @describe(
         summary="Send a further message to the agent of a task you sent",
-        tag="task",
+        tag="one task",
         body=requests.SayBody,
         answer=answers.MessageSent,
         errors=(403, 404, 409, 413),
@@ -70,9 +70,9 @@ class MessagesView(MailboxView):
 class ArtifactsView(MailboxView):
     @describe(
         summary="Read the artifacts of a task",
-        tag="task",
+        tag="one task",
         query=requests.ArtifactsQuery,
-        answer=answers.Artifacts,
+        answer=answers.ArtifactPage,
         errors=(404,),
         operation_id="read_artifacts",
     )
@@ -85,7 +85,7 @@ class ArtifactsView(MailboxView):
 class UpdatesView(MailboxView):
     @describe(
         summary="Post updates of your lease: messages, progress, artifacts, questions",
-        tag="task",
+        tag="one task",
         body=requests.UpdatesBody,
         answer=answers.TaskUpdated,
         errors=(404, 409, 413),

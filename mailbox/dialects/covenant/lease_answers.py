@@ -7,6 +7,7 @@ from typing import Any, Literal, NotRequired
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
+from mailbox.dialects.base.blocks import BlockList
 from mailbox.dialects.covenant.answers import WireLease, WireWork
 
 
@@ -15,7 +16,7 @@ class SaidMessage(TypedDict):
 
     message_id: str
     role: Literal["user", "agent"]
-    content: list[dict[str, Any]]
+    content: BlockList
     metadata: NotRequired[dict[str, Any]]
     extensions: NotRequired[list[str]]
     reference_task_ids: NotRequired[list[str]]

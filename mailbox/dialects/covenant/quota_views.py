@@ -41,13 +41,19 @@ class QuotaUsage(TypedDict):
     is_own: bool
 
 
-class Quotas(BaseModel):
+class QuotaList(BaseModel):
     kind: Literal["a2a_quotas"]
     quotas: list[QuotaUsage]
 
 
 class QuotasView(MailboxView):
-    @describe(summary="Read an agent's quotas and their use", tag="agents", answer=Quotas, errors=(403, 404))
+    @describe(
+        summary="Read an agent's quotas and their use",
+        tag="agents",
+        answer=QuotaList,
+        errors=(403, 404),
+        operation_id="read_quotas",
+    )
     def get(self, request: Request, name: str) -> Response:
         agent = finding.typed(self.caller, name)
         quotas.check_reader(self.caller, agent)
@@ -57,7 +63,7 @@ class QuotasView(MailboxView):
         summary="Give an agent quotas of its own",
         tag="agents",
         body=QuotasBody,
-        answer=Quotas,
+        answer=QuotaList,
         errors=(403, 404),
         operation_id="set_quotas",
     )

@@ -128,7 +128,7 @@ class WireDelivery(TypedDict):
     log: list[WireAttempt]
 
 
-class Deliveries(BaseModel):
+class DeliveryPage(BaseModel):
     kind: Literal["a2a_deliveries"]
     deliveries: list[WireDelivery]
     next_cursor: str | None

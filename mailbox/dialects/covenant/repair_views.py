@@ -67,6 +67,7 @@ class ReplayEntriesView(MailboxView):
         tag="replay",
         query=requests.ListQuery,
         answer=repair_answers.ReplayEntries,
+        operation_id="list_replay_entries",
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
@@ -95,7 +96,8 @@ class DeliveriesView(MailboxView):
         summary="List callbacks with their attempts, newest first",
         tag="callbacks",
         query=requests.ListQuery,
-        answer=repair_answers.Deliveries,
+        answer=repair_answers.DeliveryPage,
+        operation_id="list_deliveries",
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)

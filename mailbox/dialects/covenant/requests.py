@@ -11,6 +11,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from mailbox.dialects.base.blocks import BlockList
 from mailbox.dialects.base.fields import (
     AgentField,
     Blocks,
@@ -90,7 +91,7 @@ class ResultBody(Lax):
 
     task_id: UUID
     status: Literal["ok", "error", "partial", "rejected"]
-    content: list[dict[str, Any]] = []
+    content: BlockList = []
     error_message: Text | None = None
     lease_id: UUID | None = None
     message: Blocks = []

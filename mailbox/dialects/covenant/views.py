@@ -54,7 +54,13 @@ class TasksView(MailboxView):
 
 
 class RecentTasksView(MailboxView):
-    @describe(summary="List queued tasks", tag="tasks", query=requests.ListQuery, answer=answers.Tasks)
+    @describe(
+        summary="List queued tasks",
+        tag="tasks",
+        query=requests.ListQuery,
+        answer=answers.TaskPage,
+        operation_id="list_queued_tasks",
+    )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
         page = lists.recent_tasks(self.caller, limit=query.limit, cursor=query.cursor)
@@ -95,7 +101,8 @@ class RecentResultsView(MailboxView):
         summary="List pending results without draining them",
         tag="results",
         query=requests.ListQuery,
-        answer=answers.Results,
+        answer=answers.ResultPage,
+        operation_id="list_recent_results",
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
@@ -111,6 +118,7 @@ class DeliveredResultsView(MailboxView):
         tag="results",
         query=requests.ListQuery,
         answer=answers.DeliveredResults,
+        operation_id="list_delivered_results",
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
@@ -124,6 +132,7 @@ class QueueView(MailboxView):
         tag="queue",
         query=requests.QueueQuery,
         answer=answers.Queue,
+        operation_id="read_queue",
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.QueueQuery)
@@ -146,6 +155,7 @@ class StatusView(MailboxView):
         tag="queue",
         query=requests.QueueQuery,
         answer=answers.Status,
+        operation_id="read_status",
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.QueueQuery)
@@ -160,7 +170,13 @@ class StatusView(MailboxView):
 
 
 class LeasesView(MailboxView):
-    @describe(summary="List your own live leases", tag="queue", query=requests.ListQuery, answer=answers.Leases)
+    @describe(
+        summary="List your own live leases",
+        tag="queue",
+        query=requests.ListQuery,
+        answer=answers.LeasePage,
+        operation_id="list_leases",
+    )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
         page = lists.leases(self.caller, limit=query.limit, cursor=query.cursor)
@@ -170,7 +186,11 @@ class LeasesView(MailboxView):
 
 class EntryView(MailboxView):
     @describe(
-        summary="Read one task with its state and lease", tag="task", answer=answers.TaskEntryAnswer, errors=(404,)
+        summary="Read one task with its state and lease",
+        tag="one task",
+        answer=answers.TaskEntryAnswer,
+        errors=(404,),
+        operation_id="read_task_entry",
     )
     def get(self, request: Request, task_id: UUID) -> Response:
         self.query(requests.NoQuery)
@@ -181,10 +201,11 @@ class EntryView(MailboxView):
 class TaskResultView(MailboxView):
     @describe(
         summary="Read a task's result without draining it, and wait for it",
-        tag="task",
+        tag="one task",
         query=requests.WaitQuery,
         answer=answers.ResultOpt,
         errors=(404,),
+        operation_id="read_task_result",
     )
     def get(self, request: Request, task_id: UUID) -> Response:
         wait = waits.span(self.query(requests.WaitQuery).wait_ms)
@@ -195,10 +216,11 @@ class TaskResultView(MailboxView):
 class TreeView(MailboxView):
     @describe(
         summary="Read the tree of a task",
-        tag="task",
+        tag="one task",
         query=requests.TreeQuery,
         answer=answers.Tree,
         errors=(404,),
+        operation_id="read_tree",
     )
     def get(self, request: Request, task_id: UUID) -> Response:
         page = trees.tree(self.caller, task_id, cursor=self.query(requests.TreeQuery).cursor)
@@ -210,10 +232,11 @@ class TreeView(MailboxView):
 class TimelineView(MailboxView):
     @describe(
         summary="Read the journal of a task",
-        tag="task",
+        tag="one task",
         query=requests.TimelineQuery,
         answer=answers.Timeline,
         errors=(404,),
+        operation_id="read_timeline",
     )
     def get(self, request: Request, task_id: UUID) -> Response:
         query = self.query(requests.TimelineQuery)
@@ -225,7 +248,7 @@ class TimelineView(MailboxView):
 class ReleaseView(MailboxView):
     @describe(
         summary="Release your lease",
-        tag="task",
+        tag="one task",
         body=requests.ReleaseBody,
         answer=answers.TaskReleased,
         errors=(404, 409),
@@ -240,7 +263,7 @@ class ReleaseView(MailboxView):
 class HeartbeatView(MailboxView):
     @describe(
         summary="Send a heartbeat for your lease",
-        tag="task",
+        tag="one task",
         body=requests.HeartbeatBody,
         answer=answers.LeaseAnswer,
         errors=(404, 409),
@@ -255,7 +278,7 @@ class HeartbeatView(MailboxView):
 class CancelView(MailboxView):
     @describe(
         summary="Cancel a task you sent",
-        tag="task",
+        tag="one task",
         body=requests.CancelBody,
         answer=answers.TaskCancelled,
         errors=(404, 409),

@@ -36,7 +36,7 @@ class Exported(BaseModel):
     tasks: dict[str, A2ATask]
 
 
-class Imported(BaseModel):
+class InboxImported(BaseModel):
     """``skipped`` counts tasks that the hub already had. They stay as they are."""
 
     kind: Literal["a2a_inbox_imported"]

@@ -34,7 +34,7 @@ class RegistryView(DialectView):
 class CardsView(RegistryView):
     @describe(
         summary="Find the cards of running jobs",
-        tag="registry",
+        tag="job cards",
         query=shapes.RegistryQuery,
         answer=answers.FoundCards,
         operation_id="find_cards",
@@ -49,7 +49,7 @@ class CardsView(RegistryView):
 class CardView(RegistryView):
     @describe(
         summary="Read the card of a running job",
-        tag="registry",
+        tag="job cards",
         answer=answers.FoundCard,
         errors=(404,),
         operation_id="get_card",
@@ -62,7 +62,7 @@ class CardView(RegistryView):
 
     @describe(
         summary="Register the card of a running job",
-        tag="registry",
+        tag="job cards",
         body=shapes.CardBody,
         answer=answers.CardRegistered,
         errors=(403, 409),
@@ -78,7 +78,7 @@ class CardView(RegistryView):
 
     @describe(
         summary="Remove the card of a job that ended",
-        tag="registry",
+        tag="job cards",
         answer=answers.CardDeregistered,
         errors=(403, 409),
         operation_id="deregister_card",

@@ -54,7 +54,7 @@ class InboxView(DialectView):
 class InboxTasksView(InboxView):
     @describe(
         summary="List an inbox",
-        tag="inbox",
+        tag="inboxes",
         query=requests.InboxQuery,
         answer=answers.InboxTasks,
         errors=(404,),
@@ -76,7 +76,7 @@ class InboxTasksView(InboxView):
 
     @describe(
         summary="Put a task in an inbox",
-        tag="inbox",
+        tag="inboxes",
         body=requests.SubmitBody,
         answer=answers.InboxTask,
         errors=(403, 404, 409),
@@ -100,7 +100,13 @@ class InboxTasksView(InboxView):
 
 
 class InboxTaskView(InboxView):
-    @describe(summary="Read one task of an inbox", tag="inbox", answer=answers.InboxTask, errors=(404,))
+    @describe(
+        summary="Read one task of an inbox",
+        tag="inboxes",
+        answer=answers.InboxTask,
+        errors=(404,),
+        operation_id="read_inbox_task",
+    )
     def get(self, request: Request, agent: str, task_id: UUID) -> Response:
         return self.shown(self.owner(agent), task_id)
 
@@ -108,7 +114,7 @@ class InboxTaskView(InboxView):
 class AcceptView(InboxView):
     @describe(
         summary="Accept a pending task: lease it",
-        tag="inbox",
+        tag="inboxes",
         body=requests.AcceptBody,
         answer=answers.InboxTask,
         errors=(403, 404, 409),
@@ -123,7 +129,7 @@ class AcceptView(InboxView):
 class CompleteView(InboxView):
     @describe(
         summary="Complete a pending or accepted task",
-        tag="inbox",
+        tag="inboxes",
         body=requests.CompleteBody,
         answer=answers.InboxTask,
         errors=(403, 404, 409),
@@ -145,7 +151,7 @@ class CompleteView(InboxView):
 class FailView(CompleteView):
     @describe(
         summary="Fail a pending or accepted task",
-        tag="inbox",
+        tag="inboxes",
         body=requests.FailBody,
         answer=answers.InboxTask,
         errors=(403, 404, 409),
@@ -158,7 +164,11 @@ class FailView(CompleteView):
 
 class ContextView(InboxView):
     @describe(
-        summary="Read the pending tasks that can be accepted now as Markdown", tag="inbox", answer=None, errors=(404,)
+        summary="Read the pending tasks that can be accepted now as Markdown",
+        tag="inboxes",
+        answer=None,
+        errors=(404,),
+        operation_id="read_inbox_context",
     )
     def get(self, request: Request, agent: str) -> HttpResponse:
         owner = self.owner(agent)
@@ -169,10 +179,11 @@ class ContextView(InboxView):
 class ExportView(InboxView):
     @describe(
         summary="Export an inbox as JSON, a page at a time",
-        tag="inbox",
+        tag="inboxes",
         query=requests.ExportQuery,
         answer=answers.Exported,
         errors=(404,),
+        operation_id="export_inbox",
     )
     def get(self, request: Request, agent: str) -> Response:
         owner = self.owner(agent)
@@ -183,9 +194,9 @@ class ExportView(InboxView):
 class ImportView(InboxView):
     @describe(
         summary="Import an exported inbox",
-        tag="inbox",
+        tag="inboxes",
         body=requests.ImportBody,
-        answer=answers.Imported,
+        answer=answers.InboxImported,
         errors=(403, 404, 409),
         operation_id="import_inbox",
     )
@@ -201,7 +212,7 @@ class ImportView(InboxView):
 class DelegateView(InboxView):
     @describe(
         summary="Turn the @delegate lines of a text into tasks",
-        tag="inbox",
+        tag="inboxes",
         body=requests.DelegateBody,
         answer=answers.Delegations,
         errors=(403, 404),

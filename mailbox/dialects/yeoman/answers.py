@@ -8,7 +8,7 @@ from pydantic import BaseModel, RootModel
 from typing_extensions import TypedDict
 
 
-class Accepted(BaseModel):
+class MessageAccepted(BaseModel):
     """The accepted message, by its id. The other keys depend on the type of the message."""
 
     accepted: Literal[True]

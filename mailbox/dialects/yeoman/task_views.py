@@ -13,7 +13,7 @@ from mailbox.dialects.yeoman.view import REPEATABLE, YeomanView
 from mailbox.verbs.life import expiry, sending
 from mailbox.words.errors import AlreadyResolvedError, UnknownTaskError
 
-TAG = "yeoman tasks"
+TAG = "YEOMAN tasks"
 
 
 class SubmittedTasksView(YeomanView):
@@ -93,6 +93,7 @@ class SubmittedTaskView(YeomanView):
         answer=answers.TaskStatusAnswer,
         refusal=answers.Refusal,
         errors=(404,),
+        operation_id="read_submitted_task",
     )
     def get(self, request: Request, task_id: str) -> Response:
         return Response(tasks.record(self.caller, task_id))
@@ -103,6 +104,7 @@ class SubmittedTaskView(YeomanView):
         answer=answers.SubmittedTaskCancelled,
         refusal=answers.Refusal,
         errors=(403, 404, 409),
+        operation_id="cancel_submitted_task",
     )
     def delete(self, request: Request, task_id: str) -> Response:
         known = tasks.identify(task_id)

@@ -13,5 +13,5 @@ urlpatterns = [
     path("api/tasks", task_views.SubmittedTasksView.as_view()),
     path("api/tasks/<str:task_id>", task_views.SubmittedTaskView.as_view()),
     path("api/v1/tasks", task_views.VersionedTasksView.as_view()),
-    path("api/v1/tasks/<str:task_id>", task_views.SubmittedTaskView.as_view()),
+    path("api/v1/tasks/<str:task_id>", task_views.SubmittedTaskView.as_view(operation_suffix="_v1")),
 ]

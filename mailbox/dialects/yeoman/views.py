@@ -15,7 +15,7 @@ from mailbox.verbs.agents import peers
 from mailbox.words import json_text
 from mailbox.words.errors import WrongPartyError
 
-TAG = "yeoman"
+TAG = "YEOMAN"
 ITSELF = "self"  # the id of every node in its own messages
 
 
@@ -27,7 +27,7 @@ class ReceiveView(YeomanView):
         summary="Receive a message of any type",
         tag=TAG,
         body=requests.Envelope,
-        answer=answers.Accepted,
+        answer=answers.MessageAccepted,
         refusal=answers.Refusal,
         errors=(403, 404, 409, 422, 429),
         operation_id="receive_message",

@@ -35,7 +35,9 @@ OPERATIONS = [(method, path) for path, operations in schema()["paths"].items() f
 def routes(patterns, prefix=""):
     for entry in patterns:
         if isinstance(entry, URLPattern):
-            yield prefix + str(entry.pattern), getattr(entry.callback, "cls", None)
+            view = getattr(entry.callback, "cls", None)
+            is_described = getattr(entry.callback, "initkwargs", {}).get("schema", view) is not None
+            yield prefix + str(entry.pattern), view if is_described else None
         else:
             yield from routes(entry.url_patterns, prefix + str(entry.pattern))
 

@@ -1,0 +1,194 @@
+"""The last step of the OpenAPI document: texts and examples, and the forms that generators of clients read well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter
+
+from mailbox.dialects.base import codes, descriptions, examples
+from mailbox.dialects.base.blocks import COMPONENT, Content
+from mailbox.dialects.base.descriptions import WHOLE, Text, Texts
+from mailbox.dialects.base.examples import PREFIX, Json, NoExampleError
+from mailbox.dialects.base.fields import AgentName
+from mailbox.dialects.base.openapi import CODES
+
+SHARED: Any = tuple[Content, AgentName]  # shapes that are parts of others alone
+USUAL_CODES = ("invalid_request", "capability_missing", "unknown_task", "lease_mismatch", "rate_limited")
+BOUNDS = {"ge": "minimum", "le": "maximum"}
+STREAM = "text/event-stream"
+STATUSES = {
+    HTTPStatus.BAD_REQUEST: "The request is invalid, and nothing was changed.",
+    HTTPStatus.UNAUTHORIZED: "The request has no valid key or signature.",
+    HTTPStatus.FORBIDDEN: "The caller may not do this.",
+    HTTPStatus.NOT_FOUND: "What the request names does not exist, or is not known to the caller.",
+    HTTPStatus.CONFLICT: "The request does not fit the state of what it names, and nothing was changed.",
+    HTTPStatus.LENGTH_REQUIRED: "The body has no `Content-Length`.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body, or what it would store, is too large.",
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "The body is not sent as JSON.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "The body does not have the shape of this route, and nothing was changed.",
+    HTTPStatus.TOO_MANY_REQUESTS: "A rate or a quota is used up. `Retry-After` has the seconds to wait.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "The hub cannot answer now. Repeat the request with the same ids.",
+}
+
+
+def finish(result: Json, generator: object, request: object, public: bool) -> Json:
+    """Return the document with its texts and examples. A hook of drf-spectacular, which gives the other arguments."""
+    texts, components = descriptions.texts(), result["components"]["schemas"]
+    _add_shared(result)
+    _resolve_aliases(result)
+    for name, schema in components.items():
+        _describe_component(schema, texts.shapes.get(name, {}).get(WHOLE))
+        for field, one in _fields_of(schema):
+            _describe(one, texts.of_field(name, field))
+            _tell_default(one)
+        _tidy(schema)
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            _describe_operation(operation, texts, components)
+    result["info"]["description"] += f"\n\n## Errors\n\n{codes.table(codes.of_errors())}"
+    return result
+
+
+def _add_shared(result: Json) -> None:
+    """Add the components of `SHARED`, and let the parts that name them refer to them."""
+    for part in _parts_of(result):
+        if COMPONENT in part:
+            part["$ref"] = PREFIX + part.pop(COMPONENT)
+    made: Json = TypeAdapter(SHARED).json_schema(ref_template=f"{PREFIX}{{model}}")
+    for name, schema in made["$defs"].items():
+        result["components"]["schemas"].setdefault(name, schema)
+
+
+def _resolve_aliases(result: Json) -> None:
+    """Let each reference to a component that is only another's name lead to that other component."""
+    components = result["components"]["schemas"]
+    aliases = {PREFIX + name: schema["$ref"] for name, schema in components.items() if "$ref" in schema}
+    for name in [ref.removeprefix(PREFIX) for ref in aliases]:
+        del components[name]
+    for part in _parts_of(result):
+        while part.get("$ref") in aliases:
+            part["$ref"] = aliases[part["$ref"]]
+
+
+def _parts_of(value: object) -> Iterator[Json]:
+    """Yield every object of the document."""
+    if isinstance(value, dict):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _parts_of(part)
+
+
+def _fields_of(schema: Json) -> Iterator[tuple[str, Json]]:
+    yield from schema.get("properties", {}).items()
+
+
+def _describe_component(schema: Json, text: Text | None) -> None:
+    if text is not None:
+        _describe(schema, text)
+    if "description" in schema:
+        schema["description"] = _markdown(schema["description"])
+
+
+def _describe(schema: Json, text: Text | None) -> None:
+    if text is not None:
+        schema["description"] = text.text
+        if text.example:
+            schema["examples"] = list(text.example)
+
+
+def _markdown(docstring: str) -> str:
+    """Return a docstring as Markdown: one line a paragraph, and code between single marks."""
+    paragraphs = docstring.replace("``", "`").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def _tidy(schema: Json) -> None:
+    """Leave out titles, which repeat names. Write bounds as JSON Schema does.
+
+    pydantic writes the bounds of a value that it converts as ``ge`` and ``le``.
+    """
+    if isinstance(schema.get("title"), str):
+        del schema["title"]
+    for name, bound in BOUNDS.items():
+        if name in schema:
+            schema[bound] = schema.pop(name)
+    for one in _schemas_in(schema):
+        _tidy(one)
+
+
+def _tell_default(field: Json) -> None:
+    """Move the default of a field of a body into its description. Generators take it for a value to send."""
+    default = field.pop("default", None)
+    if default:
+        field["description"] = f"{field.get('description', '')} Default: {default}."
+
+
+def _schemas_in(schema: Json) -> Iterator[Json]:
+    """Yield the schemas of which ``schema`` is made."""
+    yield from schema.get("properties", {}).values()
+    yield from (schema[key] for key in ("items", "additionalProperties") if isinstance(schema.get(key), dict))
+    for key in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        yield from schema.get(key, ())
+
+
+def _describe_operation(operation: Json, texts: Texts, components: dict[str, Json]) -> None:
+    text = texts.of_operation(operation["operationId"])
+    if text is not None:
+        operation["description"] = text.text
+    if operation.get("security") == [{}]:
+        operation["security"] = []
+    for parameter in operation.get("parameters", ()):
+        _describe_parameter(parameter, texts)
+    for media in operation.get("requestBody", {}).get("content", {}).values():
+        _give_example(media, components)
+    for status, response in operation["responses"].items():
+        own = text.example if text is not None and int(status) < HTTPStatus.BAD_REQUEST else ()
+        for media_type, media in response.get("content", {}).items():
+            _give_example(media, components, own, is_stream=media_type == STREAM)
+        _describe_response(int(status), response, operation, components)
+
+
+def _give_example(
+    media: Json, components: dict[str, Json], own: tuple[Any, ...] = (), *, is_stream: bool = False
+) -> None:
+    """Add an example: ``own``, or one made of those of the fields. A stream is described as text.
+
+    The shape that a view names for a stream is that of the data of each event.
+    """
+    with suppress(NoExampleError):
+        media["example"] = own[0] if own else examples.of_schema(media["schema"], components)
+    if is_stream:
+        text = "Server-sent events. The data of each is JSON of this shape."
+        media["schema"] = {"type": "string", "description": text, "contentSchema": media["schema"]}
+        media["example"] = f"id: 1\ndata: {orjson.dumps(media.get('example')).decode()}\n\n"
+
+
+def _describe_parameter(parameter: Json, texts: Texts) -> None:
+    _tidy(parameter["schema"])
+    text = texts.parameters.get(parameter["name"])
+    if text is not None:
+        parameter.setdefault("description", text.text)
+        if text.example:
+            parameter["example"] = text.example[0]
+
+
+def _describe_response(status: int, response: Json, operation: Json, components: dict[str, Json]) -> None:
+    """Describe a response by the component of its body, and an error by its codes."""
+    shapes = [media["schema"] for media in response.get("content", {}).values()]
+    refs = [shape.get("contentSchema", shape).get("$ref", "") for shape in shapes]
+    if status < HTTPStatus.BAD_REQUEST:
+        described = components.get(refs[0].removeprefix(PREFIX), {}).get("description") if refs else None
+        response["description"] = (described or f"{operation['summary']}.").split("\n\n")[0]
+        return
+    response["description"] = STATUSES[HTTPStatus(status)]
+    if found := response.get(CODES):
+        response["description"] += f" Codes with this status: {', '.join(f'`{code}`' for code in found)}."
+        code = next((code for code in USUAL_CODES if code in found), found[0])
+        message = next((row.meaning for row in codes.of_errors() if row.code == code), response["description"])
+        for media in response["content"].values():
+            media["example"] = {"kind": "error", "code": code, "message": message}
