@@ -77,7 +77,7 @@ class AgentList(ListPage):
         return [row.version for row in context["rows"]], context["total"]
 
 
-class AgentPage(Act[Agent]):
+class AgentDetailPage(Act[Agent]):
     """An agent with its figures, its card and the form that pauses or resumes it."""
 
     needs = actions.PAUSE

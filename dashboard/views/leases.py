@@ -81,7 +81,7 @@ class LeaseList(ListPage):
         return rows, context["total"]
 
 
-class LeasePage(DashboardView):
+class LeaseDetailPage(DashboardView):
     """A lease at a permanent address, which stays valid after the lease has ended."""
 
     def get(self, request: object, lease_id: UUID) -> HttpResponse:

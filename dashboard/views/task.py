@@ -27,7 +27,7 @@ from mailbox.words.kinds import Kind
 ATTEMPTS, ACTS, CHILDREN, ALIKE = 50, 100, 20, 10
 
 
-class TaskPage(DashboardView):
+class TaskDetailPage(DashboardView):
     """A task with its state, its history, its payload and its relatives."""
 
     @method_decorator(csp_update({"media-src": [SELF]}))  # sounds play in place
