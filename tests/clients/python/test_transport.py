@@ -7,6 +7,7 @@ from contextlib import closing
 import httpx
 import pytest
 
+from a2a_hub_client import Hub
 from a2a_hub_client._async.transport import AsyncTransport
 from a2a_hub_client._calls import access, tasks
 from a2a_hub_client._sync.transport import Transport
@@ -136,3 +137,15 @@ def test_threads_share_one_client():
             thread.join()
 
     assert len(server.requests) == 20
+
+
+def test_a_wait_for_a_result_limits_the_repeats():
+    server = Server(httpx.Response(503), httpx.Response(503))
+    patient = Retry(first_pause=1, longest_pause=1, patience=30)
+
+    with Hub("http://hub", "k1", transport=httpx.MockTransport(server), retry=patient) as hub:
+        task = hub.task("00000000-0000-4000-8000-000000000000")
+        with pytest.raises(UnavailableError):
+            task.result(timeout=0.01)
+
+    assert len(server.requests) == 1
