@@ -61,6 +61,6 @@ def test_the_tour_prints_what_the_pages_show(shell: Shell) -> None:
 
     printed = ran.stdout.split(END_OF_STEP)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert (len(begun), len(steps)) == (7, 30)
+    assert (len(begun), len(steps)) == (7, 31)
     for step, shown in zip_longest(steps, printed[:-1]):
         assert VARIES.sub("", shown) == VARIES.sub("", step.printed), step.commands

@@ -1,4 +1,4 @@
-"""What a handler may return, and what the hub gets of it."""
+"""The values that a handler may return, as results and questions."""
 
 from __future__ import annotations
 

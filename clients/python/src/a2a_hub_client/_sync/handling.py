@@ -70,8 +70,8 @@ class Handling(Connection):
         """Lease tasks and handle them, until a signal or `stop` stops the worker, or ``max_tasks`` are done.
 
         In the main thread SIGINT and SIGTERM stop the worker; a second signal stops it at once. Each task is then
-        answered or released. Raises `WorkerFailedError` if the key is refused, or if the hub could not be told the
-        outcome of a task. Raises `ValueError` without a handler.
+        answered or released. Raises `WorkerFailedError` if the key is refused, or if the hub did not get the outcome
+        of a task. Raises `ValueError` without a handler.
         """
         if self._worker is None:
             raise ValueError("this client has no handler: decorate a function with @hub.worker()")

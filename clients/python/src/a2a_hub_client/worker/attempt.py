@@ -155,11 +155,11 @@ class Attempt:
 
     @property
     def _fault(self) -> str | None:
-        """The problem of what the job said, None without one."""
+        """The problem of the job's updates, None without one."""
         return self._job.fault or self._speech.refusal
 
     def _conclude(self) -> AttemptOutcome:
-        """Post all that the job said, now that it has ended."""
+        """Post all updates and the outcome of the job, now that it has ended."""
         try:
             if not self._speech.flush():
                 return self._left()

@@ -18,7 +18,7 @@ from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 T = TypeVar("T")
 PAGE = 100  # messages or leases of one request
 ONCE = Retry(patience=0)  # the worker repeats requests itself: longer than a client would, and until it is stopped
-# What the hub says once a lease is no longer live: the task was answered, requeued, cancelled or expired.
+# The hub's errors once a lease is no longer live: the task was answered, requeued, cancelled or expired.
 LEASE_ENDED = (
     refusals.UnknownTaskError,
     refusals.LeaseMismatchError,

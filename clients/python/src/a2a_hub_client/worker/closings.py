@@ -1,4 +1,4 @@
-"""What a handler returns, as a result or a question."""
+"""The value that a handler returns, as a result or a question."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Stop(Enum):
     LEASE_ENDED = auto()
     WORKER_STOPPED = auto()
     CONCLUDED = auto()  # it did not end by itself after its last control line
-    FAULTY = auto()  # it said what cannot be obeyed, or what the hub refused
+    FAULTY = auto()  # an update cannot be obeyed, or was refused
 
 
 class Job(Protocol):
@@ -28,7 +28,7 @@ class Job(Protocol):
 
     @property
     def updates(self) -> Updates:
-        """What it tells the hub while it runs."""
+        """The updates that it posts while it runs."""
 
     @property
     def is_strict(self) -> bool:
@@ -65,7 +65,7 @@ class Job(Protocol):
 
     @property
     def fault(self) -> str | None:
-        """What it said that cannot be obeyed; None without that."""
+        """The problem of an update that cannot be obeyed; None without one."""
 
     @property
     def has_concluded(self) -> bool:

@@ -33,7 +33,7 @@ class Task:
     """
 
     def __init__(self, leased: LeasedTask, updates: Updates, *, may_wait: bool) -> None:
-        """``may_wait``: `say` and the like may wait until the hub has taken earlier updates."""
+        """``may_wait``: an update may wait until the hub has taken earlier ones."""
         self.shown = msgspec.convert(leased.task, ShownTask, dec_hook=hook)
         self.lease_id = UUID(leased.lease_id)
         self.attempt = leased.attempt
@@ -52,7 +52,7 @@ class Task:
 
     @property
     def text(self) -> str:
-        """What the task asks for: its first message, as text."""
+        """The text of the task, which is its first message."""
         return self.shown.text
 
     @property
@@ -77,12 +77,12 @@ class Task:
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """What the sender added in another protocol; empty without that."""
+        """The metadata that the sender added in another protocol; empty without any."""
         return self.shown.metadata or {}
 
     @property
     def messages(self) -> Sequence[SaidMessage]:
-        """The messages of both parties, oldest first. The first is the task's; new ones come while the handler runs."""
+        """The messages of both parties, oldest first. The first is the task's. More may come while the handler runs."""
         return self._messages
 
     def say(self, content: GivenContent, *, metadata: Mapping[str, Any] | None = None) -> None:
