@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import document
 
-Node = Mapping[str, Any]
+from a2a_hub_client.models.tasks import TreeNode
 
 
-def assemble(name: str, sections: Sequence[str], parts: Sequence[Sequence[Node]]) -> str:
+def assemble(name: str, sections: Sequence[str], parts: Sequence[Sequence[TreeNode]]) -> str:
     """Return the report. ``parts`` holds the tasks of each section, in the order of ``sections``."""
-    words = sum(_value(node).get("words", 0) for nodes in parts for node in nodes if _kind(node) == "word-count")
+    words = sum(_value(node).get("words", 0) for nodes in parts for node in nodes if node.task.kind == "word-count")
     findings = [
         "\n".join([f"[{number}] {document.title(section)}", *map(_finding, nodes)])
         for number, (section, nodes) in enumerate(zip(sections, parts, strict=True), 1)
@@ -22,30 +22,23 @@ def assemble(name: str, sections: Sequence[str], parts: Sequence[Sequence[Node]]
     return "\n\n".join([f"{name}: {len(sections)} {noun}, {words:,} words", *findings])
 
 
-def draw_tree(nodes: Sequence[Node]) -> Iterator[str]:
-    """Yield one line per task, depth first, as ``/a2a/tasks/<id>/tree`` lists them."""
+def draw_tree(nodes: Sequence[TreeNode]) -> Iterator[str]:
+    """Yield one line per task, depth first, as the hub lists them."""
     for index, node in enumerate(nodes):
-        depth = node["depth"]
-        later = next((other["depth"] for other in nodes[index + 1 :] if other["depth"] <= depth), -1)
+        depth = node.depth
+        later = next((other.depth for other in nodes[index + 1 :] if other.depth <= depth), -1)
         branch = "" if depth == 0 else "   " * (depth - 1) + ("├─ " if later == depth else "└─ ")
-        task = node["task"]
-        ended = node["outcome"] or node["state"]
+        task = node.task
         yield (
-            f"{branch}{task['id'][:8]}  {task['task_kind']} by {task['recipient']['display']}: "
-            f"{ended}, attempt {node['attempt']}  ({document.title(task['intent_text'])})"
+            f"{branch}{str(task.id)[:8]}  {task.kind} by {task.recipient}: "
+            f"{node.outcome or node.state}, attempt {node.attempt}  ({document.title(task.text)})"
         )
 
 
-def _kind(child: Node) -> str:
-    kind: str = child["task"]["task_kind"]
-    return kind
-
-
-def _finding(child: Node) -> str:
-    kind = _kind(child)
-    result = child["result"]
-    if result is None or result["status"] != "ok":
-        return f"    {kind}: failed: {(result or {}).get('error_message', 'no result')}"
+def _finding(child: TreeNode) -> str:
+    kind, result = child.task.kind, child.result
+    if result is None or not result.is_ok:
+        return f"    {kind}: failed: {result.error_message if result else 'no result'}"
     value = _value(child)
     match kind:
         case "word-count":
@@ -57,7 +50,6 @@ def _finding(child: Node) -> str:
     return f"    {kind}: {said}"
 
 
-def _value(child: Node) -> dict[str, Any]:
-    blocks = (child["result"] or {}).get("content", [])
-    value: dict[str, Any] = blocks[0]["value"] if blocks else {}
-    return value
+def _value(child: TreeNode) -> dict[str, Any]:
+    values = child.result.values if child.result else []
+    return values[0] if values else {}

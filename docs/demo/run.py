@@ -18,8 +18,9 @@ from pathlib import Path
 
 import document
 import httpx
-from hub_client import HubClient, RefusedError, UnreachableError
 from skills import SKILLS
+
+from a2a_hub_client import Hub, HubError
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -122,7 +123,7 @@ def _run(processes: Processes, folder: Path, file: Path) -> int:
     processes.start(
         ORCHESTRATOR,
         [str(HERE / "orchestrator.py"), str(file.resolve()), *SKILLS],
-        {"A2A_URL": url, "A2A_API_KEY": keys[ORCHESTRATOR], "A2A_NAME": ORCHESTRATOR},
+        {"A2A_URL": url, "A2A_API_KEY": keys[ORCHESTRATOR]},
         quiet=False,
     )
     return processes.wait_for(ORCHESTRATOR)
@@ -177,12 +178,12 @@ def _register(url: str, operator_key: str) -> dict[str, str]:
         **{worker: [f"a2a.respond.{ORCHESTRATOR}"] for worker in workers},
     }
     keys = {}
-    with HubClient(url, operator_key) as operator:
+    with Hub(url, operator_key) as operator:
         for name in grants:
-            keys[name] = operator.post("/a2a/agents", display=name)["api_key"]
+            keys[name] = operator.add_agent(name).api_key
         for name, actions in grants.items():
             for action in actions:
-                operator.post("/capabilities/grant", subject=name, action=action)
+                operator.grant(name, action)
     return keys
 
 
@@ -199,5 +200,5 @@ if __name__ == "__main__":
     except StoppedError as stopped:
         _say(str(stopped))
         sys.exit(INTERRUPTED)
-    except (FailedError, document.UnreadableError, RefusedError, UnreachableError) as error:
+    except (FailedError, document.UnreadableError, HubError) as error:
         sys.exit(f"demo: {error}")
