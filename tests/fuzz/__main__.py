@@ -1,8 +1,8 @@
 """Fuzz the parsers, or a served hub: python -m tests.fuzz parsers|requests [--inputs N] [--seed N].
 
 `parsers` gives the parsers N mutated examples. `requests` serves a hub and sends N requests that its OpenAPI document
-allows or forbids. It then sends a fifth as many mutated examples of the official protocol. Both use the database of
-DATABASE_URL, which must be empty; without it a new SQLite file.
+allows or forbids. It then sends a fifth as many mutated examples of the official protocol, and as many of MCP. Both use
+the database of DATABASE_URL, which must be empty; without it a new SQLite file.
 The program ends with 1 if there is a defect.
 """
 
@@ -61,19 +61,23 @@ def fuzz_requests(inputs: int | None, seed: int, folder: Path) -> int:
     django.setup()
     call_command("migrate", verbosity=0)
     from tests.fuzz.consistency import problems
+    from tests.fuzz.mcp_requests import McpSender
     from tests.fuzz.official_requests import OfficialSender, over_http
     from tests.fuzz.stand import stand
 
     wanted = inputs or 25_000
     with stand(folder, seed) as sender:
         sender.send(wanted)
-        official = OfficialSender(call=over_http(sender.url, sender.keys["agent"]), seed=seed)
+        call = over_http(sender.url, sender.keys["agent"])
+        official, mcp = OfficialSender(call=call, seed=seed), McpSender(call=call, seed=seed)
         official.send(wanted // 5)
+        mcp.send(wanted // 5)
     answers = sender.answers
     print(f"{answers.sent} requests, {answers.unsent} not sent, slowest {answers.slowest:.1f} s")  # noqa: T201
     print(dict(sorted(answers.statuses.items())))  # noqa: T201
     print(f"official examples: {dict(sorted(official.statuses.items()))}")  # noqa: T201
-    defects = answers.defects + official.defects + problems()
+    print(f"MCP examples: {dict(sorted(mcp.statuses.items()))}")  # noqa: T201
+    defects = answers.defects + official.defects + mcp.defects + problems()
     for defect in defects[:SHOWN]:
         print(defect)  # noqa: T201
     return len(defects)
