@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from http import HTTPStatus
 
 import pytest
@@ -13,6 +14,7 @@ from mailbox.gate.callers import Role
 from tests.support import factories
 from tests.support.api import Api
 from tests.support.mcp import BOTH, BY_ENVELOPE, McpClient
+from tests.support.signing import Signer
 
 pytestmark = pytest.mark.django_db
 
@@ -236,3 +238,16 @@ def test_a_person_s_key_reads_as_elsewhere_and_works_for_nobody():
 
     assert client.tool("whoami")["person"] == "ada"
     assert client.refused("receive_task").startswith("not_an_agent: ")
+
+
+def test_a_signed_request_acts_as_its_agent_once_and_covers_its_version(alice):
+    signer = Signer(alice)
+    call = {**PING, "method": "tools/call", "params": {"name": "whoami"}}
+    signed = signer.request("POST", "/mcp", call)
+
+    assert signed.send().json()["result"]["structuredContent"]["agent"] == "alice@local"
+    again = signed.send()
+    assert (again.status_code, again.json()["error"]["data"]["code"]) == (401, "bad_signature")
+    uncovered = signer.request("POST", "/mcp", call)
+    headers = {**uncovered.headers, "MCP-Protocol-Version": "2025-06-18"}
+    assert replace(uncovered, headers=headers).send().status_code == 401
