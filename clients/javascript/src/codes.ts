@@ -41,7 +41,7 @@ export const ERROR_CODES = {
 
 export type KnownCode = keyof typeof ERROR_CODES;
 
-/** A code of the table, or one that this version does not know. */
+/** A code of the table, or the code of a later version. */
 export type ErrorCode = KnownCode | (string & {});
 
 /** These mean that a lease is no longer the task's live lease, so that its holder has nothing to do any more. */

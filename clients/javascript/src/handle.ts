@@ -20,7 +20,7 @@ export interface Waiting {
   signal?: AbortSignal;
 }
 
-/** What the agent of a task reports while it works. `seq` is its number in the task's journal. */
+/** A report of a task's agent. `seq` is its number in the task's journal. */
 export type TaskUpdate =
   | { kind: "message"; seq: number; text: string; content: readonly Block[] }
   | { kind: "progress"; seq: number; fraction: number; note: string }

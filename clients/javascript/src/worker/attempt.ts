@@ -14,7 +14,7 @@ const LONGEST_MESSAGE = 5000; // characters of an error message
 /** `left`: the lease stays live, because the hub could not be reached. */
 export type AttemptOutcome = "settled" | "released" | "left";
 
-/** What the attempts of a worker share. */
+/** The things that the attempts of a worker share. */
 export interface Workplace {
   api: Api;
   posting: Posting;

@@ -15,8 +15,8 @@ export interface ReceiverOptions {
 }
 
 /**
- * Leases tasks under attempt ids. An id stays until it brings a task: an earlier request under it may go on in the hub
- * and take a task, which the hub returns under this id only.
+ * Leases tasks under attempt ids. An id stays until it brings a task. An earlier request under the id may go on in the
+ * hub and take a task. The hub returns that task under this id only.
  */
 export class Receiver {
   #attemptId = randomUUID();

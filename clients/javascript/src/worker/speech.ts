@@ -16,7 +16,7 @@ interface Waiting extends Sized {
   refused: (error: unknown) => void;
 }
 
-/** What the worker says about one task: updates in their order, and heartbeats. */
+/** The updates and heartbeats of one task, in their order. */
 export class Speech {
   turn: number;
   readonly #waiting: Waiting[] = [];

@@ -3,7 +3,7 @@ import type { MessageRow, TaskRow } from "../wire.js";
 import type { Leased } from "./leases.js";
 import type { Speech } from "./speech.js";
 
-/** What a handler returns instead of a value, made by a method of its task. */
+/** The outcome that a handler returns instead of a value. A method of its task makes it. */
 export class Conclusion {
   constructor(
     /** The fields of the result, or of the question. */
