@@ -35,6 +35,11 @@ function schemasOf(value, all, found = {}) {
   return found;
 }
 
+/** Bodies without their examples, since each of their fields has one. */
+function withoutWholeExamples(key, value) {
+  return key === "application/json" ? { schema: value.schema } : value;
+}
+
 const file = process.argv[2] ?? "src/openapi.ts";
-const document = mailboxOf(JSON.parse(readFileSync(0, "utf8")));
+const document = mailboxOf(JSON.parse(readFileSync(0, "utf8"), withoutWholeExamples));
 writeFileSync(file, NOTE + astToString(await openapiTS(document, { defaultNonNullable: false, silent: true })));

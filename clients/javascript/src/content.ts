@@ -1,10 +1,7 @@
+import type { ResultRow } from "./wire.js";
+
 /** A content block. Its `type` is `text`, `json`, `image`, `audio`, `resource` or `resource_link`. */
-export type Block =
-  | { type: "text"; text: string }
-  | { type: "json"; value: unknown }
-  | { type: "image" | "audio"; data: string; mimeType: string }
-  | { type: "resource"; resource: Record<string, unknown> }
-  | { type: "resource_link"; uri: string; name: string };
+export type Block = ResultRow["content"][number];
 
 /** Text, or content blocks. */
 export type Content = string | readonly Block[];
@@ -14,6 +11,6 @@ export function blocksOf(content: Content): Block[] {
 }
 
 /** Return the texts among the blocks, joined by line ends. */
-export function textOf(blocks: readonly unknown[]): string {
-  return (blocks as Block[]).flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+export function textOf(blocks: readonly Block[]): string {
+  return blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }

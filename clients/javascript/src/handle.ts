@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Answer, Api, Asking, Body } from "./api.js";
-import { textOf, type Block, type Content } from "./content.js";
+import { blocksOf, textOf, type Block, type Content } from "./content.js";
 import { ResultTimeoutError } from "./errors.js";
 import { pages } from "./paging.js";
 import { rest } from "./pauses.js";
@@ -92,7 +92,7 @@ export class TaskHandle {
 
   /** Send a further message as the task's sender. It answers an open question. Return its turn. */
   async say(content: Content): Promise<number> {
-    const body = { content: content as string, attempt_id: randomUUID() };
+    const body = { content: blocksOf(content), attempt_id: randomUUID() };
     return (await this.#api.post("/a2a/tasks/{task_id}/messages", body, { ids: [this.id] })).turn;
   }
 
@@ -167,6 +167,6 @@ export async function* messagesOf(
 function updateOf(message: MessageRow): TaskUpdate {
   const { seq, progress } = message;
   if (progress) return { kind: "progress", seq, fraction: progress.fraction, note: progress.note };
-  const content = message.content as unknown as Block[];
+  const { content } = message;
   return { kind: "message", seq, text: textOf(content), content };
 }

@@ -8,11 +8,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List registered agents */
+        /**
+         * List registered agents
+         * @description Every caller may list all agents.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -21,18 +32,22 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of agents, by name. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Agents"];
+                        "application/json": components["schemas"]["AgentPage"];
                     };
                 };
             };
         };
         put?: never;
-        /** Register an agent */
+        /**
+         * Register an agent
+         * @description Needs `a2a.agents.register`. The new agent may do nothing until it is granted something.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -46,6 +61,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The new agent with its secrets, which are shown only here. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -69,18 +85,26 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read one agent: whether it is paused, and whether it is open to anyone */
+        /**
+         * Read one agent: whether it is paused, and whether it is open to anyone
+         * @description Every caller may read every agent.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The agent: its name, its local part, or its public key.
+                     * @example research@local
+                     */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description An agent. `paused_at_ms` and `paused_reason` are null unless it is paused. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -108,12 +132,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pause an agent: its tasks stay queued */
+        /**
+         * Pause an agent: its tasks stay queued
+         * @description The agent leases no further task until it is resumed. Its live leases stay. Operators may pause agents.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The agent: its name, its local part, or its public key.
+                     * @example research@local
+                     */
                     name: string;
                 };
                 cookie?: never;
@@ -124,6 +155,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The agent's tasks stay queued until it is resumed. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -147,35 +179,50 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the signing keys of an agent, live and retired */
+        /**
+         * List the signing keys of an agent, live and retired
+         * @description Every caller may read the public keys by which an agent signs its requests.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The agent: its name, its local part, or its public key.
+                     * @example research@local
+                     */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description The signing keys, the oldest first. `agent` has the public key that names the agent for ever. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["SigningKeys"];
+                        "application/json": components["schemas"]["SigningKeyList"];
                     };
                 };
             };
         };
         put?: never;
-        /** Set the signing key of an agent */
+        /**
+         * Set the signing key of an agent
+         * @description The request proves that the caller has the private key. The old key retires.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The agent: its name, its local part, or its public key.
+                     * @example research@local
+                     */
                     name: string;
                 };
                 cookie?: never;
@@ -186,34 +233,43 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The signing keys, the oldest first. `agent` has the public key that names the agent for ever. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["SigningKeys"];
+                        "application/json": components["schemas"]["SigningKeyList"];
                     };
                 };
             };
         };
-        /** Retire the signing key of an agent at once */
+        /**
+         * Retire the signing key of an agent at once
+         * @description The agent itself may, and admins. Requests signed with the key are refused from now on.
+         */
         delete: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The agent: its name, its local part, or its public key.
+                     * @example research@local
+                     */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description The signing keys, the oldest first. `agent` has the public key that names the agent for ever. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["SigningKeys"];
+                        "application/json": components["schemas"]["SigningKeyList"];
                     };
                 };
             };
@@ -230,35 +286,50 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an agent's quotas and their use */
+        /**
+         * Read an agent's quotas and their use
+         * @description The agent itself and people may read them.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The agent: its name, its local part, or its public key.
+                     * @example research@local
+                     */
                     name: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description The quotas of the agent. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Quotas"];
+                        "application/json": components["schemas"]["QuotaList"];
                     };
                 };
             };
         };
         put?: never;
-        /** Give an agent quotas of its own */
+        /**
+         * Give an agent quotas of its own
+         * @description Admins may give an agent limits of its own. Null restores the setting.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The agent: its name, its local part, or its public key.
+                     * @example research@local
+                     */
                     name: string;
                 };
                 cookie?: never;
@@ -269,12 +340,13 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The quotas of the agent. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Quotas"];
+                        "application/json": components["schemas"]["QuotaList"];
                     };
                 };
             };
@@ -294,12 +366,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Resume a paused agent */
+        /**
+         * Resume a paused agent
+         * @description Operators may resume agents.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The agent: its name, its local part, or its public key.
+                     * @example research@local
+                     */
                     name: string;
                 };
                 cookie?: never;
@@ -310,6 +389,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The agent leases tasks again. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -335,7 +415,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delete finished tasks older than the retention period */
+        /**
+         * Delete finished tasks older than the retention period
+         * @description Deletes finished tasks that are older than the retention period, except parents of tasks that stay. Needs `a2a.compact`.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -349,6 +432,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The finished tasks were deleted. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -372,11 +456,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List callbacks with their attempts, newest first */
+        /**
+         * List callbacks with their attempts, newest first
+         * @description An agent sees the callbacks of tasks that it sent, a person sees all.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -385,12 +480,13 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of callbacks, newest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Deliveries"];
+                        "application/json": components["schemas"]["DeliveryPage"];
                     };
                 };
             };
@@ -412,12 +508,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a callback again */
+        /**
+         * Send a callback again
+         * @description Operators may send a callback again, also one that was delivered.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the callback.
+                     * @example c41d8f0a-5b2e-4f7a-9c3d-1e2f3a4b5c6d
+                     */
                     delivery_id: string;
                 };
                 cookie?: never;
@@ -428,6 +531,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The callback is sent again. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -451,11 +555,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List API keys without their secrets: an agent sees its own, an admin sees all */
+        /**
+         * List API keys without their secrets: an agent sees its own, an admin sees all
+         * @description No answer has a secret. Revoked and expired keys are listed too. People need `a2a.capabilities.grant`, which admins hold.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -464,18 +579,22 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of API keys, newest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Keys"];
+                        "application/json": components["schemas"]["KeyPage"];
                     };
                 };
             };
         };
         put?: never;
-        /** Add an API key */
+        /**
+         * Add an API key
+         * @description An agent may add a key of its own. All other callers need `a2a.capabilities.grant`, which admins hold. An owner has at most two live keys.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -489,6 +608,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The new key, which is shown only here. `expires_at` is in Unix epoch milliseconds, null for no expiry. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -514,7 +634,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revoke an API key */
+        /**
+         * Revoke an API key
+         * @description An agent may revoke its own keys, an admin all. The next request with the key is refused.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -528,6 +651,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The public ids of the key and, with `with_made`, of the keys that were made with it. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -553,7 +677,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Replace the API key of this request; both are valid for a while */
+        /**
+         * Replace the API key of this request; both are valid for a while
+         * @description The new key has the rights of the old key. Both are valid until the overlap ends.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -567,6 +694,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The new key, which is shown only here, and the time when the key of this request expires. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -590,11 +718,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List your own live leases */
+        /**
+         * List your own live leases
+         * @description An agent sees its own live leases, and finds work that it forgot in a crash. A person sees all.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -603,12 +742,13 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of live leases, oldest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Leases"];
+                        "application/json": components["schemas"]["LeasePage"];
                     };
                 };
             };
@@ -628,7 +768,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read who owns the key of this request */
+        /**
+         * Read who owns the key of this request
+         * @description Tells a program which key it has.
+         */
         get: {
             parameters: {
                 query?: never;
@@ -638,6 +781,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description The owner of the request's key, signature or certificate: an `agent`, or a `person` by name. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -663,11 +807,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List peers: an agent sees its own, a person sees all */
+        /**
+         * List peers: an agent sees its own, a person sees all
+         * @description Peers are other systems that report to the hub.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -676,12 +831,13 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of peers, newest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Peers"];
+                        "application/json": components["schemas"]["PeerPage"];
                     };
                 };
             };
@@ -701,11 +857,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List people by name */
+        /**
+         * List people by name
+         * @description Needs `a2a.capabilities.grant`, which admins hold.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -714,12 +881,13 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of people, by name. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["People"];
+                        "application/json": components["schemas"]["PersonPage"];
                     };
                 };
             };
@@ -739,14 +907,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List queued tasks, live leases and pending results */
+        /**
+         * List queued tasks, live leases and pending results
+         * @description An agent sees its own tasks, a person sees all.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description Only tasks whose deadline passes within this time.
+                     * @example 60000
+                     */
                     deadline_within_ms?: number;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
+                    /**
+                     * @description Leaves out younger leases.
+                     * @example 300000
+                     */
                     min_lease_age_ms?: number;
+                    /**
+                     * @description Only tasks in this state.
+                     * @example queued
+                     */
                     state_filter?: "queued" | "in_flight" | "interrupted";
                 };
                 header?: never;
@@ -755,6 +946,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of the queue, and pending results. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -782,7 +974,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Requeue a leased task or force it to an error */
+        /**
+         * Requeue a leased task or force it to an error
+         * @description For a leased task whose holder is gone. Needs `a2a.repair.requeue` or `a2a.repair.force_error`, and a reason.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -796,6 +991,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The task was repaired. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -819,11 +1015,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List cached results, newest first */
+        /**
+         * List cached results, newest first
+         * @description A cached result answers later tasks with the same key. An agent sees results of tasks that it sent or did.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -832,6 +1039,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of cached results, newest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -859,7 +1067,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Drop a cached result; the next duplicate is then done again */
+        /**
+         * Drop a cached result; the next duplicate is then done again
+         * @description The next duplicate of this work is then done again. Operators may drop cached results.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -873,6 +1084,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The cached result is dropped. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -898,7 +1110,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Post a result */
+        /**
+         * Post a result
+         * @description Resolves a task that is addressed to you. The identical result again changes nothing.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -912,6 +1127,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The result is stored. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -937,7 +1153,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Acknowledge results */
+        /**
+         * Acknowledge results
+         * @description Tells the hub that results arrived. They are never drained again. A repeat changes nothing.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -951,6 +1170,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The results of `task_ids` are acknowledged now. `unknown` are the other ids of the request. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -976,7 +1196,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Post up to 100 results */
+        /**
+         * Post up to 100 results
+         * @description Each result is decided by itself: a refused one keeps no other from being posted.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -990,6 +1213,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description `posted` are the tasks that have the posted result, in the order of the batch without the refused items. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1013,11 +1237,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List results that you received and did not acknowledge */
+        /**
+         * List results that you received and did not acknowledge
+         * @description Finds results whose answer was lost on the way. Acknowledge them once you have them.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -1026,6 +1261,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of results that you received and did not acknowledge. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1053,12 +1289,18 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Acknowledge your last results and drain the next */
+        /**
+         * Acknowledge your last results and drain the next
+         * @description One request of a sender's loop: it acknowledges the last results, and drains the next.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: {
-                    /** @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`. */
+                    /**
+                     * @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     "A2A-Receive-Attempt-Id"?: string;
                 };
                 path?: never;
@@ -1070,6 +1312,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The drained results, oldest first. `acked` and `unknown` are the valid ids of `ack`. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1093,16 +1336,34 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Drain the next result */
+        /**
+         * Drain the next result
+         * @description Delivers the oldest pending result of your tasks, and may wait for it. It stays readable at the task.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The task whose result this request acknowledges first.
+                     * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
+                     */
                     ack?: string;
+                    /**
+                     * @description Your own id of this receive; see the header `A2A-Receive-Attempt-Id`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     attempt_id?: string;
+                    /**
+                     * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+                     * @example 30000
+                     */
                     wait_ms?: number;
                 };
                 header?: {
-                    /** @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`. */
+                    /**
+                     * @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     "A2A-Receive-Attempt-Id"?: string;
                 };
                 path?: never;
@@ -1110,6 +1371,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description The drained result, null when nothing was there to drain. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1121,16 +1383,34 @@ export interface paths {
             };
         };
         put?: never;
-        /** Drain the next result */
+        /**
+         * Drain the next result
+         * @description Delivers the oldest pending result of your tasks, and may wait for it. It stays readable at the task.
+         */
         post: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The task whose result this request acknowledges first.
+                     * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
+                     */
                     ack?: string;
+                    /**
+                     * @description Your own id of this receive; see the header `A2A-Receive-Attempt-Id`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     attempt_id?: string;
+                    /**
+                     * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+                     * @example 30000
+                     */
                     wait_ms?: number;
                 };
                 header?: {
-                    /** @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`. */
+                    /**
+                     * @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     "A2A-Receive-Attempt-Id"?: string;
                 };
                 path?: never;
@@ -1142,6 +1422,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The drained result, null when nothing was there to drain. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1165,11 +1446,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List pending results without draining them */
+        /**
+         * List pending results without draining them
+         * @description Drains no result. An agent sees the results of tasks that it sent, a person sees all.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -1178,12 +1470,13 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of pending results, oldest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Results"];
+                        "application/json": components["schemas"]["ResultPage"];
                     };
                 };
             };
@@ -1205,7 +1498,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Requeue stale idempotent leases; a dry run unless enabled */
+        /**
+         * Requeue stale idempotent leases; a dry run unless enabled
+         * @description Requeues stale leases of idempotent tasks, within the limits of the request. A dry run unless `enabled`. Needs `a2a.repair.requeue`.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1219,6 +1515,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description One pass of the retry gate was made. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1242,11 +1539,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List public routes without their URLs, newest first */
+        /**
+         * List public routes without their URLs, newest first
+         * @description Revoked routes are listed too. Operators may list routes.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -1255,18 +1563,22 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of public routes, newest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Routes"];
+                        "application/json": components["schemas"]["RoutePage"];
                     };
                 };
             };
         };
         put?: never;
-        /** Add a public route: a secret URL that acts as an agent */
+        /**
+         * Add a public route: a secret URL that acts as an agent
+         * @description For a client that cannot authenticate. With the URL it can only send tasks as the agent, and read the tasks that the agent sent. Operators may add routes.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1280,6 +1592,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The new route. Its `url` is a secret, which is shown only here. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1305,7 +1618,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revoke a public route */
+        /**
+         * Revoke a public route
+         * @description The next request by the route is refused. Operators may revoke routes.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1319,6 +1635,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The public route is revoked. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1342,14 +1659,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the queue as the command line prints it */
+        /**
+         * Read the queue as the command line prints it
+         * @description The same object as `manage.py a2a status --json`.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description Only tasks whose deadline passes within this time.
+                     * @example 60000
+                     */
                     deadline_within_ms?: number;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
+                    /**
+                     * @description Leaves out younger leases.
+                     * @example 300000
+                     */
                     min_lease_age_ms?: number;
+                    /**
+                     * @description Only tasks in this state.
+                     * @example queued
+                     */
                     state_filter?: "queued" | "in_flight" | "interrupted";
                 };
                 header?: never;
@@ -1358,6 +1698,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description The queue with the filters of the request. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1383,11 +1724,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List tasks in any state, newest first */
+        /**
+         * List tasks in any state, newest first
+         * @description An agent sees the tasks that it sent or receives, a person sees all.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -1396,6 +1748,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description Tasks in any state. An agent sees the tasks that it sent or receives, a person sees all tasks. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1407,7 +1760,10 @@ export interface paths {
             };
         };
         put?: never;
-        /** Send a task */
+        /**
+         * Send a task
+         * @description The task is stored before the hub answers. Needs `a2a.send.<recipient>`. Repeat a send with the same `id` if its answer was lost.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1421,6 +1777,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The task is stored. `compacted` and `outcome` are there only for a repeat of a task that was deleted since. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1444,27 +1801,43 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the artifacts of a task */
+        /**
+         * Read the artifacts of a task
+         * @description Any party of the task may read them. `limit` counts chunks: a long artifact may continue on the next page.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description A page of the task's artifacts, oldest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Artifacts"];
+                        "application/json": components["schemas"]["ArtifactPage"];
                     };
                 };
             };
@@ -1486,12 +1859,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a task you sent */
+        /**
+         * Cancel a task you sent
+         * @description Ends a task that you sent, in any state but resolved. The recipient's lease ends too.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
@@ -1502,6 +1882,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The task is cancelled. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1525,18 +1906,26 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read one task with its state and lease */
+        /**
+         * Read one task with its state and lease
+         * @description Any party of the task may read it, and people.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description The task with its state. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1564,12 +1953,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a heartbeat for your lease */
+        /**
+         * Send a heartbeat for your lease
+         * @description Tells the hub that you still work on the task. A lease does not end without heartbeats; it only looks stale.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
@@ -1580,6 +1976,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description `turn` counts the messages of the task's sender, from 1: the task's text. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1605,12 +2002,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lease this task, queued or interrupted, before older tasks */
+        /**
+         * Lease this task, queued or interrupted, before older tasks
+         * @description Leases one task by its id, also an interrupted one, before older tasks. Only its recipient may.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
@@ -1621,6 +2025,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The task with its lease. `turn` and `message` are as in the answer of the next task. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1644,39 +2049,66 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the messages of a task, and wait for more */
+        /**
+         * Read the messages of a task, and wait for more
+         * @description Any party of the task may read the conversation. With `wait_ms` the hub holds the request until there is a message, or the task ends.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The number of the last message or row that you have.
+                     * @example 1
+                     */
                     after?: number;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
+                    /**
+                     * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+                     * @example 30000
+                     */
                     wait_ms?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description Messages of both parties, oldest first. The first is the task's text. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Messages"];
+                        "application/json": components["schemas"]["MessagePage"];
                     };
                 };
             };
         };
         put?: never;
-        /** Send a further message to the agent of a task you sent */
+        /**
+         * Send a further message to the agent of a task you sent
+         * @description Continues the conversation of a task that you sent, or answers a question of its agent.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
@@ -1687,6 +2119,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description `seq` is the number of the message in the task's journal, `turn` its number among those of the sender. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1712,12 +2145,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Release your lease */
+        /**
+         * Release your lease
+         * @description Hands the task back: it is queued again, at the end of the queue.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
@@ -1728,6 +2168,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The lease has ended, and the task is queued again. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1751,20 +2192,32 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a task's result without draining it, and wait for it */
+        /**
+         * Read a task's result without draining it, and wait for it
+         * @description Any party of the task may read it, and people. With `wait_ms` the hub holds the request until the task ends. `result` is null if it has not ended by then.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+                     * @example 30000
+                     */
                     wait_ms?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description The drained result, null when nothing was there to drain. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1790,21 +2243,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the journal of a task */
+        /**
+         * Read the journal of a task
+         * @description Any party of the task may read its numbered rows.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description A page of the task's journal, in order. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1830,20 +2299,32 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the tree of a task */
+        /**
+         * Read the tree of a task
+         * @description The task, and all tasks below it by `parent` that you may see.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
                 };
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description A page of the tree, from the root down. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1871,12 +2352,19 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Post updates of your lease: messages, progress, artifacts, questions */
+        /**
+         * Post updates of your lease: messages, progress, artifacts, questions
+         * @description The sender reads them at the task's messages and artifacts. A question ends the lease until the sender answers.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The id of the task.
+                     * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+                     */
                     task_id: string;
                 };
                 cookie?: never;
@@ -1887,6 +2375,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description `seq` is the number of the last update in the task's journal. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1912,7 +2401,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send up to 500 tasks */
+        /**
+         * Send up to 500 tasks
+         * @description Each task is decided by itself: a refused one keeps no other from being sent.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -1926,6 +2418,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description `posted` are the ids of the stored tasks, in the order of the batch without the refused items. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1951,12 +2444,18 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Post the results of your last tasks and lease the next */
+        /**
+         * Post the results of your last tasks and lease the next
+         * @description One request of a worker's loop: it posts the results of the last tasks, and leases the next.
+         */
         post: {
             parameters: {
                 query?: never;
                 header?: {
-                    /** @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`. */
+                    /**
+                     * @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     "A2A-Receive-Attempt-Id"?: string;
                 };
                 path?: never;
@@ -1968,6 +2467,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The leased tasks, oldest first, and the outcomes of the results of the request. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -1991,15 +2491,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lease the next task */
+        /**
+         * Lease the next task
+         * @description Leases the oldest task that is addressed to you, and may wait for one. Post its result with the `lease_id`.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description Your own id of this receive; see the header `A2A-Receive-Attempt-Id`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     attempt_id?: string;
+                    /**
+                     * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+                     * @example 30000
+                     */
                     wait_ms?: number;
                 };
                 header?: {
-                    /** @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`. */
+                    /**
+                     * @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     "A2A-Receive-Attempt-Id"?: string;
                 };
                 path?: never;
@@ -2007,6 +2521,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description The leased task with its lease. Both are null when nothing was there to lease. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2018,15 +2533,29 @@ export interface paths {
             };
         };
         put?: never;
-        /** Lease the next task */
+        /**
+         * Lease the next task
+         * @description Leases the oldest task that is addressed to you, and may wait for one. Post its result with the `lease_id`.
+         */
         post: {
             parameters: {
                 query?: {
+                    /**
+                     * @description Your own id of this receive; see the header `A2A-Receive-Attempt-Id`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     attempt_id?: string;
+                    /**
+                     * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+                     * @example 30000
+                     */
                     wait_ms?: number;
                 };
                 header?: {
-                    /** @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`. */
+                    /**
+                     * @description Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it has brought something, also after an empty answer. Then use a new id. An id is spent once its leases have ended or its results were acknowledged. A receive under a spent id returns nothing. The answers of the mailbox then have `attempt_spent`.
+                     * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+                     */
                     "A2A-Receive-Attempt-Id"?: string;
                 };
                 path?: never;
@@ -2038,6 +2567,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The leased task with its lease. Both are null when nothing was there to lease. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2061,11 +2591,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List queued tasks */
+        /**
+         * List queued tasks
+         * @description Leases no task. An agent sees the tasks that it sent or receives, a person sees all.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -2074,12 +2615,13 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of queued tasks, oldest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Tasks"];
+                        "application/json": components["schemas"]["TaskPage"];
                     };
                 };
             };
@@ -2099,18 +2641,26 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Prove that a row is in the sealed journal */
+        /**
+         * Prove that a row is in the sealed journal
+         * @description The steps lead from the row's hash to the signed root of its block. Operators may ask for proofs.
+         */
         get: {
             parameters: {
                 query?: never;
                 header?: never;
                 path: {
+                    /**
+                     * @description The number of the row.
+                     * @example 17
+                     */
                     row_id: string;
                 };
                 cookie?: never;
             };
             requestBody?: never;
             responses: {
+                /** @description The proof that the block's signed root covers the row: the steps lead from `leaf` to `block.root`. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2136,12 +2686,27 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the journal, newest first */
+        /**
+         * Read the journal, newest first
+         * @description An agent sees the rows of its own requests, a person sees all.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
+                    /**
+                     * @description No rows before this time, in Unix epoch milliseconds.
+                     * @example 1795640400000
+                     */
                     since_ms?: number;
                 };
                 header?: never;
@@ -2150,6 +2715,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of the journal, newest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2175,14 +2741,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Verify the sealed journal */
+        /**
+         * Verify the sealed journal
+         * @description Checks some blocks at a time. Continue with `after` until `next_after` is null. Operators may verify.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The number of the last message or row that you have.
+                     * @example 1
+                     */
                     after?: number;
+                    /**
+                     * @description The most blocks to check.
+                     * @example 10
+                     */
                     blocks?: number;
+                    /**
+                     * @description The first row to check.
+                     * @example 1
+                     */
                     from_row?: number;
+                    /**
+                     * @description The hash of a block that you recorded elsewhere.
+                     * @example 9f86d081884c7d65
+                     */
                     head?: string;
+                    /**
+                     * @description The last row to check.
+                     * @example 128
+                     */
                     to_row?: number;
                 };
                 header?: never;
@@ -2191,6 +2780,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A verification of up to `blocks` blocks; `next_after` null means that none is left. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2218,7 +2808,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Grant a capability */
+        /**
+         * Grant a capability
+         * @description An admin grants any capability. A holder may pass on a narrower grant.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2232,6 +2825,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The capability is granted. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2255,11 +2849,22 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List grants, newest first */
+        /**
+         * List grants, newest first
+         * @description An agent sees the grants that it holds or passed on, a person sees all. Revoked and expired grants are listed too.
+         */
         get: {
             parameters: {
                 query?: {
+                    /**
+                     * @description The `next_cursor` of the page before. Left out for the first page.
+                     * @example gAAAAABnQ2x0bWFya2Vy
+                     */
                     cursor?: string;
+                    /**
+                     * @description The most items of the page.
+                     * @example 10
+                     */
                     limit?: number;
                 };
                 header?: never;
@@ -2268,6 +2873,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
+                /** @description A page of grants, newest first. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2295,7 +2901,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revoke a capability */
+        /**
+         * Revoke a capability
+         * @description The next request of every process counts it no more.
+         */
         post: {
             parameters: {
                 query?: never;
@@ -2309,6 +2918,7 @@ export interface paths {
                 };
             };
             responses: {
+                /** @description The grant is revoked. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -2329,2686 +2939,3244 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** Agents */
-        Agents: {
+        /** @description A page of agents, by name. */
+        AgentPage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_agents";
-            /** Agents */
+            /** @description The agents of this page. */
             agents: components["schemas"]["AgentId"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
-        /**
-         * AgentId
-         * @description An agent: its name and its Ed25519 public key in base58.
-         */
+        /** @description An agent: its name and its Ed25519 public key in base58. */
         AgentId: {
-            /** Display */
+            /**
+             * @description The name of the agent, `local@host`.
+             * @example research@local
+             */
             display: string;
-            /** Pubkey */
+            /**
+             * @description The agent's Ed25519 public key in base58.
+             * @example 8fUbDK9fKhXb6rP2wBqzC4mVtYqJ1sNnEoL7xGdTjvRa
+             */
             pubkey: string;
         };
         /**
-         * AgentBody
-         * @description The agent to register. Without a ``pubkey`` the hub makes a key pair.
+         * @description The agent to register. Without a `pubkey` the hub makes a key pair.
          *
-         *     A ``pubkey`` signs requests once it was proved: by ``proof``, or later.
+         *     A `pubkey` signs requests once it was proved: by `proof`, or later.
          */
         AgentBody: {
-            /** Display */
+            /**
+             * @description The name of the new agent; `research` means `research@local`.
+             * @example research@local
+             */
             display: string;
             /**
-             * Pubkey
-             * @default null
+             * @description The agent's Ed25519 public key in base58.
+             * @example 8fUbDK9fKhXb6rP2wBqzC4mVtYqJ1sNnEoL7xGdTjvRa
              */
             pubkey?: string | null;
-            /** @default null */
+            /** @description The proof that the caller has the private key of `pubkey`. */
             proof?: components["schemas"]["KeyProofBody"] | null;
         };
-        /**
-         * KeyProofBody
-         * @description The signature, in base64, of the statement that ``docs/signatures.md`` shows, by the ``pubkey`` beside it.
-         */
+        /** @description The signature, in base64, of the statement that `docs/signatures.md` shows, by the `pubkey` beside it. */
         KeyProofBody: {
             /**
-             * Time Ms
-             * @description Unix epoch milliseconds
+             * @description When the proof was made.
+             * @example 1795640400000
              */
             time_ms: number;
-            /** Signature */
+            /**
+             * @description The signature, in base64.
+             * @example c2lnbmF0dXJl
+             */
             signature: string;
         };
         /**
-         * RegisteredAgent
          * @description The new agent with its secrets, which are shown only here.
          *
-         *     ``private_key`` is null if the request had a ``pubkey``.
+         *     `private_key` is null if the request had a `pubkey`.
          */
         RegisteredAgent: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_agent";
+            /** @description The agent. */
             agent: components["schemas"]["AgentId"];
-            /** Private Key */
+            /**
+             * @description The agent's private key in base58, null if the request had a public key. It is shown only here.
+             * @example 4kPz1uQ7sVtYqJ1sNnEoL7xGdTjvRa8fUbDK9fKhXb6r
+             */
             private_key: string | null;
-            /** Api Key */
+            /**
+             * @description The whole API key. Keep it: it is shown only here.
+             * @example a2a_Jx3kV8qZ_3f9c0Yw7bT1mN5rK2hL8dQ4sG6vXz
+             */
             api_key: string;
         };
         /**
-         * AgentEntry
-         * @description An agent. ``paused_at_ms`` and ``paused_reason`` are null unless it is paused.
+         * @description An agent. `paused_at_ms` and `paused_reason` are null unless it is paused.
          *
-         *     ``is_open``: callers without a key may send tasks to it.
+         *     `is_open`: callers without a key may send tasks to it.
          */
         AgentEntry: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_agent_entry";
+            /** @description The agent. */
             agent: components["schemas"]["AgentId"];
-            /** Created At Ms */
+            /**
+             * @description When it was created.
+             * @example 1795640400000
+             */
             created_at_ms: number;
-            /** Paused At Ms */
+            /**
+             * @description When the agent was paused, null if it is not paused.
+             * @example 1795640400000
+             */
             paused_at_ms: number | null;
-            /** Paused Reason */
+            /**
+             * @description Why the agent is paused, null if it is not.
+             * @example audit
+             */
             paused_reason: string | null;
-            /** Is Open */
+            /** @description Whether callers without a key may send tasks to it. */
             is_open: boolean;
         };
-        /**
-         * PauseBody
-         * @description Why the agent is paused.
-         */
+        /** @description Why the agent is paused. */
         PauseBody: {
-            /** Reason */
+            /**
+             * @description Why, in words. Others can read it.
+             * @example The work is no longer needed.
+             */
             reason: string;
         };
-        /**
-         * AgentPaused
-         * @description The agent's tasks stay queued until it is resumed.
-         */
+        /** @description The agent's tasks stay queued until it is resumed. */
         AgentPaused: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_agent_paused";
+            /** @description The agent. */
             agent: components["schemas"]["AgentId"];
-            /** Paused At Ms */
+            /**
+             * @description When the agent was paused, null if it is not paused.
+             * @example 1795640400000
+             */
             paused_at_ms: number;
-            /** Reason */
+            /**
+             * @description Why, in words. Others can read it.
+             * @example The work is no longer needed.
+             */
             reason: string;
         };
-        /**
-         * SigningKeys
-         * @description The signing keys, the oldest first. ``agent`` has the public key that names the agent for ever.
-         */
-        SigningKeys: {
+        /** @description The signing keys, the oldest first. `agent` has the public key that names the agent for ever. */
+        SigningKeyList: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_signing_keys";
+            /** @description The agent. */
             agent: components["schemas"]["AgentId"];
-            /** Signing Keys */
+            /** @description The signing keys, the oldest first. */
             signing_keys: components["schemas"]["WireSigningKey"][];
         };
-        /**
-         * WireSigningKey
-         * @description A signing key of an agent. ``retired_at_ms`` null: it signs requests now.
-         */
+        /** @description A signing key of an agent. `retired_at_ms` null: it signs requests now. */
         WireSigningKey: {
-            /** Pubkey */
+            /**
+             * @description The agent's Ed25519 public key in base58.
+             * @example 8fUbDK9fKhXb6rP2wBqzC4mVtYqJ1sNnEoL7xGdTjvRa
+             */
             pubkey: string;
-            /** Proven At Ms */
+            /**
+             * @description When the key was proved.
+             * @example 1795640400000
+             */
             proven_at_ms: number;
-            /** Retired At Ms */
+            /**
+             * @description When the key was retired, null for the key that signs now.
+             * @example 1795640460000
+             */
             retired_at_ms: number | null;
         };
         /**
-         * SigningKeyBody
-         * @description The new key with its proof: signatures, in base64, of the statement that ``docs/signatures.md`` shows.
+         * @description The new key with its proof: signatures, in base64, of the statement that `docs/signatures.md` shows.
          *
-         *     ``previous_signature`` is by the agent's key until now. An operator may set a key without it.
+         *     `previous_signature` is by the agent's key until now. An operator may set a key without it.
          */
         SigningKeyBody: {
-            /** Pubkey */
+            /**
+             * @description The agent's Ed25519 public key in base58.
+             * @example 8fUbDK9fKhXb6rP2wBqzC4mVtYqJ1sNnEoL7xGdTjvRa
+             */
             pubkey: string;
             /**
-             * Time Ms
-             * @description Unix epoch milliseconds
+             * @description When the proof was made.
+             * @example 1795640400000
              */
             time_ms: number;
-            /** Signature */
+            /**
+             * @description The signature, in base64.
+             * @example c2lnbmF0dXJl
+             */
             signature: string;
             /**
-             * Previous Signature
-             * @default null
+             * @description The signature by the agent's key until now, in base64.
+             * @example c2lnbmF0dXJl
              */
             previous_signature?: string | null;
         };
-        /** Quotas */
-        Quotas: {
+        /** @description The quotas of the agent. */
+        QuotaList: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_quotas";
-            /** Quotas */
+            /** @description The quotas with their use. */
             quotas: components["schemas"]["QuotaUsage"][];
         };
-        /**
-         * QuotaUsage
-         * @description One quota. ``used`` is null for a rate. ``is_own`` is false for the setting. ``recipient`` null: all of them.
-         */
+        /** @description One quota. `used` is null for a rate. `is_own` is false for the setting. `recipient` null: all of them. */
         QuotaUsage: {
-            /** Quota */
+            /**
+             * @description The name of the quota.
+             * @example queued
+             */
             quota: string;
-            /** Recipient */
+            /**
+             * @description The one recipient for which the quota counts, null for all.
+             * @example research@local
+             */
             recipient: string | null;
-            /** Used */
+            /**
+             * @description How much is in use, null for a rate.
+             * @example 3
+             */
             used: number | null;
-            /** Limit */
+            /**
+             * @description The limit.
+             * @example 1000
+             */
             limit: number;
-            /** Is Own */
+            /** @description Whether the limit is the agent's own. Otherwise the setting counts. */
             is_own: boolean;
         };
-        /**
-         * QuotasBody
-         * @description The quotas to set. Null restores the setting; an absent quota stays. ``recipient`` goes with ``queued`` alone.
-         */
+        /** @description The quotas to set. Null restores the setting; an absent quota stays. `recipient` goes with `queued` alone. */
         QuotasBody: {
             /**
-             * Queued
-             * @default null
+             * @description How many of its tasks may be queued.
+             * @example 1000
              */
             queued?: number | null;
             /**
-             * Bytes
-             * @default null
+             * @description The bytes of payload that the agent's unfinished tasks may have.
+             * @example 104857600
              */
             bytes?: number | null;
             /**
-             * Callbacks
-             * @default null
+             * @description How many callbacks may wait.
+             * @example 1000
              */
             callbacks?: number | null;
             /**
-             * Waits
-             * @default null
+             * @description How many of its requests may wait at once.
+             * @example 100
              */
             waits?: number | null;
             /**
-             * Cards
-             * @default null
+             * @description How many cards of running jobs the agent may register.
+             * @example 100
              */
             cards?: number | null;
             /**
-             * Requests Per S
-             * @default null
+             * @description How many requests a second the agent may send; 0 for any number.
+             * @example 50
              */
             requests_per_s?: number | null;
-            /**
-             * Recipient
-             * @default null
-             */
-            recipient?: (string | {
-                display: string;
-                pubkey: string;
-            }) | null;
+            /** @description The one recipient for which `queued` counts; null for all. */
+            recipient?: components["schemas"]["AgentName"] | null;
         };
         /**
-         * ResumeBody
-         * @description Why the agent is resumed.
+         * @description An agent: its id, its name `local@host`, or its local part where that is unambiguous.
+         * @example research@local
          */
+        AgentName: string | components["schemas"]["AgentId"];
+        /** @description Why the agent is resumed. */
         ResumeBody: {
             /**
-             * Reason
-             * @default
+             * @description Why, in words. Others can read it.
+             * @example The work is no longer needed.
              */
             reason?: string;
         };
-        /** AgentResumed */
+        /** @description The agent leases tasks again. */
         AgentResumed: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_agent_resumed";
+            /** @description The agent. */
             agent: components["schemas"]["AgentId"];
         };
         /**
-         * CompactBody
          * @description An empty object. The operator's settings say how long finished work is kept.
+         * @example {}
          */
         CompactBody: Record<string, never>;
-        /** Compacted */
+        /** @description The finished tasks were deleted. */
         Compacted: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_compacted";
-            /** Dropped */
+            /**
+             * @description How many tasks were deleted.
+             * @example 12
+             */
             dropped: number;
         };
-        /** Deliveries */
-        Deliveries: {
+        /** @description A page of callbacks, newest first. */
+        DeliveryPage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_deliveries";
-            /** Deliveries */
+            /** @description The callbacks of this page. */
             deliveries: components["schemas"]["WireDelivery"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
-        /**
-         * WireDelivery
-         * @description A callback or an event of a webhook, and its attempts. The secret is never shown.
-         */
+        /** @description A callback or an event of a webhook, and its attempts. The secret is never shown. */
         WireDelivery: {
             /**
-             * Delivery Id
              * Format: uuid
+             * @description The id of the callback.
+             * @example c41d8f0a-5b2e-4f7a-9c3d-1e2f3a4b5c6d
              */
             delivery_id: string;
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
+            /** @description The agent that sent the task. */
             sender: components["schemas"]["AgentId"];
-            /** Url */
+            /**
+             * @description The address.
+             * @example https://planner.example/hooks/a2a
+             */
             url: string;
-            /** Signed */
+            /** @description Whether the callback is signed. */
             signed: boolean;
             /**
-             * State
+             * @description Whether it was delivered.
              * @enum {string}
              */
             state: "pending" | "delivered" | "disabled";
-            /** Event */
+            /**
+             * @description The event of the webhook, null for a callback.
+             * @example task.status
+             */
             event: string | null;
-            /** Attempts */
+            /**
+             * @description How often the hub tried.
+             * @example 1
+             */
             attempts: number;
-            /** Created At Ms */
+            /**
+             * @description When it was created.
+             * @example 1795640400000
+             */
             created_at_ms: number;
-            /** Next Attempt At Ms */
+            /**
+             * @description When the hub tries again, null if it does not.
+             * @example 1795640465000
+             */
             next_attempt_at_ms: number | null;
-            /** Delivered At Ms */
+            /**
+             * @description When it was delivered, null before that.
+             * @example 1795640460000
+             */
             delivered_at_ms: number | null;
-            /** Log */
+            /** @description The attempts to deliver it. */
             log: components["schemas"]["WireAttempt"][];
         };
-        /**
-         * WireAttempt
-         * @description One attempt to deliver a callback. ``status`` is null when the receiver did not answer.
-         */
+        /** @description One attempt to deliver a callback. `status` is null when the receiver did not answer. */
         WireAttempt: {
-            /** Number */
+            /**
+             * @description Which attempt it is, from 1.
+             * @example 1
+             */
             number: number;
-            /** At Ms */
+            /**
+             * @description When it happened.
+             * @example 1795640400000
+             */
             at_ms: number;
-            /** Status */
+            /**
+             * @description The HTTP status of the answer, null without one.
+             * @example 204
+             */
             status: number | null;
-            /** Problem */
+            /**
+             * @description What went wrong.
+             * @example timed out
+             */
             problem: string;
         };
-        /**
-         * ResendBody
-         * @description Why the callback is sent again.
-         */
+        /** @description Why the callback is sent again. */
         ResendBody: {
-            /** Reason */
+            /**
+             * @description Why, in words. Others can read it.
+             * @example The work is no longer needed.
+             */
             reason: string;
         };
-        /** Resent */
+        /** @description The callback is sent again. */
         Resent: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_delivery_resent";
             /**
-             * Delivery Id
              * Format: uuid
+             * @description The id of the callback.
+             * @example c41d8f0a-5b2e-4f7a-9c3d-1e2f3a4b5c6d
              */
             delivery_id: string;
         };
-        /** Keys */
-        Keys: {
+        /** @description A page of API keys, newest first. */
+        KeyPage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_keys";
-            /** Keys */
+            /** @description The keys of this page. */
             keys: components["schemas"]["WireKey"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * WireKey
-         * @description An API key, or with ``is_certificate`` a client certificate. It belongs to an ``agent`` or to a ``person``.
+         * @description An API key, or with `is_certificate` a client certificate. It belongs to an `agent` or to a `person`.
          *
-         *     ``made_by`` is the public id of the key with which it was made, and ``replaces`` that of the key that it succeeds.
-         *     Both are null without one. ``expires_at`` is in Unix epoch milliseconds, null for no expiry.
+         *     `made_by` is the public id of the key with which it was made, and `replaces` that of the key that it succeeds. Both are null without one. `expires_at` is in Unix epoch milliseconds, null for no expiry.
          */
         WireKey: {
-            /** Public Id */
+            /**
+             * @description The public id: the part of the secret that names it.
+             * @example Jx3kV8qZ
+             */
             public_id: string;
+            /** @description The agent. */
             agent: components["schemas"]["AgentId"] | null;
-            /** Person */
+            /**
+             * @description The person, by user name; null for an agent.
+             * @example operator
+             */
             person: string | null;
-            /** Is Certificate */
+            /** @description Whether it is a client certificate instead of an API key. */
             is_certificate: boolean;
-            /** Made By */
+            /**
+             * @description The public id of the key with which it was made, null without one.
+             * @example Jx3kV8qZ
+             */
             made_by: string | null;
-            /** Replaces */
+            /**
+             * @description The public id of the key that it succeeds, null without one.
+             * @example kT4mW9pX
+             */
             replaces: string | null;
-            /** Created At Ms */
+            /**
+             * @description When it was created.
+             * @example 1795640400000
+             */
             created_at_ms: number;
-            /** Expires At */
+            /**
+             * @description When it expires, in Unix epoch milliseconds; null for never.
+             * @example 1827176400000
+             */
             expires_at: number | null;
-            /** Revoked At Ms */
+            /**
+             * @description When it was revoked, null while it counts.
+             * @example 1795640460000
+             */
             revoked_at_ms: number | null;
-            /** Last Used At Ms */
+            /**
+             * @description When it was last used, to the minute; null for never.
+             * @example 1795640400000
+             */
             last_used_at_ms: number | null;
         };
         /**
-         * KeyBody
          * @description The owner of the new key: an agent or, for automation, a person. Without either the caller gets the key.
+         * @example {
+         *       "agent": "research@local"
+         *     }
          */
         KeyBody: {
+            /** @description The agent. */
+            agent?: components["schemas"]["AgentName"] | null;
             /**
-             * Agent
-             * @default null
-             */
-            agent?: (string | {
-                display: string;
-                pubkey: string;
-            }) | null;
-            /**
-             * Username
-             * @default null
+             * @description The person, by user name.
+             * @example operator
              */
             username?: string | null;
             /**
-             * Expires At
-             * @default null
+             * @description When it expires, in Unix epoch milliseconds; null for never.
+             * @example 1827176400000
              */
             expires_at?: number | null;
         };
-        /**
-         * KeyAdded
-         * @description The new key, which is shown only here. ``expires_at`` is in Unix epoch milliseconds, null for no expiry.
-         */
+        /** @description The new key, which is shown only here. `expires_at` is in Unix epoch milliseconds, null for no expiry. */
         KeyAdded: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_key";
-            /** Public Id */
+            /**
+             * @description The public id: the part of the secret that names it.
+             * @example Jx3kV8qZ
+             */
             public_id: string;
-            /** Api Key */
+            /**
+             * @description The whole API key. Keep it: it is shown only here.
+             * @example a2a_Jx3kV8qZ_3f9c0Yw7bT1mN5rK2hL8dQ4sG6vXz
+             */
             api_key: string;
-            /** Expires At */
+            /**
+             * @description When it expires, in Unix epoch milliseconds; null for never.
+             * @example 1827176400000
+             */
             expires_at: number | null;
         };
-        /**
-         * RevokeKeyBody
-         * @description The key to revoke, by its public id. ``with_made`` also revokes the keys that were made with it.
-         */
+        /** @description The key to revoke, by its public id. `with_made` also revokes the keys that were made with it. */
         RevokeKeyBody: {
-            /** Public Id */
-            public_id: string;
             /**
-             * With Made
-             * @default false
+             * @description The public id: the part of the secret that names it.
+             * @example Jx3kV8qZ
              */
+            public_id: string;
+            /** @description Whether the keys that were made with it are revoked too. */
             with_made?: boolean;
         };
-        /**
-         * KeyRevoked
-         * @description The public ids of the key and, with ``with_made``, of the keys that were made with it.
-         */
+        /** @description The public ids of the key and, with `with_made`, of the keys that were made with it. */
         KeyRevoked: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_key_revoked";
-            /** Public Id */
+            /**
+             * @description The public id: the part of the secret that names it.
+             * @example Jx3kV8qZ
+             */
             public_id: string;
-            /** Also */
+            /**
+             * @description The public ids of the other keys that were revoked.
+             * @example [
+             *       "kT4mW9pX"
+             *     ]
+             */
             also: string[];
         };
-        /**
-         * RotateKeyBody
-         * @description How long the old key stays valid beside the new key.
-         */
+        /** @description How long the old key stays valid beside the new key. */
         RotateKeyBody: {
             /**
-             * Overlap Ms
-             * @default 3600000
+             * @description How long the old key stays valid. Default: 3600000.
+             * @example 3600000
              */
             overlap_ms?: number;
         };
-        /**
-         * KeyRotated
-         * @description The new key, which is shown only here, and the time when the key of this request expires.
-         */
+        /** @description The new key, which is shown only here, and the time when the key of this request expires. */
         KeyRotated: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_key_rotated";
-            /** Public Id */
+            /**
+             * @description The public id: the part of the secret that names it.
+             * @example Jx3kV8qZ
+             */
             public_id: string;
-            /** Api Key */
+            /**
+             * @description The whole API key. Keep it: it is shown only here.
+             * @example a2a_Jx3kV8qZ_3f9c0Yw7bT1mN5rK2hL8dQ4sG6vXz
+             */
             api_key: string;
-            /** Expires At */
+            /**
+             * @description When it expires, in Unix epoch milliseconds; null for never.
+             * @example 1827176400000
+             */
             expires_at: number | null;
-            /** Replaces */
+            /**
+             * @description The public id of the key that it succeeds, null without one.
+             * @example kT4mW9pX
+             */
             replaces: string;
-            /** Overlap Ends At */
+            /**
+             * @description When the old key expires, in Unix epoch milliseconds.
+             * @example 1795644000000
+             */
             overlap_ends_at: number;
         };
-        /** Leases */
-        Leases: {
+        /** @description A page of live leases, oldest first. */
+        LeasePage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_leases";
-            /** Leases */
+            /** @description The leases, each with its task. */
             leases: components["schemas"]["HeldLease"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
-        /**
-         * HeldLease
-         * @description A lease with its task and its holder.
-         */
+        /** @description A lease with its task and its holder. */
         HeldLease: {
             /**
-             * Lease Id
              * Format: uuid
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id: string;
-            /** Attempt */
+            /**
+             * @description Which lease of the task it is, from 1; 0 before the first.
+             * @example 1
+             */
             attempt: number;
-            /** Leased At Ms */
+            /**
+             * @description When the lease began.
+             * @example 1795640400000
+             */
             leased_at_ms: number;
-            /** Last Seen At Ms */
+            /**
+             * @description When the holder was last heard of.
+             * @example 1795640430000
+             */
             last_seen_at_ms: number;
-            /** Work Timeout Ms */
+            /**
+             * @description How long one lease of the task may last, in milliseconds; null for no limit.
+             * @example 600000
+             */
             work_timeout_ms: number | null;
+            /** @description The task. */
             task: components["schemas"]["WireWork"];
+            /** @description The agent that holds the lease. */
             leased_to: components["schemas"]["AgentId"];
         };
         /**
-         * WireWork
-         * @description A task with its ``metadata``: what the sender wrote beside the text in another protocol.
+         * @description A task with its `metadata`: what the sender wrote beside the text in another protocol.
          *
-         *     Tasks of one ``context_id`` belong to one conversation.
+         *     Tasks of one `context_id` belong to one conversation.
          */
         WireWork: {
             /**
-             * Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             id: string;
+            /** @description The agent that sent the task. */
             sender: components["schemas"]["AgentId"];
+            /** @description The agent that does the work. */
             recipient: components["schemas"]["AgentId"];
-            /** Intent Text */
+            /**
+             * @description What is to be done, in words.
+             * @example Find papers about solid-state batteries.
+             */
             intent_text: string;
-            /** Task Kind */
+            /**
+             * @description The kind of work. Duplicates have the same kind.
+             * @example search
+             */
             task_kind?: string;
             /**
-             * Parent
              * Format: uuid
+             * @description The id of the task that this task is a part of.
+             * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
              */
             parent?: string;
-            /** Deadline Ms */
+            /**
+             * @description When a task that nobody has begun expires, in Unix epoch milliseconds.
+             * @example 1795644000000
+             */
             deadline_ms?: number;
+            /** @description Whether the work may be done twice, and its key. Left out for unsafe work without a key. */
             idempotency?: components["schemas"]["WireIdempotency"];
-            /** Context Id */
+            /**
+             * @description The conversation to which the task belongs.
+             * @example trip-7
+             */
             context_id?: string;
-            /** Metadata */
+            /**
+             * @description Further JSON, which the hub keeps and does not read.
+             * @example {
+             *       "ticket": "INC-4412"
+             *     }
+             */
             metadata?: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * WireIdempotency
-         * @description Whether the work may be done twice. Two tasks with the same ``key`` ask for the same work.
-         */
+        /** @description Whether the work may be done twice. Two tasks with the same `key` ask for the same work. */
         WireIdempotency: {
             /**
-             * Duplicate Safety
+             * @description Whether the work may be done twice.
              * @enum {string}
              */
             duplicate_safety: "unsafe" | "idempotent";
-            /** Key */
+            /**
+             * @description The key of the work, chosen by its sender.
+             * @example inv-7
+             */
             key: string;
         };
         /**
-         * Me
-         * @description The owner of the request's key, signature or certificate: an ``agent``, or a ``person`` by name.
+         * @description The owner of the request's key, signature or certificate: an `agent`, or a `person` by name.
          *
-         *     The other one is null. ``role`` is the role of a person, and null for an agent.
+         *     The other one is null. `role` is the role of a person, and null for an agent.
          */
         Me: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_me";
+            /** @description The agent. */
             agent: components["schemas"]["AgentId"] | null;
-            /** Person */
+            /**
+             * @description The person, by user name; null for an agent.
+             * @example operator
+             */
             person: string | null;
-            /** Role */
+            /** @description The role of a person, or of the author of a message: `user` is the task's sender, `agent` its holder. */
             role: ("viewer" | "operator" | "admin") | null;
         };
-        /** Peers */
-        Peers: {
+        /** @description A page of peers, newest first. */
+        PeerPage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_peers";
-            /** Peers */
+            /** @description The peers of this page. */
             peers: components["schemas"]["WirePeer"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * WirePeer
-         * @description A peer. ``agent`` is the agent whose key it uses.
+         * @description A peer. `agent` is the agent whose key it uses.
          *
-         *     The hub sets ``status`` and the times, the peer the other fields.
+         *     The hub sets `status` and the times, the peer the other fields.
          */
         WirePeer: {
+            /** @description The agent. */
             agent: components["schemas"]["AgentId"];
-            /** Peer Id */
+            /**
+             * @description The peer's own id.
+             * @example node-7
+             */
             peer_id: string;
-            /** Name */
+            /**
+             * @description A name for people.
+             * @example Report
+             */
             name: string;
-            /** Url */
+            /**
+             * @description The peer's address.
+             * @example https://node.example
+             */
             url: string;
-            /** Capabilities */
+            /**
+             * @description What the peer says that it can do.
+             * @example [
+             *       {
+             *         "name": "qa"
+             *       }
+             *     ]
+             */
             capabilities: unknown;
             /**
-             * Status
+             * @description Whether the peer was seen lately.
              * @enum {string}
              */
             status: "online" | "suspect" | "offline";
-            /** First Seen At Ms */
+            /**
+             * @description When the peer was seen first.
+             * @example 1795640400000
+             */
             first_seen_at_ms: number;
-            /** Last Seen At Ms */
+            /**
+             * @description When the holder was last heard of.
+             * @example 1795640430000
+             */
             last_seen_at_ms: number;
         };
-        /** People */
-        People: {
+        /** @description A page of people, by name. */
+        PersonPage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_people";
-            /** People */
+            /** @description The people of this page. */
             people: components["schemas"]["WirePerson"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * WirePerson
-         * @description A person. ``role`` is the strongest of the ``groups``, null for a person who may not use the hub.
+         * @description A person. `role` is the strongest of the `groups`, null for a person who may not use the hub.
          *
-         *     ``is_staff`` opens ``/admin/``. ``last_sign_in_at_ms`` null: the person never signed in.
+         *     `is_staff` opens `/admin/`. `last_sign_in_at_ms` null: the person never signed in.
          */
         WirePerson: {
-            /** Name */
+            /**
+             * @description The user name.
+             * @example operator
+             */
             name: string;
-            /** Role */
+            /** @description The role of a person, or of the author of a message: `user` is the task's sender, `agent` its holder. */
             role: ("viewer" | "operator" | "admin") | null;
-            /** Groups */
+            /**
+             * @description The groups of the person.
+             * @example [
+             *       "operator"
+             *     ]
+             */
             groups: string[];
-            /** Is Active */
+            /** @description Whether the person may sign in. */
             is_active: boolean;
-            /** Is Staff */
+            /** @description Whether the person may open `/admin/`. */
             is_staff: boolean;
-            /** Has Second Factor */
+            /** @description Whether the person signs in with an authenticator app. */
             has_second_factor: boolean;
-            /** Created At Ms */
+            /**
+             * @description When it was created.
+             * @example 1795640400000
+             */
             created_at_ms: number;
-            /** Last Sign In At Ms */
+            /**
+             * @description When the person last signed in, null for never.
+             * @example 1795640400000
+             */
             last_sign_in_at_ms: number | null;
         };
-        /** Queue */
+        /** @description A page of the queue, and pending results. */
         Queue: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_queue";
-            /** Tasks */
+            /** @description The tasks. */
             tasks: components["schemas"]["WireQueueEntry"][];
-            /** Results */
+            /** @description The results. */
             results: components["schemas"]["WireResult"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * WireQueueEntry
          * @description A task with its state. The lease's keys are left out when the task has no live lease.
          *
-         *     Only an interrupted task has ``awaits``: the kind of its agent's question.
+         *     Only an interrupted task has `awaits`: the kind of its agent's question.
          */
         WireQueueEntry: {
             /**
-             * State
+             * @description The state of the task.
              * @enum {string}
              */
             state: "queued" | "in_flight" | "interrupted" | "resolved";
             /**
-             * Awaits
+             * @description What the question of an interrupted task asks for, null for other tasks.
              * @enum {string}
              */
             awaits?: "input" | "authorization";
+            /** @description The task. */
             task: components["schemas"]["WireTask"];
-            /** Attempt */
+            /**
+             * @description Which lease of the task it is, from 1; 0 before the first.
+             * @example 1
+             */
             attempt: number;
             /**
-             * Lease Id
              * Format: uuid
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id?: string;
+            /** @description The agent that holds the lease. */
             leased_to?: components["schemas"]["AgentId"];
-            /** Leased At Ms */
+            /**
+             * @description When the lease began.
+             * @example 1795640400000
+             */
             leased_at_ms?: number;
             /**
-             * Waits On
              * Format: uuid
+             * @description The task whose result this task waits for, since both ask for the same work.
+             * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
              */
             waits_on?: string;
         };
-        /**
-         * WireTask
-         * @description A task. Keys without a value are left out.
-         */
+        /** @description A task. Keys without a value are left out. */
         WireTask: {
             /**
-             * Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             id: string;
+            /** @description The agent that sent the task. */
             sender: components["schemas"]["AgentId"];
+            /** @description The agent that does the work. */
             recipient: components["schemas"]["AgentId"];
-            /** Intent Text */
+            /**
+             * @description What is to be done, in words.
+             * @example Find papers about solid-state batteries.
+             */
             intent_text: string;
-            /** Task Kind */
+            /**
+             * @description The kind of work. Duplicates have the same kind.
+             * @example search
+             */
             task_kind?: string;
             /**
-             * Parent
              * Format: uuid
+             * @description The id of the task that this task is a part of.
+             * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
              */
             parent?: string;
-            /** Deadline Ms */
+            /**
+             * @description When a task that nobody has begun expires, in Unix epoch milliseconds.
+             * @example 1795644000000
+             */
             deadline_ms?: number;
+            /** @description Whether the work may be done twice, and its key. Left out for unsafe work without a key. */
             idempotency?: components["schemas"]["WireIdempotency"];
         };
         /**
-         * WireResult
          * @description The result of a task. Keys without a value are left out.
          *
-         *     ``message`` has the closing words. ``artifacts`` names the first 100 artifacts of the task, and ``artifacts_left``
-         *     counts the others. ``artifacts_route`` is where their contents are read.
+         *     `message` has the closing words. `artifacts` names the first 100 artifacts of the task, and `artifacts_left` counts the others. `artifacts_route` is where their contents are read.
          */
         WireResult: {
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
             /**
-             * Status
+             * @description How the work went.
              * @enum {string}
              */
             status: "ok" | "error" | "partial";
-            /** Content */
-            content: {
-                [key: string]: unknown;
-            }[];
-            /** Error Message */
+            /** @description The content blocks, in order. */
+            content: components["schemas"]["ContentBlock"][];
+            /**
+             * @description Why the work failed, or is only partly done.
+             * @example The archive is offline.
+             */
             error_message?: string;
-            /** Message */
-            message?: {
-                [key: string]: unknown;
-            }[];
-            /** Artifacts */
+            /** @description The closing words of the holder. */
+            message?: components["schemas"]["ContentBlock"][];
+            /** @description The artifacts. */
             artifacts?: components["schemas"]["ResultArtifact"][];
-            /** Artifacts Left */
+            /**
+             * @description How many further artifacts the task has.
+             * @example 0
+             */
             artifacts_left?: number;
-            /** Artifacts Route */
+            /**
+             * @description The path at which the contents of the artifacts are read.
+             * @example /a2a/tasks/6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e/artifacts
+             */
             artifacts_route?: string;
         };
         /**
-         * ResultArtifact
-         * @description An artifact of the task. ``characters`` is the length of its content as JSON.
+         * @description A content block. Its `type` tells its other fields; more may follow.
+         * @example {
+         *       "type": "text",
+         *       "text": "Found three papers."
+         *     }
          */
+        ContentBlock: components["schemas"]["TextBlock"] | components["schemas"]["JsonBlock"] | components["schemas"]["ImageBlock"] | components["schemas"]["AudioBlock"] | components["schemas"]["ResourceBlock"] | components["schemas"]["ResourceLinkBlock"];
+        /** @description A sound. */
+        AudioBlock: {
+            /**
+             * @description Names the type of this block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "audio";
+            /**
+             * @description The bytes in base64.
+             * @example UklGRg==
+             */
+            data: string;
+            /**
+             * @description The media type.
+             * @example audio/wav
+             */
+            mimeType: string;
+        };
+        /** @description A picture. */
+        ImageBlock: {
+            /**
+             * @description Names the type of this block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "image";
+            /**
+             * @description The bytes in base64.
+             * @example iVBORw0KGgo=
+             */
+            data: string;
+            /**
+             * @description The media type.
+             * @example image/png
+             */
+            mimeType: string;
+        };
+        /** @description Any JSON value. */
+        JsonBlock: {
+            /**
+             * @description Names the type of this block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "json";
+            /**
+             * @description The JSON value.
+             * @example {
+             *       "papers": 3
+             *     }
+             */
+            value: unknown;
+        };
+        /** @description A resource with its content, as the Model Context Protocol has it. */
+        ResourceBlock: {
+            /**
+             * @description Names the type of this block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "resource";
+            /**
+             * @description The resource, with `uri` and `text` or `blob`.
+             * @example {
+             *       "uri": "file:///notes.md",
+             *       "text": "Notes"
+             *     }
+             */
+            resource: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A link to a resource. */
+        ResourceLinkBlock: {
+            /**
+             * @description Names the type of this block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "resource_link";
+            /**
+             * @description The address of the resource.
+             * @example https://files.example/report.pdf
+             */
+            uri: string;
+            /**
+             * @description A name for people.
+             * @example report.pdf
+             */
+            name: string;
+        };
+        /** @description Text. */
+        TextBlock: {
+            /**
+             * @description Names the type of this block. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "text";
+            /**
+             * @description The text.
+             * @example Found three papers.
+             */
+            text: string;
+        };
+        /** @description An artifact of the task. `characters` is the length of its content as JSON. */
         ResultArtifact: {
-            /** Artifact Id */
+            /**
+             * @description The id of the artifact within its task.
+             * @example report
+             */
             artifact_id: string;
-            /** Name */
+            /**
+             * @description A name for people.
+             * @example Report
+             */
             name?: string;
-            /** Last Chunk */
+            /** @description Whether the artifact is complete. */
             last_chunk: boolean;
-            /** Characters */
+            /**
+             * @description The length of the content as JSON.
+             * @example 5120
+             */
             characters: number;
         };
-        /**
-         * RepairBody
-         * @description A repair of a leased task. With a ``lease_id`` in the command, nothing happens unless that lease is live.
-         */
+        /** @description A repair of a leased task. With a `lease_id` in the command, nothing happens unless that lease is live. */
         RepairBody: {
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
-            /** Command */
+            /** @description The repair. */
             command: components["schemas"]["RequeueCommand"] | components["schemas"]["ForceErrorCommand"];
-            /** Reason */
+            /**
+             * @description Why, in words. Others can read it.
+             * @example The work is no longer needed.
+             */
             reason: string;
         };
-        /**
-         * ForceErrorCommand
-         * @description Resolve the task as an error with this ``message``.
-         */
+        /** @description Resolve the task as an error with this `message`. */
         ForceErrorCommand: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Always `force_error`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             action: "force_error";
-            /** Message */
+            /**
+             * @description The error message of the task.
+             * @example given up by the operator
+             */
             message: string;
             /**
-             * Lease Id
-             * @default null
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id?: string | null;
         };
-        /**
-         * RequeueCommand
-         * @description Return the task to the queue. ``duplicate_risk`` says why doing the work twice is acceptable.
-         */
+        /** @description Return the task to the queue. `duplicate_risk` says why doing the work twice is acceptable. */
         RequeueCommand: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Always `requeue`. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             action: "requeue";
             /**
-             * Duplicate Risk
+             * @description Why doing the work twice is acceptable.
              * @enum {string}
              */
             duplicate_risk: "idempotent" | "operator_accepted";
             /**
-             * Lease Id
-             * @default null
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id?: string | null;
         };
-        /** Repaired */
+        /** @description The task was repaired. */
         Repaired: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_repaired";
+            /** @description How the task ended, null before that. */
             outcome: components["schemas"]["RepairOutcome"];
         };
-        /**
-         * RepairOutcome
-         * @description The outcome of a repair. ``result`` is left out after a requeue.
-         */
+        /** @description The outcome of a repair. `result` is left out after a requeue. */
         RepairOutcome: {
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
             /**
-             * Action
+             * @description What was done.
              * @enum {string}
              */
             action: "requeued" | "forced_error";
             /**
-             * State
+             * @description The state of the task now.
              * @enum {string}
              */
             state: "queued" | "result_pending";
-            /** Attempt */
+            /**
+             * @description Which lease of the task it is, from 1; 0 before the first.
+             * @example 1
+             */
             attempt: number;
+            /** @description The result of a task that was forced to an error, null otherwise. */
             result?: components["schemas"]["WireResult"];
         };
-        /** ReplayEntries */
+        /** @description A page of cached results, newest first. */
         ReplayEntries: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_replay_entries";
-            /** Entries */
+            /** @description The entries of this page. */
             entries: components["schemas"]["WireReplayEntry"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
-        /**
-         * WireReplayEntry
-         * @description A cached result. ``hits`` counts the duplicates that it answered.
-         */
+        /** @description A cached result. `hits` counts the duplicates that it answered. */
         WireReplayEntry: {
-            /** Id */
+            /**
+             * @description The number of the cached result.
+             * @example 12
+             */
             id: number;
-            /** Sender Pubkey B58 */
+            /**
+             * @description The public key of the agent that sent the task.
+             * @example 3mXqT5wZrC8yJkLpNvBsDfGhQeUaR2t7VxY9zA1b4Cd6
+             */
             sender_pubkey_b58: string;
-            /** Recipient Pubkey B58 */
+            /**
+             * @description The public key of the agent that did the work.
+             * @example 8fUbDK9fKhXb6rP2wBqzC4mVtYqJ1sNnEoL7xGdTjvRa
+             */
             recipient_pubkey_b58: string;
-            /** Task Kind */
+            /**
+             * @description The kind of work. Duplicates have the same kind.
+             * @example search
+             */
             task_kind: string;
-            /** Key */
+            /**
+             * @description The key of the work, chosen by its sender.
+             * @example inv-7
+             */
             key: string;
             /**
-             * Source Task Id
              * Format: uuid
+             * @description The task whose result is cached.
+             * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
              */
             source_task_id: string;
             /**
-             * Status
+             * @description How the work went.
              * @enum {string}
              */
             status: "ok" | "error" | "partial";
-            /** Hits */
+            /**
+             * @description How many duplicates it answered.
+             * @example 2
+             */
             hits: number;
-            /** Stored At Ms */
+            /**
+             * @description When the result was cached.
+             * @example 1795640400000
+             */
             stored_at_ms: number;
-            /** Last Hit At Ms */
+            /**
+             * @description When it last answered a duplicate, null for never.
+             * @example 1795640460000
+             */
             last_hit_at_ms: number | null;
-            /** Expires At Ms */
+            /**
+             * @description When it expires, null for never.
+             * @example 1827176400000
+             */
             expires_at_ms: number | null;
         };
-        /**
-         * DropReplayBody
-         * @description The cached result to drop. With a ``source_task_id`` nothing is dropped if a newer result took its place.
-         */
+        /** @description The cached result to drop. With a `source_task_id` nothing is dropped if a newer result took its place. */
         DropReplayBody: {
-            /** Id */
+            /**
+             * @description The number of the cached result.
+             * @example 12
+             */
             id: number;
-            /** Reason */
+            /**
+             * @description Why, in words. Others can read it.
+             * @example The work is no longer needed.
+             */
             reason: string;
             /**
-             * Source Task Id
-             * @default null
+             * @description The task whose result is cached.
+             * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
              */
             source_task_id?: string | null;
         };
-        /** ReplayDropped */
+        /** @description The cached result is dropped. */
         ReplayDropped: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_replay_dropped";
-            /** Id */
+            /**
+             * @description The number of the cached result.
+             * @example 12
+             */
             id: number;
         };
         /**
-         * ResultBody
          * @description The result of a task.
          *
-         *     With a ``lease_id`` the result is refused unless that lease is live. ``error_message`` explains the statuses
-         *     ``error`` and ``partial``, and must explain ``rejected``: the agent will not do the task. A content block is an
-         *     object with a ``type``: ``text``, ``json``, ``image``, ``audio``, ``resource`` or ``resource_link``. ``message`` is
-         *     closing words, as text or content blocks.
+         *     With a `lease_id` the result is refused unless that lease is live. `error_message` explains the statuses `error` and `partial`, and must explain `rejected`: the agent will not do the task. A content block is an object with a `type`: `text`, `json`, `image`, `audio`, `resource` or `resource_link`. `message` is closing words, as text or content blocks.
          *
-         *     With ``direct`` the content itself is the answer, one message instead of a task. The status is then ``ok``, and the
-         *     task has no messages and artifacts.
+         *     With `direct` the content itself is the answer, one message instead of a task. The status is then `ok`, and the task has no messages and artifacts.
          */
         ResultBody: {
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
             /**
-             * Status
+             * @description How the work went.
              * @enum {string}
              */
             status: "ok" | "error" | "partial" | "rejected";
+            /** @description The content blocks, in order. */
+            content?: components["schemas"]["ContentBlock"][];
             /**
-             * Content
-             * @default []
-             */
-            content?: {
-                [key: string]: unknown;
-            }[];
-            /**
-             * Error Message
-             * @default null
+             * @description Why the work failed, or is only partly done.
+             * @example The archive is offline.
              */
             error_message?: string | null;
             /**
-             * Lease Id
-             * @default null
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id?: string | null;
-            /**
-             * Message
-             * @default []
-             */
-            message?: string | Record<string, never>[];
-            /**
-             * Direct
-             * @default false
-             */
+            /** @description Closing words beside the content. */
+            message?: components["schemas"]["Content"];
+            /** @description Whether the content itself is the answer, one message instead of a task. */
             direct?: boolean;
         };
-        /** ResultPosted */
+        /**
+         * @description Text, or a list of content blocks.
+         * @example Found three papers.
+         */
+        Content: string | components["schemas"]["ContentBlock"][];
+        /** @description The result is stored. */
         ResultPosted: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_result_posted";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
         };
         /**
-         * AckBody
          * @description The tasks whose results arrived.
          *
          *     Acknowledging a result twice changes nothing, even if its task was compacted since.
          */
         AckBody: {
-            /** Task Ids */
+            /**
+             * @description The ids of the tasks.
+             * @example [
+             *       "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e"
+             *     ]
+             */
             task_ids: string[];
         };
         /**
-         * ResultsAcked
-         * @description The results of ``task_ids`` are acknowledged now. ``unknown`` are the other ids of the request.
+         * @description The results of `task_ids` are acknowledged now. `unknown` are the other ids of the request.
          *
          *     No result of theirs is known to the caller. If all ids are unknown, the answer is 404 instead.
          */
         ResultsAcked: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_results_acked";
-            /** Task Ids */
+            /**
+             * @description The ids of the tasks.
+             * @example [
+             *       "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e"
+             *     ]
+             */
             task_ids: string[];
-            /** Unknown */
+            /**
+             * @description The ids without a result of yours.
+             * @example [
+             *       "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+             *     ]
+             */
             unknown: string[];
         };
-        /**
-         * ResultsBody
-         * @description Results to post, in order. Each is decided by itself: a refused result keeps no other from being posted.
-         */
+        /** @description Results to post, in order. Each is decided by itself: a refused result keeps no other from being posted. */
         ResultsBody: {
-            /** Results */
-            results: {
-                /**
-                 * Task Id
-                 * Format: uuid
-                 */
-                task_id: string;
-                /**
-                 * Status
-                 * @enum {string}
-                 */
-                status: "ok" | "error" | "partial" | "rejected";
-                /**
-                 * Content
-                 * @default []
-                 */
-                content?: {
-                    [key: string]: unknown;
-                }[];
-                /**
-                 * Error Message
-                 * @default null
-                 */
-                error_message?: string | null;
-                /**
-                 * Lease Id
-                 * @default null
-                 */
-                lease_id?: string | null;
-                /**
-                 * Message
-                 * @default []
-                 */
-                message?: string | Record<string, never>[];
-                /**
-                 * Direct
-                 * @default false
-                 */
-                direct?: boolean;
-            }[];
+            /** @description The results. */
+            results: components["schemas"]["ResultBody"][];
         };
-        /**
-         * ResultsPosted
-         * @description ``posted`` are the tasks that have the posted result, in the order of the batch without the refused items.
-         */
+        /** @description `posted` are the tasks that have the posted result, in the order of the batch without the refused items. */
         ResultsPosted: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_results_posted";
-            /** Posted */
+            /**
+             * @description The task ids of the items that succeeded, in their order.
+             * @example [
+             *       "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e"
+             *     ]
+             */
             posted: string[];
-            /** Refused */
+            /** @description The items that failed, each with its error. */
             refused: components["schemas"]["RefusedItem"][];
         };
         /**
-         * RefusedItem
-         * @description An item of the batch that was refused. Nothing of it was done. ``index`` is its place in the batch, from 0.
+         * @description An item of the batch that was refused. Nothing of it was done. `index` is its place in the batch, from 0.
          *
-         *     ``task_id`` is the id that the item names, null without a valid one. ``code`` and ``message`` are those of the
-         *     single request. ``fields`` maps the path of each invalid field to its problem, if ``code`` is ``invalid_request``.
+         *     `task_id` is the id that the item names, null without a valid one. `code` and `message` are those of the single request. `fields` maps the path of each invalid field to its problem, if `code` is `invalid_request`.
          */
         RefusedItem: {
-            /** Index */
+            /**
+             * @description The place of the item in the batch, from 0.
+             * @example 3
+             */
             index: number;
-            /** Task Id */
+            /**
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+             */
             task_id: string | null;
-            /** Code */
+            /**
+             * @description The code of the error. Decide by it.
+             * @example unknown_task
+             */
             code: string;
-            /** Message */
+            /**
+             * @description A text for people. It may change.
+             * @example no task 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e is known to you
+             */
             message: string;
-            /** Fields */
+            /**
+             * @description With `invalid_request`: the problem of each invalid field, by its path.
+             * @example {
+             *       "tasks.3.intent_text": "intent_text must not be empty"
+             *     }
+             */
             fields?: {
                 [key: string]: string;
             };
         };
-        /** DeliveredResults */
+        /** @description A page of results that you received and did not acknowledge. */
         DeliveredResults: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_results_delivered";
-            /** Results */
+            /** @description The results. */
             results: components["schemas"]["DeliveredResult"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * DeliveredResult
-         * @description A result that its sender received last at ``delivered_at_ms`` and did not acknowledge.
+         * @description A result that its sender received last at `delivered_at_ms` and did not acknowledge.
          *
-         *     ``attempt_id`` is the sender's id of that receive, null without one.
+         *     `attempt_id` is the sender's id of that receive, null without one.
          */
         DeliveredResult: {
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
             /**
-             * Status
+             * @description How the work went.
              * @enum {string}
              */
             status: "ok" | "error" | "partial";
-            /** Content */
-            content: {
-                [key: string]: unknown;
-            }[];
-            /** Error Message */
+            /** @description The content blocks, in order. */
+            content: components["schemas"]["ContentBlock"][];
+            /**
+             * @description Why the work failed, or is only partly done.
+             * @example The archive is offline.
+             */
             error_message?: string;
-            /** Message */
-            message?: {
-                [key: string]: unknown;
-            }[];
-            /** Artifacts */
+            /** @description The closing words of the holder. */
+            message?: components["schemas"]["ContentBlock"][];
+            /** @description The artifacts. */
             artifacts?: components["schemas"]["ResultArtifact"][];
-            /** Artifacts Left */
+            /**
+             * @description How many further artifacts the task has.
+             * @example 0
+             */
             artifacts_left?: number;
-            /** Artifacts Route */
+            /**
+             * @description The path at which the contents of the artifacts are read.
+             * @example /a2a/tasks/6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e/artifacts
+             */
             artifacts_route?: string;
-            /** Delivered At Ms */
+            /**
+             * @description When it was delivered, null before that.
+             * @example 1795640460000
+             */
             delivered_at_ms: number;
-            /** Attempt Id */
+            /**
+             * @description Your own id of this request. A repeat with the same id acts once.
+             * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
+             */
             attempt_id: string | null;
         };
         /**
-         * DrainBody
-         * @description How to drain up to ``max`` results. The results of the tasks in ``ack`` are acknowledged first.
+         * @description How to drain up to `max` results. The results of the tasks in `ack` are acknowledged first.
          *
-         *     An item of ``ack`` that is no UUID is refused alone, and keeps no other item from being acknowledged.
+         *     An item of `ack` that is no UUID is refused alone, and keeps no other item from being acknowledged.
          *
-         *     The answer comes with the first result. It has fewer than ``max`` results if no more are pending, or if one more
-         *     would exceed 4 MiB.
+         *     The answer comes with the first result. It has fewer than `max` results if no more are pending, or if one more would exceed 4 MiB.
          */
         DrainBody: {
             /**
-             * Wait Ms
-             * @default 0
+             * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+             * @example 30000
              */
             wait_ms?: number;
             /**
-             * Attempt Id
-             * @default null
+             * @description Your own id of this request. A repeat with the same id acts once.
+             * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
              */
             attempt_id?: string | null;
-            /** Max */
+            /**
+             * @description The most items of the answer.
+             * @example 32
+             */
             max: number;
             /**
-             * Ack
-             * @default []
+             * @description The tasks whose results have arrived.
+             * @example [
+             *       "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+             *     ]
              */
             ack?: string[];
         };
         /**
-         * ResultsDrained
-         * @description The drained results, oldest first. ``acked`` and ``unknown`` are the valid ids of ``ack``.
+         * @description The drained results, oldest first. `acked` and `unknown` are the valid ids of `ack`.
          *
-         *     No result of the unknown ids is known to the caller. ``refused`` are the items of ``ack`` that are no UUID.
-         *     ``attempt_spent`` is there only when the attempt id is spent: its results are acknowledged. Use a new id.
+         *     No result of the unknown ids is known to the caller. `refused` are the items of `ack` that are no UUID. `attempt_spent` is there only when the attempt id is spent: its results are acknowledged. Use a new id.
          */
         ResultsDrained: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_results_drained";
-            /** Results */
+            /** @description The results. */
             results: components["schemas"]["WireResult"][];
-            /** Acked */
-            acked: string[];
-            /** Unknown */
-            unknown: string[];
-            /** Refused */
-            refused: components["schemas"]["RefusedItem"][];
             /**
-             * Attempt Spent
-             * @default false
+             * @description The tasks whose results are acknowledged now.
+             * @example [
+             *       "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+             *     ]
              */
+            acked: string[];
+            /**
+             * @description The ids without a result of yours.
+             * @example [
+             *       "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+             *     ]
+             */
+            unknown: string[];
+            /** @description The items that failed, each with its error. */
+            refused: components["schemas"]["RefusedItem"][];
+            /** @description Whether the attempt id is spent. Use a new id then. Left out otherwise. */
             attempt_spent?: boolean;
         };
         /**
-         * ResultOpt
          * @description The drained result, null when nothing was there to drain.
          *
-         *     ``attempt_spent`` is there only when the attempt id is spent: its results are acknowledged. Use a new id.
+         *     `attempt_spent` is there only when the attempt id is spent: its results are acknowledged. Use a new id.
          */
         ResultOpt: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_result_opt";
+            /** @description The result, null without one. */
             result: components["schemas"]["WireResult"] | null;
-            /**
-             * Attempt Spent
-             * @default false
-             */
+            /** @description Whether the attempt id is spent. Use a new id then. Left out otherwise. */
             attempt_spent?: boolean;
         };
-        /**
-         * NextResult
-         * @description How to drain, in the query or the body. ``ack`` names the task whose result this request acknowledges.
-         */
+        /** @description How to drain, in the query or the body. `ack` names the task whose result this request acknowledges. */
         NextResult: {
             /**
-             * Wait Ms
-             * @default 0
+             * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+             * @example 30000
              */
             wait_ms?: number;
             /**
-             * Attempt Id
-             * @default null
+             * @description Your own id of this request. A repeat with the same id acts once.
+             * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
              */
             attempt_id?: string | null;
             /**
-             * Ack
-             * @default null
+             * @description The task whose result this request acknowledges first.
+             * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
              */
             ack?: string | null;
         };
-        /** Results */
-        Results: {
+        /** @description A page of pending results, oldest first. */
+        ResultPage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_results";
-            /** Results */
+            /** @description The results. */
             results: components["schemas"]["WireResult"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * PolicyBody
          * @description The limits of one pass of the retry gate.
          *
-         *     Without ``enabled`` the pass is a dry run. ``max_requeues`` and ``scan_limit`` count leases of this pass.
+         *     Without `enabled` the pass is a dry run. `max_requeues` and `scan_limit` count leases of this pass.
          */
         PolicyBody: {
-            /**
-             * Enabled
-             * @default false
-             */
+            /** @description Whether the pass changes anything. Otherwise it is a dry run. */
             enabled?: boolean;
             /**
-             * Min Lease Age Ms
-             * @default 300000
+             * @description Younger leases are left out; null without a filter. Default: 300000.
+             * @example 300000
              */
             min_lease_age_ms?: number;
             /**
-             * Max Attempts
-             * @default 3
+             * @description Tasks with this many leases are left alone. Default: 3.
+             * @example 3
              */
             max_attempts?: number;
             /**
-             * Max Requeues
-             * @default 1
+             * @description The most tasks that one pass requeues. Default: 1.
+             * @example 1
              */
             max_requeues?: number;
             /**
-             * Scan Limit
-             * @default 100
+             * @description The most leases that one pass looks at. Default: 100.
+             * @example 100
              */
             scan_limit?: number;
         };
-        /** AutoRetried */
+        /** @description One pass of the retry gate was made. */
         AutoRetried: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_auto_retry";
+            /** @description The outcome of the pass. */
             report: components["schemas"]["WireReport"];
         };
-        /**
-         * WireReport
-         * @description The outcome of one pass of the retry gate.
-         */
+        /** @description The outcome of one pass of the retry gate. */
         WireReport: {
+            /** @description The limits of the pass. */
             policy: components["schemas"]["WirePolicy"];
-            /** Considered */
+            /**
+             * @description How many leases the pass looked at.
+             * @example 3
+             */
             considered: number;
-            /** Requeued */
+            /** @description The tasks that were requeued. */
             requeued: components["schemas"]["RetriedRow"][];
-            /** Would Requeue */
+            /** @description The tasks that an enabled pass would requeue. */
             would_requeue: components["schemas"]["RetriedRow"][];
-            /** Skipped */
+            /** @description The tasks that the pass left alone. */
             skipped: components["schemas"]["SkippedRow"][];
         };
-        /**
-         * WirePolicy
-         * @description The limits of the pass.
-         */
+        /** @description The limits of the pass. */
         WirePolicy: {
-            /** Enabled */
+            /** @description Whether the pass changes anything. Otherwise it is a dry run. */
             enabled: boolean;
-            /** Min Lease Age Ms */
+            /**
+             * @description Younger leases are left out; null without a filter.
+             * @example 300000
+             */
             min_lease_age_ms: number;
-            /** Max Attempts */
+            /**
+             * @description Tasks with this many leases are left alone.
+             * @example 3
+             */
             max_attempts: number;
-            /** Max Requeues */
+            /**
+             * @description The most tasks that one pass requeues.
+             * @example 1
+             */
             max_requeues: number;
-            /** Scan Limit */
+            /**
+             * @description The most leases that one pass looks at.
+             * @example 100
+             */
             scan_limit: number;
         };
-        /**
-         * RetriedRow
-         * @description A task that the pass requeued, or would requeue if it were enabled.
-         */
+        /** @description A task that the pass requeued, or would requeue if it were enabled. */
         RetriedRow: {
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
             /**
-             * Lease Id
              * Format: uuid
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id: string;
-            /** Attempt */
+            /**
+             * @description Which lease of the task it is, from 1; 0 before the first.
+             * @example 1
+             */
             attempt: number;
-            /** Idempotency Key */
+            /**
+             * @description The key of the work.
+             * @example inv-7
+             */
             idempotency_key: string;
         };
-        /**
-         * SkippedRow
-         * @description A leased task that the pass left alone, with the reason.
-         */
+        /** @description A leased task that the pass left alone, with the reason. */
         SkippedRow: {
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
-            /** Reason */
+            /**
+             * @description Why, in words. Others can read it.
+             * @example The work is no longer needed.
+             */
             reason: string;
-            /** Attempt */
+            /**
+             * @description Which lease of the task it is, from 1; 0 before the first.
+             * @example 1
+             */
             attempt: number;
-            /** Lease Age Ms */
+            /**
+             * @description How long the lease has lasted.
+             * @example 400000
+             */
             lease_age_ms: number;
         };
-        /** Routes */
-        Routes: {
+        /** @description A page of public routes, newest first. */
+        RoutePage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_routes";
-            /** Routes */
+            /** @description The public routes of this page. */
             routes: components["schemas"]["WireRoute"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
-        /**
-         * WireRoute
-         * @description A public route: a secret URL that acts as an agent. ``rate_limit`` is in requests a minute.
-         */
+        /** @description A public route: a secret URL that acts as an agent. `rate_limit` is in requests a minute. */
         WireRoute: {
-            /** Public Id */
+            /**
+             * @description The public id: the part of the secret that names it.
+             * @example Jx3kV8qZ
+             */
             public_id: string;
+            /** @description The agent. */
             agent: components["schemas"]["AgentId"];
-            /** Rate Limit */
+            /**
+             * @description Requests a minute.
+             * @example 60
+             */
             rate_limit: number;
-            /** Created At Ms */
+            /**
+             * @description When it was created.
+             * @example 1795640400000
+             */
             created_at_ms: number;
-            /** Revoked At Ms */
+            /**
+             * @description When it was revoked, null while it counts.
+             * @example 1795640460000
+             */
             revoked_at_ms: number | null;
-            /** Last Used At Ms */
+            /**
+             * @description When it was last used, to the minute; null for never.
+             * @example 1795640400000
+             */
             last_used_at_ms: number | null;
         };
         /**
-         * RouteBody
          * @description The agent that the new public route acts as, and the limit of its requests a minute.
          *
-         *     Without ``rate_limit`` the operator's setting counts.
+         *     Without `rate_limit` the operator's setting counts.
          */
         RouteBody: {
+            /** @description The agent. */
+            agent: components["schemas"]["AgentName"];
             /**
-             * Agent
-             * @description An AgentId, or its display, or its local part where that is unambiguous.
-             */
-            agent: string | {
-                display: string;
-                pubkey: string;
-            };
-            /**
-             * Rate Limit
-             * @default null
+             * @description Requests a minute.
+             * @example 60
              */
             rate_limit?: number | null;
         };
-        /**
-         * RouteAdded
-         * @description The new route. Its ``url`` is a secret, which is shown only here.
-         */
+        /** @description The new route. Its `url` is a secret, which is shown only here. */
         RouteAdded: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_route";
-            /** Public Id */
+            /**
+             * @description The public id: the part of the secret that names it.
+             * @example Jx3kV8qZ
+             */
             public_id: string;
-            /** Url */
+            /**
+             * @description The secret base URL for the client. It is shown only here.
+             * @example https://hub.example/p/p_Jx3kV8qZ_3f9c0Yw7bT1mN5rK2hL8dQ4sG6vXz
+             */
             url: string;
         };
-        /**
-         * RevokeRouteBody
-         * @description The public route to revoke, by its public id: the eight characters after ``p_`` in its URL.
-         */
+        /** @description The public route to revoke, by its public id: the eight characters after `p_` in its URL. */
         RevokeRouteBody: {
-            /** Public Id */
+            /**
+             * @description The public id: the part of the secret that names it.
+             * @example Jx3kV8qZ
+             */
             public_id: string;
         };
-        /** RouteRevoked */
+        /** @description The public route is revoked. */
         RouteRevoked: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_route_revoked";
-            /** Public Id */
+            /**
+             * @description The public id: the part of the secret that names it.
+             * @example Jx3kV8qZ
+             */
             public_id: string;
         };
-        /** Status */
+        /** @description The queue with the filters of the request. */
         Status: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_status";
-            /** Limit */
+            /**
+             * @description The most items, or the limit of the quota.
+             * @example 10
+             */
             limit: number;
-            /** Min Lease Age Ms */
+            /**
+             * @description Younger leases are left out; null without a filter.
+             * @example 300000
+             */
             min_lease_age_ms: number | null;
-            /** Deadline Within Ms */
+            /**
+             * @description The filter of the request, null without one.
+             * @example 60000
+             */
             deadline_within_ms: number | null;
-            /** State Filter */
+            /** @description The filter of the request, null without one. */
             state_filter: ("queued" | "in_flight" | "interrupted") | null;
-            /** Tasks */
+            /** @description The tasks. */
             tasks: components["schemas"]["WireQueueEntry"][];
-            /** Results */
+            /** @description The results. */
             results: components["schemas"]["WireResult"][];
         };
-        /**
-         * TaskEntries
-         * @description Tasks in any state. An agent sees the tasks that it sent or receives, a person sees all tasks.
-         */
+        /** @description Tasks in any state. An agent sees the tasks that it sent or receives, a person sees all tasks. */
         TaskEntries: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_task_entries";
-            /** Entries */
+            /** @description The entries of this page. */
             entries: components["schemas"]["TaskEntry"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * TaskEntry
-         * @description A task with its state and its times. ``outcome`` is null until the task is resolved.
+         * @description A task with its state and its times. `outcome` is null until the task is resolved.
+         *
+         *     `work_timeout_ms` is how long the task may stay leased, null for no limit.
          */
         TaskEntry: {
             /**
-             * State
+             * @description The state of the task.
              * @enum {string}
              */
             state: "queued" | "in_flight" | "interrupted" | "resolved";
             /**
-             * Awaits
+             * @description What the question of an interrupted task asks for, null for other tasks.
              * @enum {string}
              */
             awaits?: "input" | "authorization";
+            /** @description The task. */
             task: components["schemas"]["WireWork"];
-            /** Attempt */
+            /**
+             * @description Which lease of the task it is, from 1; 0 before the first.
+             * @example 1
+             */
             attempt: number;
             /**
-             * Lease Id
              * Format: uuid
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id?: string;
+            /** @description The agent that holds the lease. */
             leased_to?: components["schemas"]["AgentId"];
-            /** Leased At Ms */
+            /**
+             * @description When the lease began.
+             * @example 1795640400000
+             */
             leased_at_ms?: number;
             /**
-             * Waits On
              * Format: uuid
+             * @description The task whose result this task waits for, since both ask for the same work.
+             * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
              */
             waits_on?: string;
-            /** Outcome */
+            /** @description How the task ended, null before that. */
             outcome: ("ok" | "partial" | "error" | "cancelled" | "rejected" | "expired") | null;
-            /** Sent At Ms */
+            /**
+             * @description How long one lease of the task may last, in milliseconds; null for no limit.
+             * @example 600000
+             */
+            work_timeout_ms: number | null;
+            /**
+             * @description When the task was sent.
+             * @example 1795640400000
+             */
             sent_at_ms: number;
-            /** Queued At Ms */
+            /**
+             * @description When the task was last queued.
+             * @example 1795640400000
+             */
             queued_at_ms: number;
-            /** Resolved At Ms */
+            /**
+             * @description When the task ended, null before that.
+             * @example 1795640460000
+             */
             resolved_at_ms: number | null;
         };
         /**
-         * TaskBody
          * @description A task to send.
-         *
-         *     A request that names its ``id`` can be repeated: the task is stored once. Without an ``id`` the hub chooses one.
-         *     ``sender`` must be the caller and may be left out. ``deadline_ms`` is a point in time: a task that is still queued
-         *     then expires. When the task ends, the hub posts its state to ``callback_url``, signed if there is a
-         *     ``callback_secret``.
+         * @example {
+         *       "id": "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e",
+         *       "recipient": "research@local",
+         *       "intent_text": "Find papers about solid-state batteries.",
+         *       "work_timeout_ms": 600000,
+         *       "idempotency": {
+         *         "duplicate_safety": "idempotent",
+         *         "key": "inv-7"
+         *       }
+         *     }
          */
         TaskBody: {
             /**
-             * Id
-             * @default null
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             id?: string | null;
+            /** @description You. It may be left out. */
+            sender?: components["schemas"]["AgentName"] | null;
+            /** @description The agent that does the work. */
+            recipient: components["schemas"]["AgentName"];
             /**
-             * Sender
-             * @default null
+             * @description What is to be done, in words.
+             * @example Find papers about solid-state batteries.
              */
-            sender?: (string | {
-                display: string;
-                pubkey: string;
-            }) | null;
-            /**
-             * Recipient
-             * @description An AgentId, or its display, or its local part where that is unambiguous.
-             */
-            recipient: string | {
-                display: string;
-                pubkey: string;
-            };
-            /** Intent Text */
             intent_text: string;
             /**
-             * Task Kind
-             * @default null
+             * @description The kind of work. Duplicates have the same kind.
+             * @example search
              */
             task_kind?: string | null;
             /**
-             * Parent
-             * @default null
+             * @description The id of the task that this task is a part of.
+             * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
              */
             parent?: string | null;
             /**
-             * Deadline Ms
-             * @default null
+             * @description When a task that nobody has begun expires, in Unix epoch milliseconds.
+             * @example 1795644000000
              */
             deadline_ms?: number | null;
-            /** @default null */
+            /**
+             * @description How long one lease of the task may last, in milliseconds; null for no limit.
+             * @example 600000
+             */
+            work_timeout_ms?: number | null;
+            /** @description Whether the work may be done twice, and its key. Left out for unsafe work without a key. */
             idempotency?: components["schemas"]["IdempotencyBody"] | null;
             /**
-             * Callback Url
-             * @default null
+             * @description Where the hub posts the task's state when it ends.
+             * @example https://planner.example/hooks/a2a
              */
             callback_url?: string | null;
             /**
-             * Callback Secret
-             * @default null
+             * @description The secret that signs the callback, as Standard Webhooks have it.
+             * @example whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=
              */
             callback_secret?: string | null;
         };
-        /**
-         * IdempotencyBody
-         * @description Whether the work may be done twice. Two tasks with the same ``key`` ask for the same work.
-         */
+        /** @description Whether the work may be done twice. Two tasks with the same `key` ask for the same work. */
         IdempotencyBody: {
             /**
-             * Duplicate Safety
+             * @description Whether the work may be done twice.
              * @enum {string}
              */
             duplicate_safety: "unsafe" | "idempotent";
-            /** Key */
+            /**
+             * @description The key of the work, chosen by its sender.
+             * @example inv-7
+             */
             key: string;
         };
         /**
-         * TaskQueued
-         * @description The task is stored. ``compacted`` and ``outcome`` are there only for a repeat of a task that was deleted since.
+         * @description The task is stored. `compacted` and `outcome` are there only for a repeat of a task that was deleted since.
          *
          *     Its result was deleted too.
          */
         TaskQueued: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_task_queued";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
-            /**
-             * Outcome
-             * @default null
-             */
+            /** @description How the task ended, null before that. */
             outcome?: ("ok" | "partial" | "error" | "cancelled" | "rejected" | "expired") | null;
-            /**
-             * Compacted
-             * @default false
-             */
+            /** @description Whether the task was deleted since. Left out otherwise. */
             compacted?: boolean;
         };
-        /** Artifacts */
-        Artifacts: {
+        /** @description A page of the task's artifacts, oldest first. */
+        ArtifactPage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_artifacts";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
-            /** Artifacts */
+            /** @description The artifacts. */
             artifacts: components["schemas"]["WireArtifact"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * WireArtifact
-         * @description An artifact, or a part of it. With ``append`` it continues the artifact of that id from the page before.
+         * @description An artifact, or a part of it. With `append` it continues the artifact of that id from the page before.
          *
-         *     ``last_chunk`` says whether its agent declared it complete. ``seq`` is the number of the last of its chunks. The
-         *     name, description, metadata and extensions are each as the newest chunk gave it.
+         *     `last_chunk` says whether its agent declared it complete. `seq` is the number of the last of its chunks. The name, description, metadata and extensions are each as the newest chunk gave it.
          */
         WireArtifact: {
-            /** Artifact Id */
+            /**
+             * @description The id of the artifact within its task.
+             * @example report
+             */
             artifact_id: string;
-            /** Append */
+            /** @description Whether the blocks are added to the artifact of that id. Otherwise they replace it. */
             append: boolean;
-            /** Last Chunk */
+            /** @description Whether the artifact is complete. */
             last_chunk: boolean;
-            /** Seq */
+            /**
+             * @description The number of the row within its task, from 1; null for rows of no task.
+             * @example 4
+             */
             seq: number;
-            /** Said At Ms */
+            /**
+             * @description When it was posted.
+             * @example 1795640430000
+             */
             said_at_ms: number;
-            /** Content */
-            content: {
-                [key: string]: unknown;
-            }[];
-            /** Name */
+            /** @description The content blocks, in order. */
+            content: components["schemas"]["ContentBlock"][];
+            /**
+             * @description A name for people.
+             * @example Report
+             */
             name?: string;
-            /** Description */
+            /**
+             * @description A text about it, for people.
+             * @example Papers about solid-state batteries
+             */
             description?: string;
-            /** Metadata */
+            /**
+             * @description Further JSON, which the hub keeps and does not read.
+             * @example {
+             *       "ticket": "INC-4412"
+             *     }
+             */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** Extensions */
+            /**
+             * @description The URIs of the protocol extensions that it uses.
+             * @example [
+             *       "urn:example:priority"
+             *     ]
+             */
             extensions?: string[];
         };
-        /**
-         * CancelBody
-         * @description Why the task is cancelled. The recipient can read it.
-         */
+        /** @description Why the task is cancelled. The recipient can read it. */
         CancelBody: {
             /**
-             * Reason
-             * @default
+             * @description Why, in words. Others can read it.
+             * @example The work is no longer needed.
              */
             reason?: string;
         };
-        /** TaskCancelled */
+        /** @description The task is cancelled. */
         TaskCancelled: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_task_cancelled";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
         };
-        /** TaskEntryAnswer */
+        /** @description The task with its state. */
         TaskEntryAnswer: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_task_entry";
+            /** @description The task with its state. */
             entry: components["schemas"]["TaskEntry"];
         };
-        /**
-         * HeartbeatBody
-         * @description With a ``lease_id`` the heartbeat is rejected unless that lease is live.
-         */
+        /** @description With a `lease_id` the heartbeat is rejected unless that lease is live. */
         HeartbeatBody: {
             /**
-             * Lease Id
-             * @default null
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id?: string | null;
         };
-        /**
-         * LeaseAnswer
-         * @description ``turn`` counts the messages of the task's sender, from 1: the task's text.
-         */
+        /** @description `turn` counts the messages of the task's sender, from 1: the task's text. */
         LeaseAnswer: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_lease";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
+            /** @description The lease of the task. */
             lease: components["schemas"]["WireLease"];
-            /** Turn */
+            /**
+             * @description How many messages the task's sender has sent, the task itself included.
+             * @example 1
+             */
             turn: number;
         };
         /**
-         * WireLease
-         * @description A lease. ``work_timeout_ms`` is how long the task may stay leased, null for no limit.
+         * @description A lease. `work_timeout_ms` is how long the task may stay leased, null for no limit.
          *
-         *     ``attempt`` counts the leases of the task, from 1.
+         *     `attempt` counts the leases of the task, from 1.
          */
         WireLease: {
             /**
-             * Lease Id
              * Format: uuid
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id: string;
-            /** Attempt */
+            /**
+             * @description Which lease of the task it is, from 1; 0 before the first.
+             * @example 1
+             */
             attempt: number;
-            /** Leased At Ms */
+            /**
+             * @description When the lease began.
+             * @example 1795640400000
+             */
             leased_at_ms: number;
-            /** Last Seen At Ms */
+            /**
+             * @description When the holder was last heard of.
+             * @example 1795640430000
+             */
             last_seen_at_ms: number;
-            /** Work Timeout Ms */
+            /**
+             * @description How long one lease of the task may last, in milliseconds; null for no limit.
+             * @example 600000
+             */
             work_timeout_ms: number | null;
         };
-        /**
-         * LeaseTaskBody
-         * @description The same ``attempt_id`` gets the same lease again while that lease is live.
-         */
+        /** @description The same `attempt_id` gets the same lease again while that lease is live. */
         LeaseTaskBody: {
             /**
-             * Attempt Id
-             * @default null
+             * @description Your own id of this request. A repeat with the same id acts once.
+             * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
              */
             attempt_id?: string | null;
         };
-        /**
-         * TaskLeased
-         * @description The task with its lease. ``turn`` and ``message`` are as in the answer of the next task.
-         */
+        /** @description The task with its lease. `turn` and `message` are as in the answer of the next task. */
         TaskLeased: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_task_leased";
+            /** @description The task. */
             task: components["schemas"]["WireWork"];
+            /** @description The lease of the task. */
             lease: components["schemas"]["WireLease"];
-            /** Turn */
+            /**
+             * @description How many messages the task's sender has sent, the task itself included.
+             * @example 1
+             */
             turn: number;
-            /** @default null */
+            /** @description The newest message of the sender, left out while the task's text is the only one. */
             message?: components["schemas"]["SaidMessage"] | null;
         };
-        /**
-         * SaidMessage
-         * @description A message as its author sent it. ``role`` is ``user`` for the task's sender, ``agent`` for its holder.
-         */
+        /** @description A message as its author sent it. `role` is `user` for the task's sender, `agent` for its holder. */
         SaidMessage: {
-            /** Message Id */
+            /**
+             * @description The id of the message.
+             * @example m-1
+             */
             message_id: string;
             /**
-             * Role
+             * @description The role of a person, or of the author of a message: `user` is the task's sender, `agent` its holder.
              * @enum {string}
              */
             role: "user" | "agent";
-            /** Content */
-            content: {
-                [key: string]: unknown;
-            }[];
-            /** Metadata */
+            /** @description The content blocks, in order. */
+            content: components["schemas"]["ContentBlock"][];
+            /**
+             * @description Further JSON, which the hub keeps and does not read.
+             * @example {
+             *       "ticket": "INC-4412"
+             *     }
+             */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** Extensions */
+            /**
+             * @description The URIs of the protocol extensions that it uses.
+             * @example [
+             *       "urn:example:priority"
+             *     ]
+             */
             extensions?: string[];
-            /** Reference Task Ids */
+            /**
+             * @description The ids of earlier tasks that it refers to.
+             * @example [
+             *       "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+             *     ]
+             */
             reference_task_ids?: string[];
         };
         /**
-         * Messages
          * @description Messages of both parties, oldest first. The first is the task's text.
          *
-         *     If more are left, ``next_after`` is the ``after`` of the next request, else null. A wait ends when the task is
-         *     resolved, since no message follows. It also ends when the agent asks without words. ``next_after`` is then the
-         *     number of the question, so that the next request waits for what follows it.
+         *     If more are left, `next_after` is the `after` of the next request, else null. A wait ends when the task is resolved, since no message follows. It also ends when the agent asks without words. `next_after` is then the number of the question, so that the next request waits for what follows it.
          */
-        Messages: {
+        MessagePage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_messages";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
             /**
-             * State
+             * @description The state of the task.
              * @enum {string}
              */
             state: "queued" | "in_flight" | "interrupted" | "resolved";
-            /**
-             * Awaits
-             * @default null
-             */
+            /** @description What the question of an interrupted task asks for, null for other tasks. */
             awaits?: ("input" | "authorization") | null;
-            /** Turn */
+            /**
+             * @description How many messages the task's sender has sent, the task itself included.
+             * @example 1
+             */
             turn: number;
-            /** Messages */
+            /** @description The messages, oldest first. */
             messages: components["schemas"]["WireMessage"][];
-            /** Next After */
+            /**
+             * @description The `after` of the next request, null if nothing is left.
+             * @example 128
+             */
             next_after: number | null;
         };
-        /**
-         * WireMessage
-         * @description A message with its number in the task's journal and its time. ``progress`` is there only if it reports some.
-         */
+        /** @description A message with its number in the task's journal and its time. `progress` is there only if it reports some. */
         WireMessage: {
-            /** Message Id */
+            /**
+             * @description The id of the message.
+             * @example m-1
+             */
             message_id: string;
             /**
-             * Role
+             * @description The role of a person, or of the author of a message: `user` is the task's sender, `agent` its holder.
              * @enum {string}
              */
             role: "user" | "agent";
-            /** Content */
-            content: {
-                [key: string]: unknown;
-            }[];
-            /** Metadata */
+            /** @description The content blocks, in order. */
+            content: components["schemas"]["ContentBlock"][];
+            /**
+             * @description Further JSON, which the hub keeps and does not read.
+             * @example {
+             *       "ticket": "INC-4412"
+             *     }
+             */
             metadata?: {
                 [key: string]: unknown;
             };
-            /** Extensions */
+            /**
+             * @description The URIs of the protocol extensions that it uses.
+             * @example [
+             *       "urn:example:priority"
+             *     ]
+             */
             extensions?: string[];
-            /** Reference Task Ids */
+            /**
+             * @description The ids of earlier tasks that it refers to.
+             * @example [
+             *       "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+             *     ]
+             */
             reference_task_ids?: string[];
-            /** Seq */
+            /**
+             * @description The number of the row within its task, from 1; null for rows of no task.
+             * @example 4
+             */
             seq: number;
-            /** Said At Ms */
+            /**
+             * @description When it was posted.
+             * @example 1795640430000
+             */
             said_at_ms: number;
+            /** @description How far the work is. */
             progress?: components["schemas"]["WireProgress"];
         };
-        /**
-         * WireProgress
-         * @description How much of the work is done, from 0 to 1, and a note on what is happening.
-         */
+        /** @description How much of the work is done, from 0 to 1, and a note on what is happening. */
         WireProgress: {
-            /** Fraction */
+            /**
+             * @description How much of the work is done, from 0 to 1.
+             * @example 0.4
+             */
             fraction: number;
-            /** Note */
+            /**
+             * @description What is happening.
+             * @example reading the third paper
+             */
             note: string;
         };
         /**
-         * SayBody
-         * @description A further message of the task's sender. ``content`` is text or content blocks.
+         * @description A further message of the task's sender. `content` is text or content blocks.
          *
-         *     The same ``attempt_id`` with the same message stores it once.
+         *     The same `attempt_id` with the same message stores it once.
          */
         SayBody: {
-            /** Content */
-            content: string | Record<string, never>[];
+            /** @description The message: text, or content blocks. */
+            content: components["schemas"]["Content"];
             /**
-             * Message Id
-             * @default null
+             * @description The id of the message.
+             * @example m-1
              */
             message_id?: string | null;
             /**
-             * Metadata
-             * @default null
+             * @description Further JSON, which the hub keeps and does not read.
+             * @example {
+             *       "ticket": "INC-4412"
+             *     }
              */
             metadata?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * Extensions
-             * @default []
+             * @description The URIs of the protocol extensions that it uses.
+             * @example [
+             *       "urn:example:priority"
+             *     ]
              */
             extensions?: string[];
             /**
-             * Reference Task Ids
-             * @default []
+             * @description The ids of earlier tasks that it refers to.
+             * @example [
+             *       "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed"
+             *     ]
              */
             reference_task_ids?: string[];
             /**
-             * Attempt Id
-             * @default null
+             * @description Your own id of this request. A repeat with the same id acts once.
+             * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
              */
             attempt_id?: string | null;
         };
-        /**
-         * MessageSent
-         * @description ``seq`` is the number of the message in the task's journal, ``turn`` its number among those of the sender.
-         */
+        /** @description `seq` is the number of the message in the task's journal, `turn` its number among those of the sender. */
         MessageSent: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_message_sent";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
-            /** Message Id */
+            /**
+             * @description The id of the message.
+             * @example m-1
+             */
             message_id: string;
-            /** Seq */
+            /**
+             * @description The number of the row within its task, from 1; null for rows of no task.
+             * @example 4
+             */
             seq: number;
-            /** Turn */
+            /**
+             * @description How many messages the task's sender has sent, the task itself included.
+             * @example 1
+             */
             turn: number;
         };
-        /**
-         * ReleaseBody
-         * @description Why the lease is handed back. With a ``lease_id`` nothing happens unless that lease is live.
-         */
+        /** @description Why the lease is handed back. With a `lease_id` nothing happens unless that lease is live. */
         ReleaseBody: {
-            /** Reason */
+            /**
+             * @description Why, in words. Others can read it.
+             * @example The work is no longer needed.
+             */
             reason: string;
             /**
-             * Lease Id
-             * @default null
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id?: string | null;
         };
-        /** TaskReleased */
+        /** @description The lease has ended, and the task is queued again. */
         TaskReleased: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_task_released";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
-            /** Attempt */
+            /**
+             * @description Which lease of the task it is, from 1; 0 before the first.
+             * @example 1
+             */
             attempt: number;
         };
-        /** Timeline */
+        /** @description A page of the task's journal, in order. */
         Timeline: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_timeline";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
-            /** Events */
+            /** @description The rows of the journal. */
             events: components["schemas"]["JournalEvent"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * JournalEvent
-         * @description A row of the journal. ``seq`` numbers the changes of one task, from 1; it is null in other rows.
+         * @description A row of the journal. `seq` numbers the changes of one task, from 1; it is null in other rows.
          *
-         *     Only people see ``id``, and ``address``, the network address of the client. It is "" without one. To agents, people
-         *     and the command line are the actor ``operator``, and ``request_id`` is null for the requests of others.
+         *     Only people see `id`, and `address`, the network address of the client. It is "" without one. To agents, people and the command line are the actor `operator`, and `request_id` is null for the requests of others.
          */
         JournalEvent: {
-            /** Id */
+            /**
+             * @description The number of the row.
+             * @example 17
+             */
             id?: number;
-            /** Kind */
+            /**
+             * @description What happened.
+             * @example a2a_task_sent
+             */
             kind: string;
-            /** Actor */
+            /**
+             * @description Who acted: an agent, a person as `user:<name>`, or the command line.
+             * @example planner@local
+             */
             actor: string;
-            /** Task Id */
+            /**
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
+             */
             task_id: string | null;
-            /** Seq */
+            /**
+             * @description The number of the row within its task, from 1; null for rows of no task.
+             * @example 4
+             */
             seq: number | null;
-            /** At Ms */
+            /**
+             * @description When it happened.
+             * @example 1795640400000
+             */
             at_ms: number;
             /**
-             * Source
+             * @description By which way the request came.
              * @enum {string}
              */
             source: "api" | "dashboard" | "cli" | "scheduler" | "local";
-            /** Request Id */
+            /**
+             * @description The id of the request, null for the requests of others.
+             * @example f3b1c2d4
+             */
             request_id: string | null;
-            /** Address */
+            /**
+             * @description The network address of the client, empty without one.
+             * @example 192.0.2.10
+             */
             address?: string;
-            /** Data */
+            /**
+             * @description The details of the row, which depend on its `kind`.
+             * @example {
+             *       "recipient": "research@local"
+             *     }
+             */
             data: {
                 [key: string]: unknown;
             };
         };
-        /** Tree */
+        /** @description A page of the tree, from the root down. */
         Tree: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_tree";
             /**
-             * Root
              * Format: uuid
+             * @description The id of the root of the tree.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             root: string;
-            /** Nodes */
+            /** @description The tasks, each parent before its children. */
             nodes: components["schemas"]["TreeNode"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
-        /**
-         * TreeNode
-         * @description A task of the tree. ``depth`` is 0 for the root.
-         */
+        /** @description A task of the tree. `depth` is 0 for the root. */
         TreeNode: {
-            /** Depth */
+            /**
+             * @description How far below the root the task is; 0 for the root.
+             * @example 0
+             */
             depth: number;
             /**
-             * State
+             * @description The state of the task.
              * @enum {string}
              */
             state: "queued" | "in_flight" | "interrupted" | "resolved";
-            /** Awaits */
+            /** @description What the question of an interrupted task asks for, null for other tasks. */
             awaits: ("input" | "authorization") | null;
-            /** Outcome */
+            /**
+             * @description How the task ended, null before that.
+             * @example ok
+             */
             outcome: string | null;
-            /** Attempt */
+            /**
+             * @description Which lease of the task it is, from 1; 0 before the first.
+             * @example 1
+             */
             attempt: number;
-            /** Waits On */
+            /**
+             * @description The task whose result this task waits for, since both ask for the same work.
+             * @example 1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed
+             */
             waits_on: string | null;
+            /** @description The task. */
             task: components["schemas"]["WireTask"];
+            /** @description The result, null without one. */
             result: components["schemas"]["WireResult"] | null;
         };
         /**
-         * UpdatesBody
-         * @description Updates of the lease's holder, in order. The same ``attempt_id`` with the same updates gets the same answer.
+         * @description Updates of the lease's holder, in order. The same `attempt_id` with the same updates gets the same answer.
+         * @example {
+         *       "updates": [
+         *         {
+         *           "progress": {
+         *             "fraction": 0.4,
+         *             "note": "reading the third paper"
+         *           }
+         *         }
+         *       ],
+         *       "lease_id": "a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e",
+         *       "attempt_id": "0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e"
+         *     }
          */
         UpdatesBody: {
-            /** Updates */
+            /** @description The updates, in order. */
             updates: components["schemas"]["UpdateBody"][];
             /**
-             * Lease Id
-             * @default null
+             * @description The id of the lease. As a guard of a request: nothing happens unless this lease is live.
+             * @example a3f1e2d4-5c6b-4a79-8e0d-9f1a2b3c4d5e
              */
             lease_id?: string | null;
             /**
-             * Attempt Id
-             * @default null
+             * @description Your own id of this request. A repeat with the same id acts once.
+             * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
              */
             attempt_id?: string | null;
         };
         /**
-         * UpdateBody
-         * @description Exactly one of ``message`` (text or content blocks), ``progress``, ``artifact`` and ``status``.
-         *
-         *     The statuses ``input_required`` and ``auth_required`` put a question to the task's sender: they end the lease, and
-         *     the sender's answer brings a new one. Such an update is the last of its request. It may have a ``message``, and
-         *     ``auth_required`` must have one. ``message_id`` and ``metadata`` belong to the message. ``append`` adds the blocks
-         *     to the artifact of that id and replaces the fields that it names. Without ``append`` the artifact is replaced. With
-         *     ``last_chunk`` the artifact is complete.
+         * @description Exactly one of `message`, `progress`, `artifact` and `status`. The statuses `input_required` and `auth_required` put a question to the task's sender and end the lease; such an update is the last of its request and may have a `message`.
+         * @example {
+         *       "progress": {
+         *         "fraction": 0.4,
+         *         "note": "reading the third paper"
+         *       }
+         *     }
          */
         UpdateBody: {
+            /** @description Words for the sender: text, or content blocks. */
+            message?: components["schemas"]["Content"] | null;
             /**
-             * Message
-             * @default null
-             */
-            message?: string | Record<string, never>[] | null;
-            /**
-             * Message Id
-             * @default null
+             * @description The id of the message.
+             * @example m-1
              */
             message_id?: string | null;
             /**
-             * Metadata
-             * @default null
+             * @description Further JSON, which the hub keeps and does not read.
+             * @example {
+             *       "ticket": "INC-4412"
+             *     }
              */
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @default null */
+            /** @description How far the work is. */
             progress?: components["schemas"]["ProgressBody"] | null;
-            /** @default null */
+            /** @description An artifact, or a chunk of one. */
             artifact?: components["schemas"]["ArtifactBody"] | null;
-            /**
-             * Append
-             * @default false
-             */
+            /** @description Whether the blocks are added to the artifact of that id. Otherwise they replace it. */
             append?: boolean;
-            /**
-             * Last Chunk
-             * @default false
-             */
+            /** @description Whether the artifact is complete. */
             last_chunk?: boolean;
-            /**
-             * Status
-             * @default null
-             */
+            /** @description A question, or `working`. */
             status?: ("working" | "input_required" | "auth_required") | null;
         };
-        /**
-         * ProgressBody
-         * @description How much of the work is done, from 0 to 1, and a note on what is happening.
-         */
+        /** @description How much of the work is done, from 0 to 1, and a note on what is happening. */
         ProgressBody: {
-            /** Fraction */
+            /**
+             * @description How much of the work is done, from 0 to 1.
+             * @example 0.4
+             */
             fraction: number;
             /**
-             * Note
-             * @default
+             * @description What is happening.
+             * @example reading the third paper
              */
             note?: string;
         };
-        /**
-         * ArtifactBody
-         * @description An artifact of the task, or a chunk of it. ``content`` is text or content blocks.
-         */
+        /** @description An artifact of the task, or a chunk of it. `content` is text or content blocks. */
         ArtifactBody: {
             /**
-             * Artifact Id
-             * @default result
+             * @description The id of the artifact within its task. Default: result.
+             * @example report
              */
             artifact_id?: string;
             /**
-             * Name
-             * @default null
+             * @description A name for people.
+             * @example Report
              */
             name?: string | null;
             /**
-             * Description
-             * @default null
+             * @description A text about it, for people.
+             * @example Papers about solid-state batteries
              */
             description?: string | null;
-            /** Content */
-            content: string | Record<string, never>[];
+            /** @description The artifact: text, or content blocks. */
+            content: components["schemas"]["Content"];
             /**
-             * Metadata
-             * @default null
+             * @description Further JSON, which the hub keeps and does not read.
+             * @example {
+             *       "ticket": "INC-4412"
+             *     }
              */
             metadata?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * Extensions
-             * @default []
+             * @description The URIs of the protocol extensions that it uses.
+             * @example [
+             *       "urn:example:priority"
+             *     ]
              */
             extensions?: string[];
         };
         /**
-         * TaskUpdated
-         * @description ``seq`` is the number of the last update in the task's journal.
+         * @description `seq` is the number of the last update in the task's journal.
          *
-         *     ``turn`` counts the messages of the task's sender. It grows when the sender sends a further message.
+         *     `turn` counts the messages of the task's sender. It grows when the sender sends a further message.
          */
         TaskUpdated: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_task_updated";
             /**
-             * Task Id
              * Format: uuid
+             * @description The id of the task.
+             * @example 6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e
              */
             task_id: string;
-            /** Seq */
+            /**
+             * @description The number of the row within its task, from 1; null for rows of no task.
+             * @example 4
+             */
             seq: number;
-            /** Turn */
+            /**
+             * @description How many messages the task's sender has sent, the task itself included.
+             * @example 1
+             */
             turn: number;
         };
-        /**
-         * TasksBody
-         * @description Tasks to send, in order. Each is decided by itself: a refused task keeps no other task from being sent.
-         */
+        /** @description Tasks to send, in order. Each is decided by itself: a refused task keeps no other task from being sent. */
         TasksBody: {
-            /** Tasks */
-            tasks: {
-                /**
-                 * Id
-                 * @default null
-                 */
-                id?: string | null;
-                /**
-                 * Sender
-                 * @default null
-                 */
-                sender?: (string | {
-                    display: string;
-                    pubkey: string;
-                }) | null;
-                /**
-                 * Recipient
-                 * @description An AgentId, or its display, or its local part where that is unambiguous.
-                 */
-                recipient: string | {
-                    display: string;
-                    pubkey: string;
-                };
-                /** Intent Text */
-                intent_text: string;
-                /**
-                 * Task Kind
-                 * @default null
-                 */
-                task_kind?: string | null;
-                /**
-                 * Parent
-                 * @default null
-                 */
-                parent?: string | null;
-                /**
-                 * Deadline Ms
-                 * @default null
-                 */
-                deadline_ms?: number | null;
-                /** @default null */
-                idempotency?: components["schemas"]["IdempotencyBody"] | null;
-                /**
-                 * Callback Url
-                 * @default null
-                 */
-                callback_url?: string | null;
-                /**
-                 * Callback Secret
-                 * @default null
-                 */
-                callback_secret?: string | null;
-            }[];
+            /** @description The tasks. */
+            tasks: components["schemas"]["TaskBody"][];
         };
-        /**
-         * TasksQueued
-         * @description ``posted`` are the ids of the stored tasks, in the order of the batch without the refused items.
-         */
+        /** @description `posted` are the ids of the stored tasks, in the order of the batch without the refused items. */
         TasksQueued: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_tasks_queued";
-            /** Posted */
+            /**
+             * @description The task ids of the items that succeeded, in their order.
+             * @example [
+             *       "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e"
+             *     ]
+             */
             posted: string[];
-            /** Refused */
+            /** @description The items that failed, each with its error. */
             refused: components["schemas"]["RefusedItem"][];
         };
         /**
-         * LeaseBody
-         * @description How to lease up to ``max`` tasks. The ``results`` are posted first, before the wait for tasks.
+         * @description How to lease up to `max` tasks. The `results` are posted first, before the wait for tasks.
          *
-         *     The answer comes with the first task. It has fewer than ``max`` tasks if no more are queued, or if one more would
-         *     exceed 4 MiB. A repeat with the same ``attempt_id`` and the same ``results`` gets the same answer.
+         *     The answer comes with the first task. It has fewer than `max` tasks if no more are queued, or if one more would exceed 4 MiB. A repeat with the same `attempt_id` and the same `results` gets the same answer.
          */
         LeaseBody: {
             /**
-             * Wait Ms
-             * @default 0
+             * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+             * @example 30000
              */
             wait_ms?: number;
             /**
-             * Attempt Id
-             * @default null
+             * @description Your own id of this request. A repeat with the same id acts once.
+             * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
              */
             attempt_id?: string | null;
-            /** Max */
-            max: number;
             /**
-             * Results
-             * @default []
+             * @description The most items of the answer.
+             * @example 32
              */
-            results?: {
-                /**
-                 * Task Id
-                 * Format: uuid
-                 */
-                task_id: string;
-                /**
-                 * Status
-                 * @enum {string}
-                 */
-                status: "ok" | "error" | "partial" | "rejected";
-                /**
-                 * Content
-                 * @default []
-                 */
-                content?: {
-                    [key: string]: unknown;
-                }[];
-                /**
-                 * Error Message
-                 * @default null
-                 */
-                error_message?: string | null;
-                /**
-                 * Lease Id
-                 * @default null
-                 */
-                lease_id?: string | null;
-                /**
-                 * Message
-                 * @default []
-                 */
-                message?: string | Record<string, never>[];
-                /**
-                 * Direct
-                 * @default false
-                 */
-                direct?: boolean;
-            }[];
+            max: number;
+            /** @description The results of the last tasks, posted first. */
+            results?: components["schemas"]["ResultBody"][];
         };
         /**
-         * TasksLeased
          * @description The leased tasks, oldest first, and the outcomes of the results of the request.
          *
-         *     A ``message`` is left out, too, if the answer would exceed 4 MiB with it. Its task's messages can be read.
+         *     A `message` is left out, too, if the answer would exceed 4 MiB with it. Its task's messages can be read.
          *
-         *     ``attempt_spent`` is there only when the attempt id is spent: its leases have ended. Use a new id.
+         *     `attempt_spent` is there only when the attempt id is spent: its leases have ended. Use a new id.
          */
         TasksLeased: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_tasks_leased";
-            /** Leases */
+            /** @description The leases, each with its task. */
             leases: components["schemas"]["WireLeased"][];
-            /** Posted */
-            posted: string[];
-            /** Refused */
-            refused: components["schemas"]["RefusedItem"][];
             /**
-             * Attempt Spent
-             * @default false
+             * @description The task ids of the items that succeeded, in their order.
+             * @example [
+             *       "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e"
+             *     ]
              */
+            posted: string[];
+            /** @description The items that failed, each with its error. */
+            refused: components["schemas"]["RefusedItem"][];
+            /** @description Whether the attempt id is spent. Use a new id then. Left out otherwise. */
             attempt_spent?: boolean;
         };
         /**
-         * WireLeased
-         * @description A task with its lease. ``turn`` counts the messages of its sender, from 1: the task's text.
+         * @description A task with its lease. `turn` counts the messages of its sender, from 1: the task's text.
          *
-         *     ``message`` is the newest of them. It is left out while the task's text is the only message. A task of the official
-         *     protocol always has it, with all parts of the message.
+         *     `message` is the newest of them. It is left out while the task's text is the only message. A task of the official protocol always has it, with all parts of the message.
          */
         WireLeased: {
+            /** @description The task. */
             task: components["schemas"]["WireWork"];
+            /** @description The lease of the task. */
             lease: components["schemas"]["WireLease"];
-            /** Turn */
+            /**
+             * @description How many messages the task's sender has sent, the task itself included.
+             * @example 1
+             */
             turn: number;
+            /** @description The newest message of the sender, left out while the task's text is the only one. */
             message?: components["schemas"]["SaidMessage"];
         };
         /**
-         * TaskOpt
          * @description The leased task with its lease. Both are null when nothing was there to lease.
          *
-         *     ``turn`` counts the messages of the task's sender, from 1: the task's text. ``message`` is the newest of them; it is
-         *     left out while the text is the only message. ``attempt_spent`` is there only when the attempt id is spent: its
-         *     leases have ended. Use a new id.
+         *     `turn` counts the messages of the task's sender, from 1: the task's text. `message` is the newest of them; it is left out while the text is the only message. `attempt_spent` is there only when the attempt id is spent: its leases have ended. Use a new id.
          */
         TaskOpt: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_task_opt";
+            /** @description The task. */
             task: components["schemas"]["WireWork"] | null;
+            /** @description The lease of the task. */
             lease: components["schemas"]["WireLease"] | null;
             /**
-             * Turn
-             * @default null
+             * @description How many messages the task's sender has sent, the task itself included.
+             * @example 1
              */
             turn?: number | null;
-            /** @default null */
+            /** @description The newest message of the sender, left out while the task's text is the only one. */
             message?: components["schemas"]["SaidMessage"] | null;
-            /**
-             * Attempt Spent
-             * @default false
-             */
+            /** @description Whether the attempt id is spent. Use a new id then. Left out otherwise. */
             attempt_spent?: boolean;
         };
         /**
-         * NextTask
          * @description How to receive, in the query or the body.
          *
-         *     With ``wait_ms`` the hub holds the request until something arrives, by default for at most 50 seconds. Without it
-         *     the hub answers at once. The same ``attempt_id`` gets the same answer again. Keep the id until it has brought
-         *     something, also after an empty answer. Then use a new id. Once its leases have ended or its results were
-         *     acknowledged, an id is spent. The answer then has ``attempt_spent`` and nothing else.
+         *     With `wait_ms` the hub holds the request until something arrives, by default for at most 50 seconds. Without it the hub answers at once. The same `attempt_id` gets the same answer again. Keep the id until it has brought something, also after an empty answer. Then use a new id. Once its leases have ended or its results were acknowledged, an id is spent. The answer then has `attempt_spent` and nothing else.
          */
         NextTask: {
             /**
-             * Wait Ms
-             * @default 0
+             * @description How long the hub may hold the request, in milliseconds. 0 answers at once.
+             * @example 30000
              */
             wait_ms?: number;
             /**
-             * Attempt Id
-             * @default null
+             * @description Your own id of this request. A repeat with the same id acts once.
+             * @example 0b9d4c1e-7a52-4e0f-8d3b-5f6a7b8c9d0e
              */
             attempt_id?: string | null;
         };
-        /** Tasks */
-        Tasks: {
+        /** @description A page of queued tasks, oldest first. */
+        TaskPage: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "a2a_tasks";
-            /** Tasks */
+            /** @description The tasks. */
             tasks: components["schemas"]["WireTask"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
-        /**
-         * AuditProof
-         * @description The proof that the block's signed root covers the row: the steps lead from ``leaf`` to ``block.root``.
-         */
+        /** @description The proof that the block's signed root covers the row: the steps lead from `leaf` to `block.root`. */
         AuditProof: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "audit_proof";
-            /** Row */
+            /**
+             * @description The row.
+             * @example {
+             *       "id": 17,
+             *       "kind": "a2a_task_sent"
+             *     }
+             */
             row: {
                 [key: string]: unknown;
             };
-            /** Leaf */
+            /**
+             * @description The hash of the row.
+             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+             */
             leaf: string;
-            /** Steps */
+            /** @description The siblings on the way from the leaf to the root. */
             steps: components["schemas"]["WireStep"][];
-            /** Block */
+            /**
+             * @description The sealed block of the row, with its root and its signature.
+             * @example {
+             *       "root": "9f86d081884c7d65"
+             *     }
+             */
             block: {
                 [key: string]: unknown;
             };
         };
-        /**
-         * WireStep
-         * @description The hash of a sibling in the Merkle tree, and its side.
-         */
+        /** @description The hash of a sibling in the Merkle tree, and its side. */
         WireStep: {
             /**
-             * Side
+             * @description On which side the sibling is.
              * @enum {string}
              */
             side: "left" | "right";
-            /** Hash */
+            /**
+             * @description A SHA-256 hash in hex.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             hash: string;
         };
-        /** AuditEvents */
+        /** @description A page of the journal, newest first. */
         AuditEvents: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "audit_events";
-            /** Events */
+            /** @description The rows of the journal. */
             events: components["schemas"]["JournalEvent"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
         /**
-         * AuditVerification
-         * @description A verification of up to ``blocks`` blocks; ``next_after`` null means that none is left.
+         * @description A verification of up to `blocks` blocks; `next_after` null means that none is left.
          *
-         *     ``erased`` lists erased rows. ``unsealed`` counts the newest rows, which no seal proves yet.
+         *     `erased` lists erased rows. `unsealed` counts the newest rows, which no seal proves yet.
          */
         AuditVerification: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "audit_verification";
-            /** Whole */
+            /** @description Whether all checked rows are as they were written. */
             whole: boolean;
+            /** @description The first problem, null without one. */
             finding: components["schemas"]["WireFinding"] | null;
-            /** Blocks */
+            /**
+             * @description How many blocks were checked.
+             * @example 10
+             */
             blocks: number;
-            /** Rows */
+            /**
+             * @description How many rows were checked.
+             * @example 128
+             */
             rows: number;
-            /** Erased */
+            /**
+             * @description The ids of erased rows among them.
+             * @example [
+             *       17
+             *     ]
+             */
             erased: number[];
-            /** Unsealed */
+            /**
+             * @description How many of the newest rows no seal proves yet.
+             * @example 5
+             */
             unsealed: number;
+            /** @description The last block that was checked, null without one. */
             head: components["schemas"]["WireHead"] | null;
-            /** Next After */
+            /**
+             * @description The `after` of the next request, null if nothing is left.
+             * @example 128
+             */
             next_after: number | null;
         };
-        /**
-         * WireFinding
-         * @description The first problem: the block by its ids, null outside of a block, and the row, null without one.
-         */
+        /** @description The first problem: the block by its ids, null outside of a block, and the row, null without one. */
         WireFinding: {
-            /** Problem */
+            /**
+             * @description What went wrong.
+             * @example timed out
+             */
             problem: string;
-            /** First Id */
+            /**
+             * @description The first row of the block.
+             * @example 1
+             */
             first_id: number | null;
-            /** Last Id */
+            /**
+             * @description The last row of the block.
+             * @example 128
+             */
             last_id: number | null;
-            /** Row */
+            /**
+             * @description A row of the journal, or its number.
+             * @example 17
+             */
             row: number | null;
         };
-        /**
-         * WireHead
-         * @description The last block that was checked, by its last row and its hash.
-         */
+        /** @description The last block that was checked, by its last row and its hash. */
         WireHead: {
-            /** Last Id */
+            /**
+             * @description The last row of the block.
+             * @example 128
+             */
             last_id: number;
-            /** Hash */
+            /**
+             * @description A SHA-256 hash in hex.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
             hash: string;
         };
         /**
-         * GrantBody
          * @description The capability to grant.
          *
-         *     ``scope`` limits the grant to a peer, a task, a lease or a duplicate risk. ``max_uses`` limits how often it is used.
+         *     `scope` limits the grant to a peer, a task, a lease or a duplicate risk. `max_uses` limits how often it is used.
          */
         GrantBody: {
+            /** @description The agent that holds the grant. */
+            subject: components["schemas"]["AgentName"];
             /**
-             * Subject
-             * @description An AgentId, or its display, or its local part where that is unambiguous.
+             * @description The action, as a grant spells it.
+             * @example a2a.send.research@local
              */
-            subject: string | {
-                display: string;
-                pubkey: string;
-            };
-            /** Action */
             action: string;
             /**
-             * Scope
-             * @default null
+             * @description What the grant is limited to, empty for no limit.
+             * @example {
+             *       "version": 1,
+             *       "task_id": "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e"
+             *     }
              */
             scope?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * Expires At
-             * @default null
+             * @description When it expires, in Unix epoch milliseconds; null for never.
+             * @example 1827176400000
              */
             expires_at?: number | null;
             /**
-             * Max Uses
-             * @default null
+             * @description How often the grant may be used, null for no limit.
+             * @example 100
              */
             max_uses?: number | null;
         };
-        /** Granted */
+        /** @description The capability is granted. */
         Granted: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "capability_granted";
             /**
-             * Grant Id
              * Format: uuid
+             * @description The id of the grant.
+             * @example 5d2c9b7a-8e41-4d6f-a1b2-c3d4e5f60718
              */
             grant_id: string;
-            /** Subject Display */
+            /**
+             * @description The name of the agent that holds the grant.
+             * @example planner@local
+             */
             subject_display: string;
-            /** Action */
+            /**
+             * @description The action, as a grant spells it.
+             * @example a2a.send.research@local
+             */
             action: string;
         };
-        /** CapabilityList */
+        /** @description A page of grants, newest first. */
         CapabilityList: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "capabilities";
-            /** Capabilities */
+            /** @description The grants of this page. */
             capabilities: components["schemas"]["Capability"][];
-            /** Next Cursor */
+            /**
+             * @description The `cursor` of the next page, null on the last page.
+             * @example gAAAAABnQ2x0bWFya2Vy
+             */
             next_cursor: string | null;
         };
-        /**
-         * Capability
-         * @description A grant. ``expires_at`` is in Unix epoch milliseconds. ``max_uses`` null means no limit.
-         */
+        /** @description A grant. `expires_at` is in Unix epoch milliseconds. `max_uses` null means no limit. */
         Capability: {
             /**
-             * Grant Id
              * Format: uuid
+             * @description The id of the grant.
+             * @example 5d2c9b7a-8e41-4d6f-a1b2-c3d4e5f60718
              */
             grant_id: string;
+            /** @description The agent that holds the grant. */
             subject: components["schemas"]["AgentId"];
-            /** Action */
+            /**
+             * @description The action, as a grant spells it.
+             * @example a2a.send.research@local
+             */
             action: string;
-            /** Scope */
+            /**
+             * @description What the grant is limited to, empty for no limit.
+             * @example {
+             *       "version": 1,
+             *       "task_id": "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e"
+             *     }
+             */
             scope: {
                 [key: string]: unknown;
             };
-            /** Granted By */
+            /**
+             * @description Who gave the grant.
+             * @example user:operator
+             */
             granted_by: string;
-            /** Expires At */
+            /**
+             * @description When it expires, in Unix epoch milliseconds; null for never.
+             * @example 1827176400000
+             */
             expires_at: number | null;
-            /** Max Uses */
+            /**
+             * @description How often the grant may be used, null for no limit.
+             * @example 100
+             */
             max_uses: number | null;
-            /** Uses */
+            /**
+             * @description How often the grant was used.
+             * @example 4
+             */
             uses: number;
-            /** Created At Ms */
+            /**
+             * @description When it was created.
+             * @example 1795640400000
+             */
             created_at_ms: number;
-            /** Revoked At Ms */
+            /**
+             * @description When it was revoked, null while it counts.
+             * @example 1795640460000
+             */
             revoked_at_ms: number | null;
         };
-        /**
-         * RevokeBody
-         * @description The grant to revoke.
-         */
+        /** @description The grant to revoke. */
         RevokeBody: {
             /**
-             * Grant Id
              * Format: uuid
+             * @description The id of the grant.
+             * @example 5d2c9b7a-8e41-4d6f-a1b2-c3d4e5f60718
              */
             grant_id: string;
         };
-        /** Revoked */
+        /** @description The grant is revoked. */
         Revoked: {
             /**
-             * Kind
+             * @description Names the shape of this answer.
              * @constant
              */
             kind: "capability_revoked";
             /**
-             * Grant Id
              * Format: uuid
+             * @description The id of the grant.
+             * @example 5d2c9b7a-8e41-4d6f-a1b2-c3d4e5f60718
              */
             grant_id: string;
-            /** Revoked At Ms */
+            /**
+             * @description When it was revoked, null while it counts.
+             * @example 1795640460000
+             */
             revoked_at_ms: number;
         };
     };

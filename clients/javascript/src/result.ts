@@ -17,7 +17,7 @@ export class TaskResult {
   ) {
     this.taskId = row.task_id;
     this.status = row.status;
-    this.content = row.content as unknown as Block[];
+    this.content = row.content;
     this.errorMessage = row.error_message;
   }
 
