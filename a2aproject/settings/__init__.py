@@ -16,6 +16,7 @@ from a2aproject.settings.edge import PUBLIC_URL
 from a2aproject.settings.environment import CENTURY_MS, env
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.monitoring import LOG_FORMAT
 from a2aproject.settings.official import *  # noqa: F403
 from a2aproject.settings.people import *  # noqa: F403
 from a2aproject.settings.processors import pool_size, web_workers
@@ -209,9 +210,12 @@ Q_CLUSTER: dict[str, Any] = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "text": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "json": {"()": "a2aproject.web.log.JSONFormatter"},
+    },
     "filters": {"redacted": {"()": "mailbox.words.redaction.RedactSecrets"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["redacted"]}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["redacted"]}},
     "root": {
         "handlers": ["stderr"],
         "level": env.word("LOG_LEVEL", "WARNING", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
@@ -222,6 +226,7 @@ LOGGING = {
         "django.request": {"level": "ERROR"},
         "django.security": {"level": "CRITICAL"},
         "django.server": {"handlers": [], "propagate": True},
+        "a2aproject.requests": {"level": "INFO" if LOG_FORMAT == "json" else "CRITICAL"},
     },
 }
 

@@ -1,4 +1,4 @@
-"""Settings of those who watch the hub: metrics and the log."""
+"""Settings of those who watch the hub: metrics, the log and traces."""
 
 from __future__ import annotations
 
@@ -12,5 +12,8 @@ A2A_METRICS_TOKEN: str = env.str("A2A_METRICS_TOKEN", "")
 if A2A_METRICS_TOKEN and len(A2A_METRICS_TOKEN) < LEAST_TOKEN:
     raise UnusableSettingError(f"A2A_METRICS_TOKEN must have at least {LEAST_TOKEN} characters.")
 A2A_METRICS_ALLOW = env.networks("A2A_METRICS_ALLOW", [])
+# The form of the log. JSON has one line for each answered request, too.
+LOG_FORMAT = env.word("LOG_FORMAT", "text", "TEXT", "JSON").lower()
+
 # The busiest agents have metrics of their own; so many of them.
 A2A_METRICS_AGENTS = env.integer("A2A_METRICS_AGENTS", 100, least=0, most=10_000)

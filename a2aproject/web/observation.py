@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from a2aproject.web import counters
+from a2aproject.web import counters, log
+from a2aproject.web.log import Answered
 from mailbox.dialects.base import request_ids
 
 NO_ROUTE = "none"  # of a request that no route answers, such as one for a static file
 ADMIN = "/admin/"  # the route of all pages of Django's admin, which has hundreds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """A request that was answered. ``route`` is the pattern of its path. ``caller`` is "" for a stranger."""
-
-    request_id: str
-    route: str
-    method: str
-    status: int
-    seconds: float
-    caller: str
 
 
 class ObservationMiddleware:
@@ -40,7 +28,8 @@ class ObservationMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         began = time.perf_counter()
         request.META[request_ids.META] = request_id = request_ids.chosen(request.META.get(request_ids.META, ""))
-        response = self.get_response(request)
+        with log.of_request(request_id):
+            response = self.get_response(request)
         response.headers.setdefault("X-Request-Id", request_id)
         answered = Answered(
             request_id=request_id,
@@ -51,6 +40,7 @@ class ObservationMiddleware:
             caller=_caller(request),
         )
         counters.count_request(answered.route, answered.method, answered.status, answered.seconds)
+        log.write(answered)
         return response
 
 

@@ -162,6 +162,9 @@ def test_replay_statuses_are_read_in_any_case_and_with_spaces(read):
             ("A2A_CAPABILITIES", value, "A2A_CAPABILITIES must be a JSON list of objects, each with name, description")
             for value in ('{"x":1}', "[1]", '"abc"', '[{"name":"qa"}]', '[{"name":1,"description":"","version":"1"}]')
         ),
+        ("LOG_FORMAT", "xml", "LOG_FORMAT is 'xml': it must be one of TEXT, JSON."),
+        ("A2A_METRICS_TOKEN", "short", "A2A_METRICS_TOKEN must have at least 16 characters."),
+        ("A2A_METRICS_ALLOW", "here", "A2A_METRICS_ALLOW is 'here': it must list addresses and networks"),
         ("LOG_LEVEL", "loud", "LOG_LEVEL is 'loud': it must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
         *(
             ("A2A_REPLAY_STATUSES", value, "it must list one or more of ok, partial, error, separated by commas.")

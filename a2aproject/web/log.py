@@ -1,0 +1,82 @@
+"""The log as JSON: one object a line, for a record of any logger and for each answered request."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+_requests = logging.getLogger("a2aproject.requests")
+_request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """A request that was answered. ``route`` is the pattern of its path. ``caller`` is "" for a stranger."""
+
+    request_id: str
+    route: str
+    method: str
+    status: int
+    seconds: float
+    caller: str
+
+
+@contextmanager
+def of_request(request_id: str) -> Iterator[None]:
+    """Let the records of this block name the request that they are of."""
+    token = _request_id.set(request_id)
+    try:
+        yield
+    finally:
+        _request_id.reset(token)
+
+
+def write(answered: Answered) -> None:
+    """Write the line of an answered request, if the log is JSON."""
+    if _requests.isEnabledFor(logging.INFO):
+        _requests.info("%s %s %d", answered.method, answered.route, answered.status, extra={"answered": answered})
+
+
+class JSONFormatter(logging.Formatter):
+    """Writes each record as a JSON object with ``time``, ``level``, ``logger`` and ``message``.
+
+    A record of a request has ``request_id``, and one with an exception the traceback in ``exception``. The line of an
+    answered request has ``agent``, ``route``, ``method``, ``status`` and ``duration_ms``, too. An agent is None for a
+    stranger.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        told: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        answered: Answered | None = getattr(record, "answered", None)
+        if answered is not None:
+            told |= _told(answered)
+        elif request_id := _request_id.get():
+            told["request_id"] = request_id
+        if record.exc_info and not record.exc_text:
+            record.exc_text = self.formatException(record.exc_info)
+        if record.exc_text:
+            told["exception"] = record.exc_text
+        return orjson.dumps(told, default=str).decode()
+
+
+def _told(answered: Answered) -> dict[str, Any]:
+    return {
+        "request_id": answered.request_id,
+        "agent": answered.caller or None,
+        "route": answered.route,
+        "method": answered.method,
+        "status": answered.status,
+        "duration_ms": round(answered.seconds * 1000, 3),
+    }
