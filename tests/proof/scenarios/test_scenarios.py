@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import uuid
+from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
 
 from tests.proof.history import History, Operation, Try
 from tests.proof.rows import Rows
-from tests.proof.scenarios import SCENARIOS, backup, carriage, failover, official_carriage, two_hubs
+from tests.proof.scenarios import SCENARIOS, backup, carriage, client_package, failover, official_carriage, two_hubs
 
 pytestmark = pytest.mark.one_database
 
@@ -125,3 +126,27 @@ def test_a_restored_hub_lacks_a_task_that_was_acknowledged_before_the_backup():
     missed = {(violation.name, violation.subject) for violation in backup.missed(history, rows(), 5)}
 
     assert missed == {("acknowledged_task_lost", FIRST), ("task_not_journalled", FIRST)}
+
+
+def diary(task_id, **changes):
+    """Return the diary of one task that went well, but for the changes."""
+    steps = {step: Counter([task_id]) for step in ("sent", "done", "drained", "said")}
+    return client_package.Diary(**{**steps, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, []),
+        ({"drained": Counter()}, ["package_not_drained"]),
+        ({"done": Counter()}, ["package_not_done"]),
+        ({"done": Counter([FIRST, FIRST])}, ["package_done_twice"]),
+        ({"drained": Counter([FIRST, FIRST])}, ["package_drained_twice"]),
+        ({"said": Counter([FIRST, FIRST])}, ["package_said_twice"]),
+        ({"said": Counter([FIRST, SECOND])}, ["package_unexpected_task"]),
+        ({"wrong": {FIRST}}, ["package_result_of_another"]),
+        ({"held": {FIRST}}, ["package_left_something"]),
+    ],
+)
+def test_the_diary_of_the_client_package_shows_a_broken_promise(changes, expected):
+    assert [violation.name for violation in client_package.broken(diary(FIRST, **changes))] == expected
