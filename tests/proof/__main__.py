@@ -23,6 +23,7 @@ from tests.proof.forms import Part
 from tests.proof.report import Proof
 from tests.proof.scenarios import SCENARIOS
 from tests.proof.scenarios.scenario import Scenario
+from tests.proof.short import short
 from tests.support.hub import ROOT
 
 CUTS = 3_500  # for each database
@@ -75,7 +76,7 @@ def _end(*_: object) -> None:
 def _prove(database: str, folder: Path, seed: int, options: argparse.Namespace) -> Proof:
     """Run the form that the options name on one database."""
     proof, ends_at = Proof(), time.monotonic() + options.seconds
-    form = forms.short(database, folder / database, seed) if options.short else None
+    form = short(database, folder / database, seed) if options.short else None
     for part in form or _long(proof, database, folder / database, seed, ends_at):
         proof.parts.append(part)
         say(report.line(part))

@@ -1,4 +1,4 @@
-"""The forms of the proof: loads beside faults, and the check of each. The short form is a part of the long form."""
+"""The parts of the proof: loads beside faults, and the check of each."""
 
 from __future__ import annotations
 
@@ -173,10 +173,3 @@ def missing() -> dict[str, str]:
     """Return the faults that this machine cannot strike, each with the reason."""
     reasons = {fault.name: fault.missing() for fault in FAULTS}
     return {name: reason for name, reason in reasons.items() if reason is not None}
-
-
-def short(database: str, folder: Path, seed: int, *, sends: int = 160) -> list[Part]:
-    """Run the short form: a load through the proxy, and a load beside one fault of each kind."""
-    with staged(database, folder, edits.COMPACT_SOON) as stage:
-        cut = loaded(stage, seed, "cuts and hang-ups, with compaction and plans", sends=sends)
-        return [cut, struck(stage, seed + 1, "faults", faults_for(database, short=True))]

@@ -6,13 +6,14 @@ import pytest
 from django.db import connection
 
 from tests.proof import forms
+from tests.proof.short import short
 
 SEED = 20261
 
 
 @pytest.mark.django_db
 def test_a_hub_under_faults_keeps_every_promise(tmp_path):
-    parts = forms.short(connection.vendor, tmp_path, SEED)
+    parts = short(connection.vendor, tmp_path, SEED)
 
     assert [str(violation) for part in parts for violation in part.violations] == []
     assert sum(part.cuts for part in parts) > 50

@@ -7,6 +7,7 @@ from tests.proof.scenarios.carriage import CARRIAGE
 from tests.proof.scenarios.client_package import CLIENT_PACKAGE
 from tests.proof.scenarios.failover import FAILOVER
 from tests.proof.scenarios.full_disk import FULL_DISK
+from tests.proof.scenarios.handlers import HANDLERS
 from tests.proof.scenarios.official_carriage import OFFICIAL_CARRIAGE
 from tests.proof.scenarios.scenario import Scenario
 from tests.proof.scenarios.two_trees import TWO_TREES
@@ -19,6 +20,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     BACKUP,
     CARRIAGE,
     OFFICIAL_CARRIAGE,
-    FULL_DISK,
     CLIENT_PACKAGE,
+    HANDLERS,
+    FULL_DISK,
 )

@@ -26,14 +26,17 @@ def test_a_handler_learns_that_its_lease_ended_and_its_result_is_not_posted(hub,
 
     @hub.worker(heartbeat=0.1)
     def handle(leased):
-        repair.requeue(olga, task.uuid, reason="stale", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)
         assert leased.cancelled.wait(PATIENCE)
         with pytest.raises(LeaseEndedError) as ended:
             leased.say("late")
         heard.append(str(ended.value))
         return "late"
 
-    hub.run(max_tasks=1)
+    worker = threading.Thread(target=hub.run, kwargs={"max_tasks": 1})
+    worker.start()
+    await_lease(task)
+    repair.requeue(olga, task.uuid, reason="stale", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)
+    worker.join(PATIENCE)
     wait_until(lambda: heard)
 
     task.refresh_from_db()

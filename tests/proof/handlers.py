@@ -1,0 +1,174 @@
+"""Workers of the client package under faults: requests are cut, and worker processes are killed and started again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from a2a_hub_client import Hub, HubError, Result, Retry
+from tests.proof.evidence import Violation
+from tests.proof.forms import HANG_UPS, Part, Strike
+from tests.proof.history import History
+from tests.proof.proxy import proxied
+from tests.proof.stage import Stage
+from tests.proof.world import operator_key
+from tests.support.hub import ROOT
+
+KINDS = ("threads", "asyncio")  # of worker processes
+SENDERS = 2
+BETWEEN = 2.5  # seconds between two kills
+FINISHED_WITHIN = 240.0
+STOPPED_WITHIN = 90.0
+
+
+@dataclass(kw_only=True)
+class Diary:
+    """The facts that the clients know, by the ids of tasks. ``tries`` counts requests that were repeated."""
+
+    sent: set[UUID] = field(default_factory=set)
+    drained: Counter[UUID] = field(default_factory=Counter)
+    wrong: dict[UUID, str] = field(default_factory=dict)
+    doubled: set[UUID] = field(default_factory=set)  # a message of the worker came twice
+    repeated: int = 0  # tasks that were begun again, by a worker that took them over
+    left: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    tries: int = 0
+
+    def trouble(self, _: HubError) -> None:
+        with self.lock:
+            self.tries += 1
+
+    def note(self, result: Result, said: list[str]) -> None:
+        with self.lock:
+            self.drained[result.task_id] += 1
+            if not result.is_ok or result.text != str(result.task_id):
+                self.wrong[result.task_id] = f"{result.status}: {result.text or result.error_message}"
+            if len(set(said)) < len(said):
+                self.doubled.add(result.task_id)
+            self.repeated += len(said) > 1
+
+
+def handled(stage: Stage, seed: int, *, sends: int, kills: int) -> Part:
+    """Send tasks to handlers through the proxy, and kill worker processes meanwhile; check what came back."""
+    began, diary = time.monotonic(), Diary()
+    history = History(seed, stage.folder / f"history-{seed}.jsonl")
+    with proxied(("127.0.0.1", stage.port), history, HANG_UPS) as proxy:
+        _play(stage, proxy.url, diary, random.Random(seed), sends=sends, kills=kills)
+    history.close()
+    part = Part(
+        name="handlers of the client package", database=stage.database, seed=seed, seconds=time.monotonic() - began
+    )
+    part.operations.update(send=len(diary.sent), drain=diary.drained.total(), take_over=diary.repeated)
+    part.tries = part.operations.total() + diary.tries
+    for (kind, _), count in proxy.counts.items():
+        part.faults[kind] += count
+    part.strikes = [Strike(name="killed: a worker of the client package", recovery=0.0, counted=kills)]
+    part.violations = list(broken(diary))
+    return part
+
+
+def _play(stage: Stage, url: str, diary: Diary, rng: random.Random, *, sends: int, kills: int) -> None:
+    retry = Retry(patience=FINISHED_WITHIN, first_pause=0.05, longest_pause=1.0, on_trouble=diary.trouble)
+    names = [f"{kind}-{rng.getrandbits(32):x}@proof" for kind in KINDS]
+    with Hub(stage.url, operator_key(stage), retry=retry) as operator, contextlib.ExitStack() as running:
+        senders = [
+            running.enter_context(Hub(url, _key(operator, f"sender-{rng.getrandbits(32):x}@proof"), retry=retry))
+            for _ in range(SENDERS)
+        ]
+        keys = [_key(operator, name) for name in names]
+        crew = [running.enter_context(Crew(kind, url, key, stage)) for kind, key in zip(KINDS, keys, strict=True)]
+        with ThreadPoolExecutor(SENDERS) as pool:
+            sending = [pool.submit(_send_and_drain, hub, names, sends // SENDERS, diary) for hub in senders]
+            for _ in range(kills):
+                time.sleep(BETWEEN)
+                rng.choice(crew).kill()
+            for sender in sending:
+                sender.result(FINISHED_WITHIN)
+        diary.left += [f"exit code {code}" for one in crew if (code := one.stop()) != 0]
+        for key in keys:
+            with Hub(stage.url, key, retry=retry) as worker:
+                diary.left += [f"lease of task {held.task.id}" for held in worker.leases()]
+
+
+def _key(operator: Hub, name: str) -> str:
+    made = operator.add_agent(name)
+    for action in ("a2a.send.*", "a2a.respond.*"):
+        operator.grant(name, action)
+    return made.api_key
+
+
+def _send_and_drain(hub: Hub, names: list[str], sends: int, diary: Diary) -> None:
+    mine = {hub.send(names[number % len(names)], f"work {number}").id for number in range(sends)}
+    diary.sent |= mine
+    missing = set(mine)
+    for result in hub.results(batch=5, wait=FINISHED_WITHIN):
+        said = [one.text for one in hub.task(result.task_id).messages() if one.role == "agent" and one.progress is None]
+        diary.note(result, said)
+        missing.discard(result.task_id)
+        if not missing:
+            hub.ack(list(mine))
+            return
+
+
+class Crew:
+    """Two worker processes of one agent. One of them is killed and started again."""
+
+    def __init__(self, kind: str, url: str, key: str, stage: Stage) -> None:
+        self._command = [sys.executable, "-m", "tests.proof.handler", kind]
+        self._environment = os.environ | {"A2A_URL": url, "A2A_API_KEY": key}
+        self._log = stage.folder / f"handlers-{kind}.log"
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    def __enter__(self) -> Crew:
+        self._processes = [self._start(), self._start()]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            process.kill()
+            process.wait()
+
+    def kill(self) -> None:
+        """Kill the older process, and start another."""
+        oldest = self._processes.pop(0)
+        oldest.kill()
+        oldest.wait()
+        self._processes.append(self._start())
+
+    def stop(self) -> int:
+        """Stop the processes by SIGTERM; return an exit code that is not 0, else 0."""
+        for process in self._processes:
+            process.send_signal(signal.SIGTERM)
+        return next(filter(None, [process.wait(STOPPED_WITHIN) for process in self._processes]), 0)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self._log.open("ab") as log:
+            return subprocess.Popen(
+                self._command, cwd=ROOT, env=self._environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+
+
+def broken(diary: Diary) -> Iterator[Violation]:
+    """Yield the promises that the clients' diary shows as broken."""
+    for task_id in diary.sent - diary.drained.keys():
+        yield Violation("handler_result_lost", str(task_id))
+    for task_id, times in diary.drained.items():
+        if times > 1 or task_id not in diary.sent:
+            yield Violation("handler_result_doubled", str(task_id), f"{times} times")
+    for task_id, result in diary.wrong.items():
+        yield Violation("handler_result_wrong", str(task_id), result)
+    for task_id in diary.doubled:
+        yield Violation("handler_message_doubled", str(task_id))
+    for what in diary.left:
+        yield Violation("handler_left_something", what)
