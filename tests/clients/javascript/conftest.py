@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -32,6 +33,12 @@ class Cast:
         own = {"A2A_URL": self.hub.url, "A2A_API_KEY": self.keys[name], "AGENTS": json.dumps(agents)}
         return {**os.environ, **own}
 
+    def post(self, name: str, path: str, **body: object) -> Any:
+        """Send a request as the agent, or as the operator, and return the JSON of its answer."""
+        headers = {"Authorization": f"Bearer {self.keys[name]}"}
+        with httpx.Client(base_url=self.hub.url, headers=headers, timeout=PATIENCE, trust_env=False) as client:
+            return client.post(path, json=body).raise_for_status().json()
+
 
 @pytest.fixture(scope="session")
 def package() -> tuple[str, Path]:
@@ -46,15 +53,13 @@ def cast(
     var = tmp_path_factory.mktemp("hub")
     with migrated_database() as database_url, served(var, database_url=database_url) as hub:
         keys, private_keys = {"operator": operator_key(hub)}, {}
-        headers = {"Authorization": f"Bearer {keys['operator']}"}
-        with httpx.Client(base_url=hub.url, headers=headers, timeout=PATIENCE, trust_env=False) as operator:
-            for name, action in GRANTS.items():
-                made = operator.post("/a2a/agents", json={"display": f"{name}@local"}).raise_for_status().json()
-                keys[name], private_keys[name] = made["api_key"], made["private_key"]
-                if action:
-                    grant = {"subject": name, "action": action}
-                    operator.post("/capabilities/grant", json=grant).raise_for_status()
-        yield Cast(hub=hub, keys=keys, private_keys=private_keys)
+        made = Cast(hub=hub, keys=keys, private_keys=private_keys)
+        for name, action in GRANTS.items():
+            agent = made.post("operator", "/a2a/agents", display=f"{name}@local")
+            keys[name], private_keys[name] = agent["api_key"], agent["private_key"]
+            if action:
+                made.post("operator", "/capabilities/grant", subject=name, action=action)
+        yield made
 
 
 def run(command: list[str], folder: Path, environment: Mapping[str, str] | None = None) -> str:

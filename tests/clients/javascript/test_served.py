@@ -8,10 +8,13 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.clients.javascript.conftest import Cast, run
+from tests.proof.history import History
+from tests.proof.proxy import USUAL, proxied
 from tests.support.clients.environments import PACKAGE
 from tests.support.hub import PATIENCE, wait_until
 
@@ -36,6 +39,9 @@ import { Hub } from "a2a-hub-client";
 const task = await new Hub().send("bob", "work");
 console.log((await task.result()).text);
 """
+
+
+FAULTS = {kind: rate * 3 for kind, rate in USUAL.items()}
 
 
 @pytest.fixture
@@ -74,6 +80,17 @@ def test_the_client_does_what_the_hub_promises(cast, package):
     assert re.findall(r"^# pass (\d+)$", printed, re.MULTILINE) == ["6"]
 
 
+def test_a_network_with_faults_loses_and_doubles_nothing(cast, package):
+    node, folder = package
+    place = urlsplit(cast.hub.url)
+
+    with proxied((str(place.hostname), int(place.port or 0)), History(1), FAULTS) as proxy:
+        environment = {**cast.environment(), "A2A_PROXY": proxy.url}
+        run([node, "--test", "dist/test/served/faults.test.js"], folder, environment)
+
+        assert {kind for kind, _ in proxy.counts} == FAULTS.keys()
+
+
 def test_the_examples_of_the_page_work(cast: Cast, package: tuple[str, Path], project: Path) -> None:
     node, _ = package
 
@@ -96,6 +113,7 @@ def test_a_worker_drains_at_sigterm(cast: Cast, package: tuple[str, Path], proje
         assert worker.wait(PATIENCE) == 0
 
     assert f"task {task} attempt 1: released: the worker was stopped" in output.read_text()
+    cast.post("alice", f"/a2a/tasks/{task}/cancel")  # the other tests lease what is queued
 
 
 def test_the_task_of_a_killed_worker_is_taken_over(cast: Cast, package: tuple[str, Path], project: Path) -> None:
