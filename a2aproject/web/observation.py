@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from a2aproject.web import counters, log
 from a2aproject.web.log import Answered
 from mailbox.dialects.base import request_ids
+from mailbox.gate import touched
+
+if TYPE_CHECKING:
+    from a2aproject.web.traces import Spans
 
 NO_ROUTE = "none"  # of a request that no route answers, such as one for a static file
 ADMIN = "/admin/"  # the route of all pages of Django's admin, which has hundreds
@@ -24,8 +30,17 @@ class ObservationMiddleware:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
+        self._spans = _spans()
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if self._spans is None:
+            return self._answer(request)[0]
+        with touched.noted() as tasks:
+            response, answered = self._answer(request)
+        self._spans.record(answered, request.META, tasks)
+        return response
+
+    def _answer(self, request: HttpRequest) -> tuple[HttpResponseBase, Answered]:
         began = time.perf_counter()
         request.META[request_ids.META] = request_id = request_ids.chosen(request.META.get(request_ids.META, ""))
         with log.of_request(request_id):
@@ -41,7 +56,16 @@ class ObservationMiddleware:
         )
         counters.count_request(answered.route, answered.method, answered.status, answered.seconds)
         log.write(answered)
-        return response
+        return response, answered
+
+
+def _spans() -> Spans | None:
+    """Return what records spans; None for a hub without traces, which does not load OpenTelemetry."""
+    if not settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+        return None
+    from a2aproject.web.traces import Spans
+
+    return Spans()
 
 
 def _route(request: HttpRequest) -> str:

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from mailbox.database import write_turns
 from mailbox.database.bell import ringing, topics
-from mailbox.gate import capabilities
+from mailbox.gate import capabilities, touched
 from mailbox.gate.callers import Caller
 from mailbox.gate.repeats import Repeats
 from mailbox.gate.requests import Request
@@ -68,6 +68,7 @@ class Journal:
     def committed(self) -> None:
         """Note that the transaction of `write` was committed, and wake those who wait for its changes."""
         ringing.ring(self._topics)
+        touched.note(row.task_id for row in self._rows if row.task_id is not None and row.seq is not None)
         if self._caller.nonce is not None:
             self._caller.nonce.committed()
 

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from mailbox.database import instances
 from mailbox.database.bell import ringing, topics
-from mailbox.gate import actions, capabilities, entries, quotas
+from mailbox.gate import actions, capabilities, entries, quotas, touched
 from mailbox.gate.callers import Caller
 from mailbox.gate.capabilities import Permit
 from mailbox.gate.requests import Request
@@ -71,6 +71,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
     task.recipient = Agent.from_identity(*recipient)
     task._state.adding, task._state.db = False, DEFAULT_DB_ALIAS
     ringing.ring([topics.agent(task.recipient_id)])
+    touched.note([task.uuid])
     return task
 
 
@@ -95,6 +96,7 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
     task = instances.of_row(Task, TASK, row[: len(TASK)], sender=sender, recipient=holder)
     lease = instances.of_row(Lease, LEASE, row[len(TASK) : -4], task=task, holder=holder)
     ringing.ring([topics.task(task.uuid)])
+    touched.note([task.uuid])
     return [lease]
 
 
@@ -130,6 +132,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     result = instances.of_row(Result, RESULT, row)
     result.task = task
     ringing.ring([topics.sender(task.sender_id), topics.task(task.uuid)])
+    touched.note([task.uuid])
     quotas.grow_by_result(task.sender_id, result.size)
     return result
 
@@ -152,6 +155,7 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
         return [] if row is not None and attempt_id is None and row[-1] else None
     result = instances.of_row(Result, RESULT, row[:-4])
     result.task = instances.of_row(Task, DELIVERED, row[-4:-1])
+    touched.note([result.task.uuid])
     return [result]
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from mailbox.database import instances
 from mailbox.database.paging import BUDGET
-from mailbox.gate import entries
+from mailbox.gate import entries, touched
 from mailbox.gate.callers import Caller
 from mailbox.models import Result, Task
 from mailbox.verbs.hot import plain
@@ -60,6 +60,7 @@ def drain(caller: Caller, *, most: int, attempt_id: UUID | None, ack: Collection
         return None
     acked, is_plain, before, rows = drained
     results = [_delivered(row) for row in rows]
+    touched.note(result.task.uuid for result in results)
     is_plain = bool(results) or (is_plain and not before)
     return PlainDrain(acked=frozenset(acked), results=results if is_plain else None, before=before)
 

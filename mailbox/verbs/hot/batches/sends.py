@@ -11,7 +11,7 @@ from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
 from mailbox.database.bell import ringing, topics
-from mailbox.gate import entries, quotas
+from mailbox.gate import entries, quotas, touched
 from mailbox.gate.callers import Caller
 from mailbox.gate.requests import Request
 from mailbox.models import Agent, Task
@@ -59,6 +59,7 @@ def send_first(
     keys = dict(rows)
     sent = {place: _sent(task, keys[task.uuid]) for place, task in enumerate(tasks) if task.uuid in keys}
     ringing.ring([topics.agent(task.recipient_id) for task in sent.values()])
+    touched.note(task.uuid for task in sent.values())
     return len(tasks), sent
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from mailbox.database import instances
 from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
-from mailbox.gate import entries, quotas
+from mailbox.gate import entries, quotas, touched
 from mailbox.gate.callers import Caller
 from mailbox.gate.capabilities import Permit
 from mailbox.gate.requests import Request
@@ -204,3 +204,4 @@ def _after(posted: Iterable[Result], leases: Iterable[Lease]) -> None:
         quotas.grow_by_result(result.sender_id, result.size)
         rung += [topics.sender(result.sender_id), topics.task(result.task.uuid)]
     ringing.ring(rung)
+    touched.note(topics.tasks_among(rung))
