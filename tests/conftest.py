@@ -44,6 +44,7 @@ SLOW = (
     "tests/mailbox/dialects/corvid/test_conversation.py",
     "tests/mailbox/dialects/mcp/clients/",
     "tests/mailbox/dialects/yeoman/test_served.py",
+    "tests/clients/python/cli/",
     "tests/clients/python/worker/",
     "tests/test_demo.py",
     "tests/docs/test_operations.py",

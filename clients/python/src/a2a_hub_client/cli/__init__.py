@@ -1,0 +1,14 @@
+"""The command line ``a2a``: a hub from a terminal, over HTTP."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line with the arguments of this process."""
+    try:
+        from a2a_hub_client.cli import app
+    except ModuleNotFoundError as missing:
+        sys.exit(f'a2a: {missing}. The command line needs the extra "cli": pip install "a2a-hub-client[cli]"')
+    app.run()

@@ -1,0 +1,89 @@
+"""Which hub a command talks to, and with which key."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from a2a_hub_client.cli import contexts
+from a2a_hub_client.cli.contexts import ConfigError, Context
+from a2a_hub_client.credentials import KEY, URL
+
+if TYPE_CHECKING:
+    from a2a_hub_client import Hub
+    from a2a_hub_client.retry import Retry
+
+HOW = f"run `a2a login`, or set {URL} and {KEY}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """The options of a command that name the hub and the key. None: the option was not given."""
+
+    url: str | None = None
+    context: str | None = None
+    key_file: str | None = None
+    signing_key_file: str | None = None
+
+
+def chosen(given: Given) -> Context:
+    """Return the hub and the key of a command. Raises `ConfigError` without either.
+
+    Options go before the environment, and the environment before the stored contexts. A stored key is sent to no other
+    URL than its own.
+    """
+    stored = _stored(given)
+    url = given.url or (os.environ.get(URL) if given.context is None else None)
+    if stored is not None and url is not None and not _is_same(url, stored.url):
+        stored = None
+    found = Context(url=url or "") if stored is None else stored
+    if not found.url:
+        raise ConfigError(f"no hub is named: {HOW}")
+    found = _with_given_key(found, given)
+    if not (found.key or found.key_file or found.signing_key_file):
+        raise ConfigError(f"there is no key for {found.url}: {HOW}")
+    return found
+
+
+def connected(context: Context, *, retry: Retry) -> Hub:
+    """Return a client of the context's hub. Raises `ConfigError` for a key or a URL that cannot be used."""
+    from a2a_hub_client import Hub, KeyFile
+
+    try:
+        if context.signing_key_file is not None:
+            signing_key = Path(context.signing_key_file).read_text("utf-8")
+            return Hub(context.url, signing_key=signing_key, retry=retry)
+        key = context.key if context.key_file is None else KeyFile(context.key_file)
+        return Hub(context.url, key, retry=retry)
+    except OSError as error:
+        raise ConfigError(f"{error.filename} cannot be read: {error.strerror}") from error
+    except (ImportError, ValueError) as error:
+        raise ConfigError(str(error)) from error
+
+
+def _stored(given: Given) -> Context | None:
+    kept = contexts.load()
+    if given.context is not None:
+        return kept.named(given.context)
+    url = given.url or os.environ.get(URL)
+    if url is not None:
+        names = sorted(kept.by_name, key=lambda name: name != kept.current)
+        return next((kept.by_name[name] for name in names if _is_same(url, kept.by_name[name].url)), None)
+    return None if kept.current is None else kept.named(kept.current)
+
+
+def _with_given_key(context: Context, given: Given) -> Context:
+    without = replace(context, key=None, key_file=None, signing_key_file=None)
+    if given.signing_key_file is not None:
+        return replace(without, signing_key_file=given.signing_key_file)
+    if given.key_file is not None:
+        return replace(without, key_file=given.key_file)
+    if given.context is None and (key := os.environ.get(KEY)):
+        return replace(without, key=key)
+    return context
+
+
+def _is_same(url: str, other: str) -> bool:
+    return url.rstrip("/") == other.rstrip("/")

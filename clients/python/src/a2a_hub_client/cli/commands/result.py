@@ -1,0 +1,77 @@
+"""``a2a result``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID, uuid4
+
+import typer
+
+from a2a_hub_client.cli import cells, ids
+from a2a_hub_client.cli.command import command, noun
+from a2a_hub_client.cli.commands.task import result_pairs
+from a2a_hub_client.cli.failures import CommandError
+from a2a_hub_client.cli.ids import TaskId
+from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, reader, span, whole_id
+from a2a_hub_client.cli.session import Session
+
+LONGEST_WAIT = 50.0  # seconds of one request
+Wait = Annotated[str | None, typer.Option("--wait", metavar="SPAN", help="Wait so long for it, at most 50s.")]
+
+app = noun("Read and receive results.")
+
+
+def _seconds(wait: str | None) -> float:
+    found = span("--wait", wait)
+    if found is not None and found.total_seconds() > LONGEST_WAIT:
+        raise typer.BadParameter("a request waits for at most 50s", param_hint="--wait")
+    return 0.0 if found is None else found.total_seconds()
+
+
+@command(app, "list")
+def list_(
+    session: Session,
+    delivered: Annotated[
+        bool, typer.Option("--delivered", help="Those that were received and not acknowledged.")
+    ] = False,
+    limit: Limit = USUAL_LIMIT,
+) -> None:
+    """List the results that no one received yet, without receiving them."""
+    route = "/a2a/results/delivered" if delivered else "/a2a/results/recent"
+    answer = session.listed(route, "results", limit=limit)
+    session.printer.listed(answer, "results", cells.RESULTS, none="No results.")
+
+
+@command(app)
+def show(session: Session, task: TaskId, wait: Wait = None) -> None:
+    """Show the result of a task without receiving it. Exits with 1 if there is none."""
+    from a2a_hub_client._calls import tasks
+
+    task_id = ids.task(session, task)
+    answer = session.ask(tasks.result(task_id, wait=_seconds(wait)))
+    if answer["result"] is None and session.printer.is_for_people:
+        raise CommandError(f"task {task_id} has no result yet")
+    session.printer.details(answer, lambda: [("task", task_id), *result_pairs(answer["result"])])
+
+
+@command(app, "next")
+def next_(
+    session: Session,
+    wait: Wait = None,
+    ack: Annotated[
+        UUID | None,
+        typer.Option("--ack", parser=reader(whole_id), metavar="TASK_ID", help="First acknowledge this task's result."),
+    ] = None,
+) -> None:
+    """Receive the oldest result of the tasks that the agent of the key sent. Exits with 1 if there is none.
+
+    A result that is never acknowledged is listed by `a2a result list --delivered`.
+    """
+    from a2a_hub_client._calls import work
+
+    call = work.drain(uuid4(), most=1, wait=_seconds(wait), ack=[] if ack is None else [ack])
+    answer = session.ask(call)
+    results = answer["results"]
+    if not results and session.printer.is_for_people:
+        raise CommandError("no result waits")
+    session.printer.details(answer, lambda: [("task", results[0]["task_id"]), *result_pairs(results[0])])

@@ -1,0 +1,146 @@
+"""Many tasks from a file: one body of ``POST /a2a/tasks`` on each line."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+import msgspec
+import typer
+
+from a2a_hub_client.cli.failures import CommandError
+from a2a_hub_client.cli.session import Session
+
+BATCH = 100  # tasks of one request
+LONGEST_PAUSE = 15.0  # seconds before tasks beyond a quota are sent again
+_LATER = "rate_limited", "quota_exceeded"
+
+
+@dataclass(slots=True)
+class _Line:
+    number: int
+    body: dict[str, Any]
+    is_there: bool = False
+
+
+@dataclass(slots=True)
+class _Count:
+    sent: int = 0
+    bad: list[dict[str, Any]] = field(default_factory=list)
+
+
+def lines_of(path: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file that are not empty, with their numbers; - is stdin. Raises `CommandError`."""
+    try:
+        with nullcontext(typer.get_text_stream("stdin")) if path == "-" else Path(path).open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield number, line.strip()
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{path} is no text in UTF-8: {error}") from error
+
+
+def send(session: Session, lines: Iterator[tuple[int, str]], *, to: str | None, run: str) -> None:
+    """Send a task for each line, under an id that is made from the line. Raises `CommandError` if lines were bad."""
+    me = session.read("/a2a/me")["agent"]
+    if me is None:
+        raise CommandError("people send no tasks: use the key of an agent")
+    count = _Count()
+    batch: list[_Line] = []
+    try:
+        with _Bar() as advance:
+            for line in _read(lines, count, sender=me["pubkey"], to=to, run=run):
+                batch.append(line)
+                if len(batch) == BATCH:
+                    _send_batch(session, batch, count)
+                    advance(len(batch))
+                    batch = []
+            if batch:
+                _send_batch(session, batch, count)
+    finally:
+        _report(session, count)
+    if count.bad:
+        raise CommandError(f"{len(count.bad)} of the lines were not sent")
+
+
+def _read(lines: Iterator[tuple[int, str]], count: _Count, *, sender: str, to: str | None, run: str) -> Iterator[_Line]:
+    """Yield the tasks of the lines. Equal lines are tasks of their own."""
+    seen: Counter[str] = Counter()
+    for number, text in lines:
+        try:
+            body = msgspec.json.decode(text)
+        except msgspec.DecodeError as error:
+            count.bad.append({"line": number, "code": "invalid_json", "message": str(error)})
+            continue
+        if not isinstance(body, dict):
+            count.bad.append({"line": number, "code": "invalid_request", "message": "the line is no JSON object"})
+            continue
+        if "recipient" not in body and to is not None:
+            body["recipient"] = to
+            text = f"{to}\n{text}"
+        seen[text] += 1
+        body.setdefault(
+            "id", str(uuid5(NAMESPACE_URL, "\n".join(["a2a task send", sender, run, str(seen[text]), text])))
+        )
+        yield _Line(number, body)
+
+
+def _send_batch(session: Session, batch: list[_Line], count: _Count) -> None:
+    """Send the tasks until each is stored or refused. Tasks beyond a quota wait for room."""
+    from a2a_hub_client._calls import tasks
+
+    waiting, pause = batch, 0.5
+    while waiting:
+        answer = session.ask(tasks.send_many([line.body for line in waiting]))
+        count.sent += len(answer["posted"])
+        refused = [(waiting[item["index"]], item) for item in answer["refused"]]
+        count.bad += [_bad(line, item) for line, item in refused if item["code"] not in _LATER]
+        later = [(line, item) for line, item in refused if item["code"] in _LATER]
+        waiting = [line for line, _ in later]
+        if later:
+            line, item = later[0]
+            session.printer.note(f"line {line.number} waits: {item['message']}")
+            time.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+
+
+def _bad(line: _Line, item: Mapping[str, Any]) -> dict[str, Any]:
+    return {"line": line.number, "code": item["code"], "message": item["message"]}
+
+
+def _report(session: Session, count: _Count) -> None:
+    if not session.printer.is_for_people:
+        session.printer.document({"sent": count.sent, "refused": count.bad})
+        return
+    session.printer.text(f"{count.sent} tasks are at the hub")
+    for bad in count.bad:
+        session.printer.note(f"line {bad['line']}: {bad['message']}")
+
+
+class _Bar(AbstractContextManager[Any]):
+    """The progress of the lines on stderr, nothing if that is no terminal."""
+
+    def __enter__(self) -> Any:
+        if not sys.stderr.isatty():
+            return lambda number: None
+        from rich.console import Console
+        from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = SpinnerColumn(), TextColumn("tasks"), MofNCompleteColumn(), TimeElapsedColumn()
+        self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._progress.start()
+        row = self._progress.add_task("tasks", total=None)
+        return lambda number: self._progress.advance(row, number)
+
+    def __exit__(self, *_: object) -> None:
+        if hasattr(self, "_progress"):
+            self._progress.stop()

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import stat
+
+import pytest
+
+from a2a_hub_client.cli import contexts
+from a2a_hub_client.cli.access import Given, chosen
+from a2a_hub_client.cli.contexts import ConfigError, Context, Contexts
+from tests.support.factories import key_of
+
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
+
+HUB = Context(url="http://hub", key="a2a_k")
+OTHER = Context(url="http://other", key_file="/keys/other")
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    """Return the file of the contexts. The environment names nothing else."""
+    file = tmp_path / "new" / "config.toml"
+    monkeypatch.setenv("A2A_CONFIG", str(file))
+    for name in ("A2A_URL", "A2A_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    return file
+
+
+def test_contexts_are_kept_for_their_owner_alone(config):
+    contexts.store(Contexts({"hub": HUB, "other": OTHER}, "hub"))
+
+    assert contexts.load() == Contexts({"hub": HUB, "other": OTHER}, "hub")
+    assert stat.S_IMODE(config.stat().st_mode) == 0o600
+    assert stat.S_IMODE(config.parent.stat().st_mode) == 0o700
+    assert list(config.parent.iterdir()) == [config]
+
+
+def test_a_file_that_others_can_read_is_refused(config):
+    contexts.store(Contexts({"hub": HUB}, "hub"))
+    config.chmod(0o640)
+
+    with pytest.raises(ConfigError, match=f"chmod 600 {config}"):
+        contexts.load()
+
+
+@pytest.mark.parametrize("text", ["no = [", "[contexts.hub]\nurl = 'http://hub'\nkeys = 1", "contexts = 3"])
+def test_a_file_of_another_form_is_refused(config, text):
+    contexts.store(Contexts())
+    config.write_text(text)
+
+    with pytest.raises(ConfigError, match="is no file of `a2a login`"):
+        contexts.load()
+
+
+def test_the_current_context_is_used_without_anything_else(config):
+    contexts.store(Contexts({"hub": HUB, "other": OTHER}, "other"))
+
+    assert chosen(Given()) == OTHER
+    assert chosen(Given(context="hub")) == HUB
+
+
+def test_the_environment_goes_before_the_current_context(config, monkeypatch):
+    contexts.store(Contexts({"hub": HUB}, "hub"))
+    monkeypatch.setenv("A2A_URL", "http://third")
+    monkeypatch.setenv("A2A_API_KEY", "k3")
+
+    assert chosen(Given()) == Context(url="http://third", key="k3")
+    assert chosen(Given(context="hub")) == HUB
+    assert chosen(Given(url="http://fourth")) == Context(url="http://fourth", key="k3")
+    assert chosen(Given(key_file="/k")) == Context(url="http://third", key_file="/k")
+
+
+def test_a_stored_key_goes_to_no_other_url(config):
+    contexts.store(Contexts({"hub": HUB}, "hub"))
+
+    with pytest.raises(ConfigError, match="there is no key for http://evil"):
+        chosen(Given(url="http://evil"))
+    assert chosen(Given(url="http://hub/")) == HUB
+
+
+def test_a_command_without_a_hub_says_how_to_name_one(config):
+    with pytest.raises(ConfigError, match="no hub is named: run `a2a login`, or set A2A_URL and A2A_API_KEY"):
+        chosen(Given())
+
+
+def test_a_login_stores_the_accepted_key_and_commands_use_it(a2a, alice):
+    done = a2a("login", a2a.url, "--name", "home", "--key-file", "-", typed=f"{key_of(alice)}\n")
+
+    assert done.out.startswith(f"Logged in to {a2a.url} as agent alice@local. The context is home, in ")
+    assert a2a("whoami", "-o", "json").json["agent"]["display"] == "alice@local"
+
+
+def test_a_login_with_a_wrong_key_stores_nothing(a2a, alice):
+    refused = a2a("login", a2a.url, "--key-file", "-", typed="a2a_wrong\n")
+
+    assert refused.code == 1
+    assert f"{a2a.url} does not accept the key" in refused.err
+    assert not a2a.config.exists()
+
+
+def test_contexts_are_listed_chosen_shown_and_removed(a2a, alice, bob):
+    secrets = [key_of(who) for who in (alice, bob)]
+    for name, secret in zip(("one", "two"), secrets, strict=True):
+        a2a("login", a2a.url, "--name", name, "--key-file", "-", typed=secret)
+
+    listed = a2a("context", "list", "-o", "jsonl").jsonl
+    a2a("context", "use", "one")
+    shown = a2a("context", "show")
+    a2a("context", "remove", "two")
+    left = a2a("logout")
+
+    assert [(row["name"], row["is_current"]) for row in listed] == [("one", False), ("two", True)]
+    assert shown.rows[0] == ["context", "one"]
+    assert left.out == "Forgot the context one. Its key is still valid.\n"
+    assert a2a("context", "list").err == "No contexts. `a2a login` adds one.\n"
+    everything = shown.out + str(listed)
+    assert [secret for secret in secrets if secret in everything or secret[:20] in everything] == []
+
+
+def test_an_unknown_context_is_named(a2a):
+    assert (
+        a2a("context", "use", "x").err
+        == 'a2a: there is no context "x". There are: none. `a2a login --name x` makes it.\n'
+    )
+
+
+def test_a_rotated_key_replaces_the_stored_one(a2a, alice):
+    a2a("login", a2a.url, "--name", "home", "--key-file", "-", typed=key_of(alice))
+    before = a2a.config.read_text()
+
+    rotated = a2a("key", "rotate", "-o", "json").json
+
+    assert rotated["api_key"] in a2a.config.read_text()
+    assert rotated["api_key"] not in before
+    assert a2a("whoami").rows[1] == ["agent", "alice@local"]

@@ -1,0 +1,61 @@
+"""A command starts quickly, as it imports only what it needs. The shells complete its words."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from a2a_hub_client.cli.lazy import COMMANDS
+from tests.support.terminals import MAIN
+
+pytestmark = pytest.mark.one_database
+
+LOADED = f"""
+import sys
+try:
+    {MAIN}
+finally:
+    print(sorted({{name.partition(".")[0] for name in sys.modules}}), file=sys.stderr)
+"""
+
+
+def run(code, *words, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code, *words], env=os.environ | environment, capture_output=True, text=True, check=True
+    )
+
+
+@pytest.mark.parametrize("words", [("--help",), ("task", "--help"), ("task", "send", "--help"), ("--version",)])
+def test_help_imports_neither_http_nor_rich(words):
+    loaded = run(LOADED, *words).stderr
+
+    assert "typer" in loaded
+    assert [name for name in ("httpx", "rich", "platformdirs") if f"'{name}'" in loaded] == []
+
+
+def test_the_help_of_the_root_imports_no_command():
+    loaded = run(f"{LOADED}    print([n for n in sys.modules if '.commands.' in n])", "--help")
+
+    assert "a2a_hub_client.cli.commands." not in loaded.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_has_help(name):
+    assert "Usage: a2a " + name in run(MAIN, name, "--help").stdout
+
+
+@pytest.mark.parametrize(("shell", "mark"), [("bash", "complete -o"), ("zsh", "#compdef a2a"), ("fish", "complete --")])
+def test_each_shell_gets_a_script_that_completes(shell, mark):
+    script = run(MAIN, "--show-completion", shell, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1").stdout
+
+    assert mark in script
+    assert "_A2A_COMPLETE" in script
+
+
+def test_the_words_of_a_noun_are_completed():
+    asked = {"_A2A_COMPLETE": "complete_bash", "COMP_WORDS": "a2a task wa", "COMP_CWORD": "2"}
+
+    assert run(MAIN, **asked).stdout.split() == ["watch"]
