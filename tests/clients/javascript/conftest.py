@@ -52,7 +52,8 @@ def cast(
 ) -> Iterator[Cast]:
     var = tmp_path_factory.mktemp("hub")
     with migrated_database() as database_url, served(var, database_url=database_url) as hub:
-        keys, private_keys = {"operator": operator_key(hub)}, {}
+        keys = {"operator": operator_key(hub)}
+        private_keys: dict[str, str] = {}
         made = Cast(hub=hub, keys=keys, private_keys=private_keys)
         for name, action in GRANTS.items():
             agent = made.post("operator", "/a2a/agents", display=f"{name}@local")

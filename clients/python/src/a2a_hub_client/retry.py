@@ -61,7 +61,7 @@ class Backoff:
         return pause
 
     def next_pause(self, retry_after: float | None = None) -> float:
-        """Return the next pause in seconds, without a look at the patience. ``retry_after`` is what the hub asks for."""
+        """Return the next pause in seconds, whether or not patience is left. ``retry_after`` is the hub's wish."""
         longest = seconds(self._retry.longest_pause)
         pause = max(self._next * random.uniform(0.5, 1), min(retry_after or 0.0, longest))  # noqa: S311 (no secret)
         self._next = min(self._next * 2, longest)

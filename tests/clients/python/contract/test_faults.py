@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections import Counter
+from typing import Any
 from uuid import UUID
 
 import httpx
@@ -22,7 +23,7 @@ class Faults(httpx.BaseTransport):
     def __init__(self, inner, seed):
         self._inner = inner
         self._chance = random.Random(seed)  # noqa: S311 (a seeded run, not a secret)
-        self.struck = Counter()
+        self.struck: Counter[str] = Counter()
 
     def handle_request(self, request):
         fault = self._chance.choice(["before", "after", "twice", "", "", ""])
@@ -49,7 +50,7 @@ def faulty(request, world):
         return opened[-1]
 
     yield hub
-    struck = sum((client._transport._http._transport.struck for client in opened), Counter())
+    struck: Counter[str] = sum((client._transport._http._transport.struck for client in opened), Counter())
     assert {"before", "after", "twice"} <= struck.keys()
     for client in opened:
         client.close()
@@ -59,7 +60,7 @@ def test_each_task_is_done_once(faulty):
     alice, bob = faulty("alice"), faulty("bob")
     sent = [alice.send("bob", str(number)).id for number in range(NUMBER)]
 
-    done = []
+    done: list[tuple[Any, Any]] = []
     while len(done) < NUMBER:
         for leased in bob.receive(most=3, wait=0).leases:
             bob.post_updates(leased.task.id, [Update.saying("begun")], lease_id=leased.lease.id)
@@ -77,7 +78,8 @@ def test_batches_are_stored_once(faulty):
     alice, bob = faulty("alice"), faulty("bob")
 
     sent = [task.id for task in alice.send_many(NewTask(to="bob", text=str(number)) for number in range(NUMBER))]
-    leases, answers = [], []
+    leases: list[Any] = []
+    answers: list[Any] = []
     while len(leases) < NUMBER:
         received = bob.receive(most=7, wait=0, answers=answers)
         assert received.refused == []
