@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 
@@ -21,8 +22,17 @@ HOTELS_ASK = "a room in Porto"
 @pytest.fixture
 def hotels(monkeypatch):
     """Answer the tasks for hotels until the test ends. The clients of the README are those of a planner."""
-    fake = FakeHub("planner", "hotels")
-    monkeypatch.setattr(a2a_hub_client, "Hub", lambda *_, **options: fake.hub("planner", **options), raising=False)
+    fake = FakeHub("planner", "hotels", "taxis")
+
+    def hub(_, key, **options):
+        if key != "a2a_key_of_taxis":
+            return fake.hub("planner", **options)
+        fake.hub("planner").send("taxis", "to the airport")
+        taxis = fake.hub("taxis")
+        monkeypatch.setattr(taxis, "run", functools.partial(taxis.run, max_tasks=1))
+        return taxis
+
+    monkeypatch.setattr(a2a_hub_client, "Hub", hub, raising=False)
     monkeypatch.setattr(a2a_hub_client, "AsyncHub", lambda *_: fake.async_hub("planner"), raising=False)
     ended = threading.Event()
     worker = threading.Thread(target=serve, args=[fake.hub("hotels"), ended])
@@ -47,7 +57,7 @@ def test_the_examples_run(hotels, capsys):
         exec(compile(block, "README.md", "exec"), namespace)  # noqa: S102
 
     printed = capsys.readouterr().out
-    assert len(BLOCKS) == 9
+    assert len(BLOCKS) == 10
     assert printed.startswith("ok Hotel Alfa\nsent: TaskHandle(")
     assert "agent which room?\nuser with a view, please\nok\n" in printed
     assert printed.endswith("['Hotel Alfa', 'Hotel Alfa']\n")
