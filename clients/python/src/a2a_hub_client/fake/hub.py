@@ -59,13 +59,22 @@ class FakeHub:
         self._tables.parties[name] = party
         self._keys[name] = admin_routes.new_key(self._tables, party)["api_key"]
 
+    def key(self, name: str) -> str:
+        """Return the key of an agent or a person, for a client of your own with the ``transport`` of this hub.
+
+        Raises `ValueError` for a name that was not added.
+        """
+        if name not in self._keys:
+            raise ValueError(f'"{name}" is no agent or person of this hub: {", ".join(sorted(self._keys))}')
+        return self._keys[name]
+
     def hub(self, name: str, **options: Any) -> Hub:
         """Return a client with the key of an agent or a person. ``options`` are those of `Hub`."""
-        return Hub(URL, self._keys[name], **{"transport": self.transport, **options})
+        return Hub(URL, self.key(name), **{"transport": self.transport, **options})
 
     def async_hub(self, name: str, **options: Any) -> AsyncHub:
         """Return a client for asyncio with the key of an agent or a person. ``options`` are those of `AsyncHub`."""
-        return AsyncHub(URL, self._keys[name], **{"transport": self.transport, **options})
+        return AsyncHub(URL, self.key(name), **{"transport": self.transport, **options})
 
     def pass_time(self, span: timedelta) -> None:
         """Set the clock of this hub forward, so that deadlines and work timeouts pass."""
@@ -83,9 +92,9 @@ class FakeHub:
                 told = handler(made)
             except Refusal as refusal:
                 return _response(refusal.status, refusal.body)
-            self._changed.notify_all()
             if made.is_empty and patience > 0 and made.wait_ms:
                 return None
+            self._changed.notify_all()
             return _response(200, told)
 
     def wait_for_change(self, seconds: float) -> None:
