@@ -31,6 +31,7 @@ TAGS = {
     "A2A cards": "The cards of agents in the official A2A protocol, and the keys that sign them.",
     "A2A by HTTP+JSON": "The official A2A protocol 1.0 by HTTP and JSON, for each agent.",
     "A2A by JSON-RPC": "The official A2A protocol, 1.0 and 0.3, by JSON-RPC.",
+    "MCP": "Tools and resources for language models, by the Model Context Protocol.",
     "tasks/send": "The protocol of corvid-agent: send a task, and poll it.",
     "agents of tasks/send": "Agents with profiles, as corvid-agent's clients read them.",
     "inboxes": "Marianne's inboxes: each agent has one.",

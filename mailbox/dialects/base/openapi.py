@@ -74,12 +74,13 @@ def describe(
     status: int = 200,
     public: bool = False,
     media_types: tuple[str, ...] = ("application/json",),
+    accepts: bool = False,
 ) -> Callable[[View], View]:
     """Describe one method of a view by its shapes.
 
     ``answer`` None is Markdown. ``status`` is the status of success. ``errors`` are the statuses of errors, without
     those that every route shares, and ``body_errors`` those of a body that is not read. ``public`` routes need no key.
-    ``media_types`` are those of the answer.
+    ``media_types`` are those of the answer. ``accepts``: some requests get 202 and no body.
     """
     shared = (429, 503) if public else (400, 401, 429, 503)
     refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
@@ -89,7 +90,7 @@ def describe(
         summary=summary,
         tags=[tag],
         request=body,
-        responses={**_answers(status, answer, media_types), **refusals},
+        responses={**_answers(status, answer, media_types), **({202: None} if accepts else {}), **refusals},
         parameters=[*headers, *(parameters_of(query) if query else ())],
         operation_id=operation_id,
         auth=NO_KEY if public else None,

@@ -64,6 +64,7 @@ class McpView(DialectView):
         errors=(403, 404),
         operation_id="mcp",
         media_types=("application/json", "text/event-stream"),
+        accepts=True,
     )
     def post(self, request: Request) -> HttpResponseBase:
         body = self.json()
