@@ -63,7 +63,8 @@ export class Api {
         return await this.connection.once(whole, asking.signal);
       } catch (error) {
         if (!mayRepeat(error, asking)) throw error;
-        const pause = pauses.next(error instanceof RefusedError ? error.retryAfter : 0);
+        const requested = (error instanceof RefusedError && error.retryAfter) || 0;
+        const pause = pauses.next(asking.insists ? Math.min(requested, this.retry.longestPause) : requested);
         giveUpAt ??= Date.now() + (asking.insists ? Infinity : (asking.patience ?? this.retry.patience));
         if (Date.now() + pause > giveUpAt) throw error;
         await sleep(pause, asking.signal);

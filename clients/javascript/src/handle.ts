@@ -33,6 +33,8 @@ export class TaskHandle {
   constructor(
     api: Api,
     readonly id: string,
+    /** The outcome of a task that was sent before and deleted since: no result comes. Otherwise undefined. */
+    readonly outcome?: string,
   ) {
     this.#api = api;
   }

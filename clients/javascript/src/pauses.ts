@@ -25,6 +25,8 @@ export class Pauses {
   }
 }
 
+export const LONGEST_TIMER = 2 ** 31 - 1; // milliseconds; a longer one would end at once
+
 /** Wait, and throw the reason of `signal` if it is aborted meanwhile. */
 export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -34,7 +36,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
       signal?.removeEventListener("abort", end);
       signal?.aborted ? reject(signal.reason) : resolve();
     };
-    const timer = setTimeout(end, milliseconds);
+    const timer = setTimeout(end, Math.min(milliseconds, LONGEST_TIMER));
     signal?.addEventListener("abort", end);
   });
 }

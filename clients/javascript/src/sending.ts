@@ -37,8 +37,8 @@ type TaskBody = Body<"/a2a/tasks"> & { id: string };
 
 export async function send(api: Api, to: string, text: string, options: SendOptions): Promise<TaskHandle> {
   const body = bodyOf({ ...options, to, text });
-  await api.post("/a2a/tasks", body);
-  return new TaskHandle(api, body.id);
+  const { outcome } = await api.post("/a2a/tasks", body);
+  return new TaskHandle(api, body.id, outcome ?? undefined);
 }
 
 /** Send tasks in few requests. Return their outcomes, in their order. */

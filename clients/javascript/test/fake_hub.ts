@@ -84,12 +84,12 @@ export class FakeHub {
 
   /** Wait until the condition holds after an answer. Fail if it does not within the patience of tests. */
   async until(condition: () => boolean): Promise<void> {
-    const late = AbortSignal.timeout(PATIENCE);
+    const giveUpAt = Date.now() + PATIENCE;
     while (!condition()) {
-      assert.ok(!late.aborted, `waited in vain after ${this.requests.map(({ route }) => route).join(", ")}`);
+      assert.ok(Date.now() < giveUpAt, `waited in vain after ${this.requests.map(({ route }) => route).join(", ")}`);
       await new Promise<void>((resolve) => {
-        this.#waiters.add(resolve);
-        late.addEventListener("abort", () => resolve(), { once: true });
+        const timer = setTimeout(resolve, PATIENCE);
+        this.#waiters.add(() => (clearTimeout(timer), resolve()));
       });
     }
   }

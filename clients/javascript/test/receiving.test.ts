@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cut, half, json, refusal } from "./fake_hub.js";
-import { fakeWith, Gate, LEASE, leases, RELEASE, RESULT, row, work } from "./workplace.js";
+import { fakeWith, Gate, LEASE, leases, posted, RELEASE, RESULT, row, work } from "./workplace.js";
 
 test("a lease that is lost is repeated under its attempt id, and each new receive has a new id", async () => {
   const fake = await fakeWith(cut, half, refusal(503, "unavailable"), leases(row("1")), leases(row("2")));
@@ -28,6 +28,21 @@ test("an attempt id stays after an empty answer, and is replaced once it is spen
 
   const ids = fake.to(LEASE).map(({ body }) => body.attempt_id);
   assert.deepEqual([ids[0] === ids[1], ids[1] === ids[2], ids[2] === ids[3]], [true, true, false]);
+});
+
+test("many tasks at once give no warning of the process", async () => {
+  const rows = Array.from({ length: 30 }, (_, n) => row(`many ${n}`));
+  const fake = await fakeWith(leases(...rows));
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => warnings.push(warning);
+  process.on("warning", warn);
+
+  const running = work(fake, (task) => task.say("hello").catch(() => task.id), { concurrency: 30 });
+  await fake.until(() => posted(fake).length === 30);
+  await running.stop();
+  process.off("warning", warn);
+
+  assert.deepEqual(warnings, []);
 });
 
 test("a duplicate answer begins no second attempt", async () => {

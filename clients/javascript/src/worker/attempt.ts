@@ -1,6 +1,6 @@
 import type { Api, Body } from "../api.js";
 import { HubError, RefusedError, TaskAbortedError } from "../errors.js";
-import { sleep } from "../pauses.js";
+import { LONGEST_TIMER, sleep } from "../pauses.js";
 import type { Leased } from "./leases.js";
 import type { Posting } from "./posting.js";
 import { Speech } from "./speech.js";
@@ -56,7 +56,8 @@ export class Attempt {
 
   /** Handle the task. Return once the hub has the outcome, or was given up. */
   async run(): Promise<AttemptOutcome> {
-    const limit = this.#timeLimit();
+    const limit = this.leased.workTimeout ?? Infinity;
+    if (limit <= LONGEST_TIMER) void this.#limit(limit);
     void this.#beat();
     try {
       return await this.#work();
@@ -67,7 +68,6 @@ export class Attempt {
       this.#log(`${why}; lease ${this.leased.leaseId} stays live`);
       return "left";
     } finally {
-      clearTimeout(limit);
       this.#done.abort();
     }
   }
@@ -161,10 +161,10 @@ export class Attempt {
     }
   }
 
-  #timeLimit(): NodeJS.Timeout | undefined {
-    const limit = this.leased.workTimeout;
-    if (limit === undefined) return undefined;
-    return setTimeout(() => this.#abort("work_timeout", TIMED_OUT), limit - Math.min(POSTED_WITHIN, limit / 10));
+  /** Abort the task shortly before its work timeout. */
+  async #limit(limit: number): Promise<void> {
+    await sleep(limit - Math.min(POSTED_WITHIN, limit / 10), this.#done.signal).catch(() => {});
+    if (!this.#done.signal.aborted) this.#abort("work_timeout", TIMED_OUT);
   }
 
   #abort(why: TaskAbortedError["why"], message: string): void {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Api } from "../api.js";
 import { HubError } from "../errors.js";
 import { sleep } from "../pauses.js";
@@ -31,6 +32,7 @@ export class Engine {
     private readonly stops: Stops,
   ) {
     const abandon = this.#abandon.signal;
+    setMaxListeners(0, abandon, stops.stopping); // each request and each pause listens
     const { concurrency, heartbeat, log } = options;
     const posting = new Posting(api, abandon);
     this.#at = { api, posting, turns: new Turns(concurrency), handler, heartbeat, abandon, log };

@@ -44,7 +44,8 @@ export class Receiver {
         if (!isRepeatable(error)) throw error;
         if (!isTroubled) log(`Cannot lease a task now, trying again: ${error.message}`);
         if (mayHaveArrived(error)) this.#lostUntil = Date.now() + this.options.wait;
-        const pause = pauses.next(error instanceof RefusedError ? error.retryAfter : 0);
+        const requested = (error instanceof RefusedError && error.retryAfter) || 0;
+        const pause = pauses.next(Math.min(requested, this.api.retry.longestPause));
         await sleep(pause, stopping.aborted ? abandon : stopping).catch(() => {});
       }
     }
