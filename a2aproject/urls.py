@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from csp.constants import UNSAFE_INLINE
 from csp.decorators import csp_update
+from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
@@ -18,7 +19,10 @@ admin.autodiscover()
 _docs_policy = csp_update({"script-src": [UNSAFE_INLINE], "style-src": [UNSAFE_INLINE]})
 _docs = _docs_policy(SpectacularSwaggerView.as_view(url_name="api-schema", http_method_names=["get", "head"]))
 
+_oidc = [path("ops/sign-in/provider/", include("dashboard.oidc.urls"))] if settings.A2A_OIDC_ISSUER else []
+
 urlpatterns = [
+    *_oidc,
     path("healthz", healthz),
     path("readyz", readyz),
     path("metrics", metrics),

@@ -18,6 +18,8 @@ from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.monitoring import LOG_FORMAT
 from a2aproject.settings.official import *  # noqa: F403
+from a2aproject.settings.oidc import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.oidc import A2A_OIDC_ISSUER
 from a2aproject.settings.people import *  # noqa: F403
 from a2aproject.settings.processors import pool_size, web_workers
 from a2aproject.settings.rates import *  # noqa: F403
@@ -97,6 +99,9 @@ MIDDLEWARE = [
     "a2aproject.web.errors.UnavailableMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
+
+if A2A_OIDC_ISSUER:
+    AUTHENTICATION_BACKENDS = [*AUTHENTICATION_BACKENDS, "dashboard.oidc.backend.Backend"]  # noqa: F405 (of the browser)
 
 ROOT_URLCONF = "a2aproject.urls"
 WSGI_APPLICATION = "a2aproject.wsgi.application"

@@ -55,7 +55,10 @@ class SignIn(auth_views.LoginView):
         return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        return {**super().get_context_data(**kwargs), **frame.look(self.request)}
+        provider = settings.A2A_OIDC_NAME if settings.A2A_OIDC_ISSUER else ""
+        is_refused = "refused" in self.request.GET
+        own = {"provider": provider, "is_refused": is_refused}
+        return {**super().get_context_data(**kwargs), **frame.look(self.request), **own}
 
     def _later(self, later: NotYetError) -> HttpResponse:
         """Return the form again, with the name but without the password, and say when to send it."""

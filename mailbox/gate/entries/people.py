@@ -41,7 +41,7 @@ def person_signed_in(username: str) -> Entry[PersonSignedInData]:
 
 class RefusedSignInData(TypedDict):
     username: Annotated[str, "name of an existing person, otherwise `unknown name`: a typed name may be a password"]
-    reason: Annotated[str, "`password` or `code`: what was wrong"]
+    reason: Annotated[str, "what was wrong: `password`, `code`, or `provider` for a sign-in by OpenID Connect"]
     count: Annotated[int, "number of attempts that the row stands for"]
 
 

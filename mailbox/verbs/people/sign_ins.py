@@ -23,6 +23,7 @@ class Cause(StrEnum):
     PASSWORD = "password"  # noqa: S105 (a cause)
     CODE = "code"
     LOCKED = "locked"
+    PROVIDER = "provider"
 
 
 @dataclass(slots=True)

@@ -1,0 +1,1 @@
+"""The sign-in of people by OpenID Connect. It needs the extra ``oidc``."""

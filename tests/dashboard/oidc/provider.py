@@ -1,0 +1,90 @@
+"""A small provider of OpenID Connect on loopback, with real RS256 tokens."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import jwt
+from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
+
+from tests.support.hub import PATIENCE
+
+CLIENT, SECRET, KID = "the-hub", "secret-of-the-hub", "key-1"
+PERSON = {"sub": "1", "email": "ana@example.org", "email_verified": True, "groups": ["ops"]}
+KEY, FOREIGN_KEY = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
+
+
+class Provider:
+    """Signs in every browser as ``person``. The tests change the fields to make it err."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.person: dict[str, Any] = dict(PERSON)
+        self.about: dict[str, Any] = {}  # what the claims about the person have beside or instead
+        self.claims: dict[str, Any] = {}  # the same of the token
+        self.key = KEY
+        self.fails = False
+        self.asked: dict[str, str] = {}  # the parameters of the last sign-in
+
+    def authorise(self, location: str) -> dict[str, str]:
+        """Take the browser's request to sign in; return the parameters with which the browser comes back."""
+        self.asked = {name: values[0] for name, values in parse_qs(urlsplit(location).query).items()}
+        return {"code": "the-code", "state": self.asked["state"]}
+
+    def token(self, given: dict[str, list[str]]) -> dict[str, Any]:
+        challenge = hashlib.sha256(given["code_verifier"][0].encode()).digest()
+        assert base64.urlsafe_b64encode(challenge).decode().rstrip("=") == self.asked["code_challenge"]
+        assert given["client_secret"] == [SECRET]
+        assert given["code"] == ["the-code"]
+        assert given["redirect_uri"] == [self.asked["redirect_uri"]]
+        now = int(time.time())
+        claims = {"iss": self.url, "aud": CLIENT, "sub": self.person["sub"], "iat": now, "exp": now + 60}
+        claims |= {"nonce": self.asked["nonce"], **self.claims}
+        signed = jwt.encode(claims, self.key, algorithm="RS256", headers={"kid": KID})
+        return {"access_token": "access", "token_type": "Bearer", "id_token": signed}
+
+    def answer(self, path: str, given: dict[str, list[str]]) -> object:
+        if path == "/token":
+            return self.token(given)
+        if path == "/jwks":
+            return {"keys": [{**json.loads(RSAAlgorithm.to_jwk(KEY.public_key())), "kid": KID, "alg": "RS256"}]}
+        return self.person | self.about
+
+
+@contextmanager
+def running() -> Iterator[Provider]:
+    provider = Provider()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+            answer = json.dumps(provider.answer(urlsplit(self.path).path, parse_qs(body))).encode()
+            self.send_response(500 if provider.fails else 200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(answer)
+
+        do_POST = do_GET  # noqa: N815 (the name of the standard library)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        provider.url = f"http://127.0.0.1:{server.server_port}"
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            yield provider
+        finally:
+            server.shutdown()
+            serving.join(PATIENCE)
