@@ -38,7 +38,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["AgentPage"];
+                        "application/json": components["schemas"]["ListedAgents"];
                     };
                 };
             };
@@ -204,7 +204,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["SigningKeyList"];
+                        "application/json": components["schemas"]["ListedSigningKeys"];
                     };
                 };
             };
@@ -239,7 +239,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["SigningKeyList"];
+                        "application/json": components["schemas"]["ListedSigningKeys"];
                     };
                 };
             };
@@ -269,7 +269,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["SigningKeyList"];
+                        "application/json": components["schemas"]["ListedSigningKeys"];
                     };
                 };
             };
@@ -311,7 +311,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["QuotaList"];
+                        "application/json": components["schemas"]["ListedQuotas"];
                     };
                 };
             };
@@ -346,7 +346,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["QuotaList"];
+                        "application/json": components["schemas"]["ListedQuotas"];
                     };
                 };
             };
@@ -486,7 +486,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["DeliveryPage"];
+                        "application/json": components["schemas"]["ListedDeliveries"];
                     };
                 };
             };
@@ -510,7 +510,7 @@ export interface paths {
         put?: never;
         /**
          * Send a callback again
-         * @description Operators may send a callback again, also one that was delivered.
+         * @description Operators may send a callback again, even after its delivery.
          */
         post: {
             parameters: {
@@ -585,7 +585,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["KeyPage"];
+                        "application/json": components["schemas"]["ListedKeys"];
                     };
                 };
             };
@@ -748,7 +748,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["LeasePage"];
+                        "application/json": components["schemas"]["ListedLeases"];
                     };
                 };
             };
@@ -837,7 +837,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["PeerPage"];
+                        "application/json": components["schemas"]["ListedPeers"];
                     };
                 };
             };
@@ -887,7 +887,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["PersonPage"];
+                        "application/json": components["schemas"]["ListedPeople"];
                     };
                 };
             };
@@ -1476,7 +1476,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ResultPage"];
+                        "application/json": components["schemas"]["ListedResults"];
                     };
                 };
             };
@@ -1569,7 +1569,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["RoutePage"];
+                        "application/json": components["schemas"]["ListedRoutes"];
                     };
                 };
             };
@@ -1837,7 +1837,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["ArtifactPage"];
+                        "application/json": components["schemas"]["ListedArtifacts"];
                     };
                 };
             };
@@ -2090,7 +2090,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["MessagePage"];
+                        "application/json": components["schemas"]["ListedMessages"];
                     };
                 };
             };
@@ -2621,7 +2621,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["TaskPage"];
+                        "application/json": components["schemas"]["ListedTasks"];
                     };
                 };
             };
@@ -2940,7 +2940,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @description A page of agents, by name. */
-        AgentPage: {
+        ListedAgents: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -3083,7 +3083,7 @@ export interface components {
             reason: string;
         };
         /** @description The signing keys, the oldest first. `agent` has the public key that names the agent for ever. */
-        SigningKeyList: {
+        ListedSigningKeys: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -3140,7 +3140,7 @@ export interface components {
             previous_signature?: string | null;
         };
         /** @description The quotas of the agent. */
-        QuotaList: {
+        ListedQuotas: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -3251,7 +3251,7 @@ export interface components {
             dropped: number;
         };
         /** @description A page of callbacks, newest first. */
-        DeliveryPage: {
+        ListedDeliveries: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -3339,7 +3339,7 @@ export interface components {
              */
             status: number | null;
             /**
-             * @description What went wrong.
+             * @description The problem.
              * @example timed out
              */
             problem: string;
@@ -3367,7 +3367,7 @@ export interface components {
             delivery_id: string;
         };
         /** @description A page of API keys, newest first. */
-        KeyPage: {
+        ListedKeys: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -3547,7 +3547,7 @@ export interface components {
             overlap_ends_at: number;
         };
         /** @description A page of live leases, oldest first. */
-        LeasePage: {
+        ListedLeases: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -3611,7 +3611,7 @@ export interface components {
             /** @description The agent that does the work. */
             recipient: components["schemas"]["AgentId"];
             /**
-             * @description What is to be done, in words.
+             * @description The work, in words.
              * @example Find papers about solid-state batteries.
              */
             intent_text: string;
@@ -3627,7 +3627,7 @@ export interface components {
              */
             parent?: string;
             /**
-             * @description When a task that nobody has begun expires, in Unix epoch milliseconds.
+             * @description The time at which the task expires if no agent has begun it, in Unix epoch milliseconds.
              * @example 1795644000000
              */
             deadline_ms?: number;
@@ -3683,7 +3683,7 @@ export interface components {
             role: ("viewer" | "operator" | "admin") | null;
         };
         /** @description A page of peers, newest first. */
-        PeerPage: {
+        ListedPeers: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -3721,7 +3721,7 @@ export interface components {
              */
             url: string;
             /**
-             * @description What the peer says that it can do.
+             * @description The peer's own statement of its abilities.
              * @example [
              *       {
              *         "name": "qa"
@@ -3746,7 +3746,7 @@ export interface components {
             last_seen_at_ms: number;
         };
         /** @description A page of people, by name. */
-        PersonPage: {
+        ListedPeople: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -3826,7 +3826,7 @@ export interface components {
              */
             state: "queued" | "in_flight" | "interrupted" | "resolved";
             /**
-             * @description What the question of an interrupted task asks for, null for other tasks.
+             * @description The kind of the open question of an interrupted task, null for other tasks.
              * @enum {string}
              */
             awaits?: "input" | "authorization";
@@ -3870,7 +3870,7 @@ export interface components {
             /** @description The agent that does the work. */
             recipient: components["schemas"]["AgentId"];
             /**
-             * @description What is to be done, in words.
+             * @description The work, in words.
              * @example Find papers about solid-state batteries.
              */
             intent_text: string;
@@ -3886,7 +3886,7 @@ export interface components {
              */
             parent?: string;
             /**
-             * @description When a task that nobody has begun expires, in Unix epoch milliseconds.
+             * @description The time at which the task expires if no agent has begun it, in Unix epoch milliseconds.
              * @example 1795644000000
              */
             deadline_ms?: number;
@@ -4131,7 +4131,7 @@ export interface components {
              */
             task_id: string;
             /**
-             * @description What was done.
+             * @description The repair that was made.
              * @enum {string}
              */
             action: "requeued" | "forced_error";
@@ -4568,7 +4568,7 @@ export interface components {
             ack?: string | null;
         };
         /** @description A page of pending results, oldest first. */
-        ResultPage: {
+        ListedResults: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -4712,7 +4712,7 @@ export interface components {
             lease_age_ms: number;
         };
         /** @description A page of public routes, newest first. */
-        RoutePage: {
+        ListedRoutes: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -4865,7 +4865,7 @@ export interface components {
              */
             state: "queued" | "in_flight" | "interrupted" | "resolved";
             /**
-             * @description What the question of an interrupted task asks for, null for other tasks.
+             * @description The kind of the open question of an interrupted task, null for other tasks.
              * @enum {string}
              */
             awaits?: "input" | "authorization";
@@ -4942,7 +4942,7 @@ export interface components {
             /** @description The agent that does the work. */
             recipient: components["schemas"]["AgentName"];
             /**
-             * @description What is to be done, in words.
+             * @description The work, in words.
              * @example Find papers about solid-state batteries.
              */
             intent_text: string;
@@ -4957,7 +4957,7 @@ export interface components {
              */
             parent?: string | null;
             /**
-             * @description When a task that nobody has begun expires, in Unix epoch milliseconds.
+             * @description The time at which the task expires if no agent has begun it, in Unix epoch milliseconds.
              * @example 1795644000000
              */
             deadline_ms?: number | null;
@@ -5015,7 +5015,7 @@ export interface components {
             compacted?: boolean;
         };
         /** @description A page of the task's artifacts, oldest first. */
-        ArtifactPage: {
+        ListedArtifacts: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -5253,7 +5253,7 @@ export interface components {
          *
          *     If more are left, `next_after` is the `after` of the next request, else null. A wait ends when the task is resolved, since no message follows. It also ends when the agent asks without words. `next_after` is then the number of the question, so that the next request waits for what follows it.
          */
-        MessagePage: {
+        ListedMessages: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -5270,7 +5270,7 @@ export interface components {
              * @enum {string}
              */
             state: "queued" | "in_flight" | "interrupted" | "resolved";
-            /** @description What the question of an interrupted task asks for, null for other tasks. */
+            /** @description The kind of the open question of an interrupted task, null for other tasks. */
             awaits?: ("input" | "authorization") | null;
             /**
              * @description How many messages the task's sender has sent, the task itself included.
@@ -5343,7 +5343,7 @@ export interface components {
              */
             fraction: number;
             /**
-             * @description What is happening.
+             * @description A note on the work.
              * @example reading the third paper
              */
             note: string;
@@ -5484,12 +5484,12 @@ export interface components {
              */
             id?: number;
             /**
-             * @description What happened.
+             * @description The kind of the event.
              * @example a2a_task_sent
              */
             kind: string;
             /**
-             * @description Who acted: an agent, a person as `user:<name>`, or the command line.
+             * @description The actor: an agent, a person as `user:<name>`, or the command line.
              * @example planner@local
              */
             actor: string;
@@ -5566,7 +5566,7 @@ export interface components {
              * @enum {string}
              */
             state: "queued" | "in_flight" | "interrupted" | "resolved";
-            /** @description What the question of an interrupted task asks for, null for other tasks. */
+            /** @description The kind of the open question of an interrupted task, null for other tasks. */
             awaits: ("input" | "authorization") | null;
             /**
              * @description How the task ended, null before that.
@@ -5662,7 +5662,7 @@ export interface components {
              */
             fraction: number;
             /**
-             * @description What is happening.
+             * @description A note on the work.
              * @example reading the third paper
              */
             note?: string;
@@ -5865,7 +5865,7 @@ export interface components {
             attempt_id?: string | null;
         };
         /** @description A page of queued tasks, oldest first. */
-        TaskPage: {
+        ListedTasks: {
             /**
              * @description Names the shape of this answer.
              * @constant
@@ -5989,7 +5989,7 @@ export interface components {
         /** @description The first problem: the block by its ids, null outside of a block, and the row, null without one. */
         WireFinding: {
             /**
-             * @description What went wrong.
+             * @description The problem.
              * @example timed out
              */
             problem: string;
@@ -6036,7 +6036,7 @@ export interface components {
              */
             action: string;
             /**
-             * @description What the grant is limited to, empty for no limit.
+             * @description The limits of the grant, empty for no limit.
              * @example {
              *       "version": 1,
              *       "task_id": "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e"
@@ -6111,7 +6111,7 @@ export interface components {
              */
             action: string;
             /**
-             * @description What the grant is limited to, empty for no limit.
+             * @description The limits of the grant, empty for no limit.
              * @example {
              *       "version": 1,
              *       "task_id": "6f1c2d9e-3b60-4c1a-9f0e-2a4f5b6c7d8e"
@@ -6121,7 +6121,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description Who gave the grant.
+             * @description The caller that gave the grant.
              * @example user:operator
              */
             granted_by: string;

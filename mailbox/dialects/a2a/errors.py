@@ -166,7 +166,7 @@ def table() -> str:
         f"| `{row.reason}` | {row.code} | {row.http.value} | `{row.status}` | {meaning} |\n"
         for _, (row, meaning) in sorted(found.items())
     ]
-    return "".join(["| Reason | JSON-RPC | HTTP | Status | It means |\n|---|---|---|---|---|\n", *lines])
+    return "".join(["| Reason | JSON-RPC | HTTP | Status | Meaning |\n|---|---|---|---|---|\n", *lines])
 
 
 def http_status(error: Exception, *, is_rpc: bool) -> HTTPStatus:

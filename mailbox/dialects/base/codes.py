@@ -85,4 +85,4 @@ def names_of(status: int, statuses: Mapping[type[MailboxError], HTTPStatus]) -> 
 def table(rows: Sequence[ErrorCode]) -> str:
     """Return the codes as a table in Markdown."""
     lines = [f"| `{row.code}` | {row.status.value} | {row.meaning} | {row.advice} |\n" for row in rows]
-    return "".join(["| Code | Status | It means | What to do |\n|---|---|---|---|\n", *lines])
+    return "".join(["| Code | Status | Meaning | Advice |\n|---|---|---|---|\n", *lines])

@@ -25,7 +25,7 @@ STATUSES = {
     HTTPStatus.BAD_REQUEST: "The request is invalid, and nothing was changed.",
     HTTPStatus.UNAUTHORIZED: "The request has no valid key or signature.",
     HTTPStatus.FORBIDDEN: "The caller may not do this.",
-    HTTPStatus.NOT_FOUND: "What the request names does not exist, or is not known to the caller.",
+    HTTPStatus.NOT_FOUND: "The task, agent or row of the request does not exist, or the caller may not know it.",
     HTTPStatus.CONFLICT: "The request does not fit the state of what it names, and nothing was changed.",
     HTTPStatus.LENGTH_REQUIRED: "The body has no `Content-Length`.",
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body, or what it would store, is too large.",
@@ -144,13 +144,20 @@ def _describe_operation(operation: Json, texts: Texts, components: dict[str, Jso
         operation["security"] = []
     for parameter in operation.get("parameters", ()):
         _describe_parameter(parameter, texts)
-    for media in operation.get("requestBody", {}).get("content", {}).values():
-        _give_example(media, components)
+    _describe_request(operation.get("requestBody", {}), components)
     for status, response in operation["responses"].items():
         own = text.example if text is not None and int(status) < HTTPStatus.BAD_REQUEST else ()
         for media_type, media in response.get("content", {}).items():
             _give_example(media, components, own, is_stream=media_type == STREAM)
         _describe_response(int(status), response, operation, components)
+
+
+def _describe_request(body: Json, components: dict[str, Json]) -> None:
+    """Add examples, and whether the body may be left out: an absent body reads as an empty object."""
+    for media in body.get("content", {}).values():
+        _give_example(media, components)
+        shape = components[media["schema"]["$ref"].removeprefix(PREFIX)]
+        body["required"] = "properties" not in shape or bool(shape.get("required"))
 
 
 def _give_example(

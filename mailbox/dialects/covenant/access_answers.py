@@ -31,7 +31,7 @@ class WireKey(TypedDict):
     last_used_at_ms: int | None
 
 
-class KeyPage(BaseModel):
+class ListedKeys(BaseModel):
     kind: Literal["a2a_keys"]
     keys: list[WireKey]
     next_cursor: str | None
@@ -53,7 +53,7 @@ class WirePerson(TypedDict):
     last_sign_in_at_ms: int | None
 
 
-class PersonPage(BaseModel):
+class ListedPeople(BaseModel):
     kind: Literal["a2a_people"]
     people: list[WirePerson]
     next_cursor: str | None
@@ -70,7 +70,7 @@ class WireRoute(TypedDict):
     last_used_at_ms: int | None
 
 
-class RoutePage(BaseModel):
+class ListedRoutes(BaseModel):
     kind: Literal["a2a_routes"]
     routes: list[WireRoute]
     next_cursor: str | None

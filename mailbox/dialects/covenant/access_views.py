@@ -21,7 +21,7 @@ class KeysView(MailboxView):
         summary="List API keys without their secrets: an agent sees its own, an admin sees all",
         tag="access",
         query=requests.ListQuery,
-        answer=access_answers.KeyPage,
+        answer=access_answers.ListedKeys,
         errors=(403,),
         operation_id="list_keys",
     )
@@ -81,7 +81,7 @@ class PeopleView(MailboxView):
         summary="List people by name",
         tag="access",
         query=requests.ListQuery,
-        answer=access_answers.PersonPage,
+        answer=access_answers.ListedPeople,
         errors=(403,),
         operation_id="list_people",
     )
@@ -97,7 +97,7 @@ class RoutesView(MailboxView):
         summary="List public routes without their URLs, newest first",
         tag="access",
         query=requests.ListQuery,
-        answer=access_answers.RoutePage,
+        answer=access_answers.ListedRoutes,
         errors=(403,),
         operation_id="list_routes",
     )

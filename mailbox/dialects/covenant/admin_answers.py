@@ -70,7 +70,7 @@ class Me(BaseModel):
     role: Literal["viewer", "operator", "admin"] | None
 
 
-class AgentPage(BaseModel):
+class ListedAgents(BaseModel):
     kind: Literal["a2a_agents"]
     agents: list[AgentId]
     next_cursor: str | None

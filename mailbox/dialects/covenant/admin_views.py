@@ -87,7 +87,7 @@ class AgentsView(MailboxView):
         summary="List registered agents",
         tag="agents",
         query=requests.ListQuery,
-        answer=admin_answers.AgentPage,
+        answer=admin_answers.ListedAgents,
         operation_id="list_agents",
     )
     def get(self, request: Request) -> Response:
@@ -187,7 +187,7 @@ class WirePeer(TypedDict):
     last_seen_at_ms: int
 
 
-class PeerPage(BaseModel):
+class ListedPeers(BaseModel):
     kind: Literal["a2a_peers"]
     peers: list[WirePeer]
     next_cursor: str | None
@@ -198,7 +198,7 @@ class PeersView(MailboxView):
         summary="List peers: an agent sees its own, a person sees all",
         tag="agents",
         query=requests.ListQuery,
-        answer=PeerPage,
+        answer=ListedPeers,
         operation_id="list_peers",
     )
     def get(self, request: Request) -> Response:

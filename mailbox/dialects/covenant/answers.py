@@ -175,7 +175,7 @@ class TaskQueued(BaseModel):
     compacted: bool = False
 
 
-class TaskPage(BaseModel):
+class ListedTasks(BaseModel):
     kind: Literal["a2a_tasks"]
     tasks: list[WireTask]
     next_cursor: str | None
@@ -197,7 +197,7 @@ class ResultOpt(BaseModel):
     attempt_spent: bool = False
 
 
-class ResultPage(BaseModel):
+class ListedResults(BaseModel):
     kind: Literal["a2a_results"]
     results: list[WireResult]
     next_cursor: str | None
@@ -237,7 +237,7 @@ class Status(BaseModel):
     results: list[WireResult]
 
 
-class LeasePage(BaseModel):
+class ListedLeases(BaseModel):
     kind: Literal["a2a_leases"]
     leases: list[HeldLease]
     next_cursor: str | None

@@ -49,7 +49,7 @@ class WireArtifact(TypedDict):
     extensions: NotRequired[list[str]]
 
 
-class MessagePage(BaseModel):
+class ListedMessages(BaseModel):
     """Messages of both parties, oldest first. The first is the task's text.
 
     If more are left, ``next_after`` is the ``after`` of the next request, else null. A wait ends when the task is
@@ -88,7 +88,7 @@ class MessageSent(BaseModel):
     turn: int
 
 
-class ArtifactPage(BaseModel):
+class ListedArtifacts(BaseModel):
     kind: Literal["a2a_artifacts"]
     task_id: UUID
     artifacts: list[WireArtifact]

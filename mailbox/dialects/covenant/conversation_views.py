@@ -39,7 +39,7 @@ class MessagesView(MailboxView):
         summary="Read the messages of a task, and wait for more",
         tag="one task",
         query=requests.MessagesQuery,
-        answer=answers.MessagePage,
+        answer=answers.ListedMessages,
         errors=(404,),
         operation_id="read_messages",
     )
@@ -72,7 +72,7 @@ class ArtifactsView(MailboxView):
         summary="Read the artifacts of a task",
         tag="one task",
         query=requests.ArtifactsQuery,
-        answer=answers.ArtifactPage,
+        answer=answers.ListedArtifacts,
         errors=(404,),
         operation_id="read_artifacts",
     )

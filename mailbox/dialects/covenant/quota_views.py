@@ -41,7 +41,7 @@ class QuotaUsage(TypedDict):
     is_own: bool
 
 
-class QuotaList(BaseModel):
+class ListedQuotas(BaseModel):
     kind: Literal["a2a_quotas"]
     quotas: list[QuotaUsage]
 
@@ -50,7 +50,7 @@ class QuotasView(MailboxView):
     @describe(
         summary="Read an agent's quotas and their use",
         tag="agents",
-        answer=QuotaList,
+        answer=ListedQuotas,
         errors=(403, 404),
         operation_id="read_quotas",
     )
@@ -63,7 +63,7 @@ class QuotasView(MailboxView):
         summary="Give an agent quotas of its own",
         tag="agents",
         body=QuotasBody,
-        answer=QuotaList,
+        answer=ListedQuotas,
         errors=(403, 404),
         operation_id="set_quotas",
     )

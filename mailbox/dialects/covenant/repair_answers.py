@@ -128,7 +128,7 @@ class WireDelivery(TypedDict):
     log: list[WireAttempt]
 
 
-class DeliveryPage(BaseModel):
+class ListedDeliveries(BaseModel):
     kind: Literal["a2a_deliveries"]
     deliveries: list[WireDelivery]
     next_cursor: str | None

@@ -96,7 +96,7 @@ class DeliveriesView(MailboxView):
         summary="List callbacks with their attempts, newest first",
         tag="callbacks",
         query=requests.ListQuery,
-        answer=repair_answers.DeliveryPage,
+        answer=repair_answers.ListedDeliveries,
         operation_id="list_deliveries",
     )
     def get(self, request: Request) -> Response:

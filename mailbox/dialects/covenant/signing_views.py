@@ -39,7 +39,7 @@ class WireSigningKey(TypedDict):
     retired_at_ms: int | None
 
 
-class SigningKeyList(BaseModel):
+class ListedSigningKeys(BaseModel):
     """The signing keys, the oldest first. ``agent`` has the public key that names the agent for ever."""
 
     kind: Literal["a2a_signing_keys"]
@@ -51,7 +51,7 @@ class SigningKeysView(MailboxView):
     @describe(
         summary="List the signing keys of an agent, live and retired",
         tag="agents",
-        answer=SigningKeyList,
+        answer=ListedSigningKeys,
         errors=(404,),
         operation_id="list_signing_keys",
     )
@@ -62,7 +62,7 @@ class SigningKeysView(MailboxView):
         summary="Set the signing key of an agent",
         tag="agents",
         body=SigningKeyBody,
-        answer=SigningKeyList,
+        answer=ListedSigningKeys,
         errors=(403, 404, 409),
         operation_id="set_signing_key",
     )
@@ -75,7 +75,7 @@ class SigningKeysView(MailboxView):
     @describe(
         summary="Retire the signing key of an agent at once",
         tag="agents",
-        answer=SigningKeyList,
+        answer=ListedSigningKeys,
         errors=(403, 404),
         operation_id="retire_signing_key",
     )

@@ -58,7 +58,7 @@ class RecentTasksView(MailboxView):
         summary="List queued tasks",
         tag="tasks",
         query=requests.ListQuery,
-        answer=answers.TaskPage,
+        answer=answers.ListedTasks,
         operation_id="list_queued_tasks",
     )
     def get(self, request: Request) -> Response:
@@ -101,7 +101,7 @@ class RecentResultsView(MailboxView):
         summary="List pending results without draining them",
         tag="results",
         query=requests.ListQuery,
-        answer=answers.ResultPage,
+        answer=answers.ListedResults,
         operation_id="list_recent_results",
     )
     def get(self, request: Request) -> Response:
@@ -174,7 +174,7 @@ class LeasesView(MailboxView):
         summary="List your own live leases",
         tag="queue",
         query=requests.ListQuery,
-        answer=answers.LeasePage,
+        answer=answers.ListedLeases,
         operation_id="list_leases",
     )
     def get(self, request: Request) -> Response:

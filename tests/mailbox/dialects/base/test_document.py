@@ -16,6 +16,7 @@ from mailbox.dialects.base import descriptions
 from mailbox.dialects.base.descriptions import Text
 from mailbox.dialects.base.examples import PREFIX
 from mailbox.words import content
+from tests.support import prose
 from tests.support.api import schema
 
 pytestmark = pytest.mark.one_database
@@ -58,7 +59,9 @@ def has_example(field: Json) -> bool:
     """Whether a reader sees a value of the field: its own example, its choices, or those of its parts."""
     if {"examples", "enum", "const", "$ref"} & field.keys() or field.get("type") in ("boolean", "null"):
         return True
-    options: list[Json] = [field["items"]] if field.get("type") == "array" else field.get("anyOf", [])
+    options: list[Json] = (
+        [field["items"]] if field.get("type") == "array" else field.get("anyOf") or field.get("oneOf", [])
+    )
     return bool(options) and all(map(has_example, options))
 
 
@@ -178,6 +181,13 @@ def test_content_blocks_are_told_apart_by_their_type() -> None:
         assert COMPONENTS[component]["properties"][name]["items"] == {"$ref": f"{PREFIX}ContentBlock"}
 
 
+def test_a_body_is_required_unless_an_empty_object_will_do() -> None:
+    required = {one["operationId"]: one["requestBody"]["required"] for _, one in OPERATIONS if "requestBody" in one}
+
+    assert (required["send_task"], required["tasks_send"], required["mcp"]) == (True, True, True)
+    assert (required["lease_next_task"], required["cancel_task"], required["compact"]) == (False, False, False)
+
+
 def test_operations_are_named_by_hand() -> None:
     ids = [operation["operationId"] for _, operation in OPERATIONS]
 
@@ -243,6 +253,14 @@ def test_no_text_describes_what_the_document_lacks() -> None:
     assert {(shape, name) for shape, its in texts.shapes.items() for name in its} - known == set()
     assert texts.parameters.keys() - {one["name"] for _, one in parameters()} == set()
     assert texts.operations.keys() - ids == set()
+
+
+def test_the_texts_keep_the_rule_of_prose() -> None:
+    texts = descriptions.texts()
+    groups = (texts.fields, texts.parameters, texts.operations, *texts.shapes.values())
+    passages = [prose.Passage(name, one.text) for group in groups for name, one in group.items()]
+
+    assert [str(fault) for passage in passages for fault in prose.faults(passage)] == []
 
 
 def test_a_text_of_two_files_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
