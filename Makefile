@@ -24,6 +24,10 @@ extras: requirements/extras.txt clients/python/pyproject.toml ## Install what tr
 demo: .venv/base.stamp ## Run a hub, an orchestrator and three workers on a text (FILE=README.md)
 	@$(python) docs/demo/run.py "$(FILE)"
 
+.PHONY: tour
+tour: .venv/base.stamp ## Run a hub with a day of work and live workers, to look at (settings: PORT, DATABASE_URL)
+	@PYTHONPATH=docs/demo $(python) docs/tour/tour.py
+
 .PHONY: test
 test: lint test-sqlite test-postgres ## Run all checks, and all tests on both databases
 

@@ -66,22 +66,23 @@ class Processes:
                 start_new_session=True,
             )
 
-    def check(self) -> None:
-        """Raise `StoppedError` after a Ctrl-C, `FailedError` when a process that should be running has ended."""
+    def check(self, *, ending: str = "") -> None:
+        """Raise `StoppedError` after a Ctrl-C, `FailedError` when a process has ended, but for the one named."""
         if self._interrupted:
             raise StoppedError("Interrupted; everything has been stopped.")
         for name, process in self._running.items():
-            if name != ORCHESTRATOR and process.poll() is not None:
+            if name != ending and process.poll() is not None:
                 raise FailedError(f"{name} ended with {process.returncode}:\n{self._log(name).read_text()[-2000:]}")
 
     def wait_for(self, name: str) -> int:
         """Return the exit code of ``name``, while all others run; raise `FailedError`."""
         give_up_at = time.monotonic() + TIME_TO_FINISH
         while (code := self._running[name].poll()) is None:
-            self.check()
+            self.check(ending=name)
             if time.monotonic() > give_up_at:
                 raise FailedError(f"{name} did not finish within {TIME_TO_FINISH:.0f} seconds")
             time.sleep(0.05)
+        del self._running[name]
         return code
 
     def stop(self) -> None:
@@ -112,9 +113,9 @@ def main(file: Path) -> int:
 
 
 def _run(processes: Processes, folder: Path, file: Path) -> int:
-    _say("Starting a hub")
+    say("Starting a hub")
     url, own = _start_hub(processes, folder)
-    _say("Registering an orchestrator and three workers")
+    say("Registering an orchestrator and three workers")
     keys = _register(url, _operator_key(own))
     processes.check()
     for kind in SKILLS:
@@ -129,11 +130,16 @@ def _run(processes: Processes, folder: Path, file: Path) -> int:
     return processes.wait_for(ORCHESTRATOR)
 
 
-def _start_hub(processes: Processes, folder: Path) -> tuple[str, dict[str, str]]:
-    """Start the hub and wait until it serves; return its URL and the environment variables that it runs with."""
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _start_hub(processes: Processes, folder: Path) -> tuple[str, dict[str, str]]:
+    """Start the hub and wait until it serves; return its URL and the environment variables that it runs with."""
+    port = free_port()
     own = {
         "A2A_VAR": str(folder / "var"),
         "BIND_HOST": "127.0.0.1",
@@ -142,6 +148,12 @@ def _start_hub(processes: Processes, folder: Path) -> tuple[str, dict[str, str]]
         "PUBLIC_URL": "",
     }
     url = f"http://127.0.0.1:{port}"
+    serve(processes, url, own)
+    return url, own
+
+
+def serve(processes: Processes, url: str, own: Mapping[str, str]) -> None:
+    """Start the hub with these environment variables, and wait until it serves at the URL."""
     processes.start("hub", ["manage.py", "serve"], own)
     give_up_at = time.monotonic() + TIME_TO_START
     while not _serves(url):
@@ -149,7 +161,6 @@ def _start_hub(processes: Processes, folder: Path) -> tuple[str, dict[str, str]]
         if time.monotonic() > give_up_at:
             raise FailedError(f"the hub did not start within {TIME_TO_START:.0f} seconds")
         time.sleep(0.1)
-    return url, own
 
 
 def _serves(url: str) -> bool:
@@ -187,18 +198,22 @@ def _register(url: str, operator_key: str) -> dict[str, str]:
     return keys
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 
 
-if __name__ == "__main__":
-    # Calls to the hub on this machine use no proxy.
+def use_no_proxy() -> None:
+    """Let calls to the hub on this machine use no proxy."""
     os.environ["NO_PROXY"] = ",".join(filter(None, [os.environ.get("NO_PROXY"), "127.0.0.1"]))
+
+
+if __name__ == "__main__":
+    use_no_proxy()
     try:
         sys.exit(main(Path(sys.argv[1])))
     except StoppedError as stopped:
-        _say(str(stopped))
+        say(str(stopped))
         sys.exit(INTERRUPTED)
     except (FailedError, document.UnreadableError, HubError) as error:
         sys.exit(f"demo: {error}")
