@@ -24,7 +24,7 @@ from mailbox.words.kinds import Kind, LifeEntry
 from tests.bench import page as measurements
 from tests.bench import record
 from tests.proof.mutations.bugs import table as table_of_bugs
-from tests.support import state_page
+from tests.support import cli_page, state_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("a2aproject", "agentcards", "dashboard", "mailbox")
@@ -59,6 +59,11 @@ JSON_TYPES: Mapping[type, str] = {
 def architecture() -> str:
     """Return docs/architecture.md with the picture of the floors drawn from the imports."""
     return _with_block(_read("docs/architecture.md"), "floors", _floors())
+
+
+def cli() -> str:
+    """Return docs/cli.md with every command of the console script, its arguments and its options."""
+    return _with_block(_read("docs/cli.md"), "commands", cli_page.reference())
 
 
 def dialects() -> str:
@@ -111,6 +116,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "README.md": readme,
     "docs/architecture.md": architecture,
     "docs/benchmarks.md": benchmarks,
+    "docs/cli.md": cli,
     "docs/dialects.md": dialects,
     "docs/errors.md": errors,
     "docs/journal.md": journal,

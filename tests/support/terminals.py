@@ -16,7 +16,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +55,20 @@ class Ran:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandLine:
-    """The command line of one hub. ``config`` is its file of contexts."""
+    """The command line of one hub. ``config`` is its file of contexts, and ``keys`` are the keys by their owners."""
 
     url: str
     config: Path
+    keys: dict[str, str] = field(default_factory=dict)
+
+    def key(self, owner: Caller) -> str:
+        """Return the key with which commands of ``owner`` run."""
+        if owner.name not in self.keys:
+            self.keys[owner.name] = key_of(owner)
+        return self.keys[owner.name]
 
     def __call__(self, *words: object, by: Caller | None = None, typed: str | None = None) -> Ran:
-        """Run a command in this process, with a new key of ``by``; None: with the stored contexts."""
+        """Run a command in this process, with a key of ``by``; None: with the stored contexts."""
         result = CliRunner().invoke(app, [str(word) for word in words], input=typed, env=self._environment(by))
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise result.exception
@@ -94,7 +101,7 @@ class CommandLine:
 
     def _environment(self, by: Caller | None) -> Mapping[str, str | None]:
         stored = {"A2A_CONFIG": str(self.config)}
-        return stored if by is None else {**stored, "A2A_URL": self.url, "A2A_API_KEY": key_of(by)}
+        return stored if by is None else {**stored, "A2A_URL": self.url, "A2A_API_KEY": self.key(by)}
 
 
 class Terminal:

@@ -11,7 +11,7 @@ import pytest
 from a2a_hub_client.cli.lazy import COMMANDS
 from tests.support.terminals import MAIN
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 
 LOADED = f"""
 import sys
@@ -59,3 +59,12 @@ def test_the_words_of_a_noun_are_completed():
     asked = {"_A2A_COMPLETE": "complete_bash", "COMP_WORDS": "a2a task wa", "COMP_CWORD": "2"}
 
     assert run(MAIN, **asked).stdout.split() == ["watch"]
+
+
+def test_the_names_of_agents_are_completed(a2a, alice, bob):
+    asked = {"_A2A_COMPLETE": "complete_bash", "COMP_WORDS": "a2a agent show bo", "COMP_CWORD": "3"}
+    known = {"A2A_URL": a2a.url, "A2A_API_KEY": a2a.key(alice), "A2A_CONFIG": str(a2a.config)}
+
+    assert run(MAIN, **asked, **known).stdout.split() == ["bob@local"]
+    assert run(MAIN, **asked, **known | {"A2A_API_KEY": "a2a_wrong"}).stdout == ""
+    assert run(MAIN, **asked, A2A_CONFIG=str(a2a.config)).stdout == ""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from a2a_hub_client import Hub
     from a2a_hub_client.retry import Retry
 
+USUAL_TIMEOUT = 10.0  # seconds for an answer, beside the wait of a long poll
 HOW = f"run `a2a login`, or set {URL} and {KEY}"
 
 
@@ -47,16 +48,16 @@ def chosen(given: Given) -> Context:
     return found
 
 
-def connected(context: Context, *, retry: Retry) -> Hub:
+def connected(context: Context, *, retry: Retry, timeout: float = USUAL_TIMEOUT) -> Hub:
     """Return a client of the context's hub. Raises `ConfigError` for a key or a URL that cannot be used."""
     from a2a_hub_client import Hub, KeyFile
 
     try:
         if context.signing_key_file is not None:
             signing_key = Path(context.signing_key_file).read_text("utf-8")
-            return Hub(context.url, signing_key=signing_key, retry=retry)
+            return Hub(context.url, signing_key=signing_key, retry=retry, timeout=timeout)
         key = context.key if context.key_file is None else KeyFile(context.key_file)
-        return Hub(context.url, key, retry=retry)
+        return Hub(context.url, key, retry=retry, timeout=timeout)
     except OSError as error:
         raise ConfigError(f"{error.filename} cannot be read: {error.strerror}") from error
     except (ImportError, ValueError) as error:

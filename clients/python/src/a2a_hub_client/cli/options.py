@@ -9,7 +9,7 @@ from uuid import UUID
 
 import typer
 
-from a2a_hub_client.cli import times
+from a2a_hub_client.cli import completing, times
 
 T = TypeVar("T")
 
@@ -35,7 +35,9 @@ def whole_id(text: str) -> UUID:
         raise ValueError(f'"{text}" is no id: an id is a UUID, such as 5e0c8a53-7d0b-4a57-9a0e-3f1d8f0c2b64') from None
 
 
-AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="The name of an agent.")]
+AgentName = Annotated[
+    str, typer.Argument(metavar="AGENT", help="The name of an agent.", autocompletion=completing.agents)
+]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="Show at most N.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the journal.")]
 LeaseId = Annotated[

@@ -7,12 +7,17 @@ from uuid import UUID, uuid4
 
 import typer
 
-from a2a_hub_client.cli import many, watching
+from a2a_hub_client.cli import completing, many, watching
 from a2a_hub_client.cli.command import command
 from a2a_hub_client.cli.options import moment, reader, seconds, span, whole_id
 from a2a_hub_client.cli.session import Session
 
-To = Annotated[str | None, typer.Argument(metavar="[AGENT]", help="The name of the agent that does the work.")]
+To = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[AGENT]", help="The name of the agent that does the work.", autocompletion=completing.agents
+    ),
+]
 Text = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="The work; - reads stdin.")]
 
 
