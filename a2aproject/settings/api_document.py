@@ -28,7 +28,6 @@ TAGS = {
     "replay": "Cached results, which answer duplicates of idempotent work.",
     "callbacks": "The hub's posts to the callback URLs of tasks.",
     "audit": "The journal of all decisions, and the proof that it is unchanged.",
-    "MCP": "The hub as a server of the Model Context Protocol.",
     "A2A cards": "The cards of agents in the official A2A protocol, and the keys that sign them.",
     "A2A by HTTP+JSON": "The official A2A protocol 1.0 by HTTP and JSON, for each agent.",
     "A2A by JSON-RPC": "The official A2A protocol, 1.0 and 0.3, by JSON-RPC.",

@@ -189,7 +189,10 @@ def _describe_response(status: int, response: Json, operation: Json, components:
     shapes = [media["schema"] for media in response.get("content", {}).values()]
     refs = [shape.get("contentSchema", shape).get("$ref", "") for shape in shapes]
     if status < HTTPStatus.BAD_REQUEST:
-        described = components.get(refs[0].removeprefix(PREFIX), {}).get("description") if refs else None
+        if not shapes:
+            response["description"] = "The request is accepted, and there is no answer."
+            return
+        described = components.get(refs[0].removeprefix(PREFIX), {}).get("description")
         response["description"] = (described or f"{operation['summary']}.").split("\n\n")[0]
         return
     response["description"] = STATUSES[HTTPStatus(status)]
