@@ -78,8 +78,8 @@ test("leases of crashed workers are released and leased anew, and those of live 
   const fake = await fakeWith();
   fake.on(
     "GET /a2a/leases",
-    json({ leases: [held("1", 5), held("2", 6)], next_cursor: null }),
-    json({ leases: [held("1", 5), held("2", 7), held("3", 5)], next_cursor: null }),
+    json({ leases: [held("2", 6), held("1", 5)], next_cursor: null }),
+    json({ leases: [held("2", 7), held("3", 5), held("1", 5)], next_cursor: null }),
   );
   fake.on(
     "POST /a2a/tasks/1/lease",

@@ -67,8 +67,8 @@ test("results of one moment go out together, and each has its own outcome", asyn
     [3],
   );
   assert.deepEqual(
-    fake.to(RESULT).map(({ body }) => body.task_id),
-    ["1"],
+    fake.to(RESULT).map(({ body }) => [body.task_id, body.status]),
+    [["1", "ok"]],
   );
   assert.match(running.log.join("\n"), /task 2 attempt 1: the lease ended: not yours/);
 });
@@ -156,7 +156,7 @@ test("a refused update fails alone, and only its own promise", async () => {
   assert.deepEqual(body.content[0].value, ["fulfilled", "rejected", "rejected"]);
 });
 
-test("a question ends the attempt without a result", async () => {
+test("a question ends the attempt after all updates, without a result", async () => {
   const fake = await fakeWith(
     leases(row("1")),
     leases(
@@ -168,13 +168,22 @@ test("a question ends the attempt without a result", async () => {
     ),
   );
 
-  const running = work(fake, (task) => (task.turn === 1 ? task.ask("Which colour?") : task.newest));
+  fake.on(UPDATES, cut, json({ kind: "a2a_task_updated", task_id: "1", seq: 2, turn: 1 }));
+
+  const running = work(fake, (task) => {
+    if (task.turn > 1) return task.newest;
+    void task.say("hello");
+    return task.ask("Which colour?");
+  });
   const { body } = await fake.arrived(RESULT);
   await running.stop();
 
-  assert.deepEqual(fake.to(UPDATES)[0]?.body.updates, [
-    { status: "input_required", message: [{ type: "text", text: "Which colour?" }] },
-  ]);
+  const said = { message: [{ type: "text", text: "hello" }] };
+  const question = { status: "input_required", message: [{ type: "text", text: "Which colour?" }] };
+  assert.deepEqual(
+    fake.to(UPDATES).map(({ body }) => body.updates),
+    [[said], [said], [question]],
+  );
   assert.deepEqual([body.lease_id, body.content[0].text, fake.to(RESULT).length], ["next", "green", 1]);
 });
 
