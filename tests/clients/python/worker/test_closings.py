@@ -18,9 +18,12 @@ AGENT = {"display": "alice@local", "pubkey": "key"}
 SHOWN = {"id": str(uuid4()), "sender": AGENT, "recipient": AGENT, "intent_text": "work"}
 
 
+def leased_task(**shown: object) -> LeasedTask:
+    return LeasedTask(task={**SHOWN, **shown}, lease_id=str(uuid4()), attempt=1, time_limit=None)
+
+
 def task_of(**shown: object) -> Task:
-    leased = LeasedTask(task={**SHOWN, **shown}, lease_id=str(uuid4()), attempt=1, time_limit=None)
-    return Task(leased, Updates(), may_wait=True)
+    return Task(leased_task(**shown), Updates(), may_wait=True)
 
 
 @pytest.mark.parametrize(

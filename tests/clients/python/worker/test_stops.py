@@ -147,11 +147,12 @@ def test_a_handler_that_never_ends_is_given_up_and_its_late_result_is_dropped(hu
     assert not factories.journal("a2a_result_posted")
 
 
-def test_a_handler_that_was_given_up_keeps_its_place(hub, alice, bob, olga):
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_handler_that_was_given_up_keeps_its_place(hub, alice, bob, olga, batch):
     first, second = factories.sent_task(alice, bob), factories.sent_task(alice, bob)
     gate, seen = threading.Event(), []
 
-    @hub.worker(heartbeat=0.05)
+    @hub.worker(heartbeat=0.05, batch=batch)
     def handle(task):
         if task.id == first.uuid and task.attempt == 1:
             seen.append("begun")
@@ -164,7 +165,10 @@ def test_a_handler_that_was_given_up_keeps_its_place(hub, alice, bob, olga):
     worker.start()
     await_lease(first)
     repair.requeue(olga, first.uuid, reason="stale", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)
-    wait_until(lambda: not hub._running._worker._attempts)
+    engine = hub._running._worker
+    held = (str(first.uuid), 1)
+    wait_until(lambda: held not in [(one.leased.id, one.leased.attempt) for one in tuple(engine._attempts)])
+    assert engine._most() < batch
     gate.set()
     worker.join(PATIENCE)
 
