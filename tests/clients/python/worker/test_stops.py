@@ -62,21 +62,24 @@ def test_a_coroutine_whose_time_is_over_is_cancelled_and_the_task_fails(hub, ali
     assert (result_of(task).error_message, ends) == ("Task timed out", ["cancelled"])
 
 
-def test_a_cancelled_run_releases_its_task_before_it_ends(desk, alice, bob):
+@pytest.mark.parametrize(("grace", "times"), [(0.1, 1), (PATIENCE, 2)])
+def test_a_cancelled_run_releases_its_task_before_it_ends(desk, alice, bob, grace, times):
     task = factories.sent_task(alice, bob)
 
     async def main():
         async with AsyncHub(desk.url, desk.key) as hub:
             begun = asyncio.Event()
 
-            @hub.worker(grace=0.1)
+            @hub.worker(grace=grace)
             async def handle(task):
                 begun.set()
                 await asyncio.Event().wait()
 
             running = asyncio.create_task(hub.run())
             await asyncio.wait_for(begun.wait(), PATIENCE)
-            running.cancel()
+            for _ in range(times):
+                running.cancel()
+                await asyncio.sleep(0)
             with pytest.raises(asyncio.CancelledError):
                 await running
 

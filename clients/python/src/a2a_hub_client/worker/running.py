@@ -95,7 +95,10 @@ class AsyncRunning:
         self._worker: Worker | None = None
 
     async def run(self, settings: WorkerSettings, *, max_tasks: int | None = None) -> None:
-        """Work until the worker is stopped. Raises `WorkerFailedError`. A cancelled call stops it first."""
+        """Work until the worker is stopped. Raises `WorkerFailedError`.
+
+        A cancelled call stops the worker and waits for its end. A second cancellation stops it at once.
+        """
         loop = asyncio.get_running_loop()
         line = line_for_threads(self._line)
         self._worker = worker = settings.worker(line, max_tasks=max_tasks, loop=loop)
@@ -110,19 +113,28 @@ class AsyncRunning:
 
         with signals_stop(worker, loop):
             threading.Thread(target=work, name="a2a worker", daemon=True).start()
-            try:
-                check(await asyncio.shield(ended))
-            except asyncio.CancelledError:
-                worker.stop()
-                await ended
-                raise
-            finally:
-                line.close()
+            is_cancelled = await until_ended(ended, worker)
+        line.close()
+        if is_cancelled:
+            raise asyncio.CancelledError
+        check(ended.result())
 
     def stop(self) -> None:
         """Stop the worker. A second call stops it at once."""
         if self._worker is not None:
             self._worker.stop()
+
+
+async def until_ended(ended: asyncio.Future[str | None], worker: Worker) -> bool:
+    """Wait for the end of the worker, which each cancellation stops; return whether there was one."""
+    is_cancelled = False
+    while not ended.done():
+        try:
+            await asyncio.shield(ended)
+        except asyncio.CancelledError:  # noqa: PERF203 (a second one stops the worker at once)
+            is_cancelled = True
+            worker.stop()
+    return is_cancelled
 
 
 def check(failure: str | None) -> None:
