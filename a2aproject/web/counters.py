@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import lru_cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
@@ -13,6 +14,8 @@ from mailbox.database import waiting
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # seconds; a receive may wait 50
+
+MOST_KEPT = 4096  # series at hand, because the library's look-up takes longer than the count
 
 registry = CollectorRegistry()  # of this process
 _requests = Counter("a2a_http_requests", "Answered requests.", ["route", "method", "status"], registry=registry)
@@ -32,9 +35,14 @@ _refused = Counter("a2a_waits_refused", "Requests that found no seat to wait in.
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
     """Count an answered request. ``route`` is the pattern of its path, so that the number of series has a bound."""
-    method = method if method in METHODS else "other"
-    _requests.labels(route, method, str(status)).inc()
-    _seconds.labels(route, method).observe(seconds)
+    requests, durations = _series(route, method if method in METHODS else "other", status)
+    requests.inc()
+    durations.observe(seconds)
+
+
+@lru_cache(MOST_KEPT)
+def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+    return _requests.labels(route, method, str(status)), _seconds.labels(route, method)
 
 
 def follow_waits() -> None:
