@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from a2a_hub_client import Hub
+from a2a_hub_client.cli.commands.work import environment_without
 from a2a_hub_client.worker.batches import BatchingClient
 from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.programs import Programs, ProgramSettings
 from a2a_hub_client.worker.worker import Worker
-from mailbox.management.cli.work import environment_without
 from mailbox.models import Lease, Message, Result, Task
-from tests.support.hub import PATIENCE, ROOT, wait_until
+from tests.support.hub import PATIENCE, wait_until
+from tests.support.terminals import MAIN
 
 GRACE = 1.0
 
@@ -61,15 +62,14 @@ class Desk:
 
     @contextlib.contextmanager
     def process(self, *command: str, name: str = "bob", options: tuple[str, ...] = ()) -> Iterator[WorkerProcess]:
-        """Run `manage.py a2a work` in a process without a database; kill it when the block ends."""
+        """Run `a2a work` in a process; kill it when the block ends."""
         words = ["work", name, "--url", self.url, "--grace", "1", "--heartbeat", "1", *options, "--", *command]
-        nowhere = {"DATABASE_URL": "postgresql://127.0.0.1:9/nowhere", "A2A_VAR": str(self.var / "worker")}
         log = self.var / "worker.log"
         with log.open("wb") as output:
             process = subprocess.Popen(
-                [sys.executable, "manage.py", "a2a", *words],
-                cwd=ROOT,
-                env=os.environ | nowhere | {"A2A_API_KEY": self.key},
+                [sys.executable, "-c", MAIN, *words],
+                cwd=self.var,
+                env=os.environ | {"A2A_API_KEY": self.key, "A2A_CONFIG": str(self.var / "none")},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

@@ -17,6 +17,7 @@ from mailbox.words import json_text, redaction
 from mailbox.words.errors import InvalidJsonError
 from mailbox.words.times import LONGEST_WAIT_MS
 
+WRONG_USAGE = 2  # the exit code
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -13,9 +13,9 @@ from urllib.parse import quote, urlsplit
 from django.conf import settings
 from django.core.management.base import CommandError
 
+from a2a_hub_client.credentials import KEY
 from mailbox.management.cli import arguments, output
 from mailbox.management.cli.remote_agents import read_key
-from mailbox.management.cli.work import KEY_VARIABLE
 from mailbox.words import content
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def add_commands(commands: arguments.Commands) -> None:
         "--key-file",
         type=Path,
         metavar="FILE",
-        help=f"the file of the API key at the agent (default for agents of this hub: from {KEY_VARIABLE})",
+        help=f"the file of the API key at the agent (default for agents of this hub: from {KEY})",
     )
     ask.add_argument(
         "--timeout",
@@ -90,7 +90,7 @@ def _own_address(options: Namespace) -> AgentAddress:
     from agentcards.official_client.client import AgentAddress
 
     agent = arguments.agent(options.agent)
-    key = _key(options) or os.environ.get(KEY_VARIABLE, "").strip()
+    key = _key(options) or os.environ.get(KEY, "").strip()
     url = f"{settings.PUBLIC_URL.rstrip('/')}/agents/{quote(agent.display, safe='@')}"
     return AgentAddress.parse(url, key)
 

@@ -8,13 +8,14 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from django.core.management.base import CommandError
 
 from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments
-from mailbox.management.cli.work import private_key
+from mailbox.management.cli.arguments import WRONG_USAGE
 from mailbox.verbs.agents import registration, signing_keys
 from mailbox.words import ed25519
 from mailbox.words.errors import InvalidRequestError
@@ -88,3 +89,12 @@ def _retire_key(options: Namespace) -> str:
     agent = arguments.agent(options.name)
     retired = signing_keys.retire_signing_key(Caller.command_line(), agent)
     return f"retired {retired.pubkey} of {agent}" if retired else f"{agent} has no key that signs"
+
+
+def private_key(path: Path, option: str) -> Ed25519PrivateKey:
+    """Return the private key in a file. Raise `CommandError` without a usable key."""
+    try:
+        return ed25519.private_key(path.read_text("ascii"))
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+        problem = error.strerror if isinstance(error, OSError) else "it has no Ed25519 private key"
+        raise CommandError(f"{option} {path}: {problem}", returncode=WRONG_USAGE) from error

@@ -30,7 +30,6 @@ from mailbox.management.cli import (
     tasks,
     tools,
     upkeep,
-    work,
 )
 from mailbox.words import advice
 from mailbox.words.errors import MailboxError
@@ -54,7 +53,6 @@ GROUPS = (
     backups,
     erasing,
     secrets,
-    work,
     ask,
     remote,
 )
@@ -68,7 +66,7 @@ class Command(BaseCommand):
     nothing on stdout. A refusal exits with 1 and prints its message on stderr. Wrong usage exits with 2.
     """
 
-    help = "Manage agents, keys and grants; send, receive and repair tasks; run programs as agents."
+    help = "Manage agents, keys and grants; send, receive and repair tasks."
     requires_system_checks = ("a2a",)
     suppressed_base_arguments = {
         "--version",

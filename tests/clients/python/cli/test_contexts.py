@@ -77,6 +77,11 @@ def test_a_stored_key_goes_to_no_other_url(config):
     assert chosen(Given(url="http://hub/")) == HUB
 
 
+def test_a_url_with_credentials_is_refused(config):
+    with pytest.raises(ConfigError, match="the URL has credentials"):
+        chosen(Given(url="http://me:secret@hub", key_file="/k"))
+
+
 def test_a_command_without_a_hub_says_how_to_name_one(config):
     with pytest.raises(ConfigError, match="no hub is named: run `a2a login`, or set A2A_URL and A2A_API_KEY"):
         chosen(Given())

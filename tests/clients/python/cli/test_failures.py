@@ -40,6 +40,15 @@ def test_a_missing_key_file_is_named(a2a, alice, tmp_path):
     assert refused.err == f"a2a: {tmp_path / 'none'} cannot be read: No such file or directory\n"
 
 
+@pytest.mark.parametrize("text", ["", "no key", "[]", "-----BEGIN PRIVATE KEY-----"])
+def test_a_file_without_a_private_key_is_named(a2a, alice, tmp_path, text):
+    (tmp_path / "key").write_text(text)
+
+    refused = a2a("whoami", "--signing-key-file", tmp_path / "key", by=alice)
+
+    assert refused.err == f"a2a: {tmp_path / 'key'} has no Ed25519 private key\n"
+
+
 def test_invalid_fields_are_told(a2a, alice, bob):
     refused = a2a("task", "send", "bob", "", by=alice)
 

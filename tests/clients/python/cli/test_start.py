@@ -66,5 +66,5 @@ def test_the_names_of_agents_are_completed(a2a, alice, bob):
     known = {"A2A_URL": a2a.url, "A2A_API_KEY": a2a.key(alice), "A2A_CONFIG": str(a2a.config)}
 
     assert run(MAIN, **asked, **known).stdout.split() == ["bob@local"]
-    assert run(MAIN, **asked, **known | {"A2A_API_KEY": "a2a_wrong"}).stdout == ""
-    assert run(MAIN, **asked, A2A_CONFIG=str(a2a.config)).stdout == ""
+    assert run(MAIN, **asked, **known | {"A2A_API_KEY": "a2a_wrong"}).stdout.strip() == ""
+    assert run(MAIN, **asked, A2A_CONFIG=str(a2a.config)).stdout.strip() == ""

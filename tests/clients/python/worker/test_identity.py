@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 
 import pytest
-from django.core.management.base import CommandError
 
 from a2a_hub_client import Hub
 from a2a_hub_client.errors import NotNowError, RefusedError
@@ -83,13 +82,11 @@ def test_a_worker_with_another_agent_s_key_leases_nothing(desk, alice, bob, batc
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_command_ends_as_for_wrong_usage_also_without_a_task(desk, a2a, monkeypatch):
-    monkeypatch.setenv("A2A_API_KEY", desk.key)
+def test_the_command_ends_as_for_wrong_usage_also_without_a_task(desk):
+    with desk.process("cat", name="carol") as worker:
+        assert worker.code() == 2
 
-    with pytest.raises(CommandError, match="the API key belongs to bob@local, not to carol") as failed:
-        a2a("work", "carol", "--url", desk.url, "--", "cat")
-
-    assert failed.value.returncode == 2
+    assert "the API key belongs to bob@local, not to carol" in worker.printed
 
 
 @pytest.mark.django_db(transaction=True)

@@ -38,12 +38,13 @@ def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):
             hub.receive(uuid4(), most=1, wait=0)
 
 
-def test_the_command_signs_with_the_key_in_a_file(desk, alice, bob, a2a, tmp_path):
+def test_the_command_signs_with_the_key_in_a_file(desk, alice, bob, tmp_path):
     file = tmp_path / "key"
     file.write_text(ed25519.seed_of(Signer(bob).key))
     task = factories.sent_task(alice, bob)
     ApiKey.objects.all().delete()
 
-    a2a("work", "bob", "--url", desk.url, "--sign", file, "--once", "--", "echo", "done")
+    with desk.process("echo", "done", options=("--signing-key-file", str(file), "--once")) as worker:
+        assert worker.code() == 0
 
     assert text_of(result_of(task)) == "done"

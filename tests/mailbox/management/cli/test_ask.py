@@ -10,7 +10,6 @@ import pytest
 from django.core.management.base import CommandError
 
 from agentcards.official_client import dialogue
-from mailbox.management.cli.work import KEY_VARIABLE
 from tests.support.official_agents import BINDINGS
 from tests.support.official_servers import official
 
@@ -118,7 +117,7 @@ def test_a_key_is_read_from_its_file_and_sent(a2a, offie, tmp_path):
 
 
 def test_the_key_of_the_environment_is_sent_to_this_hub_alone(a2a, cast, offie, settings, monkeypatch):
-    monkeypatch.setenv(KEY_VARIABLE, "sekret")
+    monkeypatch.setenv("A2A_API_KEY", "sekret")
     a2a("ask", offie.url, "bare")
     settings.PUBLIC_URL, settings.A2A_OUTBOUND_ALLOW = offie.url, []
 

@@ -61,5 +61,3 @@ def test_a_file_without_a_key_or_a_proof_is_refused(tmp_path, a2a, text, alice):
     for words in (["prove", "alice", "--key-file", file], ["set-key", "alice", "--proof", file]):
         with pytest.raises(CommandError):
             a2a("agents", *words)
-    with pytest.raises(CommandError, match="--sign"):
-        a2a("work", "alice", "--sign", file, "--", "true")

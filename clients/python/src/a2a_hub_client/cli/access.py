@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from a2a_hub_client.cli import contexts
 from a2a_hub_client.cli.contexts import ConfigError, Context
@@ -42,6 +43,10 @@ def chosen(given: Given) -> Context:
     found = Context(url=url or "") if stored is None else stored
     if not found.url:
         raise ConfigError(f"no hub is named: {HOW}")
+    if "@" in urlsplit(found.url).netloc:
+        raise ConfigError(
+            "the URL has credentials, which process lists show: give the key by a file, or by `a2a login`"
+        )
     found = _with_given_key(found, given)
     if not (found.key or found.key_file or found.signing_key_file):
         raise ConfigError(f"there is no key for {found.url}: {HOW}")
@@ -60,8 +65,11 @@ def connected(context: Context, *, retry: Retry, timeout: float = USUAL_TIMEOUT)
         return Hub(context.url, key, retry=retry, timeout=timeout)
     except OSError as error:
         raise ConfigError(f"{error.filename} cannot be read: {error.strerror}") from error
-    except (ImportError, ValueError) as error:
+    except ImportError as error:
         raise ConfigError(str(error)) from error
+    except (TypeError, ValueError) as error:
+        file = context.signing_key_file
+        raise ConfigError(f"{file} has no Ed25519 private key" if file else str(error)) from error
 
 
 def _stored(given: Given) -> Context | None:

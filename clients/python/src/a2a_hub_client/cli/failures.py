@@ -13,7 +13,7 @@ from a2a_hub_client.errors import AnswerError, HubError, UnreachableError
 if TYPE_CHECKING:
     from a2a_hub_client.cli.session import Session
 
-FAILED = 1
+FAILED, WRONG_USAGE = 1, 2
 
 
 class CommandError(Exception):

@@ -1,0 +1,206 @@
+"""``a2a work``. Source: corvid-agent, sessions and process manager."""
+
+from __future__ import annotations
+
+import enum
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from a2a_hub_client.cli.command import alone, command
+from a2a_hub_client.cli.contexts import Context
+from a2a_hub_client.cli.failures import FAILED, WRONG_USAGE, CommandError
+from a2a_hub_client.cli.session import Session
+from a2a_hub_client.credentials import KEY, KeyFile
+
+MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
+LONGEST_GRACE, LONGEST_HEARTBEAT = 86_400, 3600  # seconds
+
+app = alone()
+
+
+class Kept(str, enum.Enum):
+    """The part of the output that is the result."""
+
+    LAST = "last"
+    ALL = "all"
+
+
+class Messages(str, enum.Enum):
+    """Whether lines of the output become messages."""
+
+    ALL = "all"
+    NONE = "none"
+
+
+class Protocol(str, enum.Enum):
+    """Whether the program may write control lines."""
+
+    PLAIN = "plain"
+    LINES = "lines"
+
+
+class Resume(str, enum.Enum):
+    """The leases of a crashed worker that this one takes over."""
+
+    ALL = "all"
+    IDEMPOTENT = "idempotent"
+    NONE = "none"
+
+
+Command = Annotated[list[str], typer.Argument(metavar="CMD...", help="The program and its arguments, after --.")]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency",
+        min=1,
+        max=MOST_AT_ONCE,
+        metavar="N",
+        help="Run at most N programs at once (default: 1, with --batch the number of processors).",
+    ),
+]
+Batch = Annotated[
+    int | None,
+    typer.Option(
+        "--batch",
+        min=1,
+        max=MOST_IN_A_BATCH,
+        metavar="N",
+        help="Lease up to N tasks in one request, which also posts the results of the last tasks.",
+    ),
+]
+MaxTasks = Annotated[int | None, typer.Option("--max-tasks", min=1, metavar="N", help="Exit after N tasks.")]
+Once = Annotated[bool, typer.Option("--once", help="Exit after one task.")]
+Grace = Annotated[
+    int,
+    typer.Option(
+        "--grace",
+        min=0,
+        max=LONGEST_GRACE,
+        metavar="S",
+        help="Seconds to finish after Ctrl-C, and from SIGTERM to SIGKILL.",
+    ),
+]
+Heartbeat = Annotated[
+    int,
+    typer.Option(
+        "--heartbeat",
+        min=1,
+        max=LONGEST_HEARTBEAT,
+        metavar="S",
+        help="Seconds between heartbeats, which also notice a lost lease.",
+    ),
+]
+Posted = Annotated[
+    Messages, typer.Option("--messages", help="none: post no line as a message, which saves a request per task.")
+]
+Control = Annotated[
+    Protocol, typer.Option("--protocol", help="lines: CMD may write control lines, to ask, send artifacts and refuse.")
+]
+TakenOver = Annotated[
+    Resume, typer.Option("--resume", help="The leases of a crashed worker to take over, after 3 silent heartbeats.")
+]
+
+
+@command(app)
+def work(
+    session: Session,
+    name: Annotated[str, typer.Argument(metavar="AGENT", help="The agent that owns the key.")],
+    program: Command,
+    concurrency: Concurrency = None,
+    batch: Batch = None,
+    max_tasks: MaxTasks = None,
+    once: Once = False,
+    grace: Grace = 10,
+    heartbeat: Heartbeat = 10,
+    result: Annotated[Kept, typer.Option("--result", help="Post the last line of the output or all.")] = Kept.LAST,
+    messages: Posted = Messages.ALL,
+    protocol: Control = Protocol.PLAIN,
+    resume: TakenOver = Resume.ALL,
+) -> None:
+    """Lease the tasks of an agent, and run CMD once per task.
+
+    CMD reads the task's text on stdin, then each later message of its sender. A2A_TASK holds the task as JSON.
+    A2A_TASK_ID, A2A_LEASE_ID, A2A_ATTEMPT and A2A_TURN hold its ids, attempt and turn. A2A_CONVERSATION is the path of
+    a file with its messages as JSON lines.
+
+    Each line on stdout becomes a message. If CMD exits with 0, its last line is the result. Otherwise the result is an
+    error with the end of stderr. With --protocol lines CMD may write control lines, which ask the sender, send
+    artifacts or refuse the task. Each has the token in A2A_CONTROL, a space and JSON. The hub's page about workers
+    describes them.
+
+    The work timeout of the task, the end of the lease and Ctrl-C stop CMD and all processes that it started. The
+    command exits with 0 if it holds no lease any more.
+    """
+    from a2a_hub_client.worker.programs import ProgramSettings
+
+    if once and max_tasks is not None:
+        raise typer.BadParameter("give --once or --max-tasks, not both")
+    if shutil.which(program[0]) is None:
+        raise typer.BadParameter(f"there is no program {program[0]!r}", param_hint="CMD")
+    settings = ProgramSettings(
+        command=program,
+        environment=environment_without(_secret(session.context)),
+        result=result.value,
+        messages=messages.value,
+        protocol=protocol.value,
+        heartbeat=heartbeat,
+        grace=grace,
+    )
+    _run(
+        session,
+        name,
+        settings,
+        concurrency=_concurrency(concurrency, batch),
+        batch=batch,
+        max_tasks=1 if once else max_tasks,
+        resume=resume.value,
+    )
+
+
+def _run(session: Session, name: str, settings: Any, *, batch: int | None, **how: Any) -> None:
+    """Work until the end. Raises `CommandError` for a failure."""
+    from a2a_hub_client.worker.batches import BatchingClient
+    from a2a_hub_client.worker.client import WorkerClient
+    from a2a_hub_client.worker.programs import Programs
+    from a2a_hub_client.worker.worker import Worker
+
+    client = (WorkerClient if batch is None else BatchingClient)(session.hub)
+    worker = Worker(client, name, Programs(settings), batch=batch, say=_say, **how)
+    if failure := worker.run():
+        raise CommandError(failure, code=WRONG_USAGE if worker.is_wrong_usage else FAILED)
+
+
+def environment_without(secret: str) -> Mapping[str, str]:
+    """Return the environment without the API key, and without each variable that contains ``secret``."""
+    return {name: value for name, value in os.environ.items() if name != KEY and secret not in value}
+
+
+def _secret(context: Context) -> str:
+    """Return the key, or the text of the private key, that programs must not see. Raises `CommandError`."""
+    try:
+        if context.signing_key_file is not None:
+            return Path(context.signing_key_file).read_text("utf-8").strip()
+        return KeyFile(context.key_file)() if context.key_file is not None else context.key or ""
+    except OSError as error:
+        raise CommandError(f"{error.filename} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise CommandError(str(error)) from error
+
+
+def _concurrency(wanted: int | None, batch: int | None) -> int:
+    """Return how many programs run at once: never more than the tasks of a batch."""
+    if batch is None:
+        return wanted or 1
+    return min(batch, wanted or os.cpu_count() or 1)
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ} {line}\n")
+    sys.stderr.flush()
