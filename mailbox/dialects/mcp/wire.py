@@ -19,7 +19,7 @@ from mailbox.gate.callers import Caller
 from mailbox.inspection.answers import Beside
 from mailbox.inspection.artifacts import Produced
 from mailbox.models import AuditEvent, Lease, Message, Result, Task
-from mailbox.words import json_text
+from mailbox.words import json_text, times
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.mcp import answers
@@ -59,7 +59,7 @@ def task(row: Task, *, room: int = ROOM) -> answers.McpTask:
         "kind": row.task_kind,
         "parent": row.parent,
         "deadline": deadline,
-        "work_timeout_ms": None if row.work_timeout is None else int(row.work_timeout.total_seconds() * 1000),
+        "work_timeout_ms": times.to_ms(row.work_timeout),
         "attempt": row.attempt,
         "sent_at": iso(row.sent_at),
         "resolved_at": None if row.resolved_at is None else iso(row.resolved_at),
