@@ -20,7 +20,7 @@ Handler = Callable[[HttpRequest], HttpResponseBase]
 # How the paths of programs begin. Every other path has all middlewares, also a path of no view.
 PATHS = (
     *("/a2a/", "/capabilities/", "/audit/", "/.well-known/", "/api/agents", "/api/tasks", "/api/v1/"),
-    *("/agents/", "/tenants/"),
+    *("/agents/", "/tenants/", "/mcp"),
     *("/healthz", "/readyz", "/metrics"),
 )
 

@@ -192,7 +192,8 @@ def test_the_idle_hub_needs_little_memory(tmp_path):
         hub.wait_for_a_sweep()
         shares = [process.memory_full_info().pss for process in hub.roles().values()]
 
-    assert sum(shares) < 300 * 2**20
+    # The packages of the tests cost each process 4 MB, because the REST framework imports `requests` if it is there.
+    assert sum(shares) < 330 * 2**20
 
 
 @pytest.mark.one_database

@@ -16,6 +16,7 @@ from tests.support import factories
 
 OURS = "a2aproject.web.programs.ProgramsMiddleware"
 FOR_ALL = [
+    "a2aproject.web.observation.ObservationMiddleware",
     "a2aproject.web.proxies.ProxyMiddleware",
     "a2aproject.web.bodies.UnreadBodyMiddleware",
     "a2aproject.web.slashes.LeadingSlashesMiddleware",
@@ -38,7 +39,7 @@ FOR_PEOPLE = [
     "axes.middleware.AxesMiddleware",
 ]
 SERVED = routes.served()
-PROBES = {"/healthz", "/readyz"}
+PROBES = {"/healthz", "/readyz", "/metrics"}
 STRANGE = [
     "/",
     "/nowhere",
@@ -46,7 +47,6 @@ STRANGE = [
     "/a2a",
     "/api/",
     "/api/docs",
-    "/metrics",
     "/robots.txt",
     "/ops",
     "//ops/",
