@@ -114,7 +114,7 @@ def test_a_foreign_page_is_no_page_to_go_on_to(provider, ana, client):
         {"claims": {"aud": ["another-client"]}},
         {"claims": {"nonce": "another"}},
         {"claims": {"exp": 1}},
-        {"key": FOREIGN_KEY},
+        pytest.param({"key": FOREIGN_KEY}, id="a foreign key"),
         {"fails": True},
     ],
     ids=str,
