@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+import threading
 
 import pytest
 
@@ -37,11 +38,15 @@ def begun():
 
 
 def test_what_a_stopped_handler_returns_within_its_grace_counts(begun):
+    running = threading.Semaphore(0)
+
     def obey(task):
+        running.release()
         assert task.cancelled.wait(PATIENCE)
         return "half done"
 
     async def obey_on_loop(task):
+        running.release()
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -49,6 +54,7 @@ def test_what_a_stopped_handler_returns_within_its_grace_counts(begun):
 
     for handler in (obey, obey_on_loop):
         call = begun(handler)
+        assert running.acquire(timeout=PATIENCE)
         call.stop(Stop.WORKER_STOPPED)
 
         assert call.wait(PATIENCE)
