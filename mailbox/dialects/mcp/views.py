@@ -34,6 +34,7 @@ from mailbox.gate import rates
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError
 
 MOST_IN_BATCH = 100
+NEVER_IN_BATCH = ("initialize", "resources/read")  # the contents of a hundred artifacts would fill the memory
 _CORS_HEADERS = (
     *("Content-Type", "Authorization", "X-API-Key", "Last-Event-ID", "Mcp-Session-Id"),
     *(VERSION_HEADER, METHOD_HEADER, NAME_HEADER),
@@ -98,8 +99,8 @@ class McpView(DialectView):
             message = messages.read(body, self.request.headers)
             if message.id is None:
                 return None
-            if message.method == "initialize":
-                raise InvalidMessageError("A batch has no initialize.")
+            if message.method in NEVER_IN_BATCH:
+                raise InvalidMessageError(f"A batch has no {message.method}. Send it alone.")
             found = methods.run(McpCall(caller=self.caller, message=message, may_wait=False))
             return _answer(message.id, finished(found) if isinstance(found, Generator) else found)
         except UnauthenticatedError:

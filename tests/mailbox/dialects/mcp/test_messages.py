@@ -185,6 +185,15 @@ def test_a_handshake_is_no_part_of_a_batch(alice):
     assert answer["error"]["code"] == -32600
 
 
+def test_a_batch_reads_no_contents(alice, bob):
+    task = factories.sent_task(alice, bob)
+    read = {"jsonrpc": "2.0", "method": "resources/read", "params": {"uri": f"a2a://tasks/{task.uuid}"}}
+
+    _, answers = posted(alice, [{**read, "id": 1}, {**PING, "id": 2}])
+
+    assert [answer.get("error", {}).get("code") for answer in answers] == [-32600, None]
+
+
 def test_a_call_of_a_batch_does_not_wait(bob):
     call = {"name": "receive_task", "arguments": {"wait_ms": 60_000}}
 
