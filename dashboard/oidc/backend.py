@@ -31,7 +31,16 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
         about: dict[str, Any] = super().get_userinfo(access_token, id_token, payload)
         if about.get("sub") != payload.get("sub"):
             raise SuspiciousOperation("The provider tells of another person than the token names.")
-        return payload | about
+        source = about if "email" in about else payload  # an address counts as verified only by its own source
+        return {**payload, **about, "email": source.get("email"), "email_verified": source.get("email_verified")}
+
+    def filter_users_by_claims(self, claims: dict[str, Any]) -> list[User]:
+        """Return the people with this address. Case matters unless both addresses are ASCII.
+
+        A database may take other letters for the same, as the dotless i of Turkish for i.
+        """
+        address = claims.get("email") or ""
+        return [person for person in super().filter_users_by_claims(claims) if _is_same(person.email, address)]
 
     def verify_claims(self, claims: dict[str, Any]) -> bool:
         """Whether the provider has verified the address, and gives the person a role if it gives roles at all."""
@@ -45,6 +54,10 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
         """Give the person the role that the provider says, unless the hub alone gives roles."""
         role = role_in(claims)
         return provided.give_role(user, role, passwords.address_of(self.request)) if role else user
+
+
+def _is_same(one: str, other: str) -> bool:
+    return one == other or (one.isascii() and other.isascii() and one.lower() == other.lower())
 
 
 def role_in(claims: dict[str, Any]) -> Role | None:
