@@ -209,12 +209,12 @@ def test_nginx_logs_requests_and_redirects_those_without_tls(site):
     assert "/healthz" in (site.proxy.folder / "access.log").read_text()
 
 
-def test_each_example_waits_longer_than_a_receive():
+def test_each_example_waits_longer_than_a_receive(settings: Any) -> None:
     nginx = re.findall(r"proxy_read_timeout (\d+)s;", proxies.NGINX)
     caddy = re.findall(r"response_header_timeout (\d+)s", proxies.CADDY)
 
     assert len(nginx) == len(caddy) == 1
-    assert all(int(seconds) * 1000 > LONGEST_WAIT_MS for seconds in nginx + caddy)
+    assert all(int(seconds) * 1000 > settings.A2A_LONGEST_WAIT_MS for seconds in nginx + caddy)
 
 
 def test_each_example_has_the_hub_s_port_and_its_limit_of_bodies(settings: Any) -> None:
