@@ -82,6 +82,18 @@ def test_a_url_with_credentials_is_refused(config):
         chosen(Given(url="http://me:secret@hub", key_file="/k"))
 
 
+@pytest.mark.parametrize("content", [None, "", " \n", "k\u00e9y"])
+def test_a_worker_without_a_key_in_its_file_does_not_start(a2a, tmp_path, content):
+    path = tmp_path / "key"
+    if content is not None:
+        path.write_text(content)
+
+    done = a2a("work", "bob", "--url", a2a.url, "--key-file", str(path), "--", "cat")
+
+    assert done.code == 1
+    assert str(path) in done.err
+
+
 def test_a_command_without_a_hub_says_how_to_name_one(config):
     with pytest.raises(ConfigError, match="no hub is named: run `a2a login`, or set A2A_URL and A2A_API_KEY"):
         chosen(Given())

@@ -103,7 +103,7 @@ def test_a_foreign_task_answers_like_an_absent_one_and_costs_as_many_queries(ali
     assert (absent[0], pauses) == (404, [])
 
 
-@pytest.mark.parametrize("wait_ms", ["-1", "60001", "1.5", "soon", ""])
+@pytest.mark.parametrize("wait_ms", ["-1", "600001", "1.5", "soon", ""])
 def test_an_invalid_wait_is_refused(alice, bob, wait_ms):
     task = factories.sent_task(alice, bob)
 

@@ -14,7 +14,6 @@ from agentcards.models import AgentProfile
 
 pytestmark = pytest.mark.django_db
 
-KEY = "a2a_abcdefgh_" + "s" * 32 + "_123456"
 URL = "https://user:pa55word@remote.example"
 
 
@@ -25,8 +24,6 @@ URL = "https://user:pa55word@remote.example"
         ("profile", "bob", "--remote-url", "https://hub.example/p/p_abcdefgh_0123"),
         ("discover", URL),
         ("invoke", "https://:k3y@remote.example", "hi"),
-        ("work", "bob", "--key", KEY, "--", "cat"),
-        ("work", "bob", "--url", "http://:k3y@hub.example", "--", "cat"),
     ],
 )
 def test_an_argument_with_credentials_is_refused_and_not_repeated(a2a, bob, words):
@@ -43,17 +40,6 @@ def test_a_remote_url_is_read_from_stdin(a2a, bob, monkeypatch):
     a2a("profile", "bob", "--remote-url", "-")
 
     assert AgentProfile.objects.get().remote_url == URL
-
-
-@pytest.mark.parametrize("content", [None, "", " \n", "k\u00e9y"])
-def test_a_worker_without_a_key_in_its_file_does_not_start(a2a, tmp_path, content):
-    path = tmp_path / "key"
-    if content is not None:
-        path.write_text(content)
-
-    with pytest.raises(CommandError, match=f"--key-file {path}: ") as refusal:
-        a2a("work", "bob", "--key-file", path, "--", "cat")
-    assert refusal.value.returncode == 2
 
 
 def test_a_key_file_is_read_again_when_it_is_replaced(tmp_path):
